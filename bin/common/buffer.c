@@ -21,7 +21,7 @@ buffer_format(struct buffer *b, const char *fmt, ...)
 }
 
 static ssize_t
-add(void *cookie, const char *data, size_t size)
+write_to_buffer(void *cookie, const char *data, size_t size)
 {
     buffer_add(cookie, data, size);
     return (ssize_t)size;
@@ -30,7 +30,8 @@ add(void *cookie, const char *data, size_t size)
 FILE *
 buffer_stream(struct buffer *b)
 {
-    FILE *f = fopencookie(b, "w", (cookie_io_functions_t){ .write = add });
+    FILE *f = fopencookie(b, "w",
+                          (cookie_io_functions_t){ .write = write_to_buffer });
 
     if (!f)
         cli_die("out of memory");

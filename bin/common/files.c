@@ -54,7 +54,7 @@ find_file(const struct stat *st)
 /* ---- inputs -------------------------------------------------------------- */
 
 CLI_NORETURN static void
-refuse(const char *name, const struct file *f)
+refuse_file(const char *name, const struct file *f)
 {
     if (strcmp(name, f->name) == 0)
         cli_misuse("%s: is read, and so cannot be written", name);
@@ -74,7 +74,7 @@ note_read(const char *path, int fd, bool may_change)
     pthread_mutex_lock(&mutex);
     f = find_file(&st);
     if (f && f->is_written && !(f->changed >= 0 && may_change))
-        refuse(path, f);
+        refuse_file(path, f);
     if (!f)
         f = add_file(path, &st);
     f->is_read = true;
@@ -111,7 +111,7 @@ files_keep(const char *path)
     pthread_mutex_lock(&mutex);
     f = find_file(&st);
     if (f && f->is_read)
-        refuse(path, f);
+        refuse_file(path, f);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -206,7 +206,7 @@ files_write(const char *path, char final[PATH_MAX])
     if (f && f->changed >= 0)
         changed = take_change(f);
     if (f && f->is_read && changed < 0)
-        refuse(path, f);
+        refuse_file(path, f);
     if (!f)
         f = add_file(path, exists ? &st : NULL);
     f->is_written = true;

@@ -20,7 +20,7 @@ enum {
 static const char magic[] = "\x93NUMPY";
 
 static enum gg_status
-bad(const struct npy *a, const char *why, struct gg_error *err)
+bad_npy(const struct npy *a, const char *why, struct gg_error *err)
 {
     return cli_error(err, GG_ERR_FORMAT, "%s: %s", a->name, why);
 }
@@ -162,10 +162,10 @@ read_length(struct npy *a, size_t *n, struct gg_error *err)
     enum gg_status st = a->read(a->from, b, sizeof(b), err);
 
     if (st == GG_OK && memcmp(b, magic, 6))
-        return bad(a, "not an array of numpy", err);
+        return bad_npy(a, "not an array of numpy", err);
     if (st == GG_OK && (b[6] < 1 || b[6] > 3))
-        return bad(a, "an array in a version of the format that is unknown",
-                   err);
+        return bad_npy(a, "an array in a version of the format that is unknown",
+                       err);
     if (st == GG_OK)
         st = a->read(a->from, b, 2, err);
     if (st == GG_OK && b[6] > 1)
@@ -174,7 +174,7 @@ read_length(struct npy *a, size_t *n, struct gg_error *err)
         return st;
     *n = b[0] | (size_t)b[1] << 8 | (size_t)wide[0] << 16 |
          (size_t)wide[1] << 24;
-    return *n > HEADER_MAX ? bad(a, "its header is too long", err) : GG_OK;
+    return *n > HEADER_MAX ? bad_npy(a, "its header is too long", err) : GG_OK;
 }
 
 enum gg_status
@@ -195,7 +195,7 @@ npy_open(struct npy *a, struct gg_error *err)
     if (st == GG_OK) {
         why = strlen(text) < n ? "a NUL in its header" : parse_header(a, text);
         if (why)
-            st = bad(a, why, err);
+            st = bad_npy(a, why, err);
     }
     free(text);
     return st;
@@ -246,14 +246,14 @@ take_floats(struct npy *a, float *out, size_t n, struct gg_error *err)
     enum gg_status st;
 
     if (n > a->left)
-        return bad(a, "has too few elements", err);
+        return bad_npy(a, "has too few elements", err);
     a->left -= n;
     st = a->read(a->from, bytes, n * a->size, err);
     for (size_t i = 0; st == GG_OK && i < n; i++) {
         double x = floating(a, bytes + i * a->size);
 
         if (isfinite(x) && fabs(x) >= 3.4028235677973366e38)
-            return bad(a, "has a number beyond single precision", err);
+            return bad_npy(a, "has a number beyond single precision", err);
         out[i] = (float)x;
     }
     return st;

@@ -169,7 +169,7 @@ check_together(const struct cli_rows *rows)
 /* ---- the command line ---- */
 
 static struct cli_row *
-row_of(struct cli_rows *rows, int c)
+option_row(struct cli_rows *rows, int c)
 {
     for (size_t i = 0; c < FIRST && i < rows->n; i++)
         if (rows->p[i].o->letter == c)
@@ -178,7 +178,8 @@ row_of(struct cli_rows *rows, int c)
 }
 
 static void
-take(const struct cli_tool *tool, struct cli_rows *rows, struct cli_row *row)
+take_row(const struct cli_tool *tool, struct cli_rows *rows,
+         struct cli_row *row)
 {
     struct gg_error err;
 
@@ -215,7 +216,7 @@ cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options)
             refuse_option(c, argv[optind - 1], &names);
         if (c == -1)
             break;
-        take(tool, &rows, row_of(&rows, c));
+        take_row(tool, &rows, option_row(&rows, c));
     }
     check_together(&rows);
     return optind;

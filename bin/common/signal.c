@@ -14,7 +14,7 @@ enum {
 static volatile sig_atomic_t came, catching;
 
 static void
-put(const char *s)
+write_text(const char *s)
 {
     ssize_t n = write(STDERR_FILENO, s, strlen(s));
 
@@ -32,8 +32,8 @@ on_bus_error(int sig)
     while (atomic_flag_test_and_set(&told))
         pause();
     cli_discard_output();
-    put(cli_name);
-    put(": a mapped file was cut while in use\n");
+    write_text(cli_name);
+    write_text(": a mapped file was cut while in use\n");
     _exit(1);
 }
 

@@ -19,7 +19,7 @@ static struct {
 
 /* What both streams write stands on one screen. */
 static void
-prepare(void)
+prepare_terminal(void)
 {
     terminal_newline();
     fflush(stdout);
@@ -31,7 +31,7 @@ terminal_open(bool raw)
     out.is_terminal = isatty(STDOUT_FILENO);
     out.escapes = out.is_terminal && !raw;
     if (out.is_terminal && isatty(STDERR_FILENO))
-        cli_before_messages(prepare);
+        cli_before_messages(prepare_terminal);
 }
 
 static bool
@@ -45,7 +45,7 @@ is_control(const char *p, size_t n)
 }
 
 static void
-show(const char *p, size_t n, bool valid)
+write_printable(const char *p, size_t n, bool valid)
 {
     if (valid && !is_control(p, n))
         fwrite(p, 1, n, stdout);
@@ -65,7 +65,7 @@ show_held(bool more)
         if (n == 0 && more)
             return;
         n = n ? n : out.n_held;
-        show(out.held, n, valid);
+        write_printable(out.held, n, valid);
         out.n_held -= n;
         memmove(out.held, out.held + n, out.n_held);
     }

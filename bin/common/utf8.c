@@ -7,7 +7,7 @@
 /* Bytes that `head` asks for, and what its second one may be: table 3-7 of the
  * Unicode standard. 0: no character begins with it. */
 static size_t
-sequence(uint8_t head, uint8_t *low, uint8_t *high)
+sequence_length(uint8_t head, uint8_t *low, uint8_t *high)
 {
     *low = head == 0xe0 ? 0xa0 : head == 0xf0 ? 0x90 : 0x80;
     *high = head == 0xed ? 0x9f : head == 0xf4 ? 0x8f : 0xbf;
@@ -39,7 +39,7 @@ utf8_next(const char *text, size_t len, bool *valid)
 {
     const uint8_t *p = (const uint8_t *)text;
     uint8_t low, high;
-    size_t want = sequence(p[0], &low, &high), n = 1;
+    size_t want = sequence_length(p[0], &low, &high), n = 1;
 
     for (; n < want && n < len && p[n] >= low && p[n] <= high; n++) {
         low = 0x80;

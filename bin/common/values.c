@@ -73,7 +73,7 @@ cli_read_float(const char *option, const char *text, double min, double max,
 }
 
 static void
-check(enum gg_status st, const struct gg_error *err)
+check_status(enum gg_status st, const struct gg_error *err)
 {
     if (st != GG_OK)
         cli_misuse("%s", err->message);
@@ -85,7 +85,7 @@ cli_int(const char *option, const char *text, int64_t min, int64_t max)
     struct gg_error err;
     int64_t n = 0;
 
-    check(cli_read_int(option, text, min, max, &n, &err), &err);
+    check_status(cli_read_int(option, text, min, max, &n, &err), &err);
     return n;
 }
 
@@ -95,6 +95,6 @@ cli_float(const char *option, const char *text, double min, double max)
     struct gg_error err;
     double x = 0;
 
-    check(cli_read_float(option, text, min, max, &x, &err), &err);
+    check_status(cli_read_float(option, text, min, max, &x, &err), &err);
     return x;
 }

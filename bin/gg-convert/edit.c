@@ -113,7 +113,7 @@ write_new(const char *path, int fd, const struct bytes *new, size_t data,
 }
 
 static size_t
-size_of(int fd, const char *path)
+file_size(int fd, const char *path)
 {
     struct stat st;
 
@@ -141,7 +141,7 @@ void
 edit_file(const char *path, struct key_changes *c, bool quiet)
 {
     int fd = files_change(path, O_RDWR);
-    size_t size = size_of(fd, path);
+    size_t size = file_size(fd, path);
     struct gg_file *file = open_metadata(path);
     const struct gguf_context *old = gg_file_gguf(file);
     struct gguf_context *new = gguf_init_empty();

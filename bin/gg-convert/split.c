@@ -34,7 +34,7 @@ split_size(const char *text)
 /* Tensors from *i on that fit into a file of so many bytes of data, or one;
  * *i gets the first that does not. */
 static void
-fill(const struct gguf_context *all, uint64_t size, int64_t *i)
+fill_part(const struct gguf_context *all, uint64_t size, int64_t *i)
 {
     size_t align = gguf_get_alignment(all);
     int64_t first = *i;
@@ -56,7 +56,7 @@ count_files(const struct gguf_context *all, uint64_t size)
     int n = 0;
 
     do {
-        fill(all, size, &i);
+        fill_part(all, size, &i);
         n++;
     } while (i < gguf_get_n_tensors(all) && n <= MAX_FILES);
     if (n > MAX_FILES)
@@ -112,7 +112,7 @@ write_split(struct writing *w, const char *out, uint64_t size)
     for (int no = 0; no < n; no++, first = end) {
         struct gguf_context *part;
 
-        fill(w->to, size, &end);
+        fill_part(w->to, size, &end);
         part = part_of(w->to, first, end, no, n);
         set_path(path, out, no, n);
         cli_output_next(path);

@@ -25,7 +25,7 @@ same_types(const struct gguf_context *from)
 }
 
 static bool
-is_text(const struct gguf_context *gguf, const char *key, const char *text)
+key_is_text(const struct gguf_context *gguf, const char *key, const char *text)
 {
     int64_t id = gguf_find_key(gguf, key);
 
@@ -37,7 +37,7 @@ is_text(const struct gguf_context *gguf, const char *key, const char *text)
 static void
 warn_of_split(const struct gguf_context *gguf)
 {
-    if (is_text(gguf, "tokenizer.ggml.model", "gpt2") &&
+    if (key_is_text(gguf, "tokenizer.ggml.model", "gpt2") &&
         gguf_find_key(gguf, "tokenizer.ggml.pre") < 0)
         cli_warn("no known split rule is that of the tokenizer: ids can be "
                  "wrong; --set tokenizer.ggml.pre=NAME names the "

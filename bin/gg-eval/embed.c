@@ -55,7 +55,7 @@ put_ids(const struct embed *e, struct text *t)
 }
 
 static bool
-add(void *data, const struct gg_line *line)
+add_line(void *data, const struct gg_line *line)
 {
     struct embed *e = data;
     struct text *t = &e->texts[e->n++];
@@ -135,7 +135,7 @@ evaluate(struct embed *e)
 /* ---- records ------------------------------------------------------------- */
 
 static void
-put(struct embed *e, struct text *t)
+write_embedding(struct embed *e, struct text *t)
 {
     if (t->message[0]) {
         output_error(e->output, &t->line, t->message);
@@ -155,7 +155,7 @@ run(void *data)
 
     evaluate(e);
     for (int32_t i = 0; i < e->n; i++)
-        put(e, &e->texts[i]);
+        write_embedding(e, &e->texts[i]);
     e->n = 0;
 }
 
@@ -199,7 +199,7 @@ embed_run(const struct engine *engine, const struct embed_options *o,
         .o = o, .engine = engine, .output = output, .n_lines = n_lines
     };
     const struct lines lines = { .name = name,
-                                 .add = add,
+                                 .add = add_line,
                                  .is_full = is_full,
                                  .run = run,
                                  .data = &e,

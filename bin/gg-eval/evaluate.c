@@ -182,7 +182,7 @@ add_ids(struct evaluate *e, const struct gg_line *line)
 }
 
 static bool
-add(void *data, const struct gg_line *line)
+add_line(void *data, const struct gg_line *line)
 {
     struct evaluate *e = data;
 
@@ -273,7 +273,7 @@ run(void *data)
 /* Nothing is written for a stream that holds nothing: readers must not take
  * a missing prompt for an answer. */
 static void
-begin(void *data, const struct gg_line *line)
+begin_line(void *data, const struct gg_line *line)
 {
     struct evaluate *e = data;
 
@@ -291,8 +291,8 @@ bool
 evaluate_lines(struct evaluate *e, int fd, const char *name)
 {
     const struct lines lines = { .name = name,
-                                 .begin = begin,
-                                 .add = add,
+                                 .begin = begin_line,
+                                 .add = add_line,
                                  .is_full = is_full,
                                  .run = run,
                                  .output = e->output,

@@ -95,7 +95,7 @@ watch(struct job *j)
 }
 
 static void
-begin(struct job *j)
+begin_job(struct job *j)
 {
     j->fd = cli_open_input(j->o.input);
     j->name = cli_input_name(j->o.input);
@@ -135,7 +135,7 @@ main(int argc, char **argv)
 
     cli_start();
     eval_parse(argc, argv, &j.o);
-    begin(&j);
+    begin_job(&j);
     status = modes[j.o.mode].run(&j);
     end(&j);
     return cli_finish(status);

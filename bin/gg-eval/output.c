@@ -67,7 +67,7 @@ check_written(enum gg_status st, const struct gg_error *err)
 }
 
 static void
-start(struct output *out, const struct gg_line *line)
+open_stream(struct output *out, const struct gg_line *line)
 {
     char name[64];
     struct gg_logit_head head = {
@@ -101,7 +101,7 @@ write_record(struct output *out, const struct gg_line *line,
              struct gg_logit_record record)
 {
     if (!out->writer)
-        start(out, line);
+        open_stream(out, line);
     record.sequence = line->sequence;
     put_record(out, &record);
 }

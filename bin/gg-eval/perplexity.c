@@ -35,7 +35,7 @@ add_losses(struct losses *l, const float *logprobs, size_t n)
 
 /* By the spread of the losses, as if they were independent. */
 static void
-put_line(const struct windows *w, const struct losses *l)
+put_losses(const struct windows *w, const struct losses *l)
 {
     double n = (double)l->n, mean = l->sum / n, perplexity = exp(mean);
     double variance = l->squares / n - mean * mean;
@@ -68,13 +68,13 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
                                             .scores.first = unscored });
         add_losses(&l, logprobs, scored);
         if (!quiet)
-            put_line(&w, &l);
+            put_losses(&w, &l);
         ticker_show(&ticker, "%" PRIu64 " ids, perplexity %.4f",
                     w.count * (uint64_t)w.n, exp(l.sum / (double)l.n));
     }
     ticker_end(&ticker);
     if (quiet)
-        put_line(&w, &l);
+        put_losses(&w, &l);
     if (engine->verbose)
         cli_warn("%.2f s: %.1f ids/s; %d ids at the end not evaluated",
                  (double)(ggml_time_us() - start) / 1e6,

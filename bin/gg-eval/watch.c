@@ -122,7 +122,7 @@ struct figures {
 };
 
 static void
-add(struct figures *f, double x)
+add_figure(struct figures *f, double x)
 {
     if (isnan(x)) {
         f->nan++;
@@ -144,7 +144,8 @@ put_shape(const struct ggml_tensor *t)
 }
 
 static void
-put_line(struct watch *w, const struct ggml_tensor *t, const struct figures *f)
+put_figures(struct watch *w, const struct ggml_tensor *t,
+            const struct figures *f)
 {
     char shown[4 * GGML_MAX_NAME + 4];
 
@@ -210,7 +211,7 @@ save(struct watch *w, const struct ggml_tensor *t)
 }
 
 static void
-show(struct watch *w, const struct ggml_tensor *t)
+show_tensor(struct watch *w, const struct ggml_tensor *t)
 {
     struct figures f = { 0 };
 
@@ -218,9 +219,9 @@ show(struct watch *w, const struct ggml_tensor *t)
     for (int64_t i = 0; i < n_rows(t); i++) {
         read_row(w, t, i);
         for (int64_t k = 0; k < t->ne[0]; k++)
-            add(&f, w->x[k]);
+            add_figure(&f, w->x[k]);
     }
-    put_line(w, t, &f);
+    put_figures(w, t, &f);
     if (w->o->folder)
         save(w, t);
 }
@@ -244,7 +245,7 @@ watch_see(struct ggml_tensor *t, bool ask, void *data)
     struct watch *w = data;
 
     if (!ask) {
-        show(w, t);
+        show_tensor(w, t);
         return true;
     }
     count_graphs(w, t);

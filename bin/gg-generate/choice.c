@@ -90,7 +90,7 @@ choices_add_scores(const struct gg_choices *c, char between, struct buffer *out)
 }
 
 static void
-put(const struct generate *g, const struct gg_choices *c)
+write_choice(const struct generate *g, const struct gg_choices *c)
 {
     struct buffer out = { 0 };
 
@@ -132,7 +132,7 @@ generate_choice(struct generate *g, struct prompt *prompt)
         return false;
     if (!contest_decide(c, &err))
         cli_die("%s", err.message);
-    put(g, c);
+    write_choice(g, c);
     if (g->o->interactive || state_saves(&g->state))
         go_on(g, c->list);
     g->heard = true;

@@ -68,7 +68,7 @@ contest_run(struct gg_engine *engine, struct gg_choices *list, size_t n)
 }
 
 static int
-compare(const void *x, const void *y)
+by_score(const void *x, const void *y)
 {
     const struct gg_choice *a = x, *b = y;
 
@@ -85,6 +85,6 @@ contest_decide(struct gg_choices *c, struct gg_error *err)
             cli_error(err, GG_ERR_FORMAT, "the logits are not numbers");
             return false;
         }
-    qsort(c->list, c->n, sizeof(*c->list), compare);
+    qsort(c->list, c->n, sizeof(*c->list), by_score);
     return true;
 }

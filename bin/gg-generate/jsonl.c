@@ -31,8 +31,8 @@ encode_messages(struct generate *g, struct record *r, const char *text,
 }
 
 static enum gg_status
-encode(struct generate *g, struct record *r, json_t *object, const char *text,
-       struct gg_error *err)
+encode_member(struct generate *g, struct record *r, json_t *object,
+              const char *text, struct gg_error *err)
 {
     const json_t *prompt = json_object_get(object, "prompt");
     const json_t *messages = json_object_get(object, "messages");
@@ -57,7 +57,7 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
 }
 
 static json_t *
-load(const char *text, size_t len, struct gg_error *err)
+load_json(const char *text, size_t len, struct gg_error *err)
 {
     char why[CLI_JSON_WHY];
     json_error_t e;
@@ -91,7 +91,7 @@ static enum gg_status
 read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
 {
-    json_t *object = load(text, len, err);
+    json_t *object = load_json(text, len, err);
     enum gg_status st;
 
     if (!object)
@@ -100,7 +100,7 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
     r->sampling.params.seed = seed_of(r->sampling.params.seed, r->number);
     st = overrides_read(g, r, object, text, err);
     if (st == GG_OK)
-        st = encode(g, r, object, text, err);
+        st = encode_member(g, r, object, text, err);
     json_decref(object);
     return st;
 }
@@ -242,8 +242,8 @@ matches_jsonl(const struct generate *g, struct record *r, const char *text,
               size_t len, const char *out, size_t out_len, bool *failed)
 {
     struct gg_error err;
-    json_t *object = load(text, len, &err);
-    json_t *answer = load(out, out_len, &err);
+    json_t *object = load_json(text, len, &err);
+    json_t *answer = load_json(out, out_len, &err);
     bool same;
 
     if (object)

@@ -41,7 +41,7 @@ say_dropped(const struct generate *g, uint64_t before)
 
 /* Evaluates, and draws an id. False: a signal came. */
 static bool
-step(struct generate *g)
+step_text(struct generate *g)
 {
     struct answer *a = &g->answer;
     uint64_t dropped = gg_sequence_dropped(a->sequence);
@@ -59,14 +59,14 @@ step(struct generate *g)
 
 /* Goes on until an end. What is drawn last is not evaluated. */
 static void
-finish(struct generate *g)
+finish_text(struct generate *g)
 {
     struct answer *a = &g->answer;
     bool going = gg_text_finish(a->made) == GG_FINISH_NONE;
     char text[128];
 
     write_text(&a->text, true);
-    while (going && !cli_signal() && step(g)) {
+    while (going && !cli_signal() && step_text(g)) {
         write_text(&a->text, true);
         going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
@@ -104,7 +104,7 @@ evaluate_only(struct generate *g, const struct prompt *p)
 /* The prompt is put, evaluated, and an id drawn after it. False: a signal
  * came. */
 static bool
-begin(struct generate *g, const struct prompt *p)
+begin_text(struct generate *g, const struct prompt *p)
 {
     struct answer *a = &g->answer;
     uint64_t dropped = gg_sequence_dropped(a->sequence);
@@ -115,7 +115,7 @@ begin(struct generate *g, const struct prompt *p)
         say_full(g, p->n);
     cli_check(st, &err);
     say_dropped(g, dropped);
-    return step(g);
+    return step_text(g);
 }
 
 bool
@@ -126,7 +126,7 @@ generate_loop(struct generate *g, const struct prompt *prompt)
     bool none = g->o->sampling.none;
 
     g->sum_prompt += prompt->n;
-    if (none ? !evaluate_only(g, prompt) : !begin(g, prompt)) {
+    if (none ? !evaluate_only(g, prompt) : !begin_text(g, prompt)) {
         if (!none)
             answer_cut(&g->answer);
         g->answer.tail = tail;
@@ -137,7 +137,7 @@ generate_loop(struct generate *g, const struct prompt *prompt)
     if (none)
         return true;
     start = ggml_time_us();
-    finish(g);
+    finish_text(g);
     g->sum_made += g->answer.n_made;
     g->t_made += ggml_time_us() - start;
     return true;

@@ -132,7 +132,8 @@ const struct cli_option generate_rows[] = {
 /* ---- what goes with what ---- */
 
 static void
-refuse(bool given, const char *option, const char *with, const char *why)
+refuse_together(bool given, const char *option, const char *with,
+                const char *why)
 {
     if (given)
         cli_misuse("%s does not go with %s: %s", option, with, why);
@@ -141,13 +142,13 @@ refuse(bool given, const char *option, const char *with, const char *why)
 static void
 check_chat(const struct options *o)
 {
-    refuse(o->chat && o->echo, "--echo", "a conversation",
-           "its prompt is not only text");
+    refuse_together(o->chat && o->echo, "--echo", "a conversation",
+                    "its prompt is not only text");
     if (o->messages && o->system)
         cli_misuse(
             "--system does not go with --messages, which have their own");
-    refuse(o->interactive && o->sampling.none, "-n 0", "-i",
-           "there would be no answers");
+    refuse_together(o->interactive && o->sampling.none, "-n 0", "-i",
+                    "there would be no answers");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
         cli_misuse("-i reads standard input line by line, not as a prompt");
 }
@@ -160,11 +161,13 @@ check_records(const struct options *o)
 
     if (o->form == FORM_TEXT)
         return;
-    refuse(o->prompt && o->messages, "-p", "--messages in records",
-           "they are JSON");
-    refuse(o->sampling.none, "-n 0", names[o->form], "nothing would be left");
-    refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save",
-           names[o->form], "a state here is that of one text");
+    refuse_together(o->prompt && o->messages, "-p", "--messages in records",
+                    "they are JSON");
+    refuse_together(o->sampling.none, "-n 0", names[o->form],
+                    "nothing would be left");
+    refuse_together(o->state.save != NULL,
+                    o->state.maybe ? "--state" : "--save", names[o->form],
+                    "a state here is that of one text");
 #ifndef HAVE_JANSSON
     if (o->form == FORM_JSONL)
         cli_die("--jsonl: this gg-generate was built without Jansson, and "

@@ -100,7 +100,7 @@ set_choice(const struct override *o, struct gg_error *err)
 /* As on the command line. What is no number that every reader of JSON can
  * hold is no integer there. */
 static void
-show(char *text, size_t size, const json_t *value)
+show_value(char *text, size_t size, const json_t *value)
 {
     double v = json_number_value(value);
 
@@ -395,7 +395,7 @@ set_sampling(const struct override *o, struct gg_error *err)
 
     if (!row)
         return set_other(o, err);
-    show(shown, sizeof(shown), o->value);
+    show_value(shown, sizeof(shown), o->value);
     st = cli_option_set(row, &o->r->sampling, shown, err);
     return st == GG_OK ? check_twice(o, err) : st;
 }

@@ -204,8 +204,9 @@ put_base(const struct gg_sequence *sequence, struct prompt *out)
 
 /* Behind the ids of the state. */
 static enum gg_status
-encode(struct generate *g, struct prompt_source *s, const struct choice *choice,
-       struct prompt *out, struct gg_error *err)
+encode_prompt(struct generate *g, struct prompt_source *s,
+              const struct choice *choice, struct prompt *out,
+              struct gg_error *err)
 {
     enum gg_status st = s->is_chat && !s->goes_on
                             ? encode_chat(g, s, choice, out, err)
@@ -224,7 +225,7 @@ encode_choice(struct generate *g, struct prompt_source *s,
               struct prompt *out, struct gg_error *err)
 {
     uint64_t before = g->left_out, without;
-    enum gg_status st = encode(g, s, choice, out, err);
+    enum gg_status st = encode_prompt(g, s, choice, out, err);
 
     without = g->left_out - before;
     g->left_out = before;
@@ -241,7 +242,7 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
                      struct gg_error *err)
 {
     uint64_t before = g->left_out;
-    enum gg_status st = encode(g, s, NULL, out, err);
+    enum gg_status st = encode_prompt(g, s, NULL, out, err);
     uint64_t left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;

@@ -62,7 +62,7 @@ check_length(struct reader *r)
 
 /* True: there is a record, or what the input ends with. */
 static bool
-take(struct reader *r, const char **text, size_t *len)
+take_text(struct reader *r, const char **text, size_t *len)
 {
     struct buffer *t = &r->text;
     const char *end = NULL;
@@ -108,7 +108,7 @@ enum reader_state
 reader_next(struct reader *r, bool wait, const char **text, size_t *len)
 {
     for (;;) {
-        bool found = take(r, text, len);
+        bool found = take_text(r, text, len);
 
         if (found)
             drop_mark(r, text, len);

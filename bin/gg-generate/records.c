@@ -66,7 +66,7 @@ free_record(struct record *r)
 }
 
 static size_t
-size_of(const struct record *r)
+record_size(const struct record *r)
 {
     return sizeof(*r) + r->text.cap + r->out.cap;
 }
@@ -74,14 +74,14 @@ size_of(const struct record *r)
 /* A record is done; it waits for those before it. Its sampler may have a
  * grammar of its own, which goes. */
 static void
-finish(struct records *w, struct record *r)
+finish_record(struct records *w, struct record *r)
 {
     r->done = true;
     answer_clear(&r->answer);
     grammars_give_back(&w->g->grammars, r->grammar);
     r->grammar = NULL;
     forget_input(r);
-    w->held += size_of(r);
+    w->held += record_size(r);
     w->n_records++;
 }
 
@@ -115,7 +115,7 @@ write_done(struct records *w)
         struct record *r = w->first;
 
         w->first = r->next;
-        w->held -= size_of(r);
+        w->held -= record_size(r);
         if (r->known)
             check_known(w, r);
         else
@@ -138,7 +138,7 @@ fail(struct records *w, struct record *r, const struct answer *a,
     cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     w->failed = true;
     w->form->write(w->g, r, a, message);
-    finish(w, r);
+    finish_record(w, r);
 }
 
 /* ---- beginning ---- */
@@ -208,7 +208,7 @@ check_room(const struct records *w, const struct record *r,
 
 /* The record's ids are there. */
 static enum gg_status
-begin(struct records *w, struct record *r, struct gg_error *err)
+begin_record(struct records *w, struct record *r, struct gg_error *err)
 {
     const struct generate *g = w->g;
     struct answer *a = &r->answer;
@@ -242,7 +242,7 @@ take_over(struct records *w, struct record *r)
 {
     buffer_clear(&r->out);
     buffer_add(&r->out, r->before.p, r->before.len);
-    finish(w, r);
+    finish_record(w, r);
 }
 
 static enum gg_status
@@ -257,7 +257,7 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     if (st == GG_OK)
         st = check_room(w, r, err);
     if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
-        st = begin(w, r, err);
+        st = begin_record(w, r, err);
     return st;
 }
 
@@ -273,7 +273,7 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
         take_over(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         w->form->write(w->g, r, NULL, NULL);
-        finish(w, r);
+        finish_record(w, r);
     } else {
         w->active[w->n_active++] = r;
     }
@@ -282,7 +282,7 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
 /* Reads records as there is room for them: what is there; waits for one where
  * nothing else is to be done. */
 static void
-fill(struct records *w)
+fill_slots(struct records *w)
 {
     while (!w->ended && !cli_signal() && w->n_active < w->n_most &&
            (w->n_active == 0 || w->held < MAX_HELD)) {
@@ -320,7 +320,7 @@ decide(struct records *w, struct record *r)
 
     if (contest_decide(&r->prompt.contest, &err)) {
         w->form->write(w->g, r, NULL, NULL);
-        finish(w, r);
+        finish_record(w, r);
     } else {
         fail(w, r, NULL, GG_ERR_FORMAT, err.message);
     }
@@ -329,7 +329,7 @@ decide(struct records *w, struct record *r)
 /* Records with choices are done at once, those that wait for an answer are
  * left. */
 static void
-choose(struct records *w)
+choose_tokens(struct records *w)
 {
     struct gg_choices *list = cli_alloc(NULL, w->n_active, sizeof(*list));
     size_t n = 0;
@@ -391,12 +391,12 @@ end_answer(struct records *w, struct record *r)
     if (answer_is_cut(a, text, sizeof(text)))
         say_cut(w, r, text);
     w->form->write(w->g, r, a, NULL);
-    finish(w, r);
+    finish_record(w, r);
 }
 
 /* One id for each answer. */
 static void
-step(struct records *w)
+step_records(struct records *w)
 {
     struct gg_error err;
     enum gg_status st;
@@ -420,7 +420,7 @@ step(struct records *w)
 /* ---- life ---- */
 
 static void
-clear(struct records *w)
+clear_records(struct records *w)
 {
     free(w->active);
     free(w->texts);
@@ -434,7 +434,7 @@ clear(struct records *w)
 }
 
 static void
-describe(const struct records *w, int64_t us)
+describe_times(const struct records *w, int64_t us)
 {
     struct gg_engine_stats stats = gg_engine_stats(w->g->engine.gg);
     double s = (double)us / 1e6;
@@ -535,10 +535,10 @@ generate_records(struct generate *g)
     if (g->resumed >= 0)
         resume(&w, g->resumed);
     do {
-        fill(&w);
-        choose(&w);
+        fill_slots(&w);
+        choose_tokens(&w);
         if (w.n_active && !cli_signal())
-            step(&w);
+            step_records(&w);
         write_done(&w);
         show_progress(&w);
     } while (!cli_signal() && (!w.ended || w.n_active));
@@ -547,7 +547,7 @@ generate_records(struct generate *g)
         resume_cut(g->o->resume, &w.resumed);
     generate_tell_left_out(g, w.in.name);
     if (g->o->engine.verbose)
-        describe(&w, ggml_time_us() - start);
-    clear(&w);
+        describe_times(&w, ggml_time_us() - start);
+    clear_records(&w);
     return !w.failed && !cli_signal();
 }

@@ -88,7 +88,7 @@ put_picture(const struct bins *b, const char *const *glyphs)
 }
 
 static void
-put_line(const struct job *j, const char *name, const struct bins *b)
+put_bins(const struct job *j, const char *name, const struct bins *b)
 {
     value_put_escaped(stdout, name, strlen(name), 0);
     printf("%*s", j->width - (int)value_width(name, strlen(name)), "");
@@ -143,7 +143,7 @@ done(void *data, int64_t i)
     if (j->print && j->json)
         put_json(name, b, i == 0);
     else if (j->print && j->glyphs)
-        put_line(j, name, b);
+        put_bins(j, name, b);
     else if (j->print)
         put_tabs(name, b);
     ticker_show_part(&j->ticker, (uint64_t)i, (uint64_t)j->n, name);

@@ -89,7 +89,8 @@ add_finite(struct comparison *c, const double *x, const double *y, size_t n)
 }
 
 static void
-add(struct comparison *c, const double *x, const double *y, size_t n)
+add_values_compared(struct comparison *c, const double *x, const double *y,
+                    size_t n)
 {
     size_t whole = n - n % LANES;
 
@@ -109,7 +110,7 @@ compare_values(struct inspected *a, int64_t ta, struct inspected *b, int64_t tb,
     values_open(&x, a, ta);
     values_open(&y, b, tb);
     for (size_t n; (n = values_next(&x)) && values_next(&y);)
-        add(out, x.x, y.x, n);
+        add_values_compared(out, x.x, y.x, n);
     values_close(&y);
     values_close(&x);
     out->known = true;

@@ -17,13 +17,13 @@ enum {
 };
 
 static void
-add(struct sha256_ctx *c, const void *data, size_t size)
+hash_bytes_of(struct sha256_ctx *c, const void *data, size_t size)
 {
     sha256_update(c, size, data);
 }
 
 static void
-finish(struct sha256_ctx *c, struct digest *d)
+finish_digest(struct sha256_ctx *c, struct digest *d)
 {
     unsigned char bytes[SHA256_DIGEST_SIZE];
 
@@ -44,16 +44,16 @@ digests_tensor(struct digests *d, int64_t i)
              ggml_type_name(gguf_get_tensor_type(ctx, i)),
              select_shape(shape, ctx, i));
     sha256_init(&c);
-    add(&c, head, strlen(head));
+    hash_bytes_of(&c, head, strlen(head));
     tensor_source_open(&from, d->f, i);
     for (size_t at = 0, n; at < from.size; at += n) {
         n = from.size - at < PIECE ? from.size - at : PIECE;
         tensor_source_read(&from, piece, n, at);
-        add(&c, piece, n);
+        hash_bytes_of(&c, piece, n);
     }
     tensor_source_close(&from);
     free(piece);
-    finish(&c, &d->tensors[i]);
+    finish_digest(&c, &d->tensors[i]);
 }
 
 static void
@@ -65,8 +65,8 @@ add_strings(struct sha256_ctx *c, const struct gguf_context *ctx, int64_t key)
         uint64_t n = len; /* little-endian, as the machine is */
 
         if (gguf_get_kv_type(ctx, key) == GGUF_TYPE_ARRAY)
-            add(c, &n, sizeof(n));
-        add(c, s, len);
+            hash_bytes_of(c, &n, sizeof(n));
+        hash_bytes_of(c, s, len);
     }
 }
 
@@ -79,14 +79,14 @@ hash_key(const struct gguf_context *ctx, int64_t key, struct digest *d)
 
     sha256_init(&c);
     value_type(text, ctx, key);
-    add(&c, text, strlen(text));
-    add(&c, "\n", 1);
+    hash_bytes_of(&c, text, strlen(text));
+    hash_bytes_of(&c, "\n", 1);
     if (type == GGUF_TYPE_STRING)
         add_strings(&c, ctx, key);
     else if (value_count(ctx, key))
-        add(&c, value_at(ctx, key, 0),
-            value_count(ctx, key) * value_size(type));
-    finish(&c, d);
+        hash_bytes_of(&c, value_at(ctx, key, 0),
+                      value_count(ctx, key) * value_size(type));
+    finish_digest(&c, d);
 }
 
 static int
@@ -113,12 +113,12 @@ hash_lines(const struct digest *each, int64_t n, struct digest *out)
         qsort(sorted, used, sizeof(*sorted), by_line);
     sha256_init(&c);
     for (size_t i = 0; i < used; i++) {
-        add(&c, sorted[i]->hex, DIGEST_HEX - 1);
-        add(&c, "  ", 2);
-        add(&c, sorted[i]->name, strlen(sorted[i]->name));
-        add(&c, "\n", 1);
+        hash_bytes_of(&c, sorted[i]->hex, DIGEST_HEX - 1);
+        hash_bytes_of(&c, "  ", 2);
+        hash_bytes_of(&c, sorted[i]->name, strlen(sorted[i]->name));
+        hash_bytes_of(&c, "\n", 1);
     }
-    finish(&c, out);
+    finish_digest(&c, out);
     free(sorted);
 }
 

@@ -33,7 +33,7 @@ struct job {
 /* ---- --hash -------------------------------------------------------------- */
 
 static void
-put(struct table *json, const struct digest *d)
+put_digest(struct table *json, const struct digest *d)
 {
     if (!json) {
         printf("%s  %s\n", d->hex, d->name);
@@ -58,7 +58,7 @@ done(void *data, int64_t i)
     int64_t tensor = j->tensors[i];
 
     if (j->print)
-        put(j->json, &j->d->tensors[tensor]);
+        put_digest(j->json, &j->d->tensors[tensor]);
     ticker_show_part(&j->ticker, (uint64_t)i, (uint64_t)j->n,
                      gguf_get_tensor_name(j->d->f->gguf, tensor));
 }
@@ -90,8 +90,8 @@ show_keys(struct digests *d, bool each, struct table *json)
     digests_keys(d);
     for (int64_t i = 0; i < d->n_keys && each; i++)
         if (d->keys[i].hex[0])
-            put(json, &d->keys[i]);
-    put(json, &d->all_keys);
+            put_digest(json, &d->keys[i]);
+    put_digest(json, &d->all_keys);
 }
 
 int
@@ -112,9 +112,9 @@ hash_show(struct inspected *f, const struct inspect_options *o)
         show_keys(&d, o->metadata, json);
     digests_whole(&d);
     if (all || (o->tensors && !o->tensor))
-        put(json, &d.all_tensors);
+        put_digest(json, &d.all_tensors);
     if (all)
-        put(json, &d.model);
+        put_digest(json, &d.model);
     if (json) {
         table_end(json);
         puts("\n}");

@@ -266,7 +266,7 @@ show_open(const struct arguments *a, struct inspected *f)
 }
 
 static int
-show(struct arguments *a)
+show_file(struct arguments *a)
 {
     struct inspect_options *o = &a->show;
     bool alone = o->key || (o->metadata && !o->tensors && !a->mode);
@@ -302,5 +302,5 @@ main(int argc, char **argv)
     cli_output(a.binary ? a.binary : a.output);
     if (a.binary)
         cli_refuse_terminal();
-    return cli_finish(show(&a));
+    return cli_finish(show_file(&a));
 }

@@ -11,7 +11,7 @@
 
 /* The figures of a model, with the context that it would have. */
 static struct gg_memory
-measure(const struct inspect_options *o, struct gg_session_params *p)
+measure_memory(const struct inspect_options *o, struct gg_session_params *p)
 {
     /* Weights stay mapped: nothing of them is read, nothing sent anywhere. */
     struct gg_model_params params = { .device = "cpu" };
@@ -71,7 +71,7 @@ void
 memory_show(const struct inspect_options *o)
 {
     struct gg_session_params p = o->session;
-    struct gg_memory m = measure(o, &p);
+    struct gg_memory m = measure_memory(o, &p);
 
     if (o->json)
         json(&m, &p, o->path);

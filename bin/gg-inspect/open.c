@@ -38,7 +38,7 @@ open_file(const char *path, bool alone)
 
 /* What readers need to take turns. */
 static void
-prepare(struct inspected *f)
+prepare_file(struct inspected *f)
 {
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->freed, NULL);
@@ -54,7 +54,7 @@ inspect_open(const char *path, bool alone, struct inspected *out)
     out->file = open_file(path, alone);
     out->gguf = gg_file_gguf(out->file);
     out->is_read = strcmp(gg_file_format(out->file), "GGUF") == 0;
-    prepare(out);
+    prepare_file(out);
 }
 
 void

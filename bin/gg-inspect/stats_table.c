@@ -39,7 +39,7 @@ struct job {
 };
 
 static enum ggml_type
-type_of(const struct job *j, int64_t i)
+tensor_type(const struct job *j, int64_t i)
 {
     return gguf_get_tensor_type(j->f->gguf, j->tensors[i]);
 }
@@ -50,7 +50,7 @@ work(void *data, int64_t i)
     struct job *j = data;
     struct result *r = &j->results[i];
 
-    if (!values_known(type_of(j, i)))
+    if (!values_known(tensor_type(j, i)))
         return;
     value_stats_compute(j->f, j->tensors[i], &r->s);
     r->outliers =
@@ -102,10 +102,10 @@ done(void *data, int64_t i)
     char shape[96];
 
     table_text(t, gguf_get_tensor_name(ctx, tensor));
-    table_text(t, ggml_type_name(type_of(j, i)));
+    table_text(t, ggml_type_name(tensor_type(j, i)));
     table_text(t, select_shape(shape, ctx, tensor));
     put_bits(t, ctx, tensor);
-    if (values_known(type_of(j, i))) {
+    if (values_known(tensor_type(j, i))) {
         put_result(t, &j->results[i]);
     } else {
         j->failed = true;

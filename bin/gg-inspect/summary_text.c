@@ -37,7 +37,7 @@ put_range(const struct range *r)
 }
 
 static void
-put_line(const char *name, const struct range *r)
+put_range_line(const char *name, const struct range *r)
 {
     if (!r->max)
         return;
@@ -293,12 +293,12 @@ model_summary_text(const struct model_summary *s)
     text_files(s);
     text_size(s);
     text_context(s);
-    put_line("layers", &s->layers);
-    put_line("embedding", &s->embedding);
+    put_range_line("layers", &s->layers);
+    put_range_line("embedding", &s->embedding);
     text_heads(s);
-    put_line("feed-forward", &s->feed_forward);
+    put_range_line("feed-forward", &s->feed_forward);
     text_experts(s);
-    put_line("window", &s->window);
+    put_range_line("window", &s->window);
     text_vocabulary(s);
 }
 

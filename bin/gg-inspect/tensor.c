@@ -124,7 +124,7 @@ put_json_tensor(const struct inspected *f, int64_t tensor)
 }
 
 static int64_t
-find(const struct gguf_context *ctx, const struct inspect_options *o)
+find_tensor(const struct gguf_context *ctx, const struct inspect_options *o)
 {
     int64_t tensor = gguf_find_tensor(ctx, o->tensor);
     char shown[256];
@@ -138,7 +138,7 @@ find(const struct gguf_context *ctx, const struct inspect_options *o)
 int
 tensor_show(struct inspected *f, const struct inspect_options *o)
 {
-    int64_t tensor = find(f->gguf, o);
+    int64_t tensor = find_tensor(f->gguf, o);
     enum ggml_type type = gguf_get_tensor_type(f->gguf, tensor);
     bool known = values_known(type);
     uint64_t bins[HISTOGRAM_BINS] = { 0 };

@@ -4,7 +4,7 @@
 #include "gg-inspect/inspect.h"
 
 static void
-add(struct totals *t, uint64_t values, uint64_t bytes)
+add_tensor(struct totals *t, uint64_t values, uint64_t bytes)
 {
     t->tensors++;
     if (__builtin_add_overflow(t->values, values, &t->values))
@@ -44,7 +44,7 @@ totals_count(const struct gguf_context *ctx,
         uint64_t values = totals_values(ctx, i);
         uint64_t bytes = gguf_get_tensor_size(ctx, i);
 
-        add(&by_type[gguf_get_tensor_type(ctx, i)], values, bytes);
-        add(all, values, bytes);
+        add_tensor(&by_type[gguf_get_tensor_type(ctx, i)], values, bytes);
+        add_tensor(all, values, bytes);
     }
 }

@@ -74,7 +74,7 @@ all_finite(const double *x, size_t n)
 }
 
 static void
-count(struct value_stats *s, const double *x, size_t n)
+count_values(struct value_stats *s, const double *x, size_t n)
 {
     size_t whole = n - n % LANES;
 
@@ -97,7 +97,7 @@ value_stats_compute(struct inspected *f, int64_t tensor,
     *out = (struct value_stats){ 0 };
     values_open(&v, f, tensor);
     for (size_t n; (n = values_next(&v));)
-        count(out, v.x, n);
+        count_values(out, v.x, n);
     values_close(&v);
     if (!out->finite)
         return;

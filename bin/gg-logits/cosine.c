@@ -114,7 +114,7 @@ put_sequence(const struct gg_logit_record *r)
 
 /* Nearest first. */
 static int
-compare(const void *x, const void *y)
+by_cosine(const void *x, const void *y)
 {
     const struct place *a = x, *b = y;
 
@@ -130,7 +130,7 @@ put_top(struct near *w, const struct gg_logit_record *r)
     size_t n = w->top < w->n ? w->top : w->n;
 
     memcpy(w->best, w->places, w->n * sizeof(*w->best));
-    qsort(w->best, w->n, sizeof(*w->best), compare);
+    qsort(w->best, w->n, sizeof(*w->best), by_cosine);
     for (size_t i = 0; i < n; i++) {
         put_sequence(r);
         printf("\t%zu\t%" PRIu64 "\t%.6f\n", i + 1, w->best[i].name,
@@ -149,7 +149,7 @@ put_all(const struct near *w, const struct gg_logit_record *r)
 }
 
 static void
-put(struct near *w, const struct gg_logit_record *r)
+put_nearest(struct near *w, const struct gg_logit_record *r)
 {
     size_t n = w->head.n_vocab;
     const char *failure = r->kind == GG_RECORD_ERROR ? r->message
@@ -185,7 +185,7 @@ near_run(struct record_source *source, const char *name,
                 r.head.fingerprint != w.head.fingerprint)
                 cli_die("%s and %s are of different models", name, other_name);
         } else if (r.kind == GG_RECORD_LOGITS || r.kind == GG_RECORD_ERROR) {
-            put(&w, &r);
+            put_nearest(&w, &r);
         }
     }
     if (st != GG_EOF)

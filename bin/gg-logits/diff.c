@@ -127,7 +127,7 @@ put_row(const struct diff *d, const struct gg_logit_record *r)
 }
 
 static void
-compare(struct diff *d)
+compare_records(struct diff *d)
 {
     const struct gg_logit_record *a = &d->pair->members[0].record;
     const struct gg_logit_record *b = &d->pair->members[1].record;
@@ -153,7 +153,7 @@ compare(struct diff *d)
 /* ---- the stream ---- */
 
 static void
-begin(struct diff *d)
+begin_sequence(struct diff *d)
 {
     const struct gg_logit_head *h = &d->pair->members[0].record.head;
 
@@ -203,11 +203,11 @@ diff_run(struct pair *pair, size_t n)
     put_names(&d);
     while (pair_read(pair, &kind, &failed)) {
         if (kind == GG_RECORD_HEAD)
-            begin(&d);
+            begin_sequence(&d);
         else if (failed)
             put_failure(&d, failed->sequence, failed->message);
         else if (kind == GG_RECORD_LOGITS)
-            compare(&d);
+            compare_records(&d);
         cli_flush();
     }
     put_all(&d);

@@ -116,7 +116,7 @@ edit_free(struct edit *e)
 /* ---- a new head ---- */
 
 static float *
-place(struct edit *e, const char *what, int32_t id)
+logit_at(struct edit *e, const char *what, int32_t id)
 {
     if ((uint32_t)id >= e->n_vocab)
         cli_die("%s: id %" PRId32 " is not in the vocabulary of %" PRIu32, what,
@@ -126,7 +126,7 @@ place(struct edit *e, const char *what, int32_t id)
 
 /* What is added to each logit: minus infinity forbids it. */
 static void
-prepare(struct edit *e)
+prepare_biases(struct edit *e)
 {
     const struct edit_options *o = &e->o;
 
@@ -138,15 +138,15 @@ prepare(struct edit *e)
     for (uint32_t i = 0; i < e->n_vocab; i++)
         e->add[i] = o->allow ? -INFINITY : 0;
     for (size_t i = 0; i < e->allowed.n; i++)
-        *place(e, o->allow, e->allowed.ids[i]) = 0;
+        *logit_at(e, o->allow, e->allowed.ids[i]) = 0;
     for (size_t i = 0; i < o->n_biases; i++)
-        *place(e, "--bias", o->biases[i].id) += o->biases[i].x;
+        *logit_at(e, "--bias", o->biases[i].id) += o->biases[i].x;
     for (size_t i = 0; i < e->forbidden.n; i++)
-        *place(e, o->forbid, e->forbidden.ids[i]) = -INFINITY;
+        *logit_at(e, o->forbid, e->forbidden.ids[i]) = -INFINITY;
 }
 
 static void
-begin(struct edit *e, const struct gg_logit_head *head)
+begin_stream(struct edit *e, const struct gg_logit_head *head)
 {
     size_t k = e->o.keep < head->n_vocab ? e->o.keep : head->n_vocab;
 
@@ -154,7 +154,7 @@ begin(struct edit *e, const struct gg_logit_head *head)
         (e->o.n_biases || e->o.allow || e->o.forbid || e->o.keep))
         cli_die("the stream has embeddings, not logits");
     e->n_vocab = head->n_vocab;
-    prepare(e);
+    prepare_biases(e);
     if (!e->o.keep)
         return;
     best_clear(&e->best);
@@ -249,7 +249,7 @@ void
 edit_apply(struct edit *e, struct gg_logit_record *r)
 {
     if (r->kind == GG_RECORD_HEAD)
-        begin(e, &r->head);
+        begin_stream(e, &r->head);
     if (r->kind == GG_RECORD_LOGITS && e->add)
         add_biases(e, r);
     if (r->kind == GG_RECORD_LOGITS && e->o.keep)

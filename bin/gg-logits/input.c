@@ -52,7 +52,7 @@ input_clear(struct input *in)
 
 /* Room for one read() at least, and a NUL after it. */
 static bool
-make_room(struct input *in)
+make_room_to_read(struct input *in)
 {
     if (in->start == in->end)
         in->start = in->end = 0;
@@ -73,7 +73,7 @@ read_once(struct input *in, struct gg_error *err)
     struct pollfd p = { .fd = in->fd, .events = POLLIN };
     ssize_t n;
 
-    if (!make_room(in))
+    if (!make_room_to_read(in))
         return cli_error(err, GG_ERR_NOMEM, "out of memory");
     n = read(in->fd, in->data + in->end, in->cap - in->end - 1);
     if (n > 0)

@@ -26,7 +26,7 @@ struct line {
 };
 
 static enum gg_status
-bad(const struct line *l, const char *what)
+bad_line(const struct line *l, const char *what)
 {
     return cli_error(l->err, GG_ERR_FORMAT, "%s: line %llu: %s", l->in->name,
                      (unsigned long long)l->in->line, what);
@@ -87,10 +87,10 @@ get_sequence(const struct line *l, const json_t *v, struct record_builder *d)
     const json_t *sequence = json_object_get(v, "sequence");
 
     if (!d->record.head.numbered)
-        return sequence ? bad(l, "a sequence, but they are not numbered")
+        return sequence ? bad_line(l, "a sequence, but they are not numbered")
                         : GG_OK;
     if (!get_u64(sequence, UINT64_MAX, &d->record.sequence))
-        return bad(l, "no sequence");
+        return bad_line(l, "no sequence");
     return GG_OK;
 }
 
@@ -101,12 +101,12 @@ get_ids(const struct line *l, const json_t *v, uint64_t max, size_t limit,
     size_t n = json_array_size(v);
 
     if (!json_is_array(v) || n > limit)
-        return bad(l, "no array of token ids");
+        return bad_line(l, "no array of token ids");
     for (size_t i = 0; i < n; i++) {
         uint64_t id;
 
         if (!get_u64(json_array_get(v, i), max, &id))
-            return bad(l, "an id that is none");
+            return bad_line(l, "an id that is none");
         if (!add(d, (int32_t)id))
             return no_memory(l);
     }
@@ -127,15 +127,16 @@ read_head(const struct line *l, const json_t *v, struct record_builder *d)
     enum gg_status st;
 
     if (!kind || parse_name(kind, kind_names) < 0)
-        return bad(l, "a head without \"kind\", \"logits\" or \"embeddings\"");
+        return bad_line(
+            l, "a head without \"kind\", \"logits\" or \"embeddings\"");
     if (!encoding || parse_name(encoding, encoding_names) < 0)
-        return bad(l, "a head without \"encoding\"");
+        return bad_line(l, "a head without \"encoding\"");
     if (!get_u64(json_object_get(v, "n_vocab"), LIMIT_VOCAB, &n_vocab))
-        return bad(l, "a head without \"n_vocab\"");
+        return bad_line(l, "a head without \"n_vocab\"");
     if (!print || !parse_fingerprint(print, &h->fingerprint))
-        return bad(l, "a head without \"fingerprint\" of 16 digits");
+        return bad_line(l, "a head without \"fingerprint\" of 16 digits");
     if (!writer)
-        return bad(l, "a head without \"writer\"");
+        return bad_line(l, "a head without \"writer\"");
     h->kind = (enum gg_vector_kind)parse_name(kind, kind_names);
     h->encoding = (enum gg_vector_encoding)parse_name(encoding, encoding_names);
     h->n_vocab = (uint32_t)n_vocab;
@@ -157,18 +158,18 @@ read_sparse_ids(const struct line *l, const json_t *v, struct record_builder *d)
     const json_t *ids = json_object_get(v, "logit_ids");
 
     if (json_array_size(ids) != d->record.n_logits)
-        return bad(l, "not as many \"logit_ids\" as \"logits\"");
+        return bad_line(l, "not as many \"logit_ids\" as \"logits\"");
     for (size_t i = 0; i < d->record.n_logits; i++) {
         uint64_t id;
 
         if (!get_u64(json_array_get(ids, i), d->record.head.n_vocab - 1, &id))
-            return bad(l, "a logit's id that is not in the vocabulary");
+            return bad_line(l, "a logit's id that is not in the vocabulary");
         if (!record_builder_mark(d, (int32_t)id))
-            return bad(l, "a logit's id that was there before");
+            return bad_line(l, "a logit's id that was there before");
         d->logit_ids[i] = (int32_t)id;
     }
     if (!get_double(json_object_get(v, "log_sum_exp"), &d->record.log_sum_exp))
-        return bad(l, "no \"log_sum_exp\"");
+        return bad_line(l, "no \"log_sum_exp\"");
     d->record.logit_ids = d->logit_ids;
     return GG_OK;
 }
@@ -191,7 +192,7 @@ read_values(const struct line *l, const json_t *v, struct record_builder *d)
         return no_memory(l);
     for (size_t i = 0; i < n; i++)
         if (!get_float(json_array_get(logits, i), &d->logits[i]))
-            return bad(l, "a logit that is no number");
+            return bad_line(l, "a logit that is no number");
     r->logits = d->logits;
     r->n_logits = n;
     return sparse ? read_sparse_ids(l, v, d) : GG_OK;
@@ -204,7 +205,7 @@ read_record(const struct line *l, const json_t *v, struct record_builder *d)
 
     if (st == GG_OK && !get_u64(json_object_get(v, "position"), UINT64_MAX,
                                 &d->record.position))
-        st = bad(l, "no position");
+        st = bad_line(l, "no position");
     if (st == GG_OK)
         st = get_ids(l, json_object_get(v, "ids"), INT32_MAX, LIMIT_IDS,
                      record_builder_add_id, d);
@@ -220,7 +221,7 @@ read_failure(const struct line *l, const json_t *v, struct record_builder *d)
     if (st != GG_OK)
         return st;
     if (!message)
-        return bad(l, "an error that is no string");
+        return bad_line(l, "an error that is no string");
     return record_builder_set_message(d, message, strlen(message))
                ? GG_OK
                : no_memory(l);
@@ -246,7 +247,7 @@ read_value(const struct line *l, const json_t *v, enum gg_record_kind kind,
 }
 
 static bool
-kind_of(const json_t *v, enum gg_record_kind *kind)
+record_kind(const json_t *v, enum gg_record_kind *kind)
 {
     static const char *const members[] = { "head", "logits", "error", "closed",
                                            "end" };
@@ -304,8 +305,8 @@ parse_line(struct jsonl_reader *j, const struct line *l, char *text, size_t len,
     v = cli_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!v)
         return syntax(l, &e);
-    if (!kind_of(v, &kind))
-        st = bad(l, "an object without logits, or what else can be there");
+    if (!record_kind(v, &kind))
+        st = bad_line(l, "an object without logits, or what else can be there");
     else
         st = reader_step(&j->state, kind, l->in, l->err);
     if (st == GG_OK)

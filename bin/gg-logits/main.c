@@ -143,7 +143,7 @@ take_files(struct options *o, char **files, size_t n)
 }
 
 static void
-check(const struct options *o)
+check_options(const struct options *o)
 {
     const struct edit_options *e = &o->edit;
 
@@ -164,7 +164,7 @@ parse(int argc, char **argv, struct options *o)
 
     o->verbose = o->verbose && !o->quiet;
     take_files(o, argv + first, (size_t)(argc - first));
-    check(o);
+    check_options(o);
 }
 
 /* ---- the filter ---- */

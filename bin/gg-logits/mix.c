@@ -59,7 +59,7 @@ mix_free(struct mix *m)
 }
 
 static void
-begin(struct mix *m, struct gg_logit_record *out)
+begin_record(struct mix *m, struct gg_logit_record *out)
 {
     *out = m->pair->members[0].record;
     for (size_t i = 0; i < m->pair->n; i++)
@@ -180,7 +180,7 @@ mix_read(void *mix, struct gg_logit_record *out, struct gg_error *err)
     if (!pair_read(m->pair, &kind, &failed))
         return GG_EOF;
     if (kind == GG_RECORD_HEAD)
-        begin(m, out);
+        begin_record(m, out);
     else if (failed)
         *out = *failed;
     else

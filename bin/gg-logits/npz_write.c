@@ -87,7 +87,7 @@ scratch_file(void)
 }
 
 static void
-start(struct column *c, int i, const char *type, int level)
+start_column(struct column *c, int i, const char *type, int level)
 {
     int fd = scratch_file();
 
@@ -129,7 +129,7 @@ pack(struct column *c, const void *data, size_t n, int flush)
 }
 
 static void
-add(struct column *c, const void *data, size_t count)
+add_elements(struct column *c, const void *data, size_t count)
 {
     size_t size = (size_t)(c->type[2] - '0'), n = count * size;
     const uint8_t *p = data;
@@ -152,7 +152,7 @@ add(struct column *c, const void *data, size_t count)
 static void
 add_u64(struct npz_writer *w, int column, uint64_t n)
 {
-    add(&w->columns[column], &n, 1);
+    add_elements(&w->columns[column], &n, 1);
 }
 
 static void
@@ -160,7 +160,7 @@ add_u8(struct npz_writer *w, int column, unsigned n)
 {
     uint8_t byte = (uint8_t)n;
 
-    add(&w->columns[column], &byte, 1);
+    add_elements(&w->columns[column], &byte, 1);
 }
 
 /* ---- records ---- */
@@ -199,15 +199,16 @@ put_head(struct npz_writer *w, const struct gg_logit_head *h)
     w->begun = true;
     for (int i = 0; i < NPZ_N; i++)
         if (has_column(w, i))
-            start(&w->columns[i], i, i == NPZ_LOGITS ? type : NULL, w->level);
+            start_column(&w->columns[i], i, i == NPZ_LOGITS ? type : NULL,
+                         w->level);
     if (!w->archive)
         return;
-    add(&w->columns[NPZ_N_VOCAB], &h->n_vocab, 1);
+    add_elements(&w->columns[NPZ_N_VOCAB], &h->n_vocab, 1);
     add_u64(w, NPZ_FINGERPRINT, h->fingerprint);
     add_u8(w, NPZ_KIND, h->kind);
     add_u8(w, NPZ_NUMBERED, h->numbered);
-    add(&w->columns[NPZ_EOG], h->eog_ids, h->n_eog);
-    add(&w->columns[NPZ_WRITER], h->writer, strlen(h->writer));
+    add_elements(&w->columns[NPZ_EOG], h->eog_ids, h->n_eog);
+    add_elements(&w->columns[NPZ_WRITER], h->writer, strlen(h->writer));
 }
 
 /* As the stream has them: a number beyond the largest becomes that, and not
@@ -221,7 +222,7 @@ add_halves(struct column *c, const float *x, size_t n)
                                                   : x[i];
         ggml_fp16_t half = ggml_fp32_to_fp16(y);
 
-        add(c, &half, 1);
+        add_elements(c, &half, 1);
     }
 }
 
@@ -234,17 +235,17 @@ put_row(struct npz_writer *w, const struct gg_logit_record *r)
     if (w->head.encoding == GG_ENCODING_F16)
         add_halves(&w->columns[NPZ_LOGITS], r->logits, r->n_logits);
     else
-        add(&w->columns[NPZ_LOGITS], r->logits, r->n_logits);
+        add_elements(&w->columns[NPZ_LOGITS], r->logits, r->n_logits);
     if (!w->archive)
         return;
     add_u64(w, NPZ_SEQUENCE, r->sequence);
     add_u64(w, NPZ_POSITION, r->position);
-    add(&w->columns[NPZ_IDS], r->ids, r->n_ids);
+    add_elements(&w->columns[NPZ_IDS], r->ids, r->n_ids);
     add_u64(w, NPZ_IDS_END, w->ids);
     if (is_sparse(w)) {
-        add(&w->columns[NPZ_LOGIT_IDS], r->logit_ids, r->n_logits);
+        add_elements(&w->columns[NPZ_LOGIT_IDS], r->logit_ids, r->n_logits);
         add_u64(w, NPZ_LOGITS_END, w->values);
-        add(&w->columns[NPZ_LOG_SUM_EXP], &r->log_sum_exp, 1);
+        add_elements(&w->columns[NPZ_LOG_SUM_EXP], &r->log_sum_exp, 1);
     }
 }
 
@@ -264,7 +265,7 @@ put_event(struct npz_writer *w, const struct gg_logit_record *r)
     add_u64(w, NPZ_EVENT_ROW, w->rows);
     add_u8(w, NPZ_EVENT_KIND, failed ? 1 : 2);
     add_u64(w, NPZ_EVENT_SEQUENCE, r->sequence);
-    add(&w->columns[NPZ_EVENT_MESSAGE], r->message, len);
+    add_elements(&w->columns[NPZ_EVENT_MESSAGE], r->message, len);
     add_u64(w, NPZ_EVENT_MESSAGE_END, w->letters);
 }
 
@@ -342,7 +343,7 @@ describe(struct column *c, char header[NPY_HEADER])
 
 /* Header and data together: their sizes and CRC. */
 static void
-measure(struct column *c, const char header[NPY_HEADER])
+measure_column(struct column *c, const char header[NPY_HEADER])
 {
     if (c->deflated)
         pack(c, NULL, 0, Z_FINISH);
@@ -385,7 +386,7 @@ put_member(struct archive *a, struct column *c)
     char header[NPY_HEADER];
 
     describe(c, header);
-    measure(c, header);
+    measure_column(c, header);
     set(block + 1, c->head, 2);
     set(block + 3, ~c->head, 2);
     c->at = a->at;

@@ -18,7 +18,7 @@ struct rows_reader {
 };
 
 static enum gg_status
-bad(const struct rows_reader *r, const char *why, struct gg_error *err)
+bad_rows(const struct rows_reader *r, const char *why, struct gg_error *err)
 {
     return cli_error(err, GG_ERR_FORMAT, "%s: %s", r->name, why);
 }
@@ -30,7 +30,7 @@ no_memory(struct gg_error *err)
 }
 
 static enum gg_status
-take(void *from, void *out, size_t n, struct gg_error *err)
+take_bytes(void *from, void *out, size_t n, struct gg_error *err)
 {
     return input_take(from, out, n, err);
 }
@@ -43,7 +43,7 @@ rows_open(struct rows_reader **out, struct input *in, struct gg_error *err)
     if (!r)
         return no_memory(err);
     r->name = in->name;
-    r->array = (struct npy){ .read = take, .from = in, .name = in->name };
+    r->array = (struct npy){ .read = take_bytes, .from = in, .name = in->name };
     *out = r;
     return GG_OK;
 }
@@ -59,7 +59,7 @@ rows_close(struct rows_reader *r)
 
 /* What the array's shape says of the vectors. */
 static enum gg_status
-measure(struct rows_reader *r, struct gg_error *err)
+measure_rows(struct rows_reader *r, struct gg_error *err)
 {
     struct gg_logit_head *h = &r->builder.record.head;
     const struct npy *a = &r->array;
@@ -67,7 +67,7 @@ measure(struct rows_reader *r, struct gg_error *err)
 
     h->encoding = a->size == 2 ? GG_ENCODING_F16 : GG_ENCODING_F32;
     if (a->n_dims < 1 || a->n_dims > 2 || n < 1 || n > LIMIT_VOCAB)
-        return bad(r, "the logits are not rows of values", err);
+        return bad_rows(r, "the logits are not rows of values", err);
     r->n_rows = a->n_dims == 2 ? a->shape[0] : 1;
     h->n_vocab = (uint32_t)n;
     return GG_OK;
@@ -81,11 +81,11 @@ read_head(struct rows_reader *r, struct gg_error *err)
     record_builder_begin(&r->builder, GG_RECORD_HEAD);
     st = npy_open(&r->array, err);
     if (st == GG_OK)
-        st = measure(r, err);
+        st = measure_rows(r, err);
     if (st == GG_OK && !record_builder_set_writer(&r->builder, "", 0))
         st = no_memory(err);
     if (st == GG_OK && record_builder_check_head(&r->builder))
-        st = bad(r, record_builder_check_head(&r->builder), err);
+        st = bad_rows(r, record_builder_check_head(&r->builder), err);
     return st;
 }
 

@@ -29,7 +29,7 @@ no_memory(struct gg_error *err)
 
 /* Cuts the line at its tabs; the last field has the rest. */
 static int
-split(char *s, char **fields, int max)
+split_fields(char *s, char **fields, int max)
 {
     int n = 0;
 
@@ -293,7 +293,7 @@ parse_line(struct record_builder *d, enum gg_record_kind kind, char *line,
            struct input *in, struct gg_error *err)
 {
     char *f[MAX_FIELDS];
-    int n = split(line, f, MAX_FIELDS);
+    int n = split_fields(line, f, MAX_FIELDS);
 
     switch (kind) {
     case GG_RECORD_HEAD:
@@ -313,7 +313,7 @@ parse_line(struct record_builder *d, enum gg_record_kind kind, char *line,
 
 /* In the order of enum gg_record_kind. */
 static int
-kind_of(const char *line)
+line_kind(const char *line)
 {
     static const char *const words[] = { "head",   "record", "failed",
                                          "closed", "end",    NULL };
@@ -341,7 +341,7 @@ lines_read(struct lines_reader *t, struct input *in,
         return reader_end(t->state, in, err);
     if (st != GG_OK)
         return st;
-    kind = kind_of(line);
+    kind = line_kind(line);
     if (kind < 0)
         return fail_line(in, line, "begins no record", err);
     st = reader_step(&t->state, (enum gg_record_kind)kind, in, err);

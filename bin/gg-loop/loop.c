@@ -232,7 +232,7 @@ write_print(struct loop *l)
 
 /* What follows from what has happened. */
 static void
-settle(struct loop *l)
+advance_loop(struct loop *l)
 {
     take_input(l);
     if (l->in_ended && queue_size(&l->in) == 0) {
@@ -363,7 +363,7 @@ end_all(struct loop *l, int sig)
 }
 
 static void
-clear(struct loop *l)
+clear_loop(struct loop *l)
 {
     queue_clear(&l->in);
     queue_clear(&l->out);
@@ -386,7 +386,7 @@ loop_run(const char *command, size_t batch)
     command_start(&l.command, command);
     while (!ended || l.command.output >= 0 || queue_size(&l.print)) {
         wait_for_events(&l);
-        settle(&l);
+        advance_loop(&l);
         if (cli_signal())
             end_all(&l, cli_signal());
         if (l.unread)
@@ -397,6 +397,6 @@ loop_run(const char *command, size_t batch)
         cli_warn("standard input: no prompt");
         status = EXIT_FAILURE;
     }
-    clear(&l);
+    clear_loop(&l);
     return status;
 }

@@ -16,7 +16,8 @@ static const char sums_end[] = ".in_sum2", counts_end[] = ".counts";
 
 /* "path: sentence"; of a long path the end. */
 __attribute__((format(printf, 3, 4))) static enum gg_status
-bad(const struct importance *m, struct gg_error *err, const char *fmt, ...)
+bad_importance(const struct importance *m, struct gg_error *err,
+               const char *fmt, ...)
 {
     enum {
         MOST = 200
@@ -28,8 +29,8 @@ bad(const struct importance *m, struct gg_error *err, const char *fmt, ...)
 
     if (!err)
         return GG_ERR_FORMAT;
-    head = snprintf(err->message, room, "%s%s: ", cut ? "..." : "",
-                    m->path + cut);
+    head =
+        snprintf(err->message, room, "%s%s: ", cut ? "..." : "", m->path + cut);
     va_start(ap, fmt);
     vsnprintf(err->message + head, room - (size_t)head, fmt, ap);
     va_end(ap);
@@ -38,7 +39,8 @@ bad(const struct importance *m, struct gg_error *err, const char *fmt, ...)
 
 /* The name as it is shown. */
 static const char *
-show(const struct gguf_context *gguf, int64_t id, char buf[4 * GGML_MAX_NAME])
+tensor_name(const struct gguf_context *gguf, int64_t id,
+            char buf[4 * GGML_MAX_NAME])
 {
     const char *name = gguf_get_tensor_name(gguf, id);
 
@@ -102,13 +104,15 @@ check_shapes(const struct importance *m, int64_t sums, int64_t counts,
 
     for (int i = 0; i < 2; i++)
         if (gguf_get_tensor_type(gguf, ids[i]) != GGML_TYPE_F32)
-            return bad(m, err, "%s: not of type f32", show(gguf, ids[i], name));
+            return bad_importance(m, err, "%s: not of type f32",
+                                  tensor_name(gguf, ids[i], name));
     if (ne[2] != 1 || ne[3] != 1)
-        return bad(m, err, "%s: more than two dimensions",
-                   show(gguf, sums, name));
+        return bad_importance(m, err, "%s: more than two dimensions",
+                              tensor_name(gguf, sums, name));
     if (nc[0] != 1 || nc[1] != ne[1] || nc[2] != 1 || nc[3] != 1)
-        return bad(m, err, "%s is not 1 x %lld, as its sums want",
-                   show(gguf, counts, name), (long long)ne[1]);
+        return bad_importance(m, err, "%s is not 1 x %lld, as its sums want",
+                              tensor_name(gguf, counts, name),
+                              (long long)ne[1]);
     return GG_OK;
 }
 
@@ -120,8 +124,9 @@ check_number(const struct importance *m, int64_t id, float v,
 
     if (v >= 0 && !isinf(v))
         return GG_OK;
-    return bad(m, err, "%s: %g is no sum of squares, and no count",
-               show(gg_file_gguf(m->file), id, name), (double)v);
+    return bad_importance(m, err, "%s: %g is no sum of squares, and no count",
+                          tensor_name(gg_file_gguf(m->file), id, name),
+                          (double)v);
 }
 
 static enum gg_status
@@ -142,8 +147,9 @@ check_numbers(const struct importance *m, int64_t sums, int64_t counts,
 
             st = check_number(m, sums, v, err);
             if (st == GG_OK && n > 0 && v / n > most)
-                st = bad(m, err, "%s: %g / %g is too much",
-                         show(gguf, sums, name), (double)v, (double)n);
+                st = bad_importance(m, err, "%s: %g / %g is too much",
+                                    tensor_name(gguf, sums, name), (double)v,
+                                    (double)n);
         }
     }
     return st;
@@ -161,16 +167,16 @@ check_tensor(const struct importance *m, int64_t id, struct gg_error *err)
 
     if (ends_with(name, counts_end)) {
         if (other_of(gguf, name, counts_end, sums_end) < 0)
-            return bad(m, err, "%s: its %s are missing",
-                       show(gguf, id, shown), sums_end);
+            return bad_importance(m, err, "%s: its %s are missing",
+                                  tensor_name(gguf, id, shown), sums_end);
         return GG_OK;
     }
     if (!ends_with(name, sums_end))
         return GG_OK;
     other = other_of(gguf, name, sums_end, counts_end);
     if (other < 0)
-        return bad(m, err, "%s: its %s are missing", show(gguf, id, shown),
-                   counts_end);
+        return bad_importance(m, err, "%s: its %s are missing",
+                              tensor_name(gguf, id, shown), counts_end);
     st = check_shapes(m, id, other, err);
     return st == GG_OK ? check_numbers(m, id, other, err) : st;
 }
@@ -185,8 +191,9 @@ importance_open(struct importance *m, const char *path, struct gg_error *err)
     if (st != GG_OK)
         return st;
     if (!is_importance(m->file))
-        st = bad(m, err, "not an importance matrix: general.type is not "
-                         "\"imatrix\"");
+        st = bad_importance(m, err,
+                            "not an importance matrix: general.type is not "
+                            "\"imatrix\"");
     for (int64_t i = 0;
          st == GG_OK && i < gguf_get_n_tensors(gg_file_gguf(m->file)); i++)
         st = check_tensor(m, i, err);
@@ -206,7 +213,7 @@ importance_close(struct importance *m)
 
 /* -1: it is not there. */
 static int64_t
-find(const struct importance *m, const char *name, const char *end)
+find_entry(const struct importance *m, const char *name, const char *end)
 {
     char all[2 * GGML_MAX_NAME];
 
@@ -220,7 +227,7 @@ importance_find(const struct importance *m, const struct gguf_context *gguf,
 {
     const char *name = gguf_get_tensor_name(gguf, tensor);
     const int64_t *want = gguf_get_tensor_ne(gguf, tensor), *ne;
-    int64_t id = m->file ? find(m, name, sums_end) : -1;
+    int64_t id = m->file ? find_entry(m, name, sums_end) : -1;
     char shown[4 * GGML_MAX_NAME], wants[4 * GGML_MAX_NAME];
 
     *has = id >= 0;
@@ -229,10 +236,11 @@ importance_find(const struct importance *m, const struct gguf_context *gguf,
     ne = gguf_get_tensor_ne(gg_file_gguf(m->file), id);
     if (ne[0] == want[0] && ne[1] == want[2] * want[3])
         return GG_OK;
-    return bad(m, err, "%s is %lld x %lld, but %s wants %lld x %lld",
-               show(gg_file_gguf(m->file), id, shown), (long long)ne[0],
-               (long long)ne[1], show(gguf, tensor, wants), (long long)want[0],
-               (long long)(want[2] * want[3]));
+    return bad_importance(m, err, "%s is %lld x %lld, but %s wants %lld x %lld",
+                          tensor_name(gg_file_gguf(m->file), id, shown),
+                          (long long)ne[0], (long long)ne[1],
+                          tensor_name(gguf, tensor, wants), (long long)want[0],
+                          (long long)(want[2] * want[3]));
 }
 
 enum gg_status
@@ -248,11 +256,11 @@ importance_weights(const struct importance *m, const struct gguf_context *gguf,
     *out = NULL;
     if (st != GG_OK || !has)
         return st;
-    sums = find(m, name, sums_end);
-    counts = find(m, name, counts_end);
+    sums = find_entry(m, name, sums_end);
+    counts = find_entry(m, name, counts_end);
     *out = malloc(gguf_get_tensor_size(gg_file_gguf(m->file), sums));
     if (!*out) {
-        (void)bad(m, err, "out of memory");
+        (void)bad_importance(m, err, "out of memory");
         return GG_ERR_NOMEM;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -277,7 +285,8 @@ importance_count(const struct importance *m, const struct gguf_context *gguf,
             return st;
         *n += has;
     }
-    return *n ? GG_OK : bad(m, err, "no tensor of the model is in it");
+    return *n ? GG_OK
+              : bad_importance(m, err, "no tensor of the model is in it");
 }
 
 /* The keys that llama.cpp's quantize writes. */

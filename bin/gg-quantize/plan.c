@@ -43,7 +43,7 @@ is_matrix(const struct gguf_context *gguf, int64_t i)
 /* ---- what the model is --------------------------------------------------- */
 
 static bool
-key_of(const struct gguf_context *gguf, const char *name, int64_t *id)
+find_key(const struct gguf_context *gguf, const char *name, int64_t *id)
 {
     int64_t arch = gguf_find_key(gguf, "general.architecture");
     char key[160];
@@ -57,12 +57,12 @@ key_of(const struct gguf_context *gguf, const char *name, int64_t *id)
 }
 
 static int32_t
-number(const struct gguf_context *gguf, const char *name, int32_t other)
+key_number(const struct gguf_context *gguf, const char *name, int32_t other)
 {
     int64_t id;
     uint32_t v;
 
-    if (!key_of(gguf, name, &id))
+    if (!find_key(gguf, name, &id))
         return other;
     v = gguf_get_val_u32(gguf, id);
     return v > INT32_MAX ? other : (int32_t)v;
@@ -81,15 +81,15 @@ is_architecture(const struct gguf_context *gguf, const char *name)
 static struct mixture_model
 describe(const struct gguf_context *gguf, bool imatrix)
 {
-    int32_t heads = number(gguf, "attention.head_count", 1);
-    int32_t shared = number(gguf, "attention.head_count_kv", heads);
+    int32_t heads = key_number(gguf, "attention.head_count", 1);
+    int32_t shared = key_number(gguf, "attention.head_count_kv", heads);
     struct mixture_model m = {
         .falcon = is_architecture(gguf, "falcon"),
         .imatrix = imatrix,
         .tied = gguf_find_tensor(gguf, "output.weight") < 0,
-        .n_layer = number(gguf, "block_count", 1),
+        .n_layer = key_number(gguf, "block_count", 1),
         .n_gqa = shared > 0 ? heads / shared : 1,
-        .n_expert = number(gguf, "expert_count", 0),
+        .n_expert = key_number(gguf, "expert_count", 0),
     };
 
     m.big_llama =

@@ -100,7 +100,7 @@ tell_loop(void)
 }
 
 static void
-put(const struct gg_line *line)
+put_sampled(const struct gg_line *line)
 {
     struct gg_error err;
     enum gg_status st = gg_line_write(STDOUT_FILENO, line, &err);
@@ -175,13 +175,13 @@ end_sequence(struct run *r, struct gg_line *line)
         forget_count(r, line->sequence);
         number_set_add(&r->ended_here, line->sequence);
         line->last = line->kind == GG_LINE_IDS;
-        put(line);
+        put_sampled(line);
         return;
     }
     r->ended = true;
     if (r->input_waits)
         tell_loop();
-    put(line);
+    put_sampled(line);
     if (r->input_waits) {
         cli_close_output();
         r->closed = true;
@@ -214,7 +214,7 @@ sequence_of(struct run *r, uint64_t sequence)
 
 /* True if the id that it gets is its last by -n. */
 static bool
-count(struct run *r, struct count *c)
+count_draws(struct run *r, struct count *c)
 {
     uint64_t n = r->sampling->count;
 
@@ -288,8 +288,9 @@ log_draw(const struct run *r, const struct gg_logit_record *record,
 }
 
 static enum gg_status
-choose(struct run *r, const struct gg_logit_record *record,
-       struct gg_history *history, struct gg_draw *drawn, struct gg_error *err)
+sample_token(struct run *r, const struct gg_logit_record *record,
+             struct gg_history *history, struct gg_draw *drawn,
+             struct gg_error *err)
 {
     const float *logits =
         r->sampling->ignore_eog ? without_eog(r, record) : record->logits;
@@ -326,7 +327,7 @@ draw(struct run *r, const struct gg_logit_record *record)
     if (has_ended(r, record->sequence))
         return;
     c = sequence_of(r, record->sequence);
-    st = choose(r, record, c ? c->history : NULL, &drawn, &err);
+    st = sample_token(r, record, c ? c->history : NULL, &drawn, &err);
     if (st == GG_ERR_NOMEM)
         cli_check(st, &err);
     if (st != GG_OK) {
@@ -339,13 +340,13 @@ draw(struct run *r, const struct gg_logit_record *record)
         log_draw(r, record, &drawn);
     line.ids = &drawn.id;
     eog = is_end_of_generation(&record->head, drawn.id);
-    last = count(r, c);
+    last = count_draws(r, c);
     if (last && !eog)
         say_cut(r, record->sequence, c);
     if (last || eog)
         end_sequence(r, &line);
     else
-        put(&line);
+        put_sampled(&line);
 }
 
 static void
@@ -362,7 +363,7 @@ pass_close(struct run *r, uint64_t sequence)
     } else {
         forget_count(r, sequence);
         number_set_add(&r->passed, sequence);
-        put(&line);
+        put_sampled(&line);
     }
 }
 
@@ -379,7 +380,7 @@ check_vocab(const struct run *r, const struct gg_logit_head *head)
 }
 
 static void
-begin(struct run *r, const struct gg_logit_head *head)
+begin_stream(struct run *r, const struct gg_logit_head *head)
 {
     struct gg_error err;
 
@@ -402,7 +403,7 @@ handle(struct run *r, const struct gg_logit_record *record)
 {
     switch (record->kind) {
     case GG_RECORD_HEAD:
-        begin(r, &record->head);
+        begin_stream(r, &record->head);
         break;
     case GG_RECORD_LOGITS:
         draw(r, record);

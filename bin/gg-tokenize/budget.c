@@ -27,7 +27,7 @@ struct work {
 
 /* The number of ids of the next n bytes as a text: w->ids. */
 static size_t
-encode(struct work *w, size_t n)
+count_ids(struct work *w, size_t n)
 {
     const char *p = w->text.p + w->at;
     struct gg_encoded made = { .n = n + 3 };
@@ -76,7 +76,7 @@ cut_line(struct work *w, size_t n)
     for (size_t back = 1; (end = memrchr(p, '\n', n)); back *= 2) {
         size_t cut = (size_t)(end - p) + 1;
 
-        if (encode(w, cut) <= w->o->budget)
+        if (count_ids(w, cut) <= w->o->budget)
             return cut;
         n = cut > back ? cut - back : 0;
     }
@@ -95,7 +95,7 @@ cut_token(struct work *w, const struct gg_range *ranges, size_t n, bool inside)
         size_t step = 1;
 
         if (inside || ((uint8_t)p[cut] & 0xc0) != 0x80) {
-            if (encode(w, cut) <= w->o->budget)
+            if (count_ids(w, cut) <= w->o->budget)
                 return cut;
             step = back;
             back *= 2;
@@ -154,7 +154,7 @@ next_piece(struct work *w)
         size_t n = look_ahead(w, w->window), n_ids;
         bool all = w->input.ended && n == w->text.len - w->at;
 
-        n_ids = n ? encode(w, n) : 0;
+        n_ids = n ? count_ids(w, n) : 0;
         if (n_ids > w->o->budget)
             return cut_window(w, n, n_ids);
         if (all)

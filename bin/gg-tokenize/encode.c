@@ -62,7 +62,7 @@ keep_rest(struct work *w, struct job *job, size_t n)
 }
 
 static void
-count(struct work *w, const struct job *job)
+count_text(struct work *w, const struct job *job)
 {
     w->n_ids += job->n_ids;
     w->n_cut += job->n_cut;
@@ -85,7 +85,7 @@ take_part(struct work *w, const struct job *job)
         printf("\n!%s\n", job->err.message);
     if (job->failed)
         cli_die("%s: %s", w->input.name, job->err.message);
-    count(w, job);
+    count_text(w, job);
     if (job->out.len == 0)
         return;
     if (w->line && writes_line(w->o))
@@ -156,7 +156,7 @@ take_records(struct work *w, const struct job *job)
         cli_warn("%s: %s", w->input.name, p + at);
     if (job->failed)
         w->status = EXIT_RECORDS;
-    count(w, job);
+    count_text(w, job);
 }
 
 /* All whole records that are there, one at least; at the end what is left. */

@@ -118,7 +118,7 @@ limit(struct work *w, struct piece *p, struct gg_error *err)
 }
 
 static enum gg_status
-encode(struct work *w, struct piece *p, struct gg_error *err)
+encode_piece(struct work *w, struct piece *p, struct gg_error *err)
 {
     const struct tokenize_options *o = w->o;
     enum gg_status st = GG_OK;
@@ -217,7 +217,7 @@ encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
         at += p.len + 1;
         st = o->escapes ? unescape(&w->job->plain, &p, err) : GG_OK;
         if (st == GG_OK)
-            st = encode(w, &p, err);
+            st = encode_piece(w, &p, err);
         if (st == GG_OK && p.n == 0 && (i || more) && !o->count)
             st =
                 cli_error(err, GG_ERR_FORMAT, "field %zu has no tokens", i + 1);
@@ -296,7 +296,7 @@ run_part(struct work *w)
     p.flags = (job->first ? 0u : GG_ENCODE_CONTINUE) |
               (job->first && o->bos ? GG_ENCODE_BOS : 0u) |
               (job->last && o->eos ? GG_ENCODE_EOS : 0u);
-    job->failed = encode(w, &p, &job->err) != GG_OK;
+    job->failed = encode_piece(w, &p, &job->err) != GG_OK;
     if (!job->failed)
         format(w, &p);
 }

@@ -182,7 +182,7 @@ struct pair {
 };
 
 static void
-check(const struct arguments *a)
+check_arguments(const struct arguments *a)
 {
     const struct tokenize_options *o = &a->options;
     const bool d = a->decode, special = o->special == SPECIAL_ERROR;
@@ -220,5 +220,5 @@ parse_arguments(int argc, char **argv, struct arguments *a)
         a->file = argv[first++];
     if (first < argc)
         cli_misuse("only one file can be read, not '%s' as well", argv[first]);
-    check(a);
+    check_arguments(a);
 }

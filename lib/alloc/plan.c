@@ -182,7 +182,7 @@ owner_of(const struct plan *p, const struct ggml_tensor *t)
 /* -- Placing -- */
 
 static bool
-place(struct plan_item *item, const struct plan_buffer *buffers)
+place_item(struct plan_item *item, const struct plan_buffer *buffers)
 {
     const struct plan_buffer *b = &buffers[item->buffer];
 
@@ -282,7 +282,7 @@ place_node(struct plan *p, const struct plan_buffer *buffers,
 
     p->shares[i] = -1;
     if (node->view_src)
-        return place(owner_of(p, node), buffers);
+        return place_item(owner_of(p, node), buffers);
     if (!item->ours || item->placed)
         return true;
     for (int j = 0; j < n; j++)
@@ -291,7 +291,7 @@ place_node(struct plan *p, const struct plan_buffer *buffers,
             return share(item, owner_of(p, node->src[j]),
                          &buffers[item->buffer]);
         }
-    return place(item, buffers);
+    return place_item(item, buffers);
 }
 
 static bool
@@ -315,18 +315,18 @@ place_all(struct plan *p, const struct plan_buffer *buffers,
           const struct ggml_cgraph *g)
 {
     for (int i = 0; i < g->n_leafs; i++)
-        if (!place(item_of(p, g->leafs[i]), buffers))
+        if (!place_item(item_of(p, g->leafs[i]), buffers))
             return false;
     for (size_t k = 0; k < p->n_items; k++)
         if (p->items[k].flags & GGML_TENSOR_FLAG_INPUT &&
-            !place(&p->items[k], buffers))
+            !place_item(&p->items[k], buffers))
             return false;
     for (int i = 0; i < g->n_nodes; i++) {
         struct ggml_tensor *node = g->nodes[i];
 
         for (int j = 0; j < GGML_MAX_SRC; j++)
             if (node->src[j] && node->src[j] != node &&
-                !place(owner_of(p, node->src[j]), buffers))
+                !place_item(owner_of(p, node->src[j]), buffers))
                 return false;
         if (!place_node(p, buffers, node, i) ||
             !give_back_sources(p, buffers, node, i))

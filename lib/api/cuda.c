@@ -101,7 +101,7 @@ say_why(const char *why)
 }
 
 static void
-load(void)
+load_module(void)
 {
     char path[PATH_MAX], why[256];
 
@@ -120,7 +120,7 @@ load(void)
 ggml_backend_reg_t
 api_cuda_module(const char **why)
 {
-    pthread_once(&module.once, load);
+    pthread_once(&module.once, load_module);
     if (why)
         *why = module.why;
     return module.reg;

@@ -32,7 +32,7 @@ struct generation {
 };
 
 static void
-clear(struct generation *g)
+clear_generation(struct generation *g)
 {
     gg_text_free(g->text);
     gg_sequence_free(g->sequence);
@@ -63,8 +63,9 @@ put_prompt(const struct gg_vocab *v, const char *prompt, size_t len,
 }
 
 static enum gg_status
-start(struct generation *g, const struct gg_model *m, const char *prompt,
-      size_t len, const struct gg_generate_params *p, struct gg_error *err)
+start_generation(struct generation *g, const struct gg_model *m,
+                 const char *prompt, size_t len,
+                 const struct gg_generate_params *p, struct gg_error *err)
 {
     struct gg_sampler_params sampling =
         p->sampling ? *p->sampling : gg_sampler_params_default();
@@ -118,9 +119,9 @@ gg_generate(const struct gg_model *model, const char *prompt, size_t len,
     params = params ? params : &defaults;
     st = ERROR_RESERVED(params, err);
     if (st == GG_OK)
-        st = start(&g, model, prompt, len, params, err);
+        st = start_generation(&g, model, prompt, len, params, err);
     if (st == GG_OK)
         st = run(&g, write, data, err);
-    clear(&g);
+    clear_generation(&g);
     return st;
 }

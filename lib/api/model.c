@@ -45,8 +45,8 @@ check_numbers(const struct gg_model_params *p, struct gg_error *err)
 }
 
 static enum gg_status
-load(struct gg_model *m, const char *path, const struct gg_model_params *params,
-     struct gg_error *err)
+load_model(struct gg_model *m, const char *path,
+           const struct gg_model_params *params, struct gg_error *err)
 {
     ggml_backend_dev_t dev;
     enum gg_status st = check_numbers(params, err);
@@ -80,7 +80,7 @@ gg_model_open(const char *path, const struct gg_model_params *params,
     m = mem_zalloc(sizeof(*m));
     st = m ? GG_OK : error_nomem(err);
     if (st == GG_OK)
-        st = load(m, path, params ? params : &defaults, err);
+        st = load_model(m, path, params ? params : &defaults, err);
     if (st == GG_OK)
         *out = m;
     else

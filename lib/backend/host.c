@@ -53,7 +53,7 @@ get_tensor(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor,
 }
 
 static void
-clear(ggml_backend_buffer_t buffer, uint8_t value)
+clear_buffer(ggml_backend_buffer_t buffer, uint8_t value)
 {
     memset(buffer->context, value, buffer->size);
 }
@@ -64,7 +64,7 @@ clear_owned(ggml_backend_buffer_t buffer, uint8_t value)
     if (value == 0)
         mem_zero(buffer->context, buffer->size);
     else
-        clear(buffer, value);
+        clear_buffer(buffer, value);
 }
 
 static const struct ggml_backend_buffer_i owned_iface = {
@@ -82,7 +82,7 @@ static const struct ggml_backend_buffer_i foreign_iface = {
     .memset_tensor = memset_tensor,
     .set_tensor = set_tensor,
     .get_tensor = get_tensor,
-    .clear = clear,
+    .clear = clear_buffer,
 };
 
 static ggml_backend_buffer_t

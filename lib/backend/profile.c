@@ -105,7 +105,7 @@ rows_size(enum ggml_type type, int64_t n, int64_t rows)
 }
 
 static uint64_t
-size_of(const struct ggml_tensor *t)
+tensor_bytes(const struct ggml_tensor *t)
 {
     return t ? rows_size(t->type, t->ne[0], ggml_nrows(t)) : 0;
 }
@@ -124,19 +124,19 @@ experts_size(const struct ggml_tensor *node)
 static uint64_t
 bytes_of(const struct ggml_tensor *node)
 {
-    uint64_t n = size_of(node);
+    uint64_t n = tensor_bytes(node);
 
     switch (node->op) {
     case GGML_OP_GET_ROWS:
         return n + rows_size(node->src[0]->type, node->ne[0], ggml_nrows(node));
     case GGML_OP_SET_ROWS: /* the result is the whole target */
-        return size_of(node->src[0]) +
+        return tensor_bytes(node->src[0]) +
                rows_size(node->type, node->ne[0], ggml_nrows(node->src[0]));
     case GGML_OP_MUL_MAT_ID:
-        return n + experts_size(node) + size_of(node->src[1]);
+        return n + experts_size(node) + tensor_bytes(node->src[1]);
     default:
         for (int i = 0; i < GGML_MAX_SRC; i++)
-            n += size_of(node->src[i]);
+            n += tensor_bytes(node->src[i]);
         return n;
     }
 }

@@ -32,7 +32,7 @@ static pthread_once_t modules_loaded = PTHREAD_ONCE_INIT;
 
 /* What was built in. */
 static void
-fill(void)
+fill_registry(void)
 {
     pthread_once(&filled, api_register_backends);
 }
@@ -41,13 +41,13 @@ fill(void)
 static void
 fill_all(void)
 {
-    fill();
+    fill_registry();
     pthread_once(&modules_loaded, api_load_modules);
 }
 
 /* One more of n pointers; false: no memory. */
 static bool
-make_room(void *array, const void *first, size_t n, size_t *cap)
+grow_array(void *array, const void *first, size_t n, size_t *cap)
 {
     void *old, *grown;
 
@@ -71,8 +71,8 @@ add_device(ggml_backend_dev_t device)
     for (size_t i = 0; i < registry.n_devices; i++)
         if (registry.devices[i] == device)
             return;
-    if (make_room(&registry.devices, registry.first_devices, registry.n_devices,
-                  &registry.cap_devices))
+    if (grow_array(&registry.devices, registry.first_devices,
+                   registry.n_devices, &registry.cap_devices))
         registry.devices[registry.n_devices++] = device;
     else
         log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a device\n");
@@ -84,8 +84,8 @@ add_reg(ggml_backend_reg_t reg)
     for (size_t i = 0; i < registry.n_regs; i++)
         if (registry.regs[i] == reg)
             return;
-    if (!make_room(&registry.regs, registry.first_regs, registry.n_regs,
-                   &registry.cap_regs)) {
+    if (!grow_array(&registry.regs, registry.first_regs, registry.n_regs,
+                    &registry.cap_regs)) {
         log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a back end\n");
         return;
     }
@@ -178,7 +178,7 @@ ggml_backend_dev_get(size_t index)
 }
 
 static bool
-is_named(ggml_backend_dev_t device, const void *name)
+device_is_named(ggml_backend_dev_t device, const void *name)
 {
     return strcasecmp(ggml_backend_dev_name(device), name) == 0;
 }
@@ -210,7 +210,7 @@ first(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
 {
     ggml_backend_dev_t device;
 
-    fill();
+    fill_registry();
     device = first_there(is, what);
     if (device)
         return device;
@@ -221,7 +221,7 @@ first(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
 ggml_backend_dev_t
 ggml_backend_dev_by_name(const char *name)
 {
-    return first(is_named, name);
+    return first(device_is_named, name);
 }
 
 ggml_backend_dev_t

@@ -38,7 +38,7 @@ fold(__m128i x, __m128i k, __m128i there)
 }
 
 PCLMUL static inline __m128i
-load(const uint8_t *p)
+load_vector(const uint8_t *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
@@ -46,7 +46,8 @@ load(const uint8_t *p)
 /* The rest of what is folded: 16 bytes at a time, up to `at` and further. The
  * 16 bytes that are left then are congruent to all that was read. */
 PCLMUL static inline uint32_t
-finish(const __m128i *x, int n, const uint8_t *p, size_t size, size_t *at)
+fold_remainder(const __m128i *x, int n, const uint8_t *p, size_t size,
+               size_t *at)
 {
     const __m128i by_128 = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
     __m128i last = x[0];
@@ -55,7 +56,7 @@ finish(const __m128i *x, int n, const uint8_t *p, size_t size, size_t *at)
     for (int i = 1; i < n; i++)
         last = fold(last, by_128, x[i]);
     for (; size - *at >= 16; *at += 16)
-        last = fold(last, by_128, load(p + *at));
+        last = fold(last, by_128, load_vector(p + *at));
     _mm_storeu_si128((__m128i *)rest, last);
     return by_table(~UINT32_C(0), rest, sizeof(rest));
 }
@@ -69,13 +70,13 @@ by_folding(uint32_t crc, const uint8_t *p, size_t size, size_t *done)
     size_t at = 64;
 
     for (int i = 0; i < 4; i++)
-        x[i] = load(p + 16 * i);
+        x[i] = load_vector(p + 16 * i);
     x[0] = _mm_xor_si128(x[0], _mm_cvtsi32_si128((int)~crc));
     for (; size - at >= 64; at += 64)
         for (int i = 0; i < 4; i++)
-            x[i] = fold(x[i], by_512, load(p + at + 16 * i));
+            x[i] = fold(x[i], by_512, load_vector(p + at + 16 * i));
     *done = at;
-    return finish(x, 4, p, size, done);
+    return fold_remainder(x, 4, p, size, done);
 }
 
 #define VPCLMUL __attribute__((target("vpclmulqdq,pclmul,avx2")))
@@ -112,7 +113,7 @@ by_wide_folding(uint32_t crc, const uint8_t *p, size_t size, size_t *done)
         x[2 * i + 1] = _mm256_extracti128_si256(y[i], 1);
     }
     *done = at;
-    return finish(x, 8, p, size, done);
+    return fold_remainder(x, 8, p, size, done);
 }
 
 /* The CRC of the first *done bytes, as many as go fast. */

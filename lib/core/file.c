@@ -157,7 +157,8 @@ read_together(struct reading *r)
 }
 
 static enum gg_status
-fill(const struct file_map *map, int fd, const char *path, struct gg_error *err)
+read_into_map(const struct file_map *map, int fd, const char *path,
+              struct gg_error *err)
 {
     struct reading r = { .map = map, .fd = fd };
     int failure;
@@ -198,7 +199,7 @@ read_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
     st = file_map_memory(size, &map, err);
     if (st != GG_OK)
         return about(path, st, err);
-    st = fill(&map, fd, path, err);
+    st = read_into_map(&map, fd, path, err);
     if (st == GG_OK)
         *out = map;
     else
@@ -317,7 +318,7 @@ last_step(void)
 
 /* Whoever tests that a crash does no harm has it happen here. */
 static void
-step(void)
+crash_if_due(void)
 {
     if (last_step())
         raise(SIGKILL);
@@ -350,7 +351,7 @@ open_beside(struct file_out *f)
     size_t len = strlen(f->path);
     int fd;
 
-    step();
+    crash_if_due();
     f->temporary = mem_alloc(len + sizeof(suffix));
     if (!f->temporary) {
         errno = ENOMEM;
@@ -422,7 +423,7 @@ file_commit(struct file_out *out, struct gg_error *err)
         ferror(stream) || fflush(stream) || (renames && fsync(fileno(stream)));
     enum gg_status st = failed ? io_error(err, out->path) : GG_OK;
 
-    step();
+    crash_if_due();
     out->stream = NULL;
     if (fclose(stream) && st == GG_OK)
         st = io_error(err, out->path);
@@ -430,7 +431,7 @@ file_commit(struct file_out *out, struct gg_error *err)
         st = io_error(err, out->path);
     if (st == GG_OK && renames)
         out->temporary[0] = '\0';
-    step();
+    crash_if_due();
     file_discard(out);
     return st;
 }

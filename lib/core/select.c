@@ -183,7 +183,7 @@ key(struct choice c)
 
 /* Where those of each digit of all keys begin. */
 static void
-count(const struct choice *c, size_t n, uint32_t begin[PASSES][DIGITS])
+count_digits(const struct choice *c, size_t n, uint32_t begin[PASSES][DIGITS])
 {
     memset(begin, 0, sizeof(*begin) * PASSES);
     for (size_t i = 0; i < n; i++) {
@@ -222,7 +222,7 @@ sort_digits(struct choice *c, struct choice *scratch, size_t n)
 {
     uint32_t begin[PASSES][DIGITS];
 
-    count(c, n, begin);
+    count_digits(c, n, begin);
     for (int p = 0; p < PASSES; p++) {
         struct choice *from = p % 2 ? scratch : c, *to = p % 2 ? c : scratch;
 

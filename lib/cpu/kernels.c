@@ -166,7 +166,7 @@ is_here(int isa)
 }
 
 static void
-fill(int isa)
+fill_table(int isa)
 {
     for (int i = 0; i <= isa; i++)
         if (is_here(i))
@@ -216,7 +216,7 @@ find_cache_sizes(void)
 }
 
 static void
-choose(void)
+choose_tables(void)
 {
     int isa = wanted(getenv("GG_CPU_ISA"));
 
@@ -225,7 +225,7 @@ choose(void)
     find_cache_sizes();
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))
-            fill(i);
+            fill_table(i);
     while (!filled[isa])
         isa--;
     chosen = &tables[isa];
@@ -234,21 +234,21 @@ choose(void)
 const struct cpu_kernels *
 cpu_kernels(void)
 {
-    pthread_once(&once, choose);
+    pthread_once(&once, choose_tables);
     return chosen;
 }
 
 const struct cpu_kernels *
 cpu_kernels_reference(void)
 {
-    pthread_once(&once, choose);
+    pthread_once(&once, choose_tables);
     return &tables[0];
 }
 
 const struct cpu_kernels *
 cpu_kernels_named(const char *name)
 {
-    pthread_once(&once, choose);
+    pthread_once(&once, choose_tables);
     for (int i = 0; i < N_ISAS; i++)
         if (filled[i] && strcmp(name, isas[i].name) == 0)
             return &tables[i];

@@ -31,10 +31,10 @@ element_1d(const struct ggml_tensor *t, int i)
      : (type) == GGML_TYPE_I8  ? (T) * (const int8_t *)(p)                     \
      : (type) == GGML_TYPE_I16 ? (T) * (const int16_t *)(const void *)(p)      \
      : (type) == GGML_TYPE_I32 ? (T) * (const int32_t *)(const void *)(p)      \
-                               : (refuse(type), (T)0))
+                               : (refuse_type(type), (T)0))
 
 static void
-refuse(enum ggml_type type)
+refuse_type(enum ggml_type type)
 {
     GGML_ABORT("no scalars of type %s", ggml_type_name(type));
 }
@@ -49,7 +49,7 @@ store_float(enum ggml_type type, char *p, float v)
     else if (type == GGML_TYPE_BF16)
         *(uint16_t *)(void *)p = core_bf16_from_float(v);
     else
-        refuse(type);
+        refuse_type(type);
 }
 
 static void

@@ -460,8 +460,8 @@ BOUNDS(MMA_WARPS *LANES, kv_tile<D>::wide ? 1
 
 /* Assigns items and mask blocks. Returns how many items there are. */
 static int64_t
-number(const struct attention *a, int keys, struct sequences<SEQUENCES> *s,
-       int64_t *n_mask_blocks)
+number_items(const struct attention *a, int keys,
+             struct sequences<SEQUENCES> *s, int64_t *n_mask_blocks)
 {
     int64_t n = 0;
 
@@ -490,7 +490,8 @@ static void
 launch(struct cuda_ctx *c, const struct attention *a,
        struct sequences<SEQUENCES> *s)
 {
-    int64_t n_mask_blocks, n = number(a, kv_tile<D>::keys, s, &n_mask_blocks);
+    int64_t n_mask_blocks,
+        n = number_items(a, kv_tile<D>::keys, s, &n_mask_blocks);
     struct cuda_launch_config config =
         cuda_default_launch(n, MMA_WARPS * LANES);
     uint8_t *mask_blocks = (uint8_t *)cuda_scratch(c, (size_t)n_mask_blocks);

@@ -41,7 +41,7 @@ backend_free(ggml_backend_t backend)
  */
 
 static void
-copy(struct cuda *cuda, void *to, const void *from, size_t size)
+copy_async(struct cuda *cuda, void *to, const void *from, size_t size)
 {
     enum cuda_status st = cuda_use(cuda->device->number);
 
@@ -54,14 +54,15 @@ static void
 set_tensor_async(ggml_backend_t backend, struct ggml_tensor *tensor,
                  const void *data, size_t offset, size_t size)
 {
-    copy(cuda_of(backend), (char *)tensor->data + offset, data, size);
+    copy_async(cuda_of(backend), (char *)tensor->data + offset, data, size);
 }
 
 static void
 get_tensor_async(ggml_backend_t backend, const struct ggml_tensor *tensor,
                  void *data, size_t offset, size_t size)
 {
-    copy(cuda_of(backend), data, (const char *)tensor->data + offset, size);
+    copy_async(cuda_of(backend), data, (const char *)tensor->data + offset,
+               size);
 }
 
 static ggml_backend_buffer_t
@@ -123,7 +124,7 @@ copy_tensor_async(ggml_backend_t backend_src, ggml_backend_t backend_dst,
     if (!from || !ggml_backend_buffer_is_host(from) ||
         from->buft->iface == &cuda_pinned_table)
         return false;
-    copy(to, dst->data, src->data, ggml_nbytes(src));
+    copy_async(to, dst->data, src->data, ggml_nbytes(src));
     return true;
 }
 

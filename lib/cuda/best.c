@@ -14,7 +14,7 @@ struct results {
 };
 
 static size_t
-size_of(int n, int k)
+scratch_size(int n, int k)
 {
     return (size_t)n *
            (sizeof(double) + (size_t)k * (sizeof(int32_t) + sizeof(float)));
@@ -44,12 +44,12 @@ copy_results(const struct results *from, int n, int k,
 }
 
 static bool
-find(struct cuda *cuda, const struct ggml_tensor *logits, int64_t first, int n,
-     int k, void *host)
+find_best(struct cuda *cuda, const struct ggml_tensor *logits, int64_t first,
+          int n, int k, void *host)
 {
     const char *from =
         (const char *)logits->data + (size_t)first * logits->nb[1];
-    size_t size = size_of(n, k);
+    size_t size = scratch_size(n, k);
     enum cuda_status st;
     struct results r;
     void *p;
@@ -109,13 +109,13 @@ cuda_find_best(ggml_backend_t backend, const struct ggml_tensor *logits,
 
     if (!is_supported(cuda, logits, k) || cuda_device_error(cuda->device) ||
         cuda_use(cuda->device->number) != CUDA_OK ||
-        !grow_host(cuda, size_of(most, k)))
+        !grow_host(cuda, scratch_size(most, k)))
         return false;
     for (int i = 0; i < n_rows; i += ROWS_AT_ONCE) {
         int n = n_rows - i < ROWS_AT_ONCE ? n_rows - i : ROWS_AT_ONCE;
         struct results r = results_at(cuda->host, n, k);
 
-        if (!find(cuda, logits, first + i, n, k, cuda->host))
+        if (!find_best(cuda, logits, first + i, n, k, cuda->host))
             return false;
         copy_results(&r, n, k, rows + i);
     }

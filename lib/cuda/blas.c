@@ -31,7 +31,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
-load(void)
+load_cublas(void)
 {
     api.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!api.library) {
@@ -51,7 +51,7 @@ load(void)
 static bool
 is_there(void)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, load_cublas);
     return api.library && api.create && api.destroy && api.set_stream &&
            api.set_workspace && api.gemm;
 }
@@ -100,7 +100,7 @@ cuda_blas_free(void *blas)
 }
 
 static cudaDataType_t
-type_of(enum ggml_type type)
+blas_type(enum ggml_type type)
 {
     return type == GGML_TYPE_F32   ? CUDA_R_32F
            : type == GGML_TYPE_F16 ? CUDA_R_16F
@@ -113,7 +113,7 @@ static cublasStatus_t
 multiply(struct blas *b, const struct cuda_gemm *g)
 {
     static const float one = 1, zero = 0;
-    cudaDataType_t type = type_of(g->type);
+    cudaDataType_t type = blas_type(g->type);
 
     return api.gemm(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, g->m, g->n, g->k, &one,
                     g->a, type, (int)g->ld_a, g->stride_a, g->b, type,

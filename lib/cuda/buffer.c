@@ -38,7 +38,7 @@ transfer(struct cuda_device *d, void *to, const void *from, size_t size)
 }
 
 static void
-fill(struct cuda_device *d, void *p, uint8_t value, size_t size)
+fill_memory(struct cuda_device *d, void *p, uint8_t value, size_t size)
 {
     enum cuda_status st;
 
@@ -70,7 +70,7 @@ static void
 memset_memory(ggml_backend_buffer_t buffer, struct ggml_tensor *tensor,
               uint8_t value, size_t offset, size_t size)
 {
-    fill(device_of(buffer), (char *)tensor->data + offset, value, size);
+    fill_memory(device_of(buffer), (char *)tensor->data + offset, value, size);
 }
 
 static void
@@ -114,7 +114,7 @@ copy_memory(ggml_backend_buffer_t buffer, const struct ggml_tensor *src,
 static void
 clear_memory(ggml_backend_buffer_t buffer, uint8_t value)
 {
-    fill(device_of(buffer), buffer->context, value, buffer->size);
+    fill_memory(device_of(buffer), buffer->context, value, buffer->size);
 }
 
 static const struct ggml_backend_buffer_i memory_buffer = {

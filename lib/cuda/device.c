@@ -83,7 +83,7 @@ device_props(ggml_backend_dev_t device, struct ggml_backend_dev_props *props)
 
 /* Once for a device, when it is needed first. */
 static bool
-start(struct cuda_device *d)
+start_transfers(struct cuda_device *d)
 {
     enum cuda_status st = CUDA_OK;
 
@@ -101,15 +101,16 @@ static ggml_backend_t
 device_init(ggml_backend_dev_t device, const char *params)
 {
     (void)params;
-    return start(device_of(device)) ? cuda_backend_new(device_of(device))
-                                    : NULL;
+    return start_transfers(device_of(device))
+               ? cuda_backend_new(device_of(device))
+               : NULL;
 }
 
 /* Buffers are copied to and from on the device's stream. */
 static ggml_backend_buffer_type_t
 device_buffer_type(ggml_backend_dev_t device)
 {
-    start(device_of(device));
+    start_transfers(device_of(device));
     return &device_of(device)->memory;
 }
 

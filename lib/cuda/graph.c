@@ -128,7 +128,7 @@ list_uses(struct cuda *cuda, const struct ggml_cgraph *g,
 }
 
 static bool
-prepare(struct cuda *cuda, const struct ggml_cgraph *g)
+prepare_graph(struct cuda *cuda, const struct ggml_cgraph *g)
 {
     struct readers r;
     size_t n;
@@ -183,7 +183,7 @@ launch_all(struct cuda *cuda)
 /* The graph's slot, or the least recently used one, whose capture may then be
  * updated to this graph. */
 static struct cuda_graph *
-find(struct cuda *cuda, uint64_t key)
+find_graph(struct cuda *cuda, uint64_t key)
 {
     struct cuda_graph *oldest = &cuda->graphs[0];
 
@@ -256,12 +256,12 @@ compute(struct cuda *cuda, const struct ggml_cgraph *graph)
     struct cuda_graph *g = NULL;
 
     if (graph->serial && !cuda->no_capture && !cuda->profile.counters) {
-        g = find(cuda, graph->serial);
+        g = find_graph(cuda, graph->serial);
         g->last_use = ++cuda->n_computed;
         if (usable(cuda, g))
             return replay(cuda, g);
     }
-    if (!prepare(cuda, graph))
+    if (!prepare_graph(cuda, graph))
         return false;
     if (g && g->n_uses++ > 0 && cuda->n_nodes > 0 && !is_long(cuda)) {
         if (capture(cuda, g))

@@ -13,7 +13,7 @@ enum {
 /* Buffers that the node has already stay where they are: only later ones are in
  * the new memory. */
 static bool
-grow(struct cuda_pool *pool, size_t size)
+grow_pool(struct cuda_pool *pool, size_t size)
 {
     enum {
         MAX = sizeof(pool->outgrown) / sizeof(pool->outgrown[0])
@@ -44,7 +44,7 @@ cuda_pool_take(struct cuda_pool *pool, size_t size)
     void *p;
 
     size = size ? cuda_round_up(size) : CUDA_ALIGNMENT;
-    if (size > pool->size - pool->used && !grow(pool, size))
+    if (size > pool->size - pool->used && !grow_pool(pool, size))
         return NULL;
     p = pool->base + pool->used;
     pool->used += size;

@@ -72,7 +72,7 @@ cuda_profile_launched(struct cuda *cuda, struct ggml_tensor *const *nodes,
 }
 
 static void
-count(struct cuda *cuda, int i)
+count_node(struct cuda *cuda, int i)
 {
     struct cuda_profile *p = &cuda->profile;
     struct profile_kind *kind =
@@ -93,6 +93,6 @@ cuda_profile_end(struct cuda *cuda)
     if (!p->active || cuda_stream_wait(cuda->ctx.stream) != CUDA_OK)
         return;
     for (int i = 0; i < p->n; i++)
-        count(cuda, i);
+        count_node(cuda, i);
     p->active = false;
 }

@@ -56,7 +56,7 @@ is_reserved(const void *p)
 }
 
 static size_t
-size_of(void *p)
+block_size(void *p)
 {
     size_t size;
 
@@ -67,7 +67,7 @@ size_of(void *p)
 }
 
 static void *
-take(size_t size)
+take_block(size_t size)
 {
     unsigned char *p = reserve + used + ALIGN;
 
@@ -84,7 +84,7 @@ __wrap_malloc(size_t size)
 {
     void *p = __real_malloc(size);
 
-    return p ? p : take(size);
+    return p ? p : take_block(size);
 }
 
 void *
@@ -95,7 +95,7 @@ __wrap_calloc(size_t n, size_t size)
 
     if (p || __builtin_mul_overflow(n, size, &bytes))
         return p;
-    return take(bytes); /* zero: memory is never reused */
+    return take_block(bytes); /* zero: memory is never reused */
 }
 
 void *
@@ -106,11 +106,11 @@ __wrap_realloc(void *p, size_t size)
     bool copies = is_reserved(p);
 
     if (!moved && !copies) {
-        moved = take(size);
+        moved = take_block(size);
         copies = p != NULL;
     }
     if (moved && copies) {
-        size_t had = size_of(p);
+        size_t had = block_size(p);
 
         memcpy(moved, p, had < size ? had : size);
         __wrap_free(p);

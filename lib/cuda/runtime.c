@@ -69,7 +69,7 @@ status_of(cudaError_t e)
 /* Clears the run-time's last error, so that it is reported once, unless it is
  * sticky. */
 static enum cuda_status
-check(cudaError_t e)
+checked_status(cudaError_t e)
 {
     if (e != cudaSuccess)
         (void)cudaGetLastError();
@@ -84,7 +84,7 @@ cuda_count(int *n)
     *n = 0;
     if (cuda_reserve_end())
         return CUDA_NOMEM; /* message[] would have to be allocated */
-    return check(cudaGetDeviceCount(n));
+    return checked_status(cudaGetDeviceCount(n));
 }
 
 enum cuda_status
@@ -94,7 +94,7 @@ cuda_properties(int device, struct cuda_properties *out)
     cudaError_t e = cudaGetDeviceProperties(&p, device);
 
     if (e != cudaSuccess)
-        return check(e);
+        return checked_status(e);
     *out = (struct cuda_properties){
         .arch = p.major * 10 + p.minor,
         .n_sm = p.multiProcessorCount,
@@ -111,13 +111,13 @@ cuda_properties(int device, struct cuda_properties *out)
 enum cuda_status
 cuda_use(int device)
 {
-    return check(cudaSetDevice(device));
+    return checked_status(cudaSetDevice(device));
 }
 
 enum cuda_status
 cuda_memory(size_t *free, size_t *total)
 {
-    return check(cudaMemGetInfo(free, total));
+    return checked_status(cudaMemGetInfo(free, total));
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -125,37 +125,37 @@ cuda_memory(size_t *free, size_t *total)
 enum cuda_status
 cuda_malloc(size_t size, void **out)
 {
-    return check(cudaMalloc(out, size));
+    return checked_status(cudaMalloc(out, size));
 }
 
 void
 cuda_free(void *p)
 {
-    check(cudaFree(p));
+    checked_status(cudaFree(p));
 }
 
 enum cuda_status
 cuda_host_malloc(size_t size, void **out)
 {
-    return check(cudaHostAlloc(out, size, cudaHostAllocPortable));
+    return checked_status(cudaHostAlloc(out, size, cudaHostAllocPortable));
 }
 
 void
 cuda_host_free(void *p)
 {
-    check(cudaFreeHost(p));
+    checked_status(cudaFreeHost(p));
 }
 
 enum cuda_status
 cuda_host_register(void *p, size_t size)
 {
-    return check(cudaHostRegister(p, size, cudaHostRegisterPortable));
+    return checked_status(cudaHostRegister(p, size, cudaHostRegisterPortable));
 }
 
 void
 cuda_host_unregister(void *p)
 {
-    check(cudaHostUnregister(p));
+    checked_status(cudaHostUnregister(p));
 }
 
 /* ---- streams, events ----------------------------------------------------- */
@@ -168,20 +168,20 @@ cuda_stream_new(void **out)
 
     if (e == cudaSuccess)
         *out = stream;
-    return check(e);
+    return checked_status(e);
 }
 
 void
 cuda_stream_free(void *stream)
 {
     if (stream)
-        check(cudaStreamDestroy(stream));
+        checked_status(cudaStreamDestroy(stream));
 }
 
 enum cuda_status
 cuda_stream_wait(void *stream)
 {
-    return check(cudaStreamSynchronize(stream));
+    return checked_status(cudaStreamSynchronize(stream));
 }
 
 static enum cuda_status
@@ -192,7 +192,7 @@ new_event(unsigned flags, void **out)
 
     if (e == cudaSuccess)
         *out = event;
-    return check(e);
+    return checked_status(e);
 }
 
 enum cuda_status
@@ -214,38 +214,39 @@ cuda_event_elapsed(void *from, void *to, uint64_t *ns)
     cudaError_t e = cudaEventElapsedTime(&ms, from, to);
 
     *ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
-    return check(e);
+    return checked_status(e);
 }
 
 void
 cuda_event_free(void *event)
 {
     if (event)
-        check(cudaEventDestroy(event));
+        checked_status(cudaEventDestroy(event));
 }
 
 enum cuda_status
 cuda_event_record(void *event, void *stream)
 {
-    return check(cudaEventRecord(event, stream));
+    return checked_status(cudaEventRecord(event, stream));
 }
 
 enum cuda_status
 cuda_event_wait(void *event)
 {
-    return check(cudaEventSynchronize(event));
+    return checked_status(cudaEventSynchronize(event));
 }
 
 enum cuda_status
 cuda_stream_wait_event(void *stream, void *event)
 {
-    return check(cudaStreamWaitEvent(stream, event, 0));
+    return checked_status(cudaStreamWaitEvent(stream, event, 0));
 }
 
 enum cuda_status
 cuda_copy(void *to, const void *from, size_t size, void *stream)
 {
-    return check(cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream));
+    return checked_status(
+        cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream));
 }
 
 enum cuda_status
@@ -254,14 +255,14 @@ cuda_copy_peer(void *to, int to_device, const void *from, int from_device,
 {
     if (to_device == from_device)
         return cuda_copy(to, from, size, stream);
-    return check(
+    return checked_status(
         cudaMemcpyPeerAsync(to, to_device, from, from_device, size, stream));
 }
 
 enum cuda_status
 cuda_fill(void *p, unsigned char value, size_t size, void *stream)
 {
-    return check(cudaMemsetAsync(p, value, size, stream));
+    return checked_status(cudaMemsetAsync(p, value, size, stream));
 }
 
 enum cuda_status
@@ -276,7 +277,7 @@ cuda_launched(void)
 enum cuda_status
 cuda_capture_begin(void *stream)
 {
-    return check(
+    return checked_status(
         cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
 }
 
@@ -310,17 +311,17 @@ cuda_capture_end(void *stream, void **exec)
         e = make_exec(graph, exec);
     if (graph)
         cudaGraphDestroy(graph);
-    return check(e);
+    return checked_status(e);
 }
 
 enum cuda_status
 cuda_graph_launch(void *exec, void *stream)
 {
-    return check(cudaGraphLaunch(exec, stream));
+    return checked_status(cudaGraphLaunch(exec, stream));
 }
 
 void
 cuda_graph_free(void *exec)
 {
-    check(cudaGraphExecDestroy(exec));
+    checked_status(cudaGraphExecDestroy(exec));
 }

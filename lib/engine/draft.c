@@ -369,7 +369,7 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
 
 /* What the draft was worth. */
 static void
-settle(struct gg_text *t, size_t rejected)
+settle_draft(struct gg_text *t, size_t rejected)
 {
     struct engine_draft *d = t->sequence->engine->draft;
     struct text_draft *td = &t->draft;
@@ -397,12 +397,12 @@ engine_draft_accept(struct gg_text *t, int32_t id)
         t->sequence->n_ids++;
         return true;
     }
-    settle(t, drafted);
+    settle_draft(t, drafted);
     return false;
 }
 
 void
 engine_draft_drop(struct gg_text *t)
 {
-    settle(t, 0);
+    settle_draft(t, 0);
 }

@@ -173,7 +173,7 @@ add_wanted(const struct gg_query *w, struct gg_chunk *c)
 
 /* Slots for all; and what is to be evaluated there. */
 static enum gg_status
-prepare(const struct gg_query *queries, size_t n, struct gg_error *err)
+assign_slots(const struct gg_query *queries, size_t n, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -212,7 +212,7 @@ make_chunks(struct gg_engine *e, const struct gg_query *queries, size_t n)
 
 /* The slots hold what the session says. */
 static void
-settle(const struct gg_query *queries, size_t n, enum gg_status st)
+update_held(const struct gg_query *queries, size_t n, enum gg_status st)
 {
     for (size_t i = 0; i < n; i++) {
         struct gg_sequence *q = queries[i].sequence;
@@ -229,11 +229,11 @@ static enum gg_status
 eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
            struct gg_error *err)
 {
-    enum gg_status st = prepare(queries, n, err);
+    enum gg_status st = assign_slots(queries, n, err);
 
     if (st == GG_OK)
         st = engine_run(e, e->chunks, make_chunks(e, queries, n), err);
-    settle(queries, n, st);
+    update_held(queries, n, st);
     return st;
 }
 

@@ -25,7 +25,7 @@ gg_sequence_new(struct gg_engine *engine, struct gg_sequence **out,
 }
 
 static bool
-reserve(struct gg_sequence *q, size_t n)
+reserve_ids(struct gg_sequence *q, size_t n)
 {
     if (n > SIZE_MAX / 2 - q->n_ids)
         return false;
@@ -48,7 +48,7 @@ gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
     st = gg_sequence_new(from->engine, &q, err);
     if (st != GG_OK)
         return st;
-    if (!reserve(q, from->n_ids)) {
+    if (!reserve_ids(q, from->n_ids)) {
         gg_sequence_free(q);
         return error_nomem(err);
     }
@@ -116,7 +116,7 @@ say_full(const struct gg_sequence *q, size_t more, struct gg_error *err)
 
 /* Drops what must go for `more` ids. False: nothing helps. */
 static bool
-make_room(struct gg_sequence *q, size_t more)
+grow_ids(struct gg_sequence *q, size_t more)
 {
     const struct gg_engine *e = q->engine;
     size_t kept, count;
@@ -147,9 +147,9 @@ gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
     if (!q || (!ids && n))
         return error_null(err);
     st = check_ids(q->engine, ids, n, err);
-    if (st == GG_OK && !reserve(q, n))
+    if (st == GG_OK && !reserve_ids(q, n))
         st = error_nomem(err);
-    if (st == GG_OK && !make_room(q, n))
+    if (st == GG_OK && !grow_ids(q, n))
         st = say_full(q, n, err);
     if (st != GG_OK)
         return st;
@@ -212,7 +212,7 @@ gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
                          "no empty sequence, or no sequence "
                          "of that number");
     from = &state->sequences[i];
-    if (!reserve(q, from->n_ids))
+    if (!reserve_ids(q, from->n_ids))
         return error_nomem(err);
     memcpy(q->ids, from->ids, from->n_ids * sizeof(*q->ids));
     q->n_ids = from->n_ids;

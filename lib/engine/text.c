@@ -45,8 +45,8 @@ start_history(struct gg_text *t, bool new, struct gg_error *err)
 }
 
 static enum gg_status
-start(struct gg_text *t, const struct gg_text_params *params,
-      struct gg_error *err)
+start_text(struct gg_text *t, const struct gg_text_params *params,
+           struct gg_error *err)
 {
     bool new = params->sampler != t->params.sampler;
     enum gg_status st = ERROR_RESERVED(params, err);
@@ -84,7 +84,7 @@ gg_text_new(struct gg_sequence *sequence, const struct gg_text_params *params,
         st = error_set(err, GG_ERR_ARG, "an engine that scores makes no texts");
     if (st == GG_OK) {
         t->sequence = sequence;
-        st = start(t, params, err);
+        st = start_text(t, params, err);
     }
     if (st == GG_OK)
         *out = t;
@@ -128,7 +128,7 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
         return st;
     t->n_new += n;
     t->n_put = n;
-    return start(t, params, err);
+    return start_text(t, params, err);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -366,7 +366,7 @@ add_made(struct gg_text *t, int32_t id, struct gg_error *err)
 
 /* The sequence goes on with the id, if there is room. */
 static enum gg_status
-put(struct gg_text *t, int32_t id, struct gg_error *err)
+put_token(struct gg_text *t, int32_t id, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -390,7 +390,7 @@ go_on(struct gg_text *t, int32_t id, struct gg_error *err)
     if (t->n_made == t->params.max_ids)
         t->finish = GG_FINISH_LENGTH;
     else
-        return put(t, id, err);
+        return put_token(t, id, err);
     return GG_OK;
 }
 

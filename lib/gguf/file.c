@@ -37,7 +37,7 @@ open_next(const char *path, unsigned flags, const struct gguf_shards *of,
 }
 
 static bool
-make_room(struct gguf_file *file, size_t n)
+grow_maps(struct gguf_file *file, size_t n)
 {
     struct file_map *maps = mem_array(n, sizeof(*maps));
 
@@ -59,7 +59,7 @@ open_others(unsigned flags, struct gguf_file *file, struct gg_error *err)
     if (st != GG_OK || of.count == 1)
         return st;
     st = gguf_find_name(file->gguf, &of, &path, err);
-    if (st == GG_OK && !make_room(file, of.count))
+    if (st == GG_OK && !grow_maps(file, of.count))
         st = error_nomem(err);
     while (st == GG_OK && file->n_maps < of.count)
         st = open_next(path, flags, &of, file, err);

@@ -52,7 +52,7 @@ wrong_type(const struct gguf_context *ctx, const char *key,
 }
 
 static const struct gguf_kv *
-find(const struct gguf_context *ctx, const char *key)
+find_kv(const struct gguf_context *ctx, const char *key)
 {
     int64_t i = gguf_find_key(ctx, key);
 
@@ -197,7 +197,7 @@ read_str(const struct gguf_context *ctx, const char *key,
                                    const char *key, ctype *out,                \
                                    struct gg_error *err)                       \
     {                                                                          \
-        const struct gguf_kv *kv = find(ctx, key);                             \
+        const struct gguf_kv *kv = find_kv(ctx, key);                          \
         return kv ? read_##name(ctx, key, kv, out, err)                        \
                   : missing(ctx, key, err);                                    \
     }                                                                          \
@@ -205,7 +205,7 @@ read_str(const struct gguf_context *ctx, const char *key,
                                    const char *key, ctype *out,                \
                                    struct gg_error *err)                       \
     {                                                                          \
-        const struct gguf_kv *kv = find(ctx, key);                             \
+        const struct gguf_kv *kv = find_kv(ctx, key);                          \
         return kv ? read_##name(ctx, key, kv, out, err) : GG_OK;               \
     }
 GETTER(u64, uint64_t)
@@ -234,7 +234,7 @@ gguf_opt_array(const struct gguf_context *ctx, const char *key,
                enum gguf_type type, struct gguf_array *out,
                struct gg_error *err)
 {
-    const struct gguf_kv *kv = find(ctx, key);
+    const struct gguf_kv *kv = find_kv(ctx, key);
 
     return kv ? read_array(ctx, key, kv, type, out, err) : GG_OK;
 }
@@ -244,7 +244,7 @@ gguf_get_array(const struct gguf_context *ctx, const char *key,
                enum gguf_type type, struct gguf_array *out,
                struct gg_error *err)
 {
-    const struct gguf_kv *kv = find(ctx, key);
+    const struct gguf_kv *kv = find_kv(ctx, key);
 
     return kv ? read_array(ctx, key, kv, type, out, err)
               : missing(ctx, key, err);

@@ -114,8 +114,8 @@ make_tensors(struct ggml_context *pool, const struct gguf_context *ctx)
 
 /* Makes *params.ctx, with the data unless no_alloc. */
 static enum gg_status
-load(struct gguf_context *ctx, const struct data *d,
-     struct gguf_init_params params, struct gg_error *err)
+load_file(struct gguf_context *ctx, const struct data *d,
+          struct gguf_init_params params, struct gg_error *err)
 {
     struct ggml_init_params init = { .no_alloc = params.no_alloc };
     struct ggml_context *pool = NULL;
@@ -153,7 +153,7 @@ own_and_load(struct gguf_context *ctx, struct data *d,
     enum gg_status st = own_all(ctx, err);
 
     d->ctx = ctx;
-    return st == GG_OK && params.ctx ? load(ctx, d, params, err) : st;
+    return st == GG_OK && params.ctx ? load_file(ctx, d, params, err) : st;
 }
 
 /* From the whole file in memory, which is not needed any more afterwards. */

@@ -199,8 +199,8 @@ check_overlap(const struct gguf_context *ctx, struct gg_error *err)
 /* Without data (`absent`) a tensor may end anywhere that can be counted; one
  * without bytes has them where the section begins. */
 static enum gg_status
-place(struct gguf_tensor *t, const char *data, size_t room, bool absent,
-      struct gg_error *err)
+place_data(struct gguf_tensor *t, const char *data, size_t room, bool absent,
+           struct gg_error *err)
 {
     size_t limit = absent ? INT64_MAX : room;
 
@@ -225,6 +225,6 @@ gguf_place_tensors(struct gguf_context *ctx, const void *data, size_t size,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < ctx->n_tensors && st == GG_OK; i++)
-        st = place(&ctx->tensors[i], start, room, bare && absent, err);
+        st = place_data(&ctx->tensors[i], start, room, bare && absent, err);
     return st == GG_OK ? check_overlap(ctx, err) : st;
 }

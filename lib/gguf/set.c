@@ -34,7 +34,7 @@ gguf_lay_out(struct gguf_context *ctx)
 }
 
 static void
-lay_out(struct gguf_context *ctx)
+lay_out_tensors(struct gguf_context *ctx)
 {
     if (!gguf_lay_out(ctx))
         GGML_ABORT("tensors of more bytes than can be counted");
@@ -44,7 +44,7 @@ static void
 set_alignment(struct gguf_context *ctx, size_t alignment)
 {
     ctx->alignment = alignment;
-    lay_out(ctx);
+    lay_out_tensors(ctx);
 }
 
 int64_t
@@ -280,7 +280,7 @@ gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
         return;
     }
     ctx->tensors[ctx->n_tensors++] = t;
-    lay_out(ctx);
+    lay_out_tensors(ctx);
 }
 
 /* NULL: there was no memory to add it. */
@@ -304,7 +304,7 @@ gguf_set_tensor_type(struct gguf_context *ctx, const char *name,
         return;
     t->type = type;
     set_size(t);
-    lay_out(ctx);
+    lay_out_tensors(ctx);
 }
 
 void

@@ -263,7 +263,7 @@ index_names(struct gguf_context *ctx, struct gg_error *err)
 
 /* The sum is that of bytes in memory, but for files without data. */
 static enum gg_status
-lay_out(struct gguf_context *ctx, struct gg_error *err)
+lay_out_shards(struct gguf_context *ctx, struct gg_error *err)
 {
     if (gguf_lay_out(ctx))
         return GG_OK;
@@ -282,5 +282,5 @@ gguf_join_end(struct gguf_context *first, const struct gguf_shards *of,
         st = gguf_bad_value(first, KEY_TENSORS, err,
                             "%" PRIu64 ", but the files have %zu",
                             of->n_tensors, first->n_tensors);
-    return st == GG_OK ? lay_out(first, err) : st;
+    return st == GG_OK ? lay_out_shards(first, err) : st;
 }

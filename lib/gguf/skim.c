@@ -63,7 +63,7 @@ expect(struct skim *s, uint64_t n, size_t size)
 /* Moves over n bytes that were expected; they are there until the next call.
  * NULL: the file ends before. */
 static const uint8_t *
-take(struct skim *s, uint64_t n)
+take_bytes(struct skim *s, uint64_t n)
 {
     while (s->n - s->pos < n) {
         uint64_t more = s->sure - (s->n - s->pos);
@@ -80,7 +80,7 @@ take(struct skim *s, uint64_t n)
 static bool
 take_u32(struct skim *s, uint32_t *v)
 {
-    const uint8_t *p = take(s, sizeof(*v));
+    const uint8_t *p = take_bytes(s, sizeof(*v));
 
     if (p)
         memcpy(v, p, sizeof(*v));
@@ -90,7 +90,7 @@ take_u32(struct skim *s, uint32_t *v)
 static bool
 take_u64(struct skim *s, uint64_t *v)
 {
-    const uint8_t *p = take(s, sizeof(*v));
+    const uint8_t *p = take_bytes(s, sizeof(*v));
 
     if (p)
         memcpy(v, p, sizeof(*v));
@@ -105,7 +105,7 @@ skim_string(struct skim *s, uint64_t counted)
 
     if (!take_u64(s, &n) || n < counted || !expect(s, n - counted, 1))
         return false;
-    return take(s, n) != NULL;
+    return take_bytes(s, n) != NULL;
 }
 
 static bool
@@ -121,7 +121,7 @@ skim_array(struct skim *s)
     if (!expect(s, n, size ? size : sizeof(n)))
         return false;
     if (size)
-        return take(s, n * size) != NULL;
+        return take_bytes(s, n * size) != NULL;
     while (n > 0 && skim_string(s, 0))
         n--;
     return n == 0;
@@ -142,7 +142,7 @@ skim_kv(struct skim *s)
     size = gguf_type_bytes((enum gguf_type)type);
     if (!expect(s, size ? size - 1 : sizeof(uint64_t) - 1, 1))
         return false;
-    return size ? take(s, size) != NULL : skim_string(s, 0);
+    return size ? take_bytes(s, size) != NULL : skim_string(s, 0);
 }
 
 static bool
@@ -152,7 +152,7 @@ skim_tensor(struct skim *s)
 
     return skim_string(s, 1) && take_u32(s, &n) && n <= GGML_MAX_DIMS &&
            expect(s, n, sizeof(uint64_t)) &&
-           take(s, n * sizeof(uint64_t) + 12) != NULL;
+           take_bytes(s, n * sizeof(uint64_t) + 12) != NULL;
 }
 
 static void
@@ -163,7 +163,7 @@ skim_all(struct skim *s)
     const uint8_t *magic;
 
     s->sure = HEAD;
-    magic = take(s, 4);
+    magic = take_bytes(s, 4);
     if (!magic || memcmp(magic, GGUF_MAGIC, 4) != 0 || !take_u32(s, &version) ||
         !take_u64(s, &n_tensors) || !take_u64(s, &n_kv) ||
         !expect(s, n_tensors, MIN_TENSOR) || !expect(s, n_kv, MIN_KV))

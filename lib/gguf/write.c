@@ -12,7 +12,7 @@ struct sink {
 };
 
 static void
-put(struct sink *s, const void *data, size_t size)
+write_bytes(struct sink *s, const void *data, size_t size)
 {
     if (s->stream && size)
         fwrite(data, 1, size, s->stream); /* the caller asks ferror() */
@@ -24,20 +24,20 @@ put(struct sink *s, const void *data, size_t size)
 static void
 put_u32(struct sink *s, uint32_t v)
 {
-    put(s, &v, sizeof(v));
+    write_bytes(s, &v, sizeof(v));
 }
 
 static void
 put_u64(struct sink *s, uint64_t v)
 {
-    put(s, &v, sizeof(v));
+    write_bytes(s, &v, sizeof(v));
 }
 
 static void
 put_string(struct sink *s, const char *bytes, size_t n)
 {
     put_u64(s, n);
-    put(s, bytes, n);
+    write_bytes(s, bytes, n);
 }
 
 static void
@@ -48,7 +48,7 @@ put_zeros(struct sink *s, size_t n)
     while (n) {
         size_t part = n < sizeof(zeros) ? n : sizeof(zeros);
 
-        put(s, zeros, part);
+        write_bytes(s, zeros, part);
         n -= part;
     }
 }
@@ -70,7 +70,7 @@ put_kv(struct sink *s, const struct gguf_kv *kv)
     if (kv->is_array)
         put_u64(s, kv->n);
     if (kv->type != GGUF_TYPE_STRING)
-        put(s, gguf_kv_data(kv), kv->n * gguf_type_bytes(kv->type));
+        write_bytes(s, gguf_kv_data(kv), kv->n * gguf_type_bytes(kv->type));
     else
         for (size_t i = 0; i < kv->n; i++)
             put_string(s, kv->strings[i].s, kv->strings[i].n);
@@ -90,7 +90,7 @@ put_tensor(struct sink *s, const struct gguf_tensor *t)
 static void
 put_metadata(struct sink *s, const struct gguf_context *ctx)
 {
-    put(s, GGUF_MAGIC, 4);
+    write_bytes(s, GGUF_MAGIC, 4);
     put_u32(s, ctx->version);
     put_u64(s, ctx->n_tensors);
     put_u64(s, ctx->n_kv);
@@ -121,7 +121,7 @@ put_data(struct sink *s, const struct gguf_context *ctx, struct gg_error *err)
             break;
         }
         put_zeros(s, t->offset - (s->n - start));
-        put(s, t->data, t->size);
+        write_bytes(s, t->data, t->size);
     }
     put_zeros(s, pad_to(s->n, ctx->alignment));
     mem_free(order);

@@ -167,8 +167,8 @@ longest_head(const struct model_hparams *hp)
 
 /* Everything but the memory, if it can be no more than `max` bytes. */
 static bool
-lay_out(struct cache *c, const struct model *model, enum ggml_type type,
-        int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
+lay_out_cache(struct cache *c, const struct model *model, enum ggml_type type,
+              int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
 {
     *c = (struct cache){
         .type = type,
@@ -182,7 +182,7 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
 }
 
 static enum gg_status
-finish(struct cache *c, bool done, struct gg_error *err)
+check_allocated(struct cache *c, bool done, struct gg_error *err)
 {
     if (done)
         return GG_OK;
@@ -239,12 +239,12 @@ model_cache_init(struct cache *cache, const struct model *model,
                  int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
-    bool done =
-        lay_out(c, model, type, n_slots, n_ctx, n_batch, all_memory(model));
+    bool done = lay_out_cache(c, model, type, n_slots, n_ctx, n_batch,
+                              all_memory(model));
 
     for (int i = c->n_homes; i-- > 0 && done;)
         done = get_memory(c, &c->homes[i]);
-    return finish(c, done, err);
+    return check_allocated(c, done, err);
 }
 
 /* A buffer without memory, so that nobody plans any for the tensors. */
@@ -270,11 +270,12 @@ model_cache_init_dry(struct cache *cache, const struct model *model,
                      int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
-    bool done = lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
+    bool done =
+        lay_out_cache(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
 
     for (int i = c->n_homes; i-- > 0 && done;)
         done = get_no_memory(c, &c->homes[i]);
-    return finish(c, done, err);
+    return check_allocated(c, done, err);
 }
 
 void

@@ -147,7 +147,7 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
 }
 
 static bool
-reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
+reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
 {
     bool done = build_largest(c, cache, max_tokens) &&
                 ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
@@ -157,8 +157,8 @@ reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
 }
 
 static bool
-measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
-        size_t *size)
+measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
+              size_t *size)
 {
     size_t sizes[MODEL_MAX_HOMES];
     bool done = build_largest(c, cache, max_tokens) &&
@@ -205,7 +205,8 @@ same_shape(const struct compute *c, const struct batch *b)
 }
 
 static bool
-prepare(struct compute *c, const struct cache *cache, const struct batch *b)
+prepare_batch(struct compute *c, const struct cache *cache,
+              const struct batch *b)
 {
     if (same_shape(c, b))
         return true;
@@ -454,7 +455,7 @@ model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     enum gg_status st;
     void *own;
 
-    if (!prepare(c, cache, b) || !set_inputs(c, b))
+    if (!prepare_batch(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
     own = move_result(c, b);
     st = model_compute_status(
@@ -496,8 +497,8 @@ allocate(struct compute *c)
 }
 
 static enum gg_status
-start(struct compute *c, const struct model *model, int32_t max_segments,
-      struct gg_error *err)
+start_compute(struct compute *c, const struct model *model,
+              int32_t max_segments, struct gg_error *err)
 {
     *c = (struct compute){ .model = model, .max_segments = max_segments };
     if (!start_backends(c))
@@ -513,11 +514,11 @@ model_compute_init(struct compute *c, const struct model *model,
                    ggml_abort_callback abort, void *abort_data,
                    struct gg_error *err)
 {
-    enum gg_status st = start(c, model, max_segments, err);
+    enum gg_status st = start_compute(c, model, max_segments, err);
 
     for (int i = 0; i < c->n_backends; i++)
         set_up(c->backends[i], n_threads, abort, abort_data);
-    if (st == GG_OK && !reserve(c, cache, max_tokens))
+    if (st == GG_OK && !reserve_graph(c, cache, max_tokens))
         st = error_set(err, GG_ERR_NOMEM,
                        "no memory for the compute buffers of %d ids",
                        (int)max_tokens);
@@ -532,9 +533,9 @@ model_compute_measure(const struct model *model, const struct cache *cache,
                       struct gg_error *err)
 {
     struct compute c;
-    enum gg_status st = start(&c, model, max_segments, err);
+    enum gg_status st = start_compute(&c, model, max_segments, err);
 
-    if (st == GG_OK && !measure(&c, cache, max_tokens, size))
+    if (st == GG_OK && !measure_graph(&c, cache, max_tokens, size))
         st = error_nomem(err);
     model_compute_clear(&c);
     return st;

@@ -129,14 +129,14 @@ new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
 }
 
 static void
-take(struct model_loader *l, const struct gguf_tensor *t)
+mark_taken(struct model_loader *l, const struct gguf_tensor *t)
 {
     l->taken[gguf_find_tensor(l->gguf, t->name)] = true;
 }
 
 static struct ggml_tensor *
-find(struct model_loader *l, const char *name, const char *suffix,
-     struct want want)
+find_tensor(struct model_loader *l, const char *name, const char *suffix,
+            struct want want)
 {
     char full[GGML_MAX_NAME];
     const struct gguf_tensor *t;
@@ -160,7 +160,7 @@ find(struct model_loader *l, const char *name, const char *suffix,
         bad_type(l, t, "not f32");
         return NULL;
     }
-    take(l, t);
+    mark_taken(l, t);
     r = new_weight(l, t, want.probe);
     if (r)
         ggml_set_name(r, full);
@@ -182,7 +182,7 @@ find_numbers(struct model_loader *l, const char *name, const char *suffix,
     t = gguf_tensor_named(l->gguf, full);
     if (!t || t->type != GGML_TYPE_F32 || !has_shape(t, &want))
         return NULL;
-    take(l, t);
+    mark_taken(l, t);
     return t;
 }
 
@@ -214,7 +214,7 @@ model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
 {
     struct want want = { { n_in, n_out, 1 }, false, need, model_probe_mul_mat };
 
-    return find(l, name, "weight", want);
+    return find_tensor(l, name, "weight", want);
 }
 
 struct ggml_tensor *
@@ -225,7 +225,7 @@ model_find_table(struct model_loader *l, const char *name, int64_t n,
         { n, n_rows, 1 }, false, MODEL_REQUIRED, model_probe_get_rows
     };
 
-    return find(l, name, "weight", want);
+    return find_tensor(l, name, "weight", want);
 }
 
 struct ggml_tensor *
@@ -247,7 +247,7 @@ model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
         { n_in, n_out, n }, false, MODEL_REQUIRED, model_probe_mul_mat
     };
 
-    return find(l, name, "weight", want);
+    return find_tensor(l, name, "weight", want);
 }
 
 struct ggml_tensor *
@@ -255,7 +255,7 @@ model_find_scales(struct model_loader *l, const char *name, int64_t n)
 {
     struct want want = { { n, 1, 1 }, true, MODEL_REQUIRED, NULL };
 
-    return find(l, name, "scale", want);
+    return find_tensor(l, name, "scale", want);
 }
 
 struct ggml_tensor *
@@ -264,7 +264,7 @@ model_find_vector(struct model_loader *l, const char *name, int64_t n,
 {
     struct want want = { { n, 1, 1 }, true, need, NULL };
 
-    return find(l, name, "weight", want);
+    return find_tensor(l, name, "weight", want);
 }
 
 static struct ggml_tensor *
@@ -273,7 +273,7 @@ find_bias(struct model_loader *l, const char *name, int64_t n,
 {
     struct want want = { { n, 1, 1 }, true, need, NULL };
 
-    return find(l, name, "bias", want);
+    return find_tensor(l, name, "bias", want);
 }
 
 /* A weight of its own for the scales of each expert. */
@@ -299,8 +299,8 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
     struct want biases = { { n_out, n, 1 }, true, bias, NULL };
 
     return (struct model_experts){
-        find(l, name, "weight", matrices),
-        find(l, name, "bias", biases),
+        find_tensor(l, name, "weight", matrices),
+        find_tensor(l, name, "bias", biases),
         find_expert_scales(l, name, n),
     };
 }
@@ -529,7 +529,7 @@ model_find_layer_embd(struct model_loader *l)
 }
 
 static bool
-is_in(const struct ggml_context *ctx, const struct ggml_tensor *t)
+is_in_context(const struct ggml_context *ctx, const struct ggml_tensor *t)
 {
     uintptr_t start = (uintptr_t)ggml_get_mem_buffer(ctx);
 
@@ -549,7 +549,7 @@ find_tied_output(struct model_loader *l)
         return NULL;
     t = gguf_tensor_named(l->gguf, embd->name);
     ctx = context_for(l, t, model_probe_mul_mat);
-    if (ctx && is_in(ctx, embd))
+    if (ctx && is_in_context(ctx, embd))
         return embd;
     r = new_weight(l, t, model_probe_mul_mat);
     if (r)

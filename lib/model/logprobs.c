@@ -52,7 +52,7 @@ build(struct model_logprobs *s, int32_t n_rows)
 
 /* The graph for so many rows; that of the last call stays, if it fits. */
 static bool
-prepare(struct model_logprobs *s, int32_t n_rows)
+prepare_graph(struct model_logprobs *s, int32_t n_rows)
 {
     if (s->graph.ctx && s->graph.n_outputs == n_rows)
         return true;
@@ -140,7 +140,7 @@ run_slice(struct model_logprobs *s, const struct batch *b, int32_t first,
     size_t width = (size_t)s->model->hp.n_embd;
     enum ggml_status st;
 
-    if (!prepare(s, n))
+    if (!prepare_graph(s, n))
         return error_nomem(err);
     ggml_backend_tensor_set(s->x, s->rows + (size_t)first * width, 0,
                             ggml_nbytes(s->x));
@@ -188,7 +188,7 @@ allocate(struct model_logprobs *s, ggml_backend_t *backends, int n_backends)
         return false;
     s->sched = ggml_backend_sched_new(backends, NULL, n_backends, MAX_NODES,
                                       false, false);
-    return s->sched && prepare(s, s->max_rows);
+    return s->sched && prepare_graph(s, s->max_rows);
 }
 
 enum gg_status

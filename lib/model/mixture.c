@@ -82,8 +82,8 @@ gate(struct graph *g, struct ggml_tensor *scores)
 }
 
 static struct route
-choose(struct graph *g, const struct model_layer *layer,
-       struct ggml_tensor *scores)
+route_tokens(struct graph *g, const struct model_layer *layer,
+             struct ggml_tensor *scores)
 {
     const struct model_hparams *hp = &g->model->hp;
     const struct model_routing *how = &hp->routing;
@@ -195,7 +195,7 @@ model_graph_experts(struct graph *g, const struct model_layer *layer,
                     struct ggml_tensor *x, struct ggml_tensor *scores)
 {
     bool before = g->model->hp.routing.before;
-    struct route r = choose(g, layer, scores);
+    struct route r = route_tokens(g, layer, scores);
     struct ggml_tensor *y;
 
     x = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);

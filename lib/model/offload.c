@@ -170,7 +170,7 @@ note_offload(struct model *m, int32_t fit, uint64_t available, uint64_t all)
 }
 
 static bool
-is_named(const struct gg_model_params *params)
+has_named_device(const struct gg_model_params *params)
 {
     return params->device && strcmp(params->device, "auto") != 0;
 }
@@ -248,7 +248,7 @@ model_offload_layers(const struct gguf_context *gguf,
     int32_t layers = params->gpu_layers;
     enum gg_status st = GG_OK;
 
-    m->named = is_named(params);
+    m->named = has_named_device(params);
     if (ggml_backend_dev_type(model_device(m)) ==
         GGML_BACKEND_DEVICE_TYPE_CPU) {
         m->homes[0].end = m->hp.n_layer + 1;

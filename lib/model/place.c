@@ -86,8 +86,8 @@ copy_to_device(const struct placement *s, ggml_backend_buffer_t *buffer,
 
 /* `buffer` is for weights that are copied. */
 static enum gg_status
-place(const struct placement *s, ggml_backend_buffer_t *buffer,
-      struct gg_error *err)
+place_weights(const struct placement *s, ggml_backend_buffer_t *buffer,
+              struct gg_error *err)
 {
     if (!ggml_get_first_tensor(s->ctx))
         return GG_OK;
@@ -111,7 +111,7 @@ model_place_weights(const struct gguf_file *file,
         const struct model_home *h = &m->homes[i];
         struct placement one = { file, params, m, h->ctx, h->device };
 
-        st = place(&one, &m->buffers[file->n_maps + (size_t)i], err);
+        st = place_weights(&one, &m->buffers[file->n_maps + (size_t)i], err);
     }
     for (size_t i = 0; i < m->n_buffers; i++)
         if (m->buffers[i])

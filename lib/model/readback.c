@@ -22,7 +22,7 @@ model_readback_clear(struct model_readback *f)
 }
 
 static bool
-start(struct model_readback *f, ggml_backend_t backend, size_t row)
+start_readback(struct model_readback *f, ggml_backend_t backend, size_t row)
 {
     ggml_backend_dev_t device = ggml_backend_get_device(backend);
     bool good;
@@ -69,7 +69,7 @@ model_readback_rows(struct model_readback *f, ggml_backend_t backend,
 {
     float *waiting[MODEL_READBACK_LANES] = { 0 };
     size_t row = t->nb[1];
-    bool lanes = backend && start(f, backend, row);
+    bool lanes = backend && start_readback(f, backend, row);
     int i = 0;
 
     for (int32_t j = first; j < first + n; j++) {

@@ -31,7 +31,7 @@ model_slots_clear(struct slots *s)
 }
 
 static bool
-put(struct slot_ids *to, size_t at, const int32_t *ids, size_t n)
+put_ids(struct slot_ids *to, size_t at, const int32_t *ids, size_t n)
 {
     if (!mem_grow(&to->ids, &to->cap, at + n, sizeof(*ids)))
         return false;
@@ -43,8 +43,8 @@ bool
 model_slots_keep(struct slots *s, const struct gg_chunk *chunk)
 {
     return !s->kept ||
-           put(&s->kept[chunk->slot], (size_t)s->length[chunk->slot],
-               chunk->ids, chunk->n);
+           put_ids(&s->kept[chunk->slot], (size_t)s->length[chunk->slot],
+                   chunk->ids, chunk->n);
 }
 
 void
@@ -87,7 +87,7 @@ model_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
     int32_t there = s->there[from];
 
     if (to != from && n > 0 && s->kept &&
-        !put(&s->kept[to], 0, s->kept[from].ids, (size_t)n))
+        !put_ids(&s->kept[to], 0, s->kept[from].ids, (size_t)n))
         return false;
     s->length[to] = n;
     s->there[to] = there < n ? there : n;

@@ -25,7 +25,7 @@ model_stage_clear(struct stage *s)
 
 /* Pinned memory of the back end's device. */
 static bool
-start(struct stage *s, ggml_backend_t backend)
+start_stage(struct stage *s, ggml_backend_t backend)
 {
     ggml_backend_dev_t device = ggml_backend_get_device(backend);
 
@@ -51,7 +51,8 @@ model_stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
 {
     char *room;
 
-    if (!backend || is_host(t) || !start(s, backend) || size > SIZE - s->used) {
+    if (!backend || is_host(t) || !start_stage(s, backend) ||
+        size > SIZE - s->used) {
         ggml_backend_tensor_set(t, data, offset, size);
         return;
     }

@@ -373,7 +373,7 @@ check_cache(struct opener *o)
 
 /* What is said soonest is what a user can get wrong. */
 static enum gg_status
-read_all(struct opener *o)
+read_state(struct opener *o)
 {
     enum gg_status st = check_kind(o);
 
@@ -410,7 +410,7 @@ gg_state_open(const char *path, const struct gg_session *session,
     st = f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
     if (st == GG_OK) {
         o.gguf = f->file.gguf;
-        st = read_all(&o);
+        st = read_state(&o);
     }
     if (st == GG_OK)
         *out = f;

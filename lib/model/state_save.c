@@ -96,7 +96,7 @@ check_sequence(const struct saver *v, const struct gg_state_sequence *q)
 }
 
 static enum gg_status
-choose(struct saver *v, bool with_cache)
+find_held(struct saver *v, bool with_cache)
 {
     const struct gg_state *state = v->state;
     enum gg_status st = GG_OK;
@@ -207,7 +207,7 @@ row_size(const struct cache *c)
 
 /* The context's keys and tensors. */
 static enum gg_status
-describe(struct saver *v)
+describe_state(struct saver *v)
 {
     const struct gg_state *state = v->state;
     size_t most = 4 + CACHE_TENSORS * (size_t)v->session->cache.n_layer;
@@ -266,7 +266,7 @@ least(size_t a, size_t b)
 }
 
 static enum gg_status
-put(struct saver *v, const void *data, size_t size)
+save_bytes(struct saver *v, const void *data, size_t size)
 {
     const uint8_t *p = data;
     enum gg_status st = GG_OK;
@@ -292,7 +292,7 @@ put_part(struct saver *v, const struct ggml_tensor *t, int64_t row, int64_t n)
         int64_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
 
         model_cache_get_rows(&v->session->cache, t, row, some, v->rows);
-        st = put(v, v->rows, (size_t)some * model_cache_row_size(t));
+        st = save_bytes(v, v->rows, (size_t)some * model_cache_row_size(t));
     }
     return st;
 }
@@ -306,7 +306,7 @@ next_part(struct saver *v)
     enum gg_status st;
 
     v->n_crc++;
-    st = put(v, zeros, gap);
+    st = save_bytes(v, zeros, gap);
     v->crc[v->n_crc] = 0;
     return st;
 }
@@ -322,7 +322,7 @@ put_head(struct saver *v)
 
     if (st == GG_OK) {
         gguf_get_meta_data(v->gguf, data);
-        st = put(v, data, size);
+        st = save_bytes(v, data, size);
     }
     mem_free(data);
     return st;
@@ -339,14 +339,14 @@ put_sequences(struct saver *v)
         uint64_t row[STATE_COLUMNS] = { q->number, q->n_dropped, q->n_ids,
                                         q->n_pending, (uint64_t)v->held[i] };
 
-        st = put(v, row, sizeof(row));
+        st = save_bytes(v, row, sizeof(row));
     }
     if (st == GG_OK)
         st = next_part(v);
     for (size_t i = 0; i < state->n_sequences && st == GG_OK; i++) {
         const struct gg_state_sequence *q = &state->sequences[i];
 
-        st = put(v, q->ids, q->n_ids * sizeof(*q->ids));
+        st = save_bytes(v, q->ids, q->n_ids * sizeof(*q->ids));
     }
     return st;
 }
@@ -361,7 +361,7 @@ put_forgotten(struct saver *v)
         uint64_t row[2] = { state->forgotten[i].first,
                             state->forgotten[i].last };
 
-        st = put(v, row, sizeof(row));
+        st = save_bytes(v, row, sizeof(row));
     }
     return st;
 }
@@ -419,7 +419,7 @@ put_all(struct saver *v)
     if (st == GG_OK)
         st = next_part(v);
     if (st == GG_OK)
-        st = put(v, v->crc, v->n_crc * sizeof(*v->crc));
+        st = save_bytes(v, v->crc, v->n_crc * sizeof(*v->crc));
     if (st == GG_OK)
         st = next_part(v);
     return st == GG_OK ? flush(v) : st;
@@ -444,7 +444,7 @@ write_file(struct saver *v, const char *path)
 }
 
 static void
-clear(struct saver *v)
+clear_saver(struct saver *v)
 {
     gguf_free(v->gguf);
     ggml_free(v->ctx);
@@ -460,13 +460,13 @@ save(struct gg_session *s, const struct gg_state *state, const char *path,
      bool with_cache, struct gg_error *err)
 {
     struct saver v = { .session = s, .state = state, .err = err };
-    enum gg_status st = choose(&v, with_cache);
+    enum gg_status st = find_held(&v, with_cache);
 
     if (st == GG_OK)
-        st = describe(&v);
+        st = describe_state(&v);
     if (st == GG_OK)
         st = write_file(&v, path);
-    clear(&v);
+    clear_saver(&v);
     return st;
 }
 

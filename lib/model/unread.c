@@ -26,7 +26,7 @@ static const char *const ignorable[] = {
 };
 
 static bool
-is_named(const char *name, const char *entry)
+name_matches(const char *name, const char *entry)
 {
     size_t n = strlen(entry);
 
@@ -60,7 +60,7 @@ is_shared(const struct model_hparams *hp, const char *name)
     layer = strtol(name + 4, &end, 10);
     return layer >= 0 && layer < hp->n_layer &&
            hp->layers[layer].kv_layer != layer &&
-           (is_named(end, ".attn_k.") || is_named(end, ".attn_v.") ||
+           (name_matches(end, ".attn_k.") || is_named(end, ".attn_v.") ||
             is_named(end, ".attn_k_norm."));
 }
 
@@ -68,7 +68,7 @@ static bool
 is_ignorable(const struct model_hparams *hp, const char *name)
 {
     for (size_t i = 0; i < sizeof(ignorable) / sizeof(ignorable[0]); i++)
-        if (is_named(name, ignorable[i]))
+        if (name_matches(name, ignorable[i]))
             return true;
     return is_behind(hp, name) || is_shared(hp, name);
 }

@@ -163,7 +163,7 @@ copy_all(struct upload *u)
 
 /* One that cannot be started is done without; the first is this thread. */
 static bool
-read_all(struct upload *u, ggml_backend_dev_t device)
+upload_all(struct upload *u, ggml_backend_dev_t device)
 {
     struct reader readers[MAX_READERS];
     int n = 0, want = thread_count_default();
@@ -220,7 +220,7 @@ model_upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
 
     u.all = size_of_all(&u);
     if (model_readback_is_async(device))
-        done = read_all(&u, device);
+        done = upload_all(&u, device);
     else
         copy_all(&u);
     return done ? GG_OK

@@ -9,7 +9,7 @@
 #include "quant/iq_codebook.h"
 
 static void
-begin(struct quant_values *v, int group)
+begin_values(struct quant_values *v, int group)
 {
     v->n = QUANT_SUPER;
     v->group = group;
@@ -70,7 +70,7 @@ quant_unpack_iq2_xxs(const void *block, struct quant_values *v)
     const struct block_iq2_xxs *b = block;
     float d = half_to_float(b->d);
 
-    begin(v, 32);
+    begin_values(v, 32);
     for (int g = 0; g < 8; g++) {
         const uint16_t *p = b->qs + 4 * g;
         uint32_t word = p[2] | (uint32_t)p[3] << 16;
@@ -109,7 +109,7 @@ quant_unpack_iq2_xs(const void *block, struct quant_values *v)
 {
     const struct block_iq2_xs *b = block;
 
-    begin(v, 16);
+    begin_values(v, 16);
     nibble_scales(v, half_to_float(b->d), b->scales);
     for (int i = 0; i < 32; i++)
         quant_put_entry(v->q + 8 * i, quant_iq2_xs_entries[b->qs[i] & 511],
@@ -123,7 +123,7 @@ quant_unpack_iq2_s(const void *block, struct quant_values *v)
 {
     const struct block_iq2_s *b = block;
 
-    begin(v, 16);
+    begin_values(v, 16);
     nibble_scales(v, half_to_float(b->d), b->scales);
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 4] >> (i % 4 * 2) & 3;
@@ -141,7 +141,7 @@ quant_unpack_iq3_xxs(const void *block, struct quant_values *v)
     const struct block_iq3_xxs *b = block;
     float d = half_to_float(b->d);
 
-    begin(v, 32);
+    begin_values(v, 32);
     for (int g = 0; g < 8; g++) {
         const uint8_t *p = b->words + 4 * g;
         uint32_t word = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
@@ -166,7 +166,7 @@ quant_unpack_iq3_s(const void *block, struct quant_values *v)
     const struct block_iq3_s *b = block;
     float d = half_to_float(b->d);
 
-    begin(v, 32);
+    begin_values(v, 32);
     for (int g = 0; g < 8; g++) {
         int scale = b->scales[g / 2] >> (g % 2 * 4) & 15;
 
@@ -196,7 +196,7 @@ quant_unpack_iq1_s(const void *block, struct quant_values *v)
     const struct block_iq1_s *b = block;
     float d = half_to_float(b->d);
 
-    begin(v, 32);
+    begin_values(v, 32);
     for (int g = 0; g < 8; g++) {
         v->scale[g] = d * (float)(2 * (b->qh[g] >> 12 & 7) + 1) * 0.125f;
         for (int i = 0; i < 4; i++) {
@@ -233,7 +233,7 @@ quant_unpack_iq1_m(const void *block, struct quant_values *v)
     const struct block_iq1_m *b = block;
     float d = half_to_float(iq1_m_scale(b));
 
-    begin(v, 16);
+    begin_values(v, 16);
     for (int g = 0; g < 16; g++)
         put_scale(v, g, d, iq1_m_word(b, g / 4) >> (g % 4 * 3) & 7);
     for (int i = 0; i < 32; i++) {

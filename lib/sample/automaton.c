@@ -23,7 +23,7 @@ struct closure {
 };
 
 static void
-begin(struct closure *c, struct automaton *a, struct gg_error *err)
+begin_closure(struct closure *c, struct automaton *a, struct gg_error *err)
 {
     *c = (struct closure){ .a = a, .err = err };
     if (++a->stamp == 0) {
@@ -130,7 +130,7 @@ look(struct closure *c, struct spot s)
 }
 
 static enum gg_status
-finish(struct closure *c, int32_t *state)
+finish_closure(struct closure *c, int32_t *state)
 {
     struct automaton *a = c->a;
 
@@ -154,7 +154,7 @@ sample_automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
     struct closure c;
     enum gg_status st;
 
-    begin(&c, a, err);
+    begin_closure(&c, a, err);
     for (size_t i = s->first; c.st == GG_OK && i < s->first + s->n; i++) {
         struct spot spot = a->states.spots[i];
         const struct gbnf_code *code = &a->program->code[spot.pc];
@@ -163,7 +163,7 @@ sample_automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
             class <= a->class[code->b])
             reach(&c, spot.pc + 1, spot.frame);
     }
-    st = finish(&c, to);
+    st = finish_closure(&c, to);
     if (st == GG_OK)
         a->states.steps[(size_t)from * a->states.n_classes + class] = *to;
     return st;
@@ -187,7 +187,7 @@ sample_automaton_step_token(struct automaton *a, int32_t from, int32_t id,
     const struct state *s = &a->states.states[from];
     struct closure c;
 
-    begin(&c, a, err);
+    begin_closure(&c, a, err);
     for (size_t i = s->first; c.st == GG_OK && i < s->first + s->n; i++) {
         struct spot spot = a->states.spots[i];
 
@@ -198,7 +198,7 @@ sample_automaton_step_token(struct automaton *a, int32_t from, int32_t id,
         return c.st;
     if (*to != STATES_DEAD)
         join(&c, *to);
-    return finish(&c, to);
+    return finish_closure(&c, to);
 }
 
 enum gg_status
@@ -207,9 +207,9 @@ sample_automaton_start(struct automaton *a, int32_t *state,
 {
     struct closure c;
 
-    begin(&c, a, err);
+    begin_closure(&c, a, err);
     reach(&c, a->program->rules[a->program->root].start, 0);
-    return finish(&c, state);
+    return finish_closure(&c, state);
 }
 
 enum gg_status

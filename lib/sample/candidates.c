@@ -8,7 +8,7 @@ enum {
 };
 
 static void
-fill(struct sample_candidates *p, size_t k)
+fill_choices(struct sample_candidates *p, size_t k)
 {
     if (k == p->n && p->bar > -INFINITY) {
         p->n_choices = select_above(p->ids, p->logits, k, p->bar, p->choices);
@@ -36,7 +36,7 @@ sample_candidates_of(const int32_t *ids, const float *logits, size_t n,
     if (temperature == 0)
         k = 1;
     cut = k > 0 && k < n;
-    fill(&p, cut ? k : n < FIRST_TAKE ? n : FIRST_TAKE);
+    fill_choices(&p, cut ? k : n < FIRST_TAKE ? n : FIRST_TAKE);
     p.whole = p.whole || cut;
     p.highest = p.choices[0].logit;
     return p;
@@ -73,7 +73,7 @@ sample_candidates_take(struct sample_candidates *p, struct choice *out)
     bool few = 8 * p->next < SELECT_MANY && p->bar == -INFINITY;
 
     if (p->next == p->n_choices && !p->whole)
-        fill(p, few ? 8 * p->next : p->n);
+        fill_choices(p, few ? 8 * p->next : p->n);
     if (p->next == p->n_choices)
         return false;
     *out = p->choices[p->next++];

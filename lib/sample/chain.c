@@ -17,8 +17,8 @@ enum {
 };
 
 static void
-put(struct gg_sampler *s, size_t i, const struct sample_candidates *p,
-    struct choice c)
+put_candidate(struct gg_sampler *s, size_t i, const struct sample_candidates *p,
+              struct choice c)
 {
     s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
     s->weights[i] = sample_candidates_weigh(p, c.logit);
@@ -36,13 +36,13 @@ sum_of(const struct gg_sampler *s, size_t n)
 
 /* The first `most` of the list. */
 static size_t
-take(struct gg_sampler *s, struct sample_candidates *p, size_t most)
+take_candidates(struct gg_sampler *s, struct sample_candidates *p, size_t most)
 {
     struct choice c;
     size_t n = 0;
 
     while (n < most && sample_candidates_take(p, &c))
-        put(s, n++, p, c);
+        put_candidate(s, n++, p, c);
     return n;
 }
 
@@ -63,7 +63,7 @@ take_prefix(struct gg_sampler *s, struct sample_candidates *p, double enough,
     sample_candidates_limit(p, s->params.min_p);
     while ((n == 0 || (*sum < stop && *sum <= enough)) &&
            sample_candidates_take(p, &c)) {
-        put(s, n, p, c);
+        put_candidate(s, n, p, c);
         if (s->weights[n] < s->params.min_p)
             break;
         *sum += s->weights[n++];
@@ -242,7 +242,7 @@ mirostat_k(double exponent, double mu, double n)
 static size_t
 mirostat_1(struct gg_sampler *s, struct sample_candidates *p, double mu)
 {
-    size_t n = take(s, p, MIROSTAT_M);
+    size_t n = take_candidates(s, p, MIROSTAT_M);
     double k = 1;
     struct choice c;
 
@@ -251,7 +251,7 @@ mirostat_1(struct gg_sampler *s, struct sample_candidates *p, double mu)
     if (!(k >= 2))
         return 1;
     while ((double)n < floor(k) && sample_candidates_take(p, &c))
-        put(s, n++, p, c);
+        put_candidate(s, n++, p, c);
     return (double)n < k ? n : (size_t)k;
 }
 
@@ -264,7 +264,7 @@ mirostat_2(struct gg_sampler *s, struct sample_candidates *p, double mu)
 
     sample_candidates_limit(p, bar);
     while (sample_candidates_take(p, &c)) {
-        put(s, n, p, c);
+        put_candidate(s, n, p, c);
         if (n > 0 && s->weights[n] < bar)
             break;
         n++;
@@ -284,7 +284,7 @@ take_part(struct gg_sampler *s, struct sample_candidates *p, double mu,
         n = s->params.mirostat == 1 ? mirostat_1(s, p, mu)
                                     : mirostat_2(s, p, mu);
     } else {
-        n = typical(s, p, take(s, p, p->n));
+        n = typical(s, p, take_candidates(s, p, p->n));
         n = min_p(s, top_p(s, n));
     }
     *sum = sum_of(s, n);

@@ -41,7 +41,7 @@ find_first(struct gg_sampler *s, const struct grammar_at *at,
 }
 
 static bool
-is_in(const uint64_t *mask, size_t size, size_t id)
+is_in_mask(const uint64_t *mask, size_t size, size_t id)
 {
     return id < size && (mask[id / 64] >> id % 64 & 1);
 }
@@ -54,7 +54,7 @@ gather(struct gg_sampler *s, const uint64_t *mask, size_t size,
     size_t m = 0;
 
     for (size_t i = 0; ids && i < n; i++)
-        if (is_in(mask, size, (size_t)ids[i]) && logits[i] > -INFINITY) {
+        if (is_in_mask(mask, size, (size_t)ids[i]) && logits[i] > -INFINITY) {
             s->fit_ids[m] = ids[i];
             s->fit[m++] = logits[i];
         }
@@ -140,7 +140,7 @@ sample_fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
     if (!mem_grow(&s->logits, &s->logits_cap, n, sizeof(*s->logits)))
         return error_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        bool fits = is_in(mask, size, ids ? (size_t)ids[i] : i);
+        bool fits = is_in_mask(mask, size, ids ? (size_t)ids[i] : i);
 
         s->logits[i] = fits ? from[i] : -INFINITY;
         some |= s->logits[i] > -INFINITY;

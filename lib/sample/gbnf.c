@@ -269,8 +269,8 @@ group(struct parser *ps)
 }
 
 static enum gg_status
-copy(struct gbnf *g, const struct gbnf_code *item, size_t n,
-     struct gg_error *err)
+copy_item(struct gbnf *g, const struct gbnf_code *item, size_t n,
+          struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -290,11 +290,11 @@ repeat(struct parser *ps, const struct gbnf_code *item, size_t n, size_t least,
     int32_t len = (int32_t)n;
 
     for (size_t i = 0; st == GG_OK && i < least && n; i++)
-        st = copy(g, item, n, ps->t.err);
+        st = copy_item(g, item, n, ps->t.err);
     if (st == GG_OK && most == SIZE_MAX) {
         st = sample_gbnf_emit(g, GBNF_SPLIT, 1, len + 2, ps->t.err);
         if (st == GG_OK)
-            st = copy(g, item, n, ps->t.err);
+            st = copy_item(g, item, n, ps->t.err);
         if (st == GG_OK)
             st = sample_gbnf_emit(g, GBNF_JUMP, -len - 1, 0, ps->t.err);
         return st;
@@ -308,7 +308,7 @@ repeat(struct parser *ps, const struct gbnf_code *item, size_t n, size_t least,
             return sample_gbnf_bad(&ps->t, "too many repetitions");
         st = sample_gbnf_emit(g, GBNF_SPLIT, 1, (int32_t)rest, ps->t.err);
         if (st == GG_OK)
-            st = copy(g, item, n, ps->t.err);
+            st = copy_item(g, item, n, ps->t.err);
     }
     return st;
 }
@@ -393,7 +393,7 @@ begins_rule(const struct parser *ps)
 /* A sequence ends where a group, an alternative or the rule does; it may be
  * empty, and begin in a line of its own. */
 static enum gg_status
-sequence(struct parser *ps)
+parse_sequence(struct parser *ps)
 {
     enum gg_status st = GG_OK;
     const char *here = ps->t.p;
@@ -423,7 +423,7 @@ alternatives(struct parser *ps)
 {
     size_t start = ps->g->n;
     int32_t jumps = -1;
-    enum gg_status st = sequence(ps);
+    enum gg_status st = parse_sequence(ps);
 
     while (st == GG_OK) {
         const char *here = ps->t.p;
@@ -437,7 +437,7 @@ alternatives(struct parser *ps)
         st = sample_gbnf_alternative(ps->g, start, &jumps, ps->t.err);
         start = ps->g->n;
         if (st == GG_OK)
-            st = sequence(ps);
+            st = parse_sequence(ps);
     }
     if (st == GG_OK)
         sample_gbnf_end(ps->g, jumps);

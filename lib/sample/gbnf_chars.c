@@ -12,7 +12,7 @@
 static const uint32_t ends[] = { 0x7f, 0x7ff, 0xffff, 0x10ffff };
 
 static int
-encode(uint32_t c, uint8_t out[4])
+encode_utf8(uint32_t c, uint8_t out[4])
 {
     static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
     int more = 0;
@@ -47,13 +47,13 @@ independent(uint32_t from, uint32_t to)
 }
 
 static enum gg_status
-sequence(struct gbnf *g, uint32_t from, uint32_t to, struct gg_error *err)
+utf8_range(struct gbnf *g, uint32_t from, uint32_t to, struct gg_error *err)
 {
     uint8_t a[4], b[4];
     enum gg_status st = GG_OK;
-    int n = encode(from, a);
+    int n = encode_utf8(from, a);
 
-    encode(to, b);
+    encode_utf8(to, b);
     for (int i = 0; st == GG_OK && i < n; i++)
         st = sample_gbnf_emit(g, GBNF_RANGE, a[i], b[i], err);
     return st;
@@ -78,7 +78,7 @@ sample_gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
                 start = g->n;
             some = true;
             if (st == GG_OK)
-                st = sequence(g, from, to, err);
+                st = utf8_range(g, from, to, err);
         }
     if (st == GG_OK && !some)
         st = error_set(err, GG_ERR_FORMAT, "a class without characters");

@@ -114,7 +114,8 @@ find_circle(const struct walk *w, uint32_t *degree, uint32_t *before)
 }
 
 static enum gg_status
-check(struct walk *w, uint32_t *degree, uint32_t *before, struct gg_error *err)
+check_circles(struct walk *w, uint32_t *degree, uint32_t *before,
+              struct gg_error *err)
 {
     const struct gbnf_rule *rule;
     int32_t bad;
@@ -143,7 +144,7 @@ sample_gbnf_check(struct gbnf *g, struct gg_error *err)
     w.stack = mem_array(g->n, sizeof(*w.stack));
     w.edges = mem_array(g->n, sizeof(*w.edges));
     st = degree && before && w.seen && w.stack && w.edges
-             ? check(&w, degree, before, err)
+             ? check_circles(&w, degree, before, err)
              : error_nomem(err);
     mem_free(degree);
     mem_free(before);

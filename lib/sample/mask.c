@@ -110,7 +110,7 @@ add_ranks(const struct prefixes *t, uint64_t *mask, uint32_t from, uint32_t to)
 }
 
 static bool
-is_in(const uint64_t *mask, int32_t id)
+is_in_mask(const uint64_t *mask, int32_t id)
 {
     return mask[id / 64] >> id % 64 & 1;
 }
@@ -120,7 +120,7 @@ static void
 add_term(const struct gbnf_code *c, const struct prefixes *t, uint64_t *mask)
 {
     uint64_t bit = UINT64_C(1) << c->a % 64;
-    bool was_in = is_in(mask, c->a);
+    bool was_in = is_in_mask(mask, c->a);
 
     if (c->b)
         (void)add_ranks(t, mask, 0, t->nodes[t->n_nodes].rank);
@@ -144,13 +144,13 @@ add_terms(const struct automaton *a, const struct prefixes *t, int32_t state,
             add_term(c, t, mask);
     }
     for (int32_t id = 0; id < t->n_tokens; id++)
-        n += is_in(mask, id);
+        n += is_in_mask(mask, id);
     return n;
 }
 
 static enum gg_status
-fill(struct masker *m, struct automaton *a, const struct prefixes *t,
-     int32_t state, uint64_t *mask, size_t *n_fit, struct gg_error *err)
+fill_mask(struct masker *m, struct automaton *a, const struct prefixes *t,
+          int32_t state, uint64_t *mask, size_t *n_fit, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
     uint32_t next;
@@ -199,7 +199,7 @@ sample_mask_make(struct masker *m, struct automaton *a,
     mask = mem_array(words, sizeof(*mask));
     if (!mask)
         return error_nomem(err);
-    st = fill(m, a, trie, state, mask, &n_fit, err);
+    st = fill_mask(m, a, trie, state, mask, &n_fit, err);
     if (st != GG_OK) {
         mem_free(mask);
         return st;

@@ -44,7 +44,7 @@ sample_prefix_is_eog(const struct prefixes *t, int32_t id)
 /* ---- the order of the tokens ---- */
 
 static uint64_t
-key_of(const uint8_t *p, size_t len)
+prefix_key(const uint8_t *p, size_t len)
 {
     uint64_t key = 0;
 
@@ -99,7 +99,8 @@ list_tokens(const struct prefixes *t, struct entry *out)
         const uint8_t *p = sample_prefix_bytes(t, id, &len);
 
         if (len && !sample_prefix_is_eog(t, id))
-            out[n++] = (struct entry){ key_of(p, len), p, (uint32_t)len, id };
+            out[n++] =
+                (struct entry){ prefix_key(p, len), p, (uint32_t)len, id };
     }
     return n;
 }
@@ -165,8 +166,8 @@ longest(const struct prefixes *t)
 }
 
 static enum gg_status
-copy(const struct grammar_tokens *tokens, struct prefixes *t,
-     struct gg_error *err)
+copy_tokens(const struct grammar_tokens *tokens, struct prefixes *t,
+            struct gg_error *err)
 {
     size_t n = (size_t)tokens->n;
 
@@ -197,7 +198,7 @@ sample_prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
     size_t n = (size_t)tokens->n + 1;
     struct entry *entries = NULL, *other = NULL;
     uint32_t *open = NULL;
-    enum gg_status st = copy(tokens, out, err);
+    enum gg_status st = copy_tokens(tokens, out, err);
 
     if (st == GG_OK) {
         entries = mem_array(n, sizeof(*entries));

@@ -123,7 +123,7 @@ gg_sampler_enough(const struct gg_sampler *sampler)
 }
 
 static enum gg_status
-reserve(struct gg_sampler *s, size_t n, struct gg_error *err)
+reserve_choices(struct gg_sampler *s, size_t n, struct gg_error *err)
 {
     size_t a = s->cap, b = s->cap;
 
@@ -205,7 +205,7 @@ edit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "Mirostat needs all logits, and these are some");
     if (st == GG_OK)
-        st = reserve(s, n, err);
+        st = reserve_choices(s, n, err);
     if (st == GG_OK)
         st = sample_edit_logits(s, h, ids, logits, n, err);
     if (st == GG_OK && *logits != given)
@@ -223,9 +223,9 @@ check_ids(const int32_t *ids, size_t n, struct gg_error *err)
 }
 
 static enum gg_status
-prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
-        const float *logits, size_t n, struct sample_candidates *candidates,
-        struct gg_error *err)
+prepare_logits(struct gg_sampler *s, const struct gg_history *h,
+               const int32_t *ids, const float *logits, size_t n,
+               struct sample_candidates *candidates, struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
     bool mirostat = sample_chain_has_mirostat(p);
@@ -261,7 +261,7 @@ gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
 
     if (!s || (!logits && n) || !out || !n_out)
         return error_null(err);
-    st = prepare(s, &none, ids, logits, n, &candidates, err);
+    st = prepare_logits(s, &none, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
     n = sample_chain_take(s, &candidates, 1, 2.0 * s->params.mirostat_tau,
@@ -316,7 +316,7 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     if (p->grammar && history->at.grammar != p->grammar)
         return error_set(err, GG_ERR_ARG,
                          "the history is that of another grammar");
-    st = prepare(s, history, ids, logits, n, &candidates, err);
+    st = prepare_logits(s, history, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
     sample_random_pair(p->seed, sequence, position, u);

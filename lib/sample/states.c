@@ -40,7 +40,7 @@ hash_spots(const struct spot *s, size_t n, bool may_end)
 }
 
 static void
-place(struct index *x, uint64_t hash, int32_t id)
+index_state(struct index *x, uint64_t hash, int32_t id)
 {
     size_t i = hash & x->mask;
 
@@ -78,7 +78,7 @@ place_frame(struct states *s, int32_t id)
 {
     const struct frame *f = &s->frames[id];
 
-    place(&s->frame_index, hash_frame(f->back, f->below), id);
+    index_state(&s->frame_index, hash_frame(f->back, f->below), id);
 }
 
 int32_t
@@ -130,11 +130,13 @@ place_state(struct states *s, int32_t id)
 {
     const struct state *e = &s->states[id];
 
-    place(&s->state_index, hash_spots(spots_of(s, e), e->n, e->may_end), id);
+    index_state(&s->state_index, hash_spots(spots_of(s, e), e->n, e->may_end),
+                id);
 }
 
 static int32_t
-find(const struct states *s, const struct spot *spots, size_t n, bool may_end)
+find_state(const struct states *s, const struct spot *spots, size_t n,
+           bool may_end)
 {
     const struct index *x = &s->state_index;
 
@@ -151,7 +153,7 @@ find(const struct states *s, const struct spot *spots, size_t n, bool may_end)
 
 /* For one more, with so many spots. */
 static enum gg_status
-grow(struct states *s, size_t n_spots, struct gg_error *err)
+grow_states(struct states *s, size_t n_spots, struct gg_error *err)
 {
     size_t n = s->n + 1;
     bool moved;
@@ -183,10 +185,10 @@ sample_states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
     if (n == 0 && !may_end)
         return GG_OK;
     qsort(spots, n, sizeof(*spots), by_spot);
-    *out = find(s, spots, n, may_end);
+    *out = find_state(s, spots, n, may_end);
     if (*out)
         return GG_OK;
-    st = grow(s, n, err);
+    st = grow_states(s, n, err);
     if (st != GG_OK)
         return st;
     *out = (int32_t)s->n++;

@@ -125,7 +125,7 @@ spread(struct ggml_backend_sched *s, struct ggml_cgraph *g, bool backward,
 }
 
 static _Noreturn void
-refuse(const struct ggml_tensor *t)
+refuse_tensor(const struct ggml_tensor *t)
 {
     GGML_ABORT("no back end can compute %s (%s)", t->name, ggml_op_desc(t));
 }
@@ -150,20 +150,20 @@ best_of_all(struct ggml_backend_sched *s, const struct ggml_tensor *t)
         }
     }
     if (best == SCHED_NONE)
-        refuse(t);
+        refuse_tensor(t);
     return best;
 }
 
 /* Views are where their source is; what has no place yet goes to its user. */
 static void
-settle(struct ggml_backend_sched *s, struct ggml_tensor *t, int user)
+settle_tensor(struct ggml_backend_sched *s, struct ggml_tensor *t, int user)
 {
     signed char *id = id_of(s, t);
 
     if (*id != SCHED_NONE)
         return;
     if (t->view_src) {
-        settle(s, t->view_src, user);
+        settle_tensor(s, t->view_src, user);
         user = *id_of(s, t->view_src);
     }
     *id = (signed char)user;
@@ -178,7 +178,7 @@ settle_in_place(struct ggml_backend_sched *s, struct ggml_tensor *t, int id)
     if (owner == SCHED_NONE || backend_buffer_of(t))
         return id;
     if (!supports(s, owner, t))
-        refuse(t);
+        refuse_tensor(t);
     return owner;
 }
 
@@ -199,13 +199,13 @@ settle_all(struct ggml_backend_sched *s, struct ggml_cgraph *g)
         s->ids[s->slots[i]] = (signed char)id;
         for (int j = 0; j < GGML_MAX_SRC; j++)
             if (t->src[j])
-                settle(s, t->src[j], id);
+                settle_tensor(s, t->src[j], id);
     }
     for (int i = 0; i < g->n_nodes; i++)
         if (s->ids[s->slots[i]] == SCHED_NONE)
-            settle(s, g->nodes[i], s->n_backends - 1);
+            settle_tensor(s, g->nodes[i], s->n_backends - 1);
     for (int i = 0; i < g->n_leafs; i++)
-        settle(s, g->leafs[i], s->n_backends - 1);
+        settle_tensor(s, g->leafs[i], s->n_backends - 1);
 }
 
 /* A tensor may be met that is neither node nor leaf: what a view is of. */
@@ -247,7 +247,7 @@ check_alone(const struct ggml_backend_sched *s, const struct ggml_cgraph *g)
 {
     for (int i = 0; i < g->n_nodes; i++)
         if (!tensor_is_view_op(g->nodes[i]->op) && !supports(s, 0, g->nodes[i]))
-            refuse(g->nodes[i]);
+            refuse_tensor(g->nodes[i]);
 }
 
 bool

@@ -141,7 +141,7 @@ ggml_backend_sched_get_tensor_backend(ggml_backend_sched_t sched,
 }
 
 static bool
-split(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
+split_graph(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
 {
     s->allocated = NULL;
     sched_restore(s, graph);
@@ -152,7 +152,7 @@ void
 ggml_backend_sched_split_graph(ggml_backend_sched_t sched,
                                struct ggml_cgraph *graph)
 {
-    GGML_ASSERT(split(sched, graph));
+    GGML_ASSERT(split_graph(sched, graph));
 }
 
 static bool
@@ -179,7 +179,7 @@ copy_ints(int *to, const int *from, size_t n)
 }
 
 static bool
-reserve(struct ggml_backend_sched *s)
+reserve_buffers(struct ggml_backend_sched *s)
 {
     size_t n = (size_t)s->graph.n_nodes, m = (size_t)s->graph.n_leafs;
 
@@ -201,7 +201,7 @@ bool
 ggml_backend_sched_reserve(ggml_backend_sched_t sched,
                            struct ggml_cgraph *measure_graph)
 {
-    bool done = split(sched, measure_graph) && reserve(sched);
+    bool done = split_graph(sched, measure_graph) && reserve_buffers(sched);
 
     sched_restore(sched, measure_graph);
     ggml_backend_sched_reset(sched);
@@ -212,7 +212,7 @@ bool
 sched_measure(struct ggml_backend_sched *s, struct ggml_cgraph *graph,
               size_t *sizes)
 {
-    bool done = split(s, graph) &&
+    bool done = split_graph(s, graph) &&
                 alloc_gallocr_measure(s->galloc, &s->graph, s->node_ids,
                                       s->leaf_ids, sizes);
 
@@ -243,11 +243,11 @@ bool
 ggml_backend_sched_alloc_graph(ggml_backend_sched_t sched,
                                struct ggml_cgraph *graph)
 {
-    if (!split(sched, graph))
+    if (!split_graph(sched, graph))
         return false;
     if (!same_ids(sched) ||
         !ggml_gallocr_alloc_graph(sched->galloc, &sched->graph)) {
-        if (!reserve(sched) ||
+        if (!reserve_buffers(sched) ||
             !ggml_gallocr_alloc_graph(sched->galloc, &sched->graph)) {
             log_say(GGML_LOG_LEVEL_ERROR, "a graph could not be allocated\n");
             return false;

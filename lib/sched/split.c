@@ -130,8 +130,8 @@ add_split(struct ggml_backend_sched *s, const struct ggml_cgraph *g, int i,
 }
 
 static bool
-make_room(struct ggml_backend_sched *s, const struct ggml_cgraph *g,
-          size_t n_copies)
+grow_copies(struct ggml_backend_sched *s, const struct ggml_cgraph *g,
+            size_t n_copies)
 {
     size_t n = (size_t)g->n_nodes + n_copies, m = (size_t)g->n_leafs;
 
@@ -183,7 +183,7 @@ sched_split(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
     size_t most = s->n_backends == 1 ? 0 : count_copies(s, graph);
     int id, end;
 
-    if (!make_room(s, graph, most) || !renew_context(s, most))
+    if (!grow_copies(s, graph, most) || !renew_context(s, most))
         return false;
     s->n_splits = s->n_copies = 0;
     s->graph.n_nodes = 0;

@@ -21,7 +21,7 @@ struct half {
 };
 
 static inline bool
-step(struct half *h)
+read_number(struct half *h)
 {
     size_t digits = h->p < h->stop ? stream_number_fast(h->p, h->to) : 0;
 
@@ -52,16 +52,16 @@ stream_ids(const char **s, const char *end, int32_t *ids)
     struct half b = { a.stop, last, second };
     size_t n;
 
-    while (step(&a) && step(&b))
+    while (read_number(&a) && read_number(&b))
         ;
-    while (step(&a))
+    while (read_number(&a))
         ;
     n = (size_t)(a.to - ids);
     *s = a.p;
     if (a.p == middle) { /* else something comes that is to be seen first */
         size_t more;
 
-        while (step(&b))
+        while (read_number(&b))
             ;
         more = (size_t)(b.to - second);
         memmove(ids + n, second, more * sizeof(*ids));

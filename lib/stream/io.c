@@ -60,7 +60,7 @@ stream_in_use(struct stream_in *in, size_t n)
 
 /* Room for one read() at least. */
 static bool
-make_room(struct stream_in *in)
+grow_input(struct stream_in *in)
 {
     if (in->end < in->cap)
         return true;
@@ -100,7 +100,7 @@ read_once(struct stream_in *in, struct gg_error *err)
 {
     ssize_t n;
 
-    if (!make_room(in))
+    if (!grow_input(in))
         return error_nomem(err);
     n = read(in->fd, in->data + in->end, in->cap - in->end);
     if (n > 0)

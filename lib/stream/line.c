@@ -76,7 +76,7 @@ gg_line_reader_watch(struct gg_line_reader *reader, int fd)
 
 /* `"what" why`, the bytes shown safely and cut. */
 static enum gg_status
-refuse(const char *s, size_t len, const char *why, struct gg_error *err)
+refuse_line(const char *s, size_t len, const char *why, struct gg_error *err)
 {
     char shown[48];
 
@@ -106,7 +106,7 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
         if (!stream_number(&s, end, INT32_MAX, &id) || (s < end && *s != ' ')) {
             while (s < end && *s != ' ')
                 s++;
-            return refuse(word, (size_t)(s - word), "is no token id", err);
+            return refuse_line(word, (size_t)(s - word), "is no token id", err);
         }
         r->ids[n++] = (int32_t)id;
     }
@@ -123,7 +123,7 @@ parse_message(struct gg_line_reader *r, const char *s, const char *end,
               struct gg_line *line, struct gg_error *err)
 {
     if (memchr(s, '\0', (size_t)(end - s)))
-        return refuse(s, (size_t)(end - s), "has a NUL", err);
+        return refuse_line(s, (size_t)(end - s), "has a NUL", err);
     mem_free(r->message);
     r->message = escape_copy(s, (size_t)(end - s));
     if (!r->message)
@@ -143,8 +143,8 @@ parse_sequence(const char **s, const char *end, struct gg_line *line,
     if (!tab || **s == '!')
         return GG_OK;
     if (!stream_number(s, tab, UINT64_MAX, &line->sequence) || *s != tab)
-        return refuse(digits, (size_t)(tab - digits), "is no sequence number",
-                      err);
+        return refuse_line(digits, (size_t)(tab - digits),
+                           "is no sequence number", err);
     line->numbered = true;
     *s = tab + 1;
     return GG_OK;

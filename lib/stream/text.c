@@ -34,7 +34,7 @@ stream_text_reader_clear(struct text_reader *t)
 }
 
 static enum gg_status
-refuse(const struct field *f, const char *why, struct gg_error *err)
+refuse_field(const struct field *f, const char *why, struct gg_error *err)
 {
     char shown[48];
 
@@ -45,7 +45,7 @@ refuse(const struct field *f, const char *why, struct gg_error *err)
 /* How many of the first `max` fields the line has; the last of them ends at
  * the next TAB, too. */
 static int
-split(const char *s, size_t len, struct field *fields, int max)
+split_fields(const char *s, size_t len, struct field *fields, int max)
 {
     const char *end = s + len;
     int n = 0;
@@ -92,11 +92,11 @@ parse_sequence(struct text_reader *t, const struct field *f,
     bool numbered = f->end - f->s != 1 || *f->s != '-';
 
     if (numbered && !whole_number(*f, UINT64_MAX, &sequence))
-        return refuse(f, "is no sequence", err);
+        return refuse_field(f, "is no sequence", err);
     if (t->started && numbered != t->numbered)
-        return refuse(f, "is unlike the sequences before", err);
+        return refuse_field(f, "is unlike the sequences before", err);
     if (t->n > 0 && sequence != t->sequence)
-        return refuse(f, "is another sequence within a record", err);
+        return refuse_field(f, "is another sequence within a record", err);
     t->started = true;
     t->numbered = numbered;
     t->sequence = sequence;
@@ -112,13 +112,13 @@ parse_candidate(struct text_reader *t, const struct field *f,
 
     if (!whole_number(f[1], UINT64_MAX, &position) ||
         (t->n > 0 && position != t->position))
-        return refuse(&f[1], "is not the record's position", err);
+        return refuse_field(&f[1], "is not the record's position", err);
     if (!whole_number(f[2], FORMAT_VOCAB_MAX, &rank) || rank != t->n + 1)
-        return refuse(&f[2], "is not the next rank", err);
+        return refuse_field(&f[2], "is not the next rank", err);
     if (!whole_number(f[3], INT32_MAX, &id))
-        return refuse(&f[3], "is no token id", err);
+        return refuse_field(&f[3], "is no token id", err);
     if (!log_probability(&f[4], &logprob))
-        return refuse(&f[4], "is no log-probability", err);
+        return refuse_field(&f[4], "is no log-probability", err);
     if (!mem_grow(&t->ids, &t->ids_cap, t->n + 1, sizeof(*t->ids)) ||
         !mem_grow(&t->logits, &t->logits_cap, t->n + 1, sizeof(*t->logits)))
         return error_nomem(err);
@@ -147,7 +147,7 @@ parse_line(struct text_reader *t, const char *s, size_t len,
            struct gg_error *err)
 {
     struct field f[FIELDS];
-    int n = split(s, len, f, FIELDS);
+    int n = split_fields(s, len, f, FIELDS);
     enum gg_status st = parse_sequence(t, &f[0], err);
 
     if (st != GG_OK)
@@ -156,14 +156,14 @@ parse_line(struct text_reader *t, const char *s, size_t len,
         return parse_failure(t, f[1].s + 1, (size_t)(s + len - f[1].s - 1),
                              err);
     if (n < FIELDS)
-        return refuse(&(struct field){ s, s + len },
-                      "has not the fields of --top", err);
+        return refuse_field(&(struct field){ s, s + len },
+                            "has not the fields of --top", err);
     return parse_candidate(t, f, err);
 }
 
 /* Hands over what was gathered, and starts anew. */
 static void
-finish(struct text_reader *t, struct gg_logit_record *record)
+finish_record(struct text_reader *t, struct gg_logit_record *record)
 {
     *record = (struct gg_logit_record){
         .kind = t->failed ? GG_RECORD_ERROR : GG_RECORD_LOGITS,
@@ -209,7 +209,7 @@ stream_text_read(struct text_reader *t, struct stream_in *in,
             st = parse_line(t, s, len, err);
     } while (st == GG_OK && !t->failed && (len > 0 || t->n == 0));
     if (st == GG_OK)
-        finish(t, record);
+        finish_record(t, record);
     else if (st == GG_ERR_FORMAT || st == GG_ERR_TRUNCATED)
         error_prefix(err, st, "%s: line %llu", in->name,
                      (unsigned long long)t->line);

@@ -32,7 +32,7 @@ struct record {
 };
 
 static void
-begin(struct record *r, uint32_t kind)
+begin_record(struct record *r, uint32_t kind)
 {
     r->kind = kind;
     r->length = 0;
@@ -41,7 +41,7 @@ begin(struct record *r, uint32_t kind)
 
 /* The bytes must stay until the record is sent. */
 static void
-add(struct record *r, const void *data, size_t size)
+add_bytes(struct record *r, const void *data, size_t size)
 {
     if (size == 0)
         return;
@@ -54,7 +54,8 @@ pad(struct record *r)
 {
     static const uint8_t zero[8];
 
-    add(r, zero, stream_format_padded((size_t)r->length) - (size_t)r->length);
+    add_bytes(r, zero,
+              stream_format_padded((size_t)r->length) - (size_t)r->length);
 }
 
 static enum gg_status
@@ -91,10 +92,10 @@ write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
     enum gg_status st;
 
     preamble[8] = FORMAT_VERSION;
-    begin(&r, KIND_HEAD);
-    add(&r, fixed, sizeof(fixed));
-    add(&r, head->eog_ids, 4 * head->n_eog);
-    add(&r, writer, strlen(writer));
+    begin_record(&r, KIND_HEAD);
+    add_bytes(&r, fixed, sizeof(fixed));
+    add_bytes(&r, head->eog_ids, 4 * head->n_eog);
+    add_bytes(&r, writer, strlen(writer));
     pad(&r);
     st = stream_write(fd, &part, 1, err);
     return st == GG_OK ? send(fd, &r, err) : st;
@@ -153,21 +154,21 @@ to_half(float x)
 }
 
 static void
-add_values(struct gg_logit_writer *w, struct record *r,
+add_logits(struct gg_logit_writer *w, struct record *r,
            const struct gg_logit_record *record)
 {
     size_t n = record->n_logits;
 
     if (w->encoding == GG_ENCODING_SPARSE) {
-        add(r, record->logit_ids, 4 * n);
+        add_bytes(r, record->logit_ids, 4 * n);
         pad(r);
     }
     if (w->encoding == GG_ENCODING_F16) {
         for (size_t i = 0; i < n; i++)
             w->half[i] = to_half(record->logits[i]);
-        add(r, w->half, 2 * n);
+        add_bytes(r, w->half, 2 * n);
     } else {
-        add(r, record->logits, 4 * n);
+        add_bytes(r, record->logits, 4 * n);
     }
     pad(r);
 }
@@ -219,9 +220,9 @@ write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
         memcpy(fixed + 8, record->mirostat, 8);
     memcpy(fixed + 16, &n, 4);
     memcpy(fixed + 20, &flags, 4);
-    begin(&r, KIND_PAST);
-    add(&r, fixed, sizeof(fixed));
-    add(&r, record->past, 4 * record->n_past);
+    begin_record(&r, KIND_PAST);
+    add_bytes(&r, fixed, sizeof(fixed));
+    add_bytes(&r, record->past, 4 * record->n_past);
     pad(&r);
     st = send(w->fd, &r, err);
     if (st == GG_OK)
@@ -248,11 +249,11 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
     memcpy(fixed + 16, &n_ids, 4);
     memcpy(fixed + 20, &n, 4);
     memcpy(fixed + 24, &record->log_sum_exp, 8);
-    begin(&r, KIND_VECT);
-    add(&r, fixed, sizeof(fixed));
-    add(&r, record->ids, 4 * record->n_ids);
+    begin_record(&r, KIND_VECT);
+    add_bytes(&r, fixed, sizeof(fixed));
+    add_bytes(&r, record->ids, 4 * record->n_ids);
     pad(&r);
-    add_values(w, &r, record);
+    add_logits(w, &r, record);
     return send(w->fd, &r, err);
 }
 
@@ -266,9 +267,9 @@ write_failure(int fd, uint64_t sequence, const char *message,
 
     memcpy(fixed, &sequence, 8);
     memcpy(fixed + 8, &len, 4);
-    begin(&r, KIND_FAIL);
-    add(&r, fixed, sizeof(fixed));
-    add(&r, message, len);
+    begin_record(&r, KIND_FAIL);
+    add_bytes(&r, fixed, sizeof(fixed));
+    add_bytes(&r, message, len);
     pad(&r);
     return send(fd, &r, err);
 }
@@ -279,8 +280,8 @@ write_number(int fd, uint32_t kind, uint64_t number, struct gg_error *err)
 {
     struct record r;
 
-    begin(&r, kind);
-    add(&r, &number, sizeof(number));
+    begin_record(&r, kind);
+    add_bytes(&r, &number, sizeof(number));
     return send(fd, &r, err);
 }
 

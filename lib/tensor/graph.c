@@ -21,7 +21,7 @@ tensor_set_slots(size_t n)
 /* Bytes of the object, and with g where its arrays lie. Pointers first, so
  * that all of them are aligned. */
 static size_t
-lay_out(size_t size, bool grads, struct ggml_cgraph *g)
+lay_out_graph(size_t size, bool grads, struct ggml_cgraph *g)
 {
     size_t slots = tensor_set_slots(2 * size); /* nodes and leafs */
     size_t pointers = 2 * size + slots;
@@ -43,7 +43,7 @@ size_t
 ggml_graph_overhead_custom(size_t size, bool grads)
 {
     return sizeof(struct ggml_object) +
-           GGML_PAD(lay_out(size, grads, NULL), (size_t)GGML_MEM_ALIGN);
+           GGML_PAD(lay_out_graph(size, grads, NULL), (size_t)GGML_MEM_ALIGN);
 }
 
 size_t
@@ -59,9 +59,9 @@ ggml_new_graph_custom(struct ggml_context *ctx, size_t size, bool grads)
 
     GGML_ASSERT(size <= INT32_MAX / 8);
     g = tensor_context_new_object(ctx, GGML_OBJECT_TYPE_GRAPH,
-                                  lay_out(size, grads, NULL));
+                                  lay_out_graph(size, grads, NULL));
     g->size = (int)size;
-    lay_out(size, grads, g);
+    lay_out_graph(size, grads, g);
     ggml_graph_clear(g);
     return g;
 }

@@ -11,8 +11,8 @@ first(const struct merge_word *word, size_t at)
 }
 
 static struct merge_pair
-find(const struct merge_word *word, const struct merge_symbol *left,
-     const struct merge_symbol *right)
+find_pair(const struct merge_word *word, const struct merge_symbol *left,
+          const struct merge_symbol *right)
 {
     const struct vocab_merge *m =
         vocab_find_merge(word->v, left->id, right->id);
@@ -21,4 +21,4 @@ find(const struct merge_word *word, const struct merge_symbol *left,
              : (struct merge_pair){ MERGE_NEVER, -1 };
 }
 
-const struct merge_rules vocab_bpe_rules = { first, find };
+const struct merge_rules vocab_bpe_rules = { first, find_pair };

@@ -104,7 +104,7 @@ missing(struct writer *w, const char *what, size_t len)
 }
 
 /* BOS where the markup has it inside: the first one of a conversation is the
- * business of begin(). */
+ * business of begin_conversation(). */
 static enum gg_status
 add_inner_bos(struct writer *w)
 {
@@ -207,7 +207,7 @@ add_message(struct writer *w, const struct gg_message *m,
 
 /* BOS, and what stands before all messages. */
 static enum gg_status
-begin(struct writer *w)
+begin_conversation(struct writer *w)
 {
     const struct gg_vocab *v = w->v;
     bool bos = w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos ||
@@ -311,7 +311,7 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
     st = check_arguments(messages, n_messages, first, err);
     if (st == GG_OK)
         st = first ? add_markup(&w, t->turns[GG_ROLE_ASSISTANT].after)
-                   : begin(&w);
+                   : begin_conversation(&w);
     if (st == GG_OK)
         st = add_messages(&w, messages, n_messages, first);
     mem_free(w.text);

@@ -44,7 +44,7 @@ is_word(const struct gg_vocab *v, int32_t id, size_t len)
 
 /* Writes what fits of p[0..len), a blank in front if there is one. */
 static void
-copy(char *buf, size_t cap, const uint8_t *p, size_t len, size_t blank)
+copy_piece(char *buf, size_t cap, const uint8_t *p, size_t len, size_t blank)
 {
     if (blank && cap) {
         *buf++ = ' ';
@@ -78,7 +78,7 @@ decode_id(const struct gg_vocab *v, struct gg_decode_state *state, int32_t id,
         p += drop;
         len -= drop;
     }
-    copy(buf, cap, p, len, blank);
+    copy_piece(buf, cap, p, len, blank);
     if (len + blank <= cap)
         *state = next;
     return len + blank;

@@ -53,7 +53,7 @@ emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 
 /* Memory for merging a long word. */
 static enum gg_status
-make_room(struct encoder *e, size_t len)
+grow_merge_room(struct encoder *e, size_t len)
 {
     if (len >= UINT32_MAX)
         return error_set(e->err, GG_ERR_UNSUPPORTED,
@@ -75,7 +75,7 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
                  : e->v->ranked          ? &vocab_spm_ranked_rules
                                          : &vocab_spm_rules,
     };
-    enum gg_status st = len > MERGE_SHORT ? make_room(e, len) : GG_OK;
+    enum gg_status st = len > MERGE_SHORT ? grow_merge_room(e, len) : GG_OK;
 
     if (st != GG_OK)
         return st;

@@ -39,7 +39,7 @@ vocab_fold_of(uint32_t cp)
 
 /* One of three bytes. */
 static size_t
-put(uint8_t *out, uint32_t cp)
+put_utf8(uint8_t *out, uint32_t cp)
 {
     out[0] = (uint8_t)(0xe0 | cp >> 12);
     out[1] = (uint8_t)(0x80 | (cp >> 6 & 0x3f));
@@ -50,11 +50,11 @@ put(uint8_t *out, uint32_t cp)
 static size_t
 hangul(uint32_t i, uint8_t *out)
 {
-    size_t n = put(out, LEADING + i / (N_VOWELS * N_TRAILING));
+    size_t n = put_utf8(out, LEADING + i / (N_VOWELS * N_TRAILING));
 
-    n += put(out + n, VOWEL + i / N_TRAILING % N_VOWELS);
+    n += put_utf8(out + n, VOWEL + i / N_TRAILING % N_VOWELS);
     if (i % N_TRAILING)
-        n += put(out + n, TRAILING + i % N_TRAILING);
+        n += put_utf8(out + n, TRAILING + i % N_TRAILING);
     return n;
 }
 

@@ -17,7 +17,7 @@ enum kind {
 };
 
 static enum kind
-kind_of(uint8_t c)
+byte_kind(uint8_t c)
 {
     if (c == ' ' || (c >= '\t' && c <= '\r'))
         return SPACE;
@@ -32,7 +32,7 @@ run_of(const uint8_t *p, size_t len, enum kind kind)
 {
     size_t n = 0;
 
-    while (n < len && kind_of(p[n]) == kind)
+    while (n < len && byte_kind(p[n]) == kind)
         n++;
     return n;
 }
@@ -57,12 +57,12 @@ static size_t
 next_word(const uint8_t *p, size_t len)
 {
     size_t n = *p == '\'' ? suffix(p, len) : 0, spaces;
-    size_t blank = *p == ' ' && len > 1 && kind_of(p[1]) != SPACE;
+    size_t blank = *p == ' ' && len > 1 && byte_kind(p[1]) != SPACE;
 
     if (n)
         return n;
-    if (blank || kind_of(*p) != SPACE)
-        return blank + run_of(p + blank, len - blank, kind_of(p[blank]));
+    if (blank || byte_kind(*p) != SPACE)
+        return blank + run_of(p + blank, len - blank, byte_kind(p[blank]));
     spaces = run_of(p, len, SPACE);
     return spaces == len || spaces == 1 ? spaces : spaces - 1;
 }

@@ -49,7 +49,7 @@ look_up(struct merge_list *l, size_t i)
 
 /* Puts each character or byte of the word where it stands. */
 static void
-start(struct merge_list *l)
+start_list(struct merge_list *l)
 {
     size_t n = l->word->len, len;
 
@@ -203,7 +203,7 @@ vocab_merge_pairs(struct merge_list *l, void *room)
     l->pairs = is_long ? (void *)(l->heap + heap_cap(n)) : room;
     l->lens = (uint32_t *)(l->pairs + n);
     l->ids = (int32_t *)(l->lens + n);
-    start(l);
+    start_list(l);
     if (is_long)
         merge_long(l);
     else

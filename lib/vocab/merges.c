@@ -145,7 +145,7 @@ answer(const struct reader *r, struct step *step)
 
 /* Of those with the same parts the first one counts. */
 static inline void
-add(const struct reader *r, const struct step *step, size_t rank)
+add_merge(const struct reader *r, const struct step *step, size_t rank)
 {
     struct vocab_merge *m =
         vocab_merge_slot(r->v, step->left_id, step->right_id, step->hash);
@@ -172,13 +172,13 @@ read_batch(struct reader *r, const struct gguf_array *merges, size_t first)
     while (good < n && answer(r, &steps[good]))
         good++;
     for (size_t i = 0; i < good; i++)
-        add(r, &steps[i], first + i);
+        add_merge(r, &steps[i], first + i);
     return good;
 }
 
 static enum gg_status
-read_all(struct reader *r, const struct gguf_context *gguf,
-         const struct gguf_array *merges, struct gg_error *err)
+read_merges(struct reader *r, const struct gguf_context *gguf,
+            const struct gguf_array *merges, struct gg_error *err)
 {
     for (size_t i = 0; i < merges->n;) {
         size_t n = read_batch(r, merges, i);
@@ -213,8 +213,9 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     v->merge_mask = slots - 1;
     v->merge_bits = mem_array(slots / 8, VOCAB_MERGE_BITS);
     r.room = mem_alloc(2 * VOCAB_MAX_TOKEN_BYTES);
-    st = v->merges && v->merge_bits && r.room ? read_all(&r, gguf, &merges, err)
-                                              : error_nomem(err);
+    st = v->merges && v->merge_bits && r.room
+             ? read_merges(&r, gguf, &merges, err)
+             : error_nomem(err);
     mem_free(r.room);
     return st;
 }

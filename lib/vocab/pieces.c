@@ -8,7 +8,7 @@
 #define HASHED (UINT64_C(1) << 63)
 
 static uint64_t
-key_of(struct pieces_at *at, size_t n)
+piece_key(struct pieces_at *at, size_t n)
 {
     uint64_t h;
 
@@ -41,7 +41,7 @@ static struct piece *
 probe(const struct gg_vocab *v, struct pieces_at *at, size_t n)
 {
     const struct pieces *t = &v->pieces;
-    uint64_t key = key_of(at, n);
+    uint64_t key = piece_key(at, n);
     size_t i = (size_t)vocab_mix(key ^ t->seed);
 
     for (;; i++) {
@@ -81,7 +81,7 @@ score_of(const struct gg_vocab *v, int32_t id)
 
 /* Of equal pieces the first one stays. */
 static void
-add(struct gg_vocab *v, int32_t id)
+add_piece(struct gg_vocab *v, int32_t id)
 {
     struct pieces *t = &v->pieces;
     size_t n;
@@ -92,7 +92,7 @@ add(struct gg_vocab *v, int32_t id)
     if (slot->key)
         return;
     at = (struct pieces_at){ .p = p };
-    *slot = (struct piece){ key_of(&at, n), id, score_of(v, id) };
+    *slot = (struct piece){ piece_key(&at, n), id, score_of(v, id) };
     if (n < 3)
         t->few[*p] |= (uint64_t)n;
     else
@@ -117,7 +117,7 @@ vocab_load_pieces(struct gg_vocab *v, struct gg_error *err)
     t->mask = slots - 1;
     for (int32_t id = 0; id < v->n; id++)
         if (belongs(v, id))
-            add(v, id);
+            add_piece(v, id);
     return GG_OK;
 }
 

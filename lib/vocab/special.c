@@ -17,7 +17,7 @@ struct entry {
 };
 
 static int
-compare(const void *a, const void *b)
+by_bytes(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     size_t n = x->len < y->len ? x->len : y->len;
@@ -52,7 +52,7 @@ belongs(const struct gg_vocab *v, int32_t id, bool control)
 }
 
 static void
-add(struct special_set *set, int32_t id, uint8_t first)
+add_first_byte(struct special_set *set, int32_t id, uint8_t first)
 {
     set->ids[set->n++] = id;
     if (!set->first[first] && set->n_first++ < SPECIAL_FEW)
@@ -62,14 +62,14 @@ add(struct special_set *set, int32_t id, uint8_t first)
 
 /* The ids of the sorted entries, each text once. */
 static void
-fill(struct special_set *set, const struct entry *entries, size_t n)
+fill_set(struct special_set *set, const struct entry *entries, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = &entries[i];
 
         if (i > 0 && e->len == e[-1].len && memcmp(e->p, e[-1].p, e->len) == 0)
             continue;
-        add(set, e->id, e->p[0]);
+        add_first_byte(set, e->id, e->p[0]);
     }
 }
 
@@ -92,8 +92,8 @@ vocab_special_init(struct special_set *set, const struct gg_vocab *v,
                 entries[k].p = vocab_bytes(v, id, &entries[k].len);
                 entries[k++].id = id;
             }
-        qsort(entries, n, sizeof(*entries), compare);
-        fill(set, entries, n);
+        qsort(entries, n, sizeof(*entries), by_bytes);
+        fill_set(set, entries, n);
     }
     mem_free(entries);
     return set->n > 0;
@@ -124,7 +124,7 @@ vocab_special_contents(struct special_set *set, const struct gg_vocab *v)
 
         if (is_markup(v, id))
             continue;
-        add(set, id, v->bytes[v->at[id]]);
+        add_first_byte(set, id, v->bytes[v->at[id]]);
     }
     return set->ids != NULL;
 }

@@ -109,8 +109,8 @@ first(const struct merge_word *word, size_t at)
 }
 
 static struct merge_pair
-find(const struct merge_word *word, const struct merge_symbol *left,
-     const struct merge_symbol *right)
+find_pair(const struct merge_word *word, const struct merge_symbol *left,
+          const struct merge_symbol *right)
 {
     int32_t id = vocab_find_piece(word->v, word->bytes + left->begin,
                                   (size_t)left->len + right->len);
@@ -119,7 +119,7 @@ find(const struct merge_word *word, const struct merge_symbol *left,
                   : (struct merge_pair){ rank(word->v, id), id };
 }
 
-const struct merge_rules vocab_spm_rules = { first, find };
+const struct merge_rules vocab_spm_rules = { first, find_pair };
 
 static struct merge_symbol
 first_ranked(const struct merge_word *word, size_t at)

@@ -9,7 +9,7 @@ enum {
 };
 
 static void
-put(struct trie *t, uint32_t parent, uint32_t child)
+put_child(struct trie *t, uint32_t parent, uint32_t child)
 {
     size_t i = vocab_trie_hash(t, parent, (uint8_t)child);
 
@@ -20,7 +20,7 @@ put(struct trie *t, uint32_t parent, uint32_t child)
 
 /* Room for twice as many nodes; half of the slots stay free. */
 static bool
-grow(struct trie *t)
+grow_trie(struct trie *t)
 {
     uint32_t cap = t->cap ? 2 * t->cap : FIRST_NODES;
     struct trie_edge *old = t->edges, *edges = mem_array(2 * (size_t)cap, 8);
@@ -35,7 +35,7 @@ grow(struct trie *t)
     t->cap = cap;
     for (size_t i = 0; i < n_old; i++)
         if (old[i].child)
-            put(t, old[i].parent, old[i].child);
+            put_child(t, old[i].parent, old[i].child);
     mem_free(old);
     return true;
 }
@@ -47,12 +47,12 @@ add_child(struct trie *t, uint32_t *node, uint8_t byte)
 
     if (child >= TRIE_MAX_NODES)
         return TRIE_FULL;
-    if (child >= t->cap && !grow(t))
+    if (child >= t->cap && !grow_trie(t))
         return TRIE_NOMEM;
     if (*node == TRIE_ROOT)
         t->first[byte] = child;
     else
-        put(t, *node, child << 8 | byte);
+        put_child(t, *node, child << 8 | byte);
     t->ids[child] = -1;
     t->n = child + 1;
     *node = child;

@@ -113,7 +113,7 @@ lead_long(struct unigram *u, struct pieces_at *place)
 
 /* All tokens that begin at u->at; then on to the next character. */
 static void
-step(struct unigram *u)
+step_lattice(struct unigram *u)
 {
     const uint8_t *p = u->text + u->at;
     size_t len = u->n - u->at,
@@ -145,7 +145,7 @@ vocab_unigram_advance(struct unigram *u, bool last, struct vocab_out *out)
     size_t ahead = last ? 0 : PIECES_MAX_BYTES, left;
 
     while (u->at < u->n && u->n - u->at > ahead) {
-        step(u);
+        step_lattice(u);
         if (u->reach <= u->at)
             emit_way(u, u->at, out);
     }

@@ -113,7 +113,7 @@ take_known(struct unigram *u, const uint8_t *p, size_t len,
 
 /* Makes room for n more bytes. */
 static bool
-reserve(struct unigram *u, size_t n, bool ranges)
+reserve_text(struct unigram *u, size_t n, bool ranges)
 {
     size_t need = u->n + n, cap = u->cap, same = cap;
 
@@ -150,8 +150,8 @@ drop_blank(struct unigram *u, struct gg_range from, const struct vocab_out *out)
 }
 
 static inline void
-put(struct unigram *u, uint8_t byte, struct gg_range from,
-    const struct vocab_out *out)
+put_byte(struct unigram *u, uint8_t byte, struct gg_range from,
+         const struct vocab_out *out)
 {
     if (out->ranges)
         u->from[u->n] = from;
@@ -165,7 +165,7 @@ put_pending(struct unigram *u, struct vocab_out *out)
     if (u->pending && u->n && u->v->words && u->text[u->n - 1] != ' ')
         end_word(u, out);
     for (; u->pending; u->pending--)
-        put(u, ' ', out->ranges ? u->from[u->n] : u->blank, out);
+        put_byte(u, ' ', out->ranges ? u->from[u->n] : u->blank, out);
 }
 
 /* What a piece of the original has become. */
@@ -190,7 +190,7 @@ put_text(struct unigram *u, const struct change *c, struct vocab_out *out)
     bool squeeze = u->v->squeeze;
     size_t i = 0;
 
-    if (!reserve(u, u->pending + 1 + c->len, out->ranges))
+    if (!reserve_text(u, u->pending + 1 + c->len, out->ranges))
         return false;
     if (u->prefix && (!squeeze || c->len != 1 || *c->p != ' ')) {
         struct gg_range none = { c->from.begin, c->from.begin };
@@ -213,7 +213,7 @@ put_text(struct unigram *u, const struct change *c, struct vocab_out *out)
             i += mark ? 2 : 0;
         } else {
             put_pending(u, out);
-            put(u, c->p[i], range_of(c, i, 1), out);
+            put_byte(u, c->p[i], range_of(c, i, 1), out);
         }
     }
     return true;
@@ -293,7 +293,7 @@ vocab_unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
     size_t n, begin = (size_t)(p - u->base);
     const uint8_t *bytes = vocab_bytes(u->v, id, &n);
 
-    if (!reserve(u, u->pending + 1, out->ranges))
+    if (!reserve_text(u, u->pending + 1, out->ranges))
         return false;
     if (u->prefix)
         add_blank(u,

@@ -117,7 +117,8 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
 }
 
 static enum gg_status
-load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
+load_from(struct gg_vocab *v, const struct gguf_context *gguf,
+          struct gg_error *err)
 {
     const struct vocab_split_name *name = NULL;
     const struct kind *kind;
@@ -143,7 +144,7 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
 }
 
 static enum gg_status
-finish(enum gg_status st, struct gg_vocab *v, struct gg_vocab **out)
+finish_load(enum gg_status st, struct gg_vocab *v, struct gg_vocab **out)
 {
     if (st == GG_OK)
         *out = v;
@@ -158,7 +159,7 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
 {
     struct gg_vocab *v = mem_zalloc(sizeof(*v));
 
-    return finish(v ? load(v, gguf, err) : error_nomem(err), v, out);
+    return finish_load(v ? load_from(v, gguf, err) : error_nomem(err), v, out);
 }
 
 /* A kind that is none of ours is no reason to refuse a model. */
@@ -185,7 +186,7 @@ vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
     if (!v)
         return error_nomem(err);
     snprintf(v->textless, sizeof(v->textless), "%.255s", why.message);
-    return finish(vocab_load_textless(v, gguf, n, err), v, out);
+    return finish_load(vocab_load_textless(v, gguf, n, err), v, out);
 }
 
 void

@@ -19,7 +19,7 @@ model_of(const struct hf_tokens *t)
 }
 
 static bool
-is_text(const json_t *v, const char *text)
+is_string(const json_t *v, const char *text)
 {
     const char *s = json_string_value(v);
 
@@ -52,7 +52,7 @@ convert_hf_bpe_tokens(struct hf_tokens *t)
     unknown = core_json_text(&model, "unk_token", "");
     vocab = core_json_object_of(&model, "vocab");
     if (model.object && !t->kind->words &&
-        !is_text(json_object_get(model.object, "type"), "BPE"))
+        !is_string(json_object_get(model.object, "type"), "BPE"))
         core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
                       "model: is neither BPE nor WordPiece, which these models "
                       "have");
@@ -228,11 +228,11 @@ step_of(const json_t *first, const char *list, const char *type)
     const json_t *steps = json_object_get(first, list), *step;
     size_t i;
 
-    if (is_text(json_object_get(first, "type"), type))
+    if (is_string(json_object_get(first, "type"), type))
         return first;
     json_array_foreach(
         steps, i,
-        step) if (is_text(json_object_get(step, "type"), type)) return step;
+        step) if (is_string(json_object_get(step, "type"), type)) return step;
     return NULL;
 }
 
@@ -245,7 +245,7 @@ has_blank_in_front(const struct hf_tokens *t)
     const json_t *scheme = json_object_get(meta, "prepend_scheme");
 
     if (scheme)
-        return !is_text(scheme, "never");
+        return !is_string(scheme, "never");
     if (meta)
         return !json_is_false(json_object_get(meta, "add_prefix_space"));
     return step_of(normalizer, "normalizers", "Prepend") != NULL;

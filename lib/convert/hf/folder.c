@@ -90,7 +90,7 @@ read_folder(struct hf *h)
 /* ---- as others see it ---------------------------------------------------- */
 
 static enum gg_status
-read_all(struct hf *h, struct gg_error *err)
+read_keys_and_tensors(struct hf *h, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -171,7 +171,7 @@ convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
     st = f && h.gguf ? open_config(path, &h, config, sizeof(config), err)
                      : error_nomem(err);
     if (st == GG_OK)
-        st = read_all(&h, err);
+        st = read_keys_and_tensors(&h, err);
     json_decref(h.document);
     if (f)
         *f = (struct convert_folder){ h.weights, h.rows,

@@ -16,7 +16,7 @@ struct line {
 };
 
 static void
-add(struct line *l, const char *s)
+add_text(struct line *l, const char *s)
 {
     size_t n = strlen(s), room = sizeof(l->text) - 1 - l->n;
 
@@ -51,10 +51,10 @@ add_split(struct line *l, const json_t *step)
     const char *how = text_of(step, "behavior");
 
     /* To take out what is no word, or to keep what is one, is the same. */
-    add(l, inverse && !strcmp(how, "Removed") ? "Isolated" : how);
-    add(l, inverse && strcmp(how, "Removed") ? "!" : "");
-    add(l, " ");
-    add(l, *regex ? regex : text_of(pattern, "String"));
+    add_text(l, inverse && !strcmp(how, "Removed") ? "Isolated" : how);
+    add_text(l, inverse && strcmp(how, "Removed") ? "!" : "");
+    add_text(l, " ");
+    add_text(l, *regex ? regex : text_of(pattern, "String"));
 }
 
 static void
@@ -62,23 +62,23 @@ add_step(struct line *l, const json_t *step)
 {
     const char *type = text_of(step, "type");
 
-    add(l, l->n ? "; " : "");
+    add_text(l, l->n ? "; " : "");
     if (!strcmp(type, "Split")) {
         add_split(l, step);
     } else if (!strcmp(type, "ByteLevel")) {
-        add(l, is_true(step, "add_prefix_space", true) ? "blank " : "");
-        add(l, is_true(step, "use_regex", true) ? "words" : "bytes");
+        add_text(l, is_true(step, "add_prefix_space", true) ? "blank " : "");
+        add_text(l, is_true(step, "use_regex", true) ? "words" : "bytes");
     } else if (!strcmp(type, "Digits")) {
-        add(l,
-            is_true(step, "individual_digits", false) ? "digits" : "numbers");
+        add_text(l, is_true(step, "individual_digits", false) ? "digits"
+                                                              : "numbers");
     } else {
-        add(l, type);
-        add(l, text_of(step, "behavior"));
+        add_text(l, type);
+        add_text(l, text_of(step, "behavior"));
     }
 }
 
 static void
-describe(struct line *l, const json_t *pre)
+describe_pre(struct line *l, const json_t *pre)
 {
     const json_t *steps = json_object_get(pre, "pretokenizers");
     const json_t *step;
@@ -129,7 +129,7 @@ convert_hf_pre_name(const json_t *pre, bool ignore_merges)
 {
     struct line l;
 
-    describe(&l, pre);
+    describe_pre(&l, pre);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (!strcmp(l.text, rules[i].steps))
             return ignore_merges ? rules[i].whole : rules[i].name;

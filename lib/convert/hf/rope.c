@@ -23,7 +23,7 @@ struct rope {
 };
 
 static void
-find(struct hf *h, struct rope *r)
+find_objects(struct hf *h, struct rope *r)
 {
     const json_t *own = core_json_object_of(&h->config, "rope_parameters");
     const json_t *all = json_object_get(own, "full_attention");
@@ -36,8 +36,8 @@ find(struct hf *h, struct rope *r)
 
 /* Of the scaling where it says, else of the configuration. */
 static double
-number(struct hf *h, struct rope *r, const char *names, double min, double max,
-       double other)
+number_between(struct hf *h, struct rope *r, const char *names, double min,
+               double max, double other)
 {
     double v = core_json_number(&h->config, names, min, max, other);
 
@@ -113,7 +113,7 @@ static void
 set_long(struct hf *h, struct rope *r)
 {
     static const char name[] = "original_max_position_embeddings";
-    double old = number(h, r, name, 1, MAX_CTX, h->n_ctx);
+    double old = number_between(h, r, name, 1, MAX_CTX, h->n_ctx);
     double ratio = h->n_ctx / old;
     double magnitude = ratio > 1 ? sqrt(1 + log(ratio) / log(old)) : 1;
 
@@ -208,10 +208,11 @@ read_length(struct hf *h, struct rope *r)
 {
     bool phi2 = !strcmp(h->family->arch, "phi2");
     bool neox = !strcmp(h->family->arch, "gptneox");
-    double part = number(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
-                         phi2   ? 0.5
-                         : neox ? 0.25
-                                : 1);
+    double part =
+        number_between(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
+                       phi2   ? 0.5
+                       : neox ? 0.25
+                              : 1);
 
     h->n_rot = (int32_t)core_json_int(&h->config, "rotary_dim", 1, h->d_head,
                                       (int64_t)(part * h->d_head));
@@ -240,9 +241,10 @@ convert_hf_read_rope(struct hf *h)
 {
     struct rope r;
 
-    find(h, &r);
+    find_objects(h, &r);
     read_length(h, &r);
-    r.base = number(h, &r, "rope_theta|rotary_emb_base", 1, 1e12, 10000);
+    r.base =
+        number_between(h, &r, "rope_theta|rotary_emb_base", 1, 1e12, 10000);
     if (!convert_hf_good(h))
         return;
     if (strcmp(h->family->arch, "gptj") != 0)

@@ -12,7 +12,7 @@ enum {
 
 /* The row of the source that row i of a block is. */
 static int64_t
-row_of(const struct hf_rows *r, int64_t i)
+source_row(const struct hf_rows *r, int64_t i)
 {
     int64_t d, head, in, group, n;
 
@@ -95,8 +95,8 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
 }
 
 static void
-copy(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
-     uint8_t *out)
+copy_elements(const struct safetensors_tensor *t, size_t at, size_t step,
+              size_t n, uint8_t *out)
 {
     size_t size = t->size / t->n;
     const uint8_t *p = t->data + at * size;
@@ -124,7 +124,7 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
     }
 }
 
-/* As copy(), where it becomes floats, or BF16. */
+/* As copy_elements(), where it becomes floats, or BF16. */
 static void
 convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
         enum ggml_type type, uint8_t *out)
@@ -157,12 +157,12 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         int64_t block = i / r->n_rows;
         const struct safetensors_tensor *t = r->from[r->n_from > 1 ? block : 0];
         size_t at = r->first + (size_t)block * r->block +
-                    (size_t)row_of(r, i % r->n_rows) * r->row;
+                    (size_t)source_row(r, i % r->n_rows) * r->row;
 
         if (type == GGML_TYPE_MXFP4)
             convert_hf_pack_mxfp4(t, at, (size_t)r->length, to);
         else if (t->type == type && r->add == 0)
-            copy(t, at, r->step, (size_t)r->length, to);
+            copy_elements(t, at, r->step, (size_t)r->length, to);
         else
             convert(r, t, at, type, to);
     }

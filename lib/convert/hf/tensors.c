@@ -25,7 +25,7 @@ struct going {
 };
 
 static void
-bad(struct hf *h, const struct going *g, const char *what)
+bad_tensor(struct hf *h, const struct going *g, const char *what)
 {
     core_json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
 }
@@ -35,14 +35,14 @@ bad(struct hf *h, const struct going *g, const char *what)
 /* Blocks of rows: those of an expert each, or one. Vectors are one row, or, of
  * experts, a row each. */
 static void
-lay_out(struct hf *h, struct going *g)
+lay_out_tensor(struct hf *h, struct going *g)
 {
     const struct safetensors_tensor *t = g->first;
     struct hf_rows *r = &g->rows;
     int n = t->n_dims;
 
     if (n < 1 || n > 3 || t->n == 0) {
-        bad(h, g, "has a shape that fits nothing");
+        bad_tensor(h, g, "has a shape that fits nothing");
         return;
     }
     r->step = 1;
@@ -65,7 +65,7 @@ lay_out_mxfp4(struct hf *h, struct going *g)
     struct hf_rows *r = &g->rows;
 
     if (!t->scales || t->n_dims != 4) {
-        bad(h, g, "is not quantised as the configuration says");
+        bad_tensor(h, g, "is not quantised as the configuration says");
         return;
     }
     r->step = 1;
@@ -76,7 +76,7 @@ lay_out_mxfp4(struct hf *h, struct going *g)
     r->block = r->row * (size_t)r->n_rows;
     if (g->how & (HF_EVEN | HF_ODD)) {
         if (r->n_rows % 2)
-            bad(h, g, "has an odd number of rows");
+            bad_tensor(h, g, "has an odd number of rows");
         r->n_rows /= 2;
         r->first = g->how & HF_ODD ? r->row : 0;
         r->row *= 2;
@@ -108,7 +108,7 @@ take_half(struct hf *h, struct going *g)
     struct hf_rows *r = &g->rows;
 
     if (r->n_rows % 2) {
-        bad(h, g, "has an odd number of rows");
+        bad_tensor(h, g, "has an odd number of rows");
         return;
     }
     r->n_rows /= 2;
@@ -125,7 +125,7 @@ take_other(struct hf *h, struct going *g)
     bool matrix = g->first->n_dims > 2;
 
     if (r->length % 2) {
-        bad(h, g, "has an odd number of columns");
+        bad_tensor(h, g, "has an odd number of columns");
         return;
     }
     r->first = g->how & HF_ODD ? 1 : 0;
@@ -164,7 +164,7 @@ set_order(struct hf *h, struct going *g)
         r->order = HF_PAIRS;
         r->n_head = (int32_t)heads;
         if (r->n_rows % heads || r->n_rows / heads % 2)
-            bad(h, g, "its rows are not those of the heads");
+            bad_tensor(h, g, "its rows are not those of the heads");
     } else if (g->how & HF_QKV) {
         stand_up(g);
         r->order = HF_PARTS;
@@ -172,7 +172,7 @@ set_order(struct hf *h, struct going *g)
         r->n_head_kv = h->n_head_kv;
         heads = h->n_head + 2 * (int64_t)h->n_head_kv;
         if (h->n_head % h->n_head_kv || r->n_rows % heads)
-            bad(h, g, "its rows are not those of the heads");
+            bad_tensor(h, g, "its rows are not those of the heads");
     }
 }
 
@@ -185,7 +185,7 @@ read_as(const struct safetensors_tensor *t)
 
 /* Vectors, and what must stay exact, are F32; else what all parts are. */
 static enum ggml_type
-type_of(struct hf *h, const struct going *g)
+type_of_parts(struct hf *h, const struct going *g)
 {
     enum ggml_type type = read_as(g->first);
 
@@ -212,8 +212,8 @@ type_of(struct hf *h, const struct going *g)
 
 /* Takes over `from`. */
 static void
-add(struct hf *h, const char *name, unsigned how,
-    const struct safetensors_tensor **from, size_t n)
+add_tensor_from(struct hf *h, const char *name, unsigned how,
+                const struct safetensors_tensor **from, size_t n)
 {
     struct going g = { .first = from[0],
                        .name = name,
@@ -223,7 +223,7 @@ add(struct hf *h, const char *name, unsigned how,
     if (how & HF_MXFP4)
         lay_out_mxfp4(h, &g);
     else
-        lay_out(h, &g);
+        lay_out_tensor(h, &g);
     if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
         take_half(h, &g);
     if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
@@ -238,7 +238,8 @@ add(struct hf *h, const char *name, unsigned how,
     }
     if (how & HF_PLUS_1)
         g.rows.add = 1;
-    convert_hf_add(h, name, convert_hf_good(h) ? type_of(h, &g) : GGML_TYPE_F32,
+    convert_hf_add(h, name,
+                   convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32,
                    g.ne, &g.rows);
 }
 
@@ -267,7 +268,7 @@ expert_name(char out[NAME], const char *from, int32_t expert)
 
 /* Takes the tensor, or those of all experts. False: there is none. */
 static bool
-take(struct hf *h, const char *from, const char *to, unsigned how)
+take_tensor(struct hf *h, const char *from, const char *to, unsigned how)
 {
     bool many = strstr(from, "%d") != NULL;
     size_t n = many ? (size_t)h->n_expert : 1;
@@ -295,7 +296,7 @@ take(struct hf *h, const char *from, const char *to, unsigned how)
             return true;
         }
     }
-    add(h, to, how, all, n);
+    add_tensor_from(h, to, how, all, n);
     return true;
 }
 
@@ -309,14 +310,14 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
 
     snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
     snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
-    found = take(h, from, to, name->how);
+    found = take_tensor(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
     if (!found || exact || !convert_hf_good(h))
         return found;
     snprintf(from, NAME, "%s%s.bias", prefix, name->from);
     snprintf(to, NAME, "%s%s.bias", to_prefix, name->to);
-    take(h, from, to, name->how & ~(unsigned)HF_PLUS_1);
+    take_tensor(h, from, to, name->how & ~(unsigned)HF_PLUS_1);
     return true;
 }
 

@@ -190,7 +190,7 @@ static const struct hf_tokenizer wordpiece_lines = {
 };
 
 static bool
-start(struct hf_tokens *t)
+start_tokens(struct hf_tokens *t)
 {
     bool scored = t->kind->scored;
 
@@ -218,11 +218,11 @@ set_lists(struct hf_tokens *t)
 }
 
 static void
-read_all(struct hf_tokens *t)
+read_tokenizer(struct hf_tokens *t)
 {
     char *made = NULL;
 
-    if (!start(t))
+    if (!start_tokens(t))
         return;
     t->kind->tokens(t);
     fail(t, &t->file);
@@ -274,7 +274,7 @@ open_tokens(struct hf_tokens *t, const char *name)
 
 /* tokenizer.model is exact where tokenizer.json was made of it. */
 static void
-choose(struct hf_tokens *t)
+choose_kind(struct hf_tokens *t)
 {
     bool json = t->file.object != NULL;
 
@@ -307,9 +307,9 @@ convert_hf_read_tokens(struct hf *h)
              open_json(h, "tokenizer_config.json", paths[1], &settings,
                        &t.config) &&
              open_json(h, "added_tokens.json", paths[2], &t.added, &added))
-        choose(&t);
+        choose_kind(&t);
     if (convert_hf_good(h))
-        read_all(&t);
+        read_tokenizer(&t);
     json_decref(file);
     json_decref(settings);
     json_decref(t.added);

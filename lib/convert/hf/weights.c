@@ -224,7 +224,7 @@ convert_hf_weights_exact(struct hf_weights *w, const char *name)
 }
 
 static const struct safetensors_tensor *
-find(struct hf_weights *w, const char *prefix, const char *name)
+find_tensor(struct hf_weights *w, const char *prefix, const char *name)
 {
     char full[512];
 
@@ -242,11 +242,11 @@ find_any(struct hf_weights *w, const char *name)
     const struct safetensors_tensor *t = NULL;
 
     for (int i = 0; !t && i < 2; i++)
-        t = find(w, prefixes[i], name);
+        t = find_tensor(w, prefixes[i], name);
     if (!t && dot)
-        t = find(w, "", dot + 1);
+        t = find_tensor(w, "", dot + 1);
     if (!t && dot)
-        t = find(w, "model.language_model.", dot + 1);
+        t = find_tensor(w, "model.language_model.", dot + 1);
     return t;
 }
 

@@ -12,7 +12,7 @@
 #define MOST_SPANS 64
 
 static bool
-add(struct cpu_jobs *jobs, int first, const void *p, size_t n)
+add_span(struct cpu_jobs *jobs, int first, const void *p, size_t n)
 {
     if (jobs->n_spans - first == MOST_SPANS)
         return true;
@@ -32,14 +32,14 @@ static bool
 add_node(struct cpu_jobs *jobs, int first, const struct ggml_tensor *t,
          bool small)
 {
-    bool good = add(jobs, first, t, sizeof(*t));
+    bool good = add_span(jobs, first, t, sizeof(*t));
 
     for (int i = 0; i < GGML_MAX_SRC && t->src[i] && good; i++) {
         const struct ggml_tensor *s = t->src[i];
 
-        good = add(jobs, first, s, sizeof(*s));
+        good = add_span(jobs, first, s, sizeof(*s));
         if (good && small && s->op == GGML_OP_NONE && ggml_nbytes(s) <= MOST)
-            good = add(jobs, first, s->data, ggml_nbytes(s));
+            good = add_span(jobs, first, s->data, ggml_nbytes(s));
     }
     return good;
 }

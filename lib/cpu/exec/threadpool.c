@@ -117,7 +117,7 @@ struct taken {
 
 /* Takes the first pieces of one's own share, or the last of another's. */
 static bool
-take(struct share *s, bool own, struct taken *t)
+take_pieces(struct share *s, bool own, struct taken *t)
 {
     uint64_t left = atomic_load_explicit(&s->left, memory_order_relaxed), less;
 
@@ -140,7 +140,7 @@ take_any(struct ggml_threadpool *pool, int thread, struct taken *t)
     int n = pool->n_shares, of = thread;
 
     for (int i = 0; i < n; i++) {
-        if (take(&pool->shares[of], of == thread, t))
+        if (take_pieces(&pool->shares[of], of == thread, t))
             return true;
         of = of + 1 < n ? of + 1 : 0;
     }

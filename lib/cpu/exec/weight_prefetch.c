@@ -38,7 +38,7 @@ first_of(const struct cpu_weight_prefetch *a, int job, int thread)
 
 /* The piece after that, of this or the next job that reads weights. */
 static bool
-step(const struct cpu_weight_prefetch *a, int *job, int *piece)
+next_piece(const struct cpu_weight_prefetch *a, int *job, int *piece)
 {
     for (++*piece; *job < a->n_jobs; *piece = first_of(a, *job, a->thread)) {
         if (a->jobs[*job].needs > a->begun)
@@ -59,7 +59,7 @@ next_pieces(struct cpu_weight_prefetch *a)
     const char *p;
     size_t n;
 
-    while (a->left < IN_A_ROW && step(a, &job, &piece)) {
+    while (a->left < IN_A_ROW && next_piece(a, &job, &piece)) {
         count = first_of(a, job, a->thread + 1) - piece;
         count = count < TOGETHER ? count : TOGETHER;
         p = pieces_read(a, job, piece, &count, &n);
@@ -101,7 +101,8 @@ bytes_since(const struct cpu_weight_prefetch *a, int job, int piece)
 
         pieces_read(a, job, piece, &one, &n);
         sum += a->jobs[job].streams ? n : 0;
-        if ((job == a->job && piece >= a->piece) || !step(a, &job, &piece))
+        if ((job == a->job && piece >= a->piece) ||
+            !next_piece(a, &job, &piece))
             return sum > a->left ? sum - a->left : 0;
     }
 }

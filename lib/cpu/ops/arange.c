@@ -7,7 +7,7 @@
 #include "tensor/tensor.h"
 
 static float *
-row_of(const struct ggml_tensor *dst, struct cpu_row r)
+result_row(const struct ggml_tensor *dst, struct cpu_row r)
 {
     return (float *)(void *)cpu_row_data(dst, r);
 }
@@ -50,7 +50,7 @@ compute_timestep(const struct cpu_task *t, struct ggml_tensor *dst)
     struct cpu_range rows = cpu_share(t, dst->ne[1]);
 
     for (int64_t i = rows.first; i < rows.end; i++)
-        embed(row_of(dst, (struct cpu_row){ i, 0, 0 }), (double)times[i],
+        embed(result_row(dst, (struct cpu_row){ i, 0, 0 }), (double)times[i],
               tensor_get_i32(dst, 0), tensor_get_i32(dst, 1));
 }
 
@@ -79,7 +79,7 @@ compute_reflect(const struct cpu_task *t, struct ggml_tensor *dst)
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
-        float *y = row_of(dst, r) + before, *last = y + x->ne[0] - 1;
+        float *y = result_row(dst, r) + before, *last = y + x->ne[0] - 1;
 
         memcpy(y, cpu_row_data(x, r), (size_t)x->ne[0] * sizeof(*y));
         for (int j = 1; j <= before; j++)
@@ -165,9 +165,9 @@ compute_add_rel_pos(const struct cpu_task *t, struct ggml_tensor *dst)
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
         struct cpu_row pos = { r.i1 % w->ne[1], r.i1 / w->ne[1], r.i2 };
-        const float *x = row_of(dst->src[0], r);
-        const float *pw = row_of(w, pos), *ph = row_of(h, pos);
-        float *y = row_of(dst, r);
+        const float *x = result_row(dst->src[0], r);
+        const float *pw = result_row(w, pos), *ph = result_row(h, pos);
+        float *y = result_row(dst, r);
 
         for (int64_t j = 0; j < k; j++, x += k, y += k)
             for (int64_t l = 0; l < k; l++)

@@ -59,8 +59,8 @@ read_params(const struct ggml_tensor *dst, int n_threads)
 
 /* Cuts the scratch into its parts (or, from NULL, finds its size). */
 static size_t
-lay_out(const struct attention *a, char *base,
-        struct attention_scratch *scratch)
+lay_out_scratch(const struct attention *a, char *base,
+                struct attention_scratch *scratch)
 {
     size_t at = 0, rows = (size_t)(a->group * a->tokens);
 #define PART_OF(p, n)                                                          \
@@ -86,7 +86,7 @@ attention_scratch_size(const struct attention *a)
 {
     struct attention_scratch scratch;
 
-    return lay_out(a, NULL, &scratch);
+    return lay_out_scratch(a, NULL, &scratch);
 }
 
 /* ---- what is seen ------------------------------------------------------- */
@@ -202,7 +202,7 @@ flash_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 
     a.dst = dst;
     place_summaries(t, dst, &a);
-    lay_out(&a, cpu_scratch(t, attention_scratch_size(&a)), &scratch);
+    lay_out_scratch(&a, cpu_scratch(t, attention_scratch_size(&a)), &scratch);
     if (t->more)
         next = queries_of(&a, t->ith + 1, t->n_threads);
     if (qs.rows > 0)

@@ -43,7 +43,7 @@ take_row(enum ggml_op_pool op, const struct windows *w, const float *x,
 }
 
 static float *
-row_of(const struct ggml_tensor *dst, struct cpu_row r)
+result_row(const struct ggml_tensor *dst, struct cpu_row r)
 {
     return (float *)(void *)cpu_row_data(dst, r);
 }
@@ -60,7 +60,7 @@ compute_1d(const struct cpu_task *t, struct ggml_tensor *dst)
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
-        float *y = row_of(dst, r);
+        float *y = result_row(dst, r);
 
         pool_begin(op, dst->ne[0], y);
         take_row(op, &w, cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0)),
@@ -89,7 +89,7 @@ compute_2d(const struct cpu_task *t, struct ggml_tensor *dst)
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
         struct cpu_range lines = window_at(&h, r.i1);
-        float *y = row_of(dst, r);
+        float *y = result_row(dst, r);
 
         pool_begin(op, dst->ne[0], y);
         for (r.i1 = lines.first; r.i1 < lines.end; r.i1++)

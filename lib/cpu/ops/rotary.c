@@ -194,7 +194,7 @@ tokens_of(const struct ggml_tensor *dst)
 
 /* Cuts memory into the parts of a table (or, from NULL, finds its size). */
 static size_t
-lay_out(const struct ggml_tensor *dst, char *base, struct table *table)
+lay_out_table(const struct ggml_tensor *dst, char *base, struct table *table)
 {
     size_t n = (size_t)tokens_of(dst), at = 0;
     size_t pairs = (size_t)pairs_of(dst);
@@ -215,7 +215,7 @@ cpu_angles_size(const struct ggml_tensor *dst)
 {
     struct table table;
 
-    return dst->op == GGML_OP_ROPE ? lay_out(dst, NULL, &table) : 0;
+    return dst->op == GGML_OP_ROPE ? lay_out_table(dst, NULL, &table) : 0;
 }
 
 void
@@ -257,7 +257,7 @@ rope_begin(const struct cpu_task *t, struct ggml_tensor *dst)
     int64_t n = tokens_of(dst);
     struct table table;
 
-    lay_out(dst, (char *)t->angles, &table);
+    lay_out_table(dst, (char *)t->angles, &table);
     if (is_filled(&table, &p, dst))
         return;
     *table.head = (struct cpu_angles){ p, n };
@@ -298,7 +298,7 @@ rope_compute(const struct cpu_task *t, struct ggml_tensor *dst)
     int64_t first = tensor_get_i32(dst, 15), end = first + 2 * p.n_pairs;
     struct table table;
 
-    lay_out(dst, (char *)t->angles, &table);
+    lay_out_table(dst, (char *)t->angles, &table);
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
         const float *in = cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0));

@@ -59,7 +59,7 @@ nomic_layer(struct model_loader *l, struct model_layer *layer)
 }
 
 static struct ggml_tensor *
-encode(struct graph *g, const struct model *m, struct ggml_tensor *x)
+encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
 {
     struct ggml_tensor *cur;
 
@@ -83,13 +83,13 @@ bert_graph(struct graph *g, const struct model *m)
     struct ggml_tensor *x = model_graph_embed(g);
 
     x = ggml_add(g->ctx, x, model_graph_embed_positions(g));
-    return encode(g, m, x);
+    return encoder_layers(g, m, x);
 }
 
 static struct ggml_tensor *
 nomic_graph(struct graph *g, const struct model *m)
 {
-    return encode(g, m, model_graph_embed(g));
+    return encoder_layers(g, m, model_graph_embed(g));
 }
 
 const struct model_arch model_arch_bert = {

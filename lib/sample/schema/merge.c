@@ -99,7 +99,7 @@ equal(const json_t *a, const json_t *b)
 }
 
 static bool
-is_in(const json_t *list, const json_t *value)
+is_in_list(const json_t *list, const json_t *value)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         if (equal(json_array_get(list, i), value))
@@ -114,7 +114,7 @@ of_lists(const json_t *a, const json_t *b, bool both)
     json_t *out = both ? json_array() : json_copy((json_t *)a);
 
     for (size_t i = 0; i < json_array_size(b); i++)
-        if (is_in(a, json_array_get(b, i)) == both)
+        if (is_in_list(a, json_array_get(b, i)) == both)
             json_array_append(out, json_array_get(b, i));
     return out;
 }
@@ -410,7 +410,7 @@ sample_schema_flatten(struct schema *s, json_t *schema)
 /* ---- a value of an enum ---- */
 
 static const char *
-type_of(const json_t *v)
+json_type_name(const json_t *v)
 {
     switch (json_typeof(v)) {
     case JSON_OBJECT:
@@ -509,7 +509,7 @@ sample_schema_fits(struct schema *s, const json_t *schema, const json_t *value)
 {
     const json_t *types = json_object_get(schema, "type");
 
-    if (types && !has_type(types, type_of(value)))
+    if (types && !has_type(types, json_type_name(value)))
         return false;
     check_simple(s, schema, value);
     if (json_is_number(value))

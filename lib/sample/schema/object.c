@@ -65,7 +65,7 @@ add_member(struct object *o, const char *name, json_t *schema, bool required)
 }
 
 static bool
-is_named(const struct object *o, const char *name)
+has_property(const struct object *o, const char *name)
 {
     for (size_t i = 0; i < o->names.n; i++)
         if (!strcmp(o->names.p[i], name))
@@ -80,7 +80,7 @@ add_required(struct object *o, const char *name)
     json_t *others = json_object_get(o->schema, "additionalProperties");
     char shown[SCHEMA_SHOWN];
 
-    if (is_named(o, name))
+    if (has_property(o, name))
         return true;
     if (json_is_false(others))
         return sample_schema_nothing(o->s,

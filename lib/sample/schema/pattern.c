@@ -25,7 +25,7 @@ struct length {
 };
 
 static void
-refuse(struct pattern *r, const char *what)
+refuse_pattern(struct pattern *r, const char *what)
 {
     sample_schema_refuse(r->s, "pattern: %s is not supported", what);
     r->p = r->end;
@@ -55,7 +55,7 @@ hex(struct pattern *r, int digits)
 
     for (int i = 0; i < digits; i++, r->p++) {
         if (!isxdigit((unsigned char)peek(r))) {
-            refuse(r, "an escape without its digits");
+            refuse_pattern(r, "an escape without its digits");
             return 0;
         }
         c = 16 * c + (isdigit((unsigned char)*r->p)
@@ -63,7 +63,7 @@ hex(struct pattern *r, int digits)
                           : tolower((unsigned char)*r->p) - 'a' + 10);
     }
     if (c >= 0xd800 && c <= 0xdfff)
-        refuse(r, "half of a pair of surrogates");
+        refuse_pattern(r, "half of a pair of surrogates");
     return c;
 }
 
@@ -88,7 +88,7 @@ escape(struct pattern *r)
         char what[] = "\\?";
 
         what[1] = c && !(c & 0x80) ? c : ' ';
-        refuse(r, what);
+        refuse_pattern(r, what);
     }
     return (unsigned char)c;
 }
@@ -133,13 +133,13 @@ add_class(struct pattern *r)
             r->p++;
             to = r->p < r->end ? member(r, &set) : -1;
             if (from < 0 || to < 0)
-                refuse(r, "a range of classes");
+                refuse_pattern(r, "a range of classes");
         }
         if (from >= 0)
             sample_schema_class_put(r->s, &set, from, to);
     }
     if (!eat(r, ']'))
-        refuse(r, "a class without an end");
+        refuse_pattern(r, "a class without an end");
     if (negated)
         sample_schema_class_negate(r->s, &set);
     if (!r->s->failed)
@@ -169,19 +169,19 @@ group(struct pattern *r)
 
     if (eat(r, '?') && !eat(r, ':')) {
         if (!eat(r, '<') || peek(r) == '=' || peek(r) == '!')
-            refuse(r, "look-ahead or look-behind");
+            refuse_pattern(r, "look-ahead or look-behind");
         while (r->p < r->end && *r->p++ != '>')
             ;
     }
     if (++r->depth > SCHEMA_MAX_DEPTH)
-        refuse(r, "a group so deep");
+        refuse_pattern(r, "a group so deep");
     sample_schema_add(r->b, " (");
     if (!r->s->failed)
         length = alternatives(r);
     sample_schema_add(r->b, ")");
     r->depth--;
     if (!eat(r, ')'))
-        refuse(r, "a group without an end");
+        refuse_pattern(r, "a group without an end");
     return length;
 }
 
@@ -227,11 +227,11 @@ atom(struct pattern *r)
     case '+':
     case '?':
     case '{':
-        refuse(r, "a repetition of nothing");
+        refuse_pattern(r, "a repetition of nothing");
         break;
     case '^':
     case '$':
-        refuse(r, "an anchor within it");
+        refuse_pattern(r, "an anchor within it");
         break;
     default:
         sample_schema_class_add_one(r->b, character(r));
@@ -241,27 +241,27 @@ atom(struct pattern *r)
 }
 
 static long
-number(struct pattern *r)
+parse_number(struct pattern *r)
 {
     long n = 0;
 
     if (!isdigit((unsigned char)peek(r)))
-        refuse(r, "a brace that is no repetition");
+        refuse_pattern(r, "a brace that is no repetition");
     for (; isdigit((unsigned char)peek(r)); r->p++)
         n = n > SCHEMA_MAX_LENGTH ? n : 10 * n + (*r->p - '0');
     if (n > SCHEMA_MAX_LENGTH)
-        refuse(r, "a repetition so large");
+        refuse_pattern(r, "a repetition so large");
     return n;
 }
 
 static void
 bounds(struct pattern *r, long *least, long *most)
 {
-    *least = *most = number(r);
+    *least = *most = parse_number(r);
     if (eat(r, ','))
-        *most = peek(r) == '}' ? -1 : number(r);
+        *most = peek(r) == '}' ? -1 : parse_number(r);
     if (!eat(r, '}') || (*most >= 0 && *most < *least))
-        refuse(r, "a brace that is no repetition");
+        refuse_pattern(r, "a brace that is no repetition");
 }
 
 static long
@@ -295,7 +295,7 @@ repetition(struct pattern *r, struct length of)
 }
 
 static struct length
-sequence(struct pattern *r)
+parse_sequence(struct pattern *r)
 {
     struct length sum = { 0, 0 };
 
@@ -325,7 +325,7 @@ anchored(struct pattern *r)
         sample_schema_add(r->b, " character*");
         fixed = false;
     }
-    length = sequence(r);
+    length = parse_sequence(r);
     if (whole && !eat(r, '$')) {
         sample_schema_add(r->b, " character*");
         fixed = false;
@@ -364,8 +364,8 @@ sample_schema_pattern(struct schema *s, struct schema_text *b,
     length = alternatives(&r);
     sample_schema_add(b, ")");
     if (r.p < r.end)
-        refuse(&r, *r.p == ')' ? "a parenthesis without its other one"
-                               : "an anchor within it");
+        refuse_pattern(&r, *r.p == ')' ? "a parenthesis without its other one"
+                                       : "an anchor within it");
     *min = length.least;
     *max = length.most;
 }

@@ -113,7 +113,7 @@ struct decimal {
 };
 
 static struct decimal
-split(int64_t x, int decimals)
+split_decimal(int64_t x, int decimals)
 {
     struct decimal d = { 0 };
 
@@ -171,7 +171,8 @@ void
 sample_schema_add_range(struct schema_text *b, int64_t from, int64_t to,
                         int decimals)
 {
-    struct decimal low = split(from, decimals), high = split(to, decimals);
+    struct decimal low = split_decimal(from, decimals),
+                   high = split_decimal(to, decimals);
 
     if (to == SCHEMA_NO_LIMIT) {
         high.whole = SCHEMA_BEYOND - 1;

@@ -87,7 +87,7 @@ list(struct refs *r, const char *uri, const char *anchor, json_t *schema)
 }
 
 static json_t *
-find(const struct refs *r, const char *uri, const char *anchor)
+find_anchor(const struct refs *r, const char *uri, const char *anchor)
 {
     const json_t *number = NULL;
     char name[NAME];
@@ -155,9 +155,9 @@ find_fragment(const struct refs *r, const char *uri, const char *text)
     strcpy(fragment, text);
     sample_schema_percent_decode(fragment);
     if (*fragment == '/')
-        at = follow(find(r, uri, NULL), fragment);
+        at = follow(find_anchor(r, uri, NULL), fragment);
     else
-        at = find(r, uri, *fragment ? fragment : NULL);
+        at = find_anchor(r, uri, *fragment ? fragment : NULL);
     core_json_free(fragment);
     return at;
 }

@@ -336,7 +336,7 @@ has_long_number(const json_t *v)
 }
 
 static bool
-add_values(struct schema *s, struct schema_text *b, const json_t *schema)
+add_enum_values(struct schema *s, struct schema_text *b, const json_t *schema)
 {
     const json_t *list = json_object_get(schema, "enum");
     bool some = false;
@@ -419,7 +419,7 @@ add_schema(struct schema *s, struct schema_text *b, json_t *schema)
     if (json_object_get(schema, "oneOf"))
         return add_choice(s, b, schema, "oneOf");
     if (json_object_get(schema, "enum"))
-        return add_values(s, b, schema);
+        return add_enum_values(s, b, schema);
     return add_types(s, b, schema);
 }
 

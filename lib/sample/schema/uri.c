@@ -25,7 +25,7 @@ scheme_length(const char *p)
 }
 
 static struct uri
-split(const char *p)
+split_uri(const char *p)
 {
     struct uri u = { .scheme = p, .n_scheme = scheme_length(p) };
 
@@ -96,7 +96,7 @@ bool
 sample_schema_resolve_uri(const char *base, const char *ref, char *out,
                           size_t size)
 {
-    struct uri b = split(base), r = split(ref);
+    struct uri b = split_uri(base), r = split_uri(ref);
     char path[SCHEMA_MAX_URI];
     const struct uri *authority = &r;
 
