@@ -1,4 +1,4 @@
-/* cuda.c - finds the CUDA module, and hands on what it offers
+/* cuda.c - finds the CUDA module, and passes on what it offers
  *
  * It lies beside the library, wherever that was installed or built. The
  * environment's GG_CUDA_MODULE names another one, as a path, or "none". */

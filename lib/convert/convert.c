@@ -3,7 +3,7 @@
 
 #include "convert/model.h"
 #include "core/mem.h"
-#include "core/stranger.h"
+#include "core/magic.h"
 
 static const struct {
     bool (*is)(const struct file_map *map, const char **name);
@@ -18,9 +18,9 @@ enum {
 };
 
 static enum gg_status
-stranger(const char *path, const struct file_map *map, struct gg_error *err)
+not_a_model(const char *path, const struct file_map *map, struct gg_error *err)
 {
-    const char *name = stranger_name(map->data, map->size);
+    const char *name = magic_name(map->data, map->size);
     enum gg_status st;
 
     if (name)
@@ -45,7 +45,7 @@ read_model(struct convert_model *m, unsigned flags, struct file_map *memory,
     while (i < N_FORMATS && !formats[i].is(m->map, format))
         i++;
     if (i == N_FORMATS)
-        return stranger(m->path, m->map, err);
+        return not_a_model(m->path, m->map, err);
     st = formats[i].read(m, err);
     if (st == GG_OK)
         st = gguf_finish(m->gguf, m->path, err);

@@ -1,4 +1,4 @@
-/* model.h - a model of another format on its way to being GGUF */
+/* model.h - a model of another format that becomes GGUF */
 #ifndef CONVERT_MODEL_H
 #define CONVERT_MODEL_H
 

@@ -12,7 +12,7 @@
 #include "core/check.h"
 #include "core/cursor.h"
 #include "core/mem.h"
-#include "core/stranger.h"
+#include "core/magic.h"
 
 enum {
     MAX_HEADER = 100000000, /* the library's own limit */
@@ -220,7 +220,7 @@ read_header(const char *path, struct safetensors *s, struct gg_error *err)
     uint64_t length = cursor_u64(&c);
     const char *text = length <= MAX_HEADER ? cursor_take(&c, length) : NULL;
     const char *name =
-        length > MAX_HEADER ? stranger_name(s->map.data, s->map.size) : NULL;
+        length > MAX_HEADER ? magic_name(s->map.data, s->map.size) : NULL;
     struct reader r = { .keys = { .path = path, .err = err }, .s = s };
     json_t *header = NULL;
     enum gg_status st;

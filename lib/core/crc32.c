@@ -1,7 +1,7 @@
 /* crc32.c - the CRC-32 of zlib, PNG and gzip, at the speed of memory
  *
  * zlib's own walks tables, at 1 to 3 GB/s; a record of 50,257 logits has
- * 200 KB and is summed twice on its way. Where the processor multiplies
+ * 200 KB and is summed twice. Where the processor multiplies
  * polynomials over GF(2), 64 or 128 bytes are folded at a time, as in V. Gopal
  * et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
  * Instruction", Intel, 2009. */

@@ -18,7 +18,7 @@
 #include "core/escape.h"
 #include "core/file.h"
 #include "core/mem.h"
-#include "core/stranger.h"
+#include "core/magic.h"
 
 enum {
     MAX_TEXT = 1 << 28, /* far above any vocabulary; Jansson counts in int */
@@ -61,10 +61,10 @@ bad_syntax(const char *path, const void *text, size_t size,
            const json_error_t *e, struct gg_error *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
-    const char *name = stranger_name(text, size);
+    const char *name = magic_name(text, size);
 
     escape_bytes(shown, sizeof(shown), e->text, strlen(e->text));
-    if (name && name != stranger_name("{", 1))
+    if (name && name != magic_name("{", 1))
         error_set(err, GG_ERR_FORMAT, "not JSON, but %s", name);
     else
         error_set(err, GG_ERR_FORMAT, "line %d: not JSON: %s", e->line, shown);

@@ -6,7 +6,7 @@
 
 #include "engine/bytes.h"
 
-/* One text on its way; all zero will do for no strings. */
+/* The state of one text; all zero will do for no strings. */
 struct engine_stop {
     const struct gg_stop *strings; /* or NULL */
     size_t *states; /* of each string: bytes of it that the text ends with */

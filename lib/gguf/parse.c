@@ -7,7 +7,7 @@
 #include "core/cursor.h"
 #include "core/escape.h"
 #include "core/mem.h"
-#include "core/stranger.h"
+#include "core/magic.h"
 
 enum {
     MIN_KV = 14,     /* length, one byte of key, type, one byte of value */
@@ -58,7 +58,7 @@ check_count(const struct cursor *c, uint64_t n, size_t size, const char *what,
 static enum gg_status
 read_header(struct gguf_context *ctx, struct cursor *c, struct gg_error *err)
 {
-    const char *name = stranger_name(c->pos, cursor_left(c));
+    const char *name = magic_name(c->pos, cursor_left(c));
     const void *magic = cursor_take(c, 4);
     enum gg_status st;
     uint64_t n_tensors, n_kv;

@@ -287,7 +287,7 @@ set_inputs(struct compute *c, struct batch *b)
             if (g->segments[i].masks[kind])
                 done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
     }
-    if (!done) /* what was set is on its way */
+    if (!done) /* what was set is being copied */
         ggml_backend_sched_synchronize(c->sched);
     return done;
 }

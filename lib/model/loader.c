@@ -236,7 +236,7 @@ model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
         { n, n_rows, 1 }, false, MODEL_REQUIRED, probe_on_cpu
     };
 
-    return find(l, name, "weight", want);
+    return find_tensor(l, name, "weight", want);
 }
 
 struct ggml_tensor *

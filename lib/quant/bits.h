@@ -40,7 +40,7 @@ quant_nibbles_unpack(const uint8_t *p, int8_t *q)
     memcpy(q, out, sizeof(out));
 }
 
-/* Overwrites p; q from 0 to 15, or the bits above are left away. */
+/* Overwrites p; q from 0 to 15, the bits above are dropped. */
 static inline void
 quant_nibbles_pack(const int8_t *q, uint8_t *p)
 {

@@ -21,7 +21,7 @@ ggml_fp32_to_fp16(float f)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* As many as there are eights of; returns their number. */
+/* As many as there are groups of eight; returns their number. */
 __attribute__((target("avx2,f16c"))) static int64_t
 widen_eights(const ggml_fp16_t *x, float *y, int64_t n)
 {

@@ -79,7 +79,7 @@ struct vector {
     uint8_t signs;
 };
 
-/* A number of negative values that is odd where it must not be is mended at
+/* A number of negative values that is odd where it must not be is corrected at
  * the value where that costs least. */
 static void
 take_signs(const struct quant_shape *shape, struct quant_group of, int first,

@@ -168,34 +168,35 @@ vocab_bytes_have(uint64_t w, uint8_t c)
     return (w - BYTES_ONES) & ~w & BYTES_HIGHS;
 }
 
-/* Copies p[0..len) to `out`, and returns whether `odd` finds nothing in it. */
+/* Copies p[0..len) to `out`, and returns whether `unwanted` finds nothing in
+ * it. */
 static inline bool
 vocab_bytes_copy(const char *p, size_t len, uint8_t *out,
-                 uint64_t (*odd)(uint64_t))
+                 uint64_t (*unwanted)(uint64_t))
 {
     uint64_t found = 0, w;
 
     if (len >= 8) {
         for (size_t i = 0; i + 8 < len; i += 8) {
             w = vocab_bytes_load8(p + i);
-            found |= odd(w);
+            found |= unwanted(w);
             memcpy(out + i, &w, 8);
         }
         w = vocab_bytes_load8(p + len - 8);
-        found |= odd(w);
+        found |= unwanted(w);
         memcpy(out + len - 8, &w, 8);
     } else if (len >= 4) {
         uint32_t a = vocab_bytes_load4(p), b = vocab_bytes_load4(p + len - 4);
 
-        found = odd((uint64_t)b << 32 | a);
+        found = unwanted((uint64_t)b << 32 | a);
         memcpy(out, &a, 4);
         memcpy(out + len - 4, &b, 4);
     } else if (len) {
         uint8_t a = (uint8_t)p[0], b = (uint8_t)p[len / 2],
                 c = (uint8_t)p[len - 1];
 
-        found = odd('a' * BYTES_ONES << 24 | (uint64_t)c << 16 |
-                    (uint64_t)b << 8 | a);
+        found = unwanted('a' * BYTES_ONES << 24 | (uint64_t)c << 16 |
+                         (uint64_t)b << 8 | a);
         out[0] = a;
         out[len / 2] = b;
         out[len - 1] = c;

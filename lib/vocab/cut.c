@@ -208,7 +208,7 @@ cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
 }
 
 /* How far the run reaches that was looked at last. */
-struct ahead {
+struct lookahead {
     unsigned kind; /* of the run, as in vocab_split_run() */
     const uint8_t *end;
 };
@@ -216,7 +216,7 @@ struct ahead {
 /* True if the word that ends at p is the same whatever follows `end`, by what
  * split.h says of how far a rule looks. */
 static bool
-is_settled(struct ahead *a, const uint8_t *p, const uint8_t *end)
+is_settled(struct lookahead *a, const uint8_t *p, const uint8_t *end)
 {
     const unsigned letters = UNICODE_LETTER | UNICODE_MARK;
     size_t n;
@@ -260,7 +260,7 @@ ends_alone(const struct gg_vocab *v, const struct ends *ends, size_t i,
     size_t to = ends->at[i % KEPT];
 
     for (size_t j = i; j-- > 0 && j + KEPT >= ends->n;) {
-        struct ahead a = { 0 };
+        struct lookahead a = { 0 };
         size_t from = ends->at[j % KEPT];
 
         if (j == 0 || is_settled(&a, p + from, p + to))
@@ -276,7 +276,7 @@ cut_part(const struct text *t, size_t begin, size_t len, bool open)
 {
     const uint8_t *p = t->p + begin;
     struct ends ends = { .n = 1 };
-    struct ahead ahead = { 0 };
+    struct lookahead ahead = { 0 };
     size_t at = 0;
 
     while (at < len) {

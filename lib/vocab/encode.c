@@ -16,9 +16,9 @@ struct encoder {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL, for short texts */
     struct vocab_out out;
-    uint64_t *room;  /* for merging long words */
-    size_t cap_room; /* in units of 8 bytes */
-    uint8_t *text;   /* SPM: with blanks for marks */
+    uint64_t *scratch;  /* for merging long words */
+    size_t cap_scratch; /* in units of 8 bytes */
+    uint8_t *text;      /* SPM: with blanks for marks */
     size_t cap_text;
     uint8_t *first; /* SPM: the first word with a blank in front */
     size_t cap_first;
@@ -53,12 +53,13 @@ emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 
 /* Memory for merging a long word. */
 static enum gg_status
-grow_merge_room(struct encoder *e, size_t len)
+grow_merge_scratch(struct encoder *e, size_t len)
 {
     if (len >= UINT32_MAX)
         return error_set(e->err, GG_ERR_UNSUPPORTED,
                          "a word of %zu bytes is too long", len);
-    return mem_grow(&e->room, &e->cap_room, vocab_merge_room(len) / 8 + 1, 8)
+    return mem_grow(&e->scratch, &e->cap_scratch,
+                    vocab_merge_scratch_size(len) / 8 + 1, 8)
                ? GG_OK
                : error_nomem(e->err);
 }
@@ -67,7 +68,7 @@ grow_merge_room(struct encoder *e, size_t len)
 static enum gg_status
 merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
 {
-    uint64_t few[MERGE_SHORT_ROOM / sizeof(uint64_t)];
+    uint64_t few[MERGE_SHORT_SCRATCH / sizeof(uint64_t)];
     struct merge_word word = { e->v, p, len };
     struct merge_list l = {
         .word = &word,
@@ -75,11 +76,11 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
                  : e->v->ranked          ? &vocab_spm_ranked_rules
                                          : &vocab_spm_rules,
     };
-    enum gg_status st = len > MERGE_SHORT ? grow_merge_room(e, len) : GG_OK;
+    enum gg_status st = len > MERGE_SHORT ? grow_merge_scratch(e, len) : GG_OK;
 
     if (st != GG_OK)
         return st;
-    vocab_merge_pairs(&l, len > MERGE_SHORT ? e->room : few);
+    vocab_merge_pairs(&l, len > MERGE_SHORT ? e->scratch : few);
     *n = 0;
     for (size_t i = 0; i < len; i += l.lens[i], ++*n) {
         if (l.ids[i] >= 0)
@@ -367,7 +368,7 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
     else
         st = error_nomem(err);
     vocab_cache_give(v->caches, e.cache);
-    mem_free(e.room);
+    mem_free(e.scratch);
     mem_free(e.text);
     mem_free(e.first);
     *out = e.out;

@@ -13,7 +13,7 @@ heap_cap(size_t len)
 }
 
 size_t
-vocab_merge_room(size_t len)
+vocab_merge_scratch_size(size_t len)
 {
     return heap_cap(len) * sizeof(uint64_t) +
            len *
@@ -194,13 +194,13 @@ merge_long(struct merge_list *l)
 }
 
 void
-vocab_merge_pairs(struct merge_list *l, void *room)
+vocab_merge_pairs(struct merge_list *l, void *scratch)
 {
     size_t n = l->word->len;
     bool is_long = n > MERGE_SHORT;
 
-    l->heap = is_long ? room : NULL;
-    l->pairs = is_long ? (void *)(l->heap + heap_cap(n)) : room;
+    l->heap = is_long ? scratch : NULL;
+    l->pairs = is_long ? (void *)(l->heap + heap_cap(n)) : scratch;
     l->lens = (uint32_t *)(l->pairs + n);
     l->ids = (int32_t *)(l->lens + n);
     start_list(l);

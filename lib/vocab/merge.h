@@ -7,7 +7,8 @@
 
 enum {
     MERGE_SHORT = 48, /* bytes for which a plain search is faster */
-    MERGE_SHORT_ROOM = MERGE_SHORT * 16, /* vocab_merge_room(MERGE_SHORT) */
+    MERGE_SHORT_SCRATCH =
+        MERGE_SHORT * 16,     /* vocab_merge_scratch_size(MERGE_SHORT) */
     MERGE_NEVER = UINT32_MAX, /* rank of a pair that does not merge */
 };
 
@@ -51,12 +52,12 @@ struct merge_list {
 };
 
 /* Merges symbols of the word until no pair is left that can; what remains is
- * in l->lens and l->ids. The caller sets l->word and l->rules, and `room` has
- * vocab_merge_room() bytes, aligned for uint64_t. Time is O(n log n), and for
- * up to MERGE_SHORT bytes O(n * n). */
+ * in l->lens and l->ids. The caller sets l->word and l->rules, and `scratch`
+ * has vocab_merge_scratch_size() bytes, aligned for uint64_t. Time is O(n log
+ * n), and for up to MERGE_SHORT bytes O(n * n). */
 void
-vocab_merge_pairs(struct merge_list *l, void *room);
+vocab_merge_pairs(struct merge_list *l, void *scratch);
 size_t
-vocab_merge_room(size_t len);
+vocab_merge_scratch_size(size_t len);
 
 #endif

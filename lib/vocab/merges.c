@@ -13,7 +13,7 @@ struct made {
     uint32_t left;
 };
 
-/* A merge on its way into the table. */
+/* A merge that is entered into the table. */
 struct step {
     struct vocab_query left, right;
     int32_t made, left_id, right_id;
@@ -22,8 +22,8 @@ struct step {
 
 struct reader {
     struct gg_vocab *v;
-    int32_t last;  /* what the merge before has made */
-    uint8_t *room; /* for the bytes of two tokens */
+    int32_t last;     /* what the merge before has made */
+    uint8_t *scratch; /* for the bytes of two tokens */
 };
 
 /* Where `s` has a blank that is all that it has more than `t`; or 0. `t` has
@@ -106,11 +106,12 @@ look_up(struct reader *r, const struct gguf_str *s, struct made *out)
     size_t first = blank ? (size_t)(blank - s->s) : 0, n, m;
 
     if (!blank || s->n > 2 * VOCAB_MAX_TOKEN_BYTES ||
-        !vocab_piece_bytes(r->v->kind, s->s, first, r->room, &n) ||
-        !vocab_piece_bytes(r->v->kind, blank + 1, s->n - first - 1, r->room + n,
-                           &m))
+        !vocab_piece_bytes(r->v->kind, s->s, first, r->scratch, &n) ||
+        !vocab_piece_bytes(r->v->kind, blank + 1, s->n - first - 1,
+                           r->scratch + n, &m))
         return false;
-    *out = (struct made){ vocab_find_piece(r->v, r->room, n + m), (uint32_t)n };
+    *out =
+        (struct made){ vocab_find_piece(r->v, r->scratch, n + m), (uint32_t)n };
     return out->id >= 0;
 }
 
@@ -212,10 +213,10 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     v->merges = mem_table(slots, sizeof(*v->merges));
     v->merge_mask = slots - 1;
     v->merge_bits = mem_array(slots / 8, VOCAB_MERGE_BITS);
-    r.room = mem_alloc(2 * VOCAB_MAX_TOKEN_BYTES);
-    st = v->merges && v->merge_bits && r.room
+    r.scratch = mem_alloc(2 * VOCAB_MAX_TOKEN_BYTES);
+    st = v->merges && v->merge_bits && r.scratch
              ? read_merges(&r, gguf, &merges, err)
              : error_nomem(err);
-    mem_free(r.room);
+    mem_free(r.scratch);
     return st;
 }

@@ -9,7 +9,7 @@
 #include "vocab/chat.h"
 #include "vocab/unigram.h"
 
-/* qsort() hands on nothing but the elements. */
+/* qsort() passes nothing but the elements. */
 struct entry {
     const uint8_t *p;
     size_t len;

@@ -72,9 +72,9 @@ static inline size_t
 before_mark(const char *p, size_t n)
 {
     uint64_t w = vocab_bytes_load(p, n);
-    uint64_t odd = vocab_bytes_have(w, 0xe2) | vocab_bytes_have(w, ' ');
+    uint64_t stops = vocab_bytes_have(w, 0xe2) | vocab_bytes_have(w, ' ');
 
-    return odd ? (size_t)__builtin_ctzll(odd) / 8 : n;
+    return stops ? (size_t)__builtin_ctzll(stops) / 8 : n;
 }
 
 /* SentencePiece writes a blank as U+2581. *n gets the bytes; returns whether

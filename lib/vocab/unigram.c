@@ -46,7 +46,7 @@ emit_unknown(struct unigram *u, size_t at, size_t len, struct vocab_out *out)
     else if (!bytes) /* a run of them is one token */
         vocab_extend(out, out->ranges ? u->from[at + len - 1].end : 0);
     u->unknown = !bytes;
-    u->odd = u->odd || !bytes;
+    u->has_unknown = u->has_unknown || !bytes;
 }
 
 /* The tokens from u->begin to `end`, which all ways pass. */

@@ -27,7 +27,7 @@ struct unigram {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL */
 
-    /* The normalised text, with blanks for marks. Behind its n bytes there is
+    /* The normalised text, with blanks for marks. After its n bytes there is
      * room for `pending` blanks. */
     uint8_t *text;
     size_t n, cap;
@@ -47,7 +47,7 @@ struct unigram {
     bool after_blank;      /* more blanks are dropped */
     size_t pending;        /* blanks that are dropped if nothing follows */
     bool unknown;          /* the last id was the unknown token's */
-    bool odd;              /* there was one in this word */
+    bool has_unknown;      /* this word has one */
 
     /* Of the ways to a place, by its number modulo UNIGRAM_SUMS: the scores of
      * all tokens since `begin`. */

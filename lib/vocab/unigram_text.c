@@ -50,10 +50,10 @@ end_word(struct unigram *u, struct vocab_out *out)
         u->n = 0;
         return;
     }
-    u->odd = false;
+    u->has_unknown = false;
     vocab_unigram_finish(u, out);
     n = out->n - before;
-    if (!u->odd && n <= CACHE_IDS && out->n <= out->cap) {
+    if (!u->has_unknown && n <= CACHE_IDS && out->n <= out->cap) {
         word.n = (uint32_t)n;
         memcpy(word.ids, out->ids + before, n * sizeof(*word.ids));
         vocab_cache_add(vocab_cache_place(u->cache, &word), &word);

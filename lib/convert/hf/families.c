@@ -151,11 +151,11 @@ static const struct hf_name shared_expert[] = {
 
 static const struct hf_name gpt2_layer[] = {
     { "ln_1", "attn_norm", 0 },
-    { "attn.c_attn", "attn_qkv", HF_TURN },
-    { "attn.c_proj", "attn_output", HF_TURN },
+    { "attn.c_attn", "attn_qkv", HF_TRANSPOSE },
+    { "attn.c_proj", "attn_output", HF_TRANSPOSE },
     { "ln_2", "ffn_norm", 0 },
-    { "mlp.c_fc", "ffn_up", HF_TURN },
-    { "mlp.c_proj", "ffn_down", HF_TURN },
+    { "mlp.c_fc", "ffn_up", HF_TRANSPOSE },
+    { "mlp.c_proj", "ffn_down", HF_TRANSPOSE },
     { 0 },
 };
 static const struct hf_name gptj_layer[] = {
@@ -228,7 +228,7 @@ static const struct hf_name gpt_oss_layer[] = {
     { BOTH "_bias", "ffn_up_exps.bias", HF_EXACT | HF_ODD },
     { DOWN "_blocks", "ffn_down_exps.weight",
       HF_EXACT | HF_MXFP4 | HF_OR_NEXT },
-    { DOWN, "ffn_down_exps.weight", HF_EXACT | HF_TURN },
+    { DOWN, "ffn_down_exps.weight", HF_EXACT | HF_TRANSPOSE },
     { DOWN "_bias", "ffn_down_exps.bias", HF_EXACT },
     { 0 },
 };

@@ -8,12 +8,12 @@
 #include "convert/hf/model.h"
 
 enum {
-    HF_HEADS_Q = 1 << 0, /* HF_PAIRS by heads of queries */
-    HF_HEADS_K = 1 << 1, /* and of keys */
-    HF_QKV = 1 << 2,     /* HF_PARTS */
-    HF_TURN = 1 << 3,    /* rows become columns */
-    HF_PLUS_1 = 1 << 4,  /* 1 is added */
-    HF_F32 = 1 << 5,     /* stays exact whatever the others become */
+    HF_HEADS_Q = 1 << 0,   /* HF_PAIRS by heads of queries */
+    HF_HEADS_K = 1 << 1,   /* and of keys */
+    HF_QKV = 1 << 2,       /* HF_PARTS */
+    HF_TRANSPOSE = 1 << 3, /* rows become columns */
+    HF_PLUS_1 = 1 << 4,    /* 1 is added */
+    HF_F32 = 1 << 5,       /* stays exact whatever the others become */
     HF_OPTIONAL = 1 << 6,
     HF_OR_NEXT = 1 << 7, /* where it is missing, the next one stands for it */
     HF_EXACT = 1 << 8,   /* both names are complete: no weight, no bias */

@@ -112,7 +112,7 @@ adds_both(const json_t *post)
 /* Whether the post_processor puts a token in front of a text, or after it:
  * 1 or 0; -1: it does not say. */
 static int
-template_adds(const struct hf_tokens *t, bool behind)
+template_adds(const struct hf_tokens *t, bool after)
 {
     const json_t *post = json_object_get(t->file.object, "post_processor");
     const json_t *list = json_object_get(post, "processors"), *single;
@@ -128,19 +128,19 @@ template_adds(const struct hf_tokens *t, bool behind)
     n = json_array_size(single);
     if (!n)
         return json_is_object(post) ? 0 : -1;
-    return json_object_get(json_array_get(single, behind ? n - 1 : 0),
+    return json_object_get(json_array_get(single, after ? n - 1 : 0),
                            "SpecialToken") != NULL;
 }
 
 static void
 set_adding(struct hf_tokens *t, const char *setting, const char *key,
-           bool behind)
+           bool after)
 {
-    int adds = template_adds(t, behind);
+    int adds = template_adds(t, after);
 
     if (adds < 0)
         adds = core_json_bool(&t->config, setting,
-                              t->kind->words || (t->scores && !behind));
+                              t->kind->words || (t->scores && !after));
     gguf_set_val_bool(t->h->gguf, key, adds > 0);
 }
 

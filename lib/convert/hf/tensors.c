@@ -14,8 +14,8 @@ enum {
     NAME = 256,
 };
 
-/* A tensor on its way: where it comes from, and what it becomes. */
-struct going {
+/* A tensor: where its values come from, and what it becomes. */
+struct conversion {
     const struct safetensors_tensor
         *first; /* of the experts, or the only one */
     const char *name;
@@ -25,7 +25,7 @@ struct going {
 };
 
 static void
-bad_tensor(struct hf *h, const struct going *g, const char *what)
+bad_tensor(struct hf *h, const struct conversion *g, const char *what)
 {
     core_json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
 }
@@ -35,7 +35,7 @@ bad_tensor(struct hf *h, const struct going *g, const char *what)
 /* Blocks of rows: those of an expert each, or one. Vectors are one row, or, of
  * experts, a row each. */
 static void
-lay_out_tensor(struct hf *h, struct going *g)
+lay_out_tensor(struct hf *h, struct conversion *g)
 {
     const struct safetensors_tensor *t = g->first;
     struct hf_rows *r = &g->rows;
@@ -59,7 +59,7 @@ lay_out_tensor(struct hf *h, struct going *g)
 
 /* Blocks of MXFP4: a row there is one here. */
 static void
-lay_out_mxfp4(struct hf *h, struct going *g)
+lay_out_mxfp4(struct hf *h, struct conversion *g)
 {
     const struct safetensors_tensor *t = g->first;
     struct hf_rows *r = &g->rows;
@@ -88,7 +88,7 @@ lay_out_mxfp4(struct hf *h, struct going *g)
 }
 
 static void
-turn(struct going *g)
+transpose(struct conversion *g)
 {
     struct hf_rows *r = &g->rows;
     int64_t n = r->length;
@@ -103,7 +103,7 @@ turn(struct going *g)
 
 /* Gates and ups by halves of each block. */
 static void
-take_half(struct hf *h, struct going *g)
+take_half(struct hf *h, struct conversion *g)
 {
     struct hf_rows *r = &g->rows;
 
@@ -117,9 +117,10 @@ take_half(struct hf *h, struct going *g)
         r->first = (size_t)r->n_rows * r->row;
 }
 
-/* Gates and ups in turns, in the columns of a matrix or the values of a row. */
+/* Gates and ups alternate, in the columns of a matrix or the values of a row.
+ */
 static void
-take_other(struct hf *h, struct going *g)
+take_alternate(struct hf *h, struct conversion *g)
 {
     struct hf_rows *r = &g->rows;
     bool matrix = g->first->n_dims > 2;
@@ -130,7 +131,7 @@ take_other(struct hf *h, struct going *g)
     }
     r->first = g->how & HF_ODD ? 1 : 0;
     if (matrix)
-        turn(g);
+        transpose(g);
     if (matrix) {
         r->row = 2;
         r->n_rows /= 2;
@@ -144,7 +145,7 @@ take_other(struct hf *h, struct going *g)
 
 /* A vector whose values change places is a column. */
 static void
-stand_up(struct going *g)
+make_column(struct conversion *g)
 {
     if (g->first->n_dims == 1) {
         g->rows.n_rows = g->rows.length;
@@ -154,19 +155,19 @@ stand_up(struct going *g)
 }
 
 static void
-set_order(struct hf *h, struct going *g)
+set_order(struct hf *h, struct conversion *g)
 {
     struct hf_rows *r = &g->rows;
     int64_t heads = g->how & HF_HEADS_K ? h->n_head_kv : h->n_head;
 
     if (g->how & (HF_HEADS_Q | HF_HEADS_K)) {
-        stand_up(g);
+        make_column(g);
         r->order = HF_PAIRS;
         r->n_head = (int32_t)heads;
         if (r->n_rows % heads || r->n_rows / heads % 2)
             bad_tensor(h, g, "its rows are not those of the heads");
     } else if (g->how & HF_QKV) {
-        stand_up(g);
+        make_column(g);
         r->order = HF_PARTS;
         r->n_head = h->n_head;
         r->n_head_kv = h->n_head_kv;
@@ -185,7 +186,7 @@ read_as(const struct safetensors_tensor *t)
 
 /* Vectors, and what must stay exact, are F32; else what all parts are. */
 static enum ggml_type
-type_of_parts(struct hf *h, const struct going *g)
+type_of_parts(struct hf *h, const struct conversion *g)
 {
     enum ggml_type type = read_as(g->first);
 
@@ -215,10 +216,10 @@ static void
 add_tensor_from(struct hf *h, const char *name, unsigned how,
                 const struct safetensors_tensor **from, size_t n)
 {
-    struct going g = { .first = from[0],
-                       .name = name,
-                       .how = how,
-                       .rows = { .from = from, .n_from = n } };
+    struct conversion g = { .first = from[0],
+                            .name = name,
+                            .how = how,
+                            .rows = { .from = from, .n_from = n } };
 
     if (how & HF_MXFP4)
         lay_out_mxfp4(h, &g);
@@ -227,9 +228,9 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
     if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
         take_half(h, &g);
     if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
-        take_other(h, &g);
-    if (convert_hf_good(h) && how & HF_TURN && g.first->n_dims > 1)
-        turn(&g);
+        take_alternate(h, &g);
+    if (convert_hf_good(h) && how & HF_TRANSPOSE && g.first->n_dims > 1)
+        transpose(&g);
     if (convert_hf_good(h))
         set_order(h, &g);
     if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {

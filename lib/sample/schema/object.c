@@ -272,7 +272,7 @@ rule_of_apart(struct object *o, long n)
 /* So many others, after a comma or not; the same name twice is one. */
 static void
 add_others(struct object *o, struct schema_text *b, long min, long max,
-           bool behind)
+           bool after)
 {
     if (min > 1 && o->patterns)
         sample_schema_refuse(
@@ -284,10 +284,10 @@ add_others(struct object *o, struct schema_text *b, long min, long max,
                              "given is not supported",
                              MAX_APART);
     if (min > 1 && !o->s->failed) {
-        sample_schema_add(b, "%s \"\\\"\" r%d", behind ? "\",\" blank" : "",
+        sample_schema_add(b, "%s \"\\\"\" r%d", after ? "\",\" blank" : "",
                           rule_of_apart(o, min));
         sample_schema_add_more(o->s, b, o->other, 0, max < 0 ? -1 : max - min);
-    } else if (behind) {
+    } else if (after) {
         sample_schema_add_more(o->s, b, o->other, min, max);
     } else {
         sample_schema_add_items(o->s, b, o->other, min, max);
@@ -311,14 +311,14 @@ rule_at(const struct object *o, size_t i, long c)
 
 /* Member i and what follows; `later`: how many after are not required. */
 static void
-put_member(struct object *o, size_t i, long c, long later, bool behind)
+put_member(struct object *o, size_t i, long c, long later, bool after)
 {
     const struct member *m = &o->p[i];
     struct schema_text body = { 0 };
     bool write = m->required || o->most < 0 || c < o->most;
 
     if (write) {
-        sample_schema_add(&body, behind ? "\",\" blank " : "");
+        sample_schema_add(&body, after ? "\",\" blank " : "");
         sample_schema_add_name(o->s, &body, m->name);
         sample_schema_add(&body, " \":\" blank r%d r%d", m->value,
                           rule_at(o, i + 1, c + !m->required));
@@ -349,7 +349,7 @@ static void
 put_rules(struct object *o)
 {
     long optional = (long)o->n - o->required, before = 0;
-    bool behind = false;
+    bool after = false;
 
     o->cap = max_of(o->least < optional ? o->least : optional, 1);
     if (o->most >= 0 && (o->most < optional || o->other != SCHEMA_NOTHING))
@@ -360,9 +360,9 @@ put_rules(struct object *o)
         bool optional_one = !o->p[i].required;
 
         for (long c = 0; c <= o->cap && c <= before; c++)
-            put_member(o, i, c, optional - before - optional_one, c || behind);
+            put_member(o, i, c, optional - before - optional_one, c || after);
         before += optional_one;
-        behind = behind || o->p[i].required;
+        after = after || o->p[i].required;
     }
     for (long c = 0; c <= o->cap && !o->s->failed; c++)
         put_last(o, c);

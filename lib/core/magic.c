@@ -1,5 +1,5 @@
-/* stranger.c - what a file is that is none of those looked for */
-#include "core/stranger.h"
+/* magic.c - what a file of another format is, by its first bytes */
+#include "core/magic.h"
 
 #include <string.h>
 #include <strings.h>
@@ -8,7 +8,7 @@
 static const struct {
     const char *magic, *what;
     size_t at;
-} strangers[] = {
+} known[] = {
     { "version https://git-lfs.github.com/spec/",
       "a Git LFS pointer: `git lfs pull` gets the file itself", 0 },
     { "<!doctype html", "an HTML page, downloaded in place of the file", 0 },
@@ -47,17 +47,17 @@ skip_blanks(const char *p, size_t size)
 }
 
 const char *
-stranger_name(const void *data, size_t size)
+magic_name(const void *data, size_t size)
 {
     size_t blanks = skip_blanks(data, size);
 
-    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
-        size_t at = strangers[i].at ? strangers[i].at : blanks;
-        size_t n = strlen(strangers[i].magic);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        size_t at = known[i].at ? known[i].at : blanks;
+        size_t n = strlen(known[i].magic);
 
         if (at <= size && n <= size - at &&
-            strncasecmp((const char *)data + at, strangers[i].magic, n) == 0)
-            return strangers[i].what;
+            strncasecmp((const char *)data + at, known[i].magic, n) == 0)
+            return known[i].what;
     }
     return NULL;
 }
