@@ -60,8 +60,8 @@ is_shared(const struct model_hparams *hp, const char *name)
     layer = strtol(name + 4, &end, 10);
     return layer >= 0 && layer < hp->n_layer &&
            hp->layers[layer].kv_layer != layer &&
-           (name_matches(end, ".attn_k.") || is_named(end, ".attn_v.") ||
-            is_named(end, ".attn_k_norm."));
+           (name_matches(end, ".attn_k.") || name_matches(end, ".attn_v.") ||
+            name_matches(end, ".attn_k_norm."));
 }
 
 static bool

@@ -162,7 +162,7 @@ cuda_block_id(void)
 DEVICE void
 cuda_grid_dependency_sync(void)
 {
-    emulate_cuda_grid_dependency_sync();
+    emulate_grid_dependency_sync();
 }
 
 DEVICE unsigned

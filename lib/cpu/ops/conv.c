@@ -29,10 +29,10 @@ im2col_row(const struct ggml_tensor *dst, struct cpu_row r, float *y)
         r.i2 = 0;
     for (int64_t c = 0; c < x->ne[channel]; c++)
         for (int64_t k = 0; k < h.k; k++, y += w.k) {
-            int64_t line = conv_source(&h, r.i2, k);
+            int64_t line = cpu_conv_source(&h, r.i2, k);
             const char *from = image + (size_t)c * x->nb[channel];
 
-            if (!conv_inside(&h, line))
+            if (!cpu_conv_inside(&h, line))
                 from = NULL;
             else if (is_2d)
                 from += (size_t)line * x->nb[1];
@@ -87,10 +87,10 @@ dw_line(const struct cpu_task *t, struct ggml_tensor *dst, struct cpu_row r)
 
     memset(y, 0, (size_t)dst->ne[0] * sizeof(*y));
     for (int64_t i = 0; i < h.k; i++) {
-        struct cpu_row from = { conv_source(&h, r.i1, i), r.i2, r.i3 };
+        struct cpu_row from = { cpu_conv_source(&h, r.i1, i), r.i2, r.i3 };
         struct cpu_row of_k = { i, 0, r.i2 };
 
-        for (int64_t j = 0; j < w.k && conv_inside(&h, from.i1); j++) {
+        for (int64_t j = 0; j < w.k && cpu_conv_inside(&h, from.i1); j++) {
             float value;
 
             cpu_gather(a->type, cpu_row_data(a, of_k) + (size_t)j * a->nb[0], 0,
@@ -153,12 +153,12 @@ dw_pixel(const struct cpu_task *t, const struct channels *c, const char *image,
 
     memset(y, 0, (size_t)n * sizeof(*y));
     for (int64_t i = 0; i < c->h.k; i++) {
-        int64_t from = conv_source(&c->h, line, i);
+        int64_t from = cpu_conv_source(&c->h, line, i);
 
-        for (int64_t j = 0; j < c->w.k && conv_inside(&c->h, from); j++) {
-            int64_t at = conv_source(&c->w, column, j);
+        for (int64_t j = 0; j < c->w.k && cpu_conv_inside(&c->h, from); j++) {
+            int64_t at = cpu_conv_source(&c->w, column, j);
 
-            if (!conv_inside(&c->w, at))
+            if (!cpu_conv_inside(&c->w, at))
                 continue;
             t->k->mul(n, c->product, c->kernel + (i * c->w.k + j) * n,
                       floats(image + (size_t)from * c->b->nb[1] +

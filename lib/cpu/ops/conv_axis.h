@@ -16,13 +16,13 @@ cpu_conv_axis(const struct ggml_tensor *dst, int dim, int n_dims);
 
 /* The element under element k of the kernel at a place. */
 static inline int64_t
-conv_source(const struct conv_axis *a, int64_t place, int64_t k)
+cpu_conv_source(const struct conv_axis *a, int64_t place, int64_t k)
 {
     return place * a->s - a->p + k * a->d;
 }
 
 static inline bool
-conv_inside(const struct conv_axis *a, int64_t i)
+cpu_conv_inside(const struct conv_axis *a, int64_t i)
 {
     return i >= 0 && i < a->n;
 }

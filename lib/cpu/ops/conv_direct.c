@@ -22,13 +22,14 @@ cpu_conv_unfold(const struct conv_axis *w, const struct ggml_tensor *x,
 {
     int64_t first = 0, end = from ? w->k : 0;
 
-    while (first < end && !conv_inside(w, conv_source(w, place, first)))
+    while (first < end && !cpu_conv_inside(w, cpu_conv_source(w, place, first)))
         y[first++] = 0;
-    while (end > first && !conv_inside(w, conv_source(w, place, end - 1)))
+    while (end > first &&
+           !cpu_conv_inside(w, cpu_conv_source(w, place, end - 1)))
         end--;
     if (end > first)
         cpu_gather(x->type,
-                   from + (size_t)conv_source(w, place, first) * x->nb[0],
+                   from + (size_t)cpu_conv_source(w, place, first) * x->nb[0],
                    (size_t)w->d * x->nb[0], end - first, y + first);
     for (end = end > first ? end : first; end < w->k; end++)
         y[end] = 0;
@@ -40,13 +41,13 @@ cpu_conv_add_line(const struct cpu_task *t, const struct conv_axis *w,
 {
     int64_t first = 0, end = n;
 
-    while (first < end && !conv_inside(w, conv_source(w, first, k)))
+    while (first < end && !cpu_conv_inside(w, cpu_conv_source(w, first, k)))
         first++;
-    while (end > first && !conv_inside(w, conv_source(w, end - 1, k)))
+    while (end > first && !cpu_conv_inside(w, cpu_conv_source(w, end - 1, k)))
         end--;
     if (end == first)
         return;
-    x += conv_source(w, first, k);
+    x += cpu_conv_source(w, first, k);
     if (w->s == 1)
         t->k->add_weighted_rows[GGML_TYPE_F32](
             &(struct cpu_small_batch){ .m = 1,
@@ -122,10 +123,11 @@ conv_row(const struct cpu_task *t, struct ggml_tensor *dst,
     for (int64_t channel = 0; channel < c->n_channels; channel++)
         for (int64_t d = 0; d < c->d.k; d++)
             for (int64_t h = 0; h < c->h.k; h++) {
-                int64_t line = conv_source(&c->h, r.i1, h);
-                int64_t depth = conv_source(&c->d, plane, d);
+                int64_t line = cpu_conv_source(&c->h, r.i1, h);
+                int64_t depth = cpu_conv_source(&c->d, plane, d);
 
-                if (conv_inside(&c->h, line) && conv_inside(&c->d, depth))
+                if (cpu_conv_inside(&c->h, line) &&
+                    cpu_conv_inside(&c->d, depth))
                     conv_line(t, dst, c, line_at(dst, c, h, d, channel, out),
                               line_at(dst, c, line, depth, channel, image), y);
             }
@@ -174,12 +176,12 @@ im2col_3d_row(const struct ggml_tensor *dst, const struct conv *c,
     for (int64_t channel = 0; channel < c->n_channels; channel++)
         for (int64_t d = 0; d < c->d.k; d++)
             for (int64_t h = 0; h < c->h.k; h++, y += c->w.k) {
-                int64_t line = conv_source(&c->h, r.i2, h);
-                int64_t depth = conv_source(&c->d, plane, d);
+                int64_t line = cpu_conv_source(&c->h, r.i2, h);
+                int64_t depth = cpu_conv_source(&c->d, plane, d);
                 struct cpu_row at =
                     line_at(dst, c, line, depth, channel, image);
-                bool is_there =
-                    conv_inside(&c->h, line) && conv_inside(&c->d, depth);
+                bool is_there = cpu_conv_inside(&c->h, line) &&
+                                cpu_conv_inside(&c->d, depth);
 
                 cpu_conv_unfold(&c->w, x, is_there ? cpu_row_data(x, at) : NULL,
                                 r.i1, y);
