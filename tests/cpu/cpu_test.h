@@ -61,12 +61,15 @@ test_at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
 {
     const char *row = (const char *)t->data + (size_t)i1 * t->nb[1] +
                       (size_t)i2 * t->nb[2] + (size_t)i3 * t->nb[3];
+    size_t at = (size_t)i0 * t->nb[0];
     const struct ggml_type_traits *traits;
     float block[256];
 
-    if (t->type == GGML_TYPE_F32) /* most are */
-        return (double)*(const float *)(const void *)(row +
-                                                      (size_t)i0 * t->nb[0]);
+    if (t->type == GGML_TYPE_F32)
+        return (double)*(const float *)(const void *)(row + at);
+    if (t->type == GGML_TYPE_F16)
+        return (double)ggml_fp16_to_fp32(
+            *(const ggml_fp16_t *)(const void *)(row + at));
     traits = ggml_get_type_traits(t->type);
     if (!traits->is_quantized)
         return (double)ggml_get_f32_nd(t, (int)i0, (int)i1, (int)i2, (int)i3);

@@ -142,8 +142,9 @@ check_shapes(void)
           1e-9, 1e-6);
 }
 
+/* Matrices of other types; `only`: a part of their names, or NULL for all. */
 static void
-check_types(void)
+check_types(const char *only)
 {
     static const char *const floats[] = { "gpt2-f16", "llama-f16", "gpt2-bf16",
                                           "llama-bf16" };
@@ -152,6 +153,8 @@ check_types(void)
     struct model_spec spec;
 
     for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
+        if (only && !strstr(floats[i], only))
+            continue;
         models_named(floats[i], &spec);
         /* some kernels round activations to BF16 where weights are that: see
          * isas.test for the others */
@@ -162,6 +165,8 @@ check_types(void)
             check(floats[i], &spec, 1e-9, 1e-6);
     }
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        if (only && !strstr(blocks[i], only))
+            continue;
         models_named(blocks[i], &spec);
         check(blocks[i], &spec, 1e-3, 1e-3);
     }
@@ -213,11 +218,15 @@ check_homes(void)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    if (argc > 1) {
+        check_types(argv[1]);
+        return tap_done();
+    }
     check_homes();
     check_shapes();
-    check_types();
+    check_types(NULL);
     check_rounded();
     return tap_done();
 }
