@@ -9,7 +9,7 @@
 
 /* ---- names beside the layers --------------------------------------------- */
 
-static const struct hf_name usual[] = {
+const struct hf_name convert_hf_usual[] = {
     { "model.embed_tokens", "token_embd", 0 },
     { "model.norm", "output_norm", 0 },
     { "lm_head", "output", HF_OPTIONAL },
@@ -56,21 +56,21 @@ static const struct hf_name falcon_whole[] = {
 
 /* ---- attention ----------------------------------------------------------- */
 
-static const struct hf_name attention[] = {
+const struct hf_name convert_hf_attention[] = {
     { "self_attn.q_proj", "attn_q", 0 },
     { "self_attn.k_proj", "attn_k", 0 },
     { "self_attn.v_proj", "attn_v", 0 },
     { "self_attn.o_proj", "attn_output", 0 },
     { 0 },
 };
-static const struct hf_name attention_pairs[] = {
+const struct hf_name convert_hf_attention_pairs[] = {
     { "self_attn.q_proj", "attn_q", HF_HEADS_Q },
     { "self_attn.k_proj", "attn_k", HF_HEADS_K },
     { "self_attn.v_proj", "attn_v", 0 },
     { "self_attn.o_proj", "attn_output", 0 },
     { 0 },
 };
-static const struct hf_name head_norms[] = {
+const struct hf_name convert_hf_head_norms[] = {
     { "self_attn.q_norm", "attn_q_norm", 0 },
     { "self_attn.k_norm", "attn_k_norm", 0 },
     { 0 },
@@ -83,7 +83,7 @@ static const struct hf_name gemma_head_norms[] = {
 
 /* ---- norms --------------------------------------------------------------- */
 
-static const struct hf_name norms[] = {
+const struct hf_name convert_hf_norms[] = {
     { "input_layernorm", "attn_norm", 0 },
     { "post_attention_layernorm", "ffn_norm", 0 },
     { 0 },
@@ -108,7 +108,7 @@ static const struct hf_name olmo2_norms[] = {
 
 /* ---- feed-forward -------------------------------------------------------- */
 
-static const struct hf_name dense[] = {
+const struct hf_name convert_hf_mlp[] = {
     { "mlp.gate_proj", "ffn_gate", 0 },
     { "mlp.up_proj", "ffn_up", 0 },
     { "mlp.down_proj", "ffn_down", 0 },
@@ -274,63 +274,65 @@ static const struct hf_family families[] = {
     { "LlamaForCausalLM",
       "llama",
       "model.layers.",
-      usual,
-      { attention_pairs, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
       .activations = "silu" },
     { "MistralForCausalLM",
       "llama",
       "model.layers.",
-      usual,
-      { attention_pairs, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
       .activations = "silu",
       .keys = convert_hf_keys_window },
     { "MixtralForCausalLM",
       "llama",
       "model.layers.",
-      usual,
-      { attention_pairs, norms, mixtral },
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, mixtral },
       .activations = "silu",
       .keys = convert_hf_keys_mixtral },
     { "Qwen2ForCausalLM",
       "qwen2",
       "model.layers.",
-      usual,
-      { attention, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, convert_hf_mlp },
       .activations = "silu",
       .keys = convert_hf_keys_qwen },
     { "Qwen2MoeForCausalLM",
       "qwen2moe",
       "model.layers.",
-      usual,
-      { attention, norms, experts, shared_expert },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, experts, shared_expert },
       .activations = "silu",
       .keys = convert_hf_keys_qwen2moe },
     { "Qwen3ForCausalLM",
       "qwen3",
       "model.layers.",
-      usual,
-      { attention, head_norms, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        convert_hf_mlp },
       .activations = "silu",
       .keys = convert_hf_keys_qwen },
     { "Qwen3MoeForCausalLM",
       "qwen3moe",
       "model.layers.",
-      usual,
-      { attention, head_norms, norms, experts },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        experts },
       .activations = "silu",
       .keys = convert_hf_keys_qwen3moe },
     { "GemmaForCausalLM",
       "gemma",
       "model.layers.",
       gemma_whole,
-      { attention, gemma_norms, dense },
+      { convert_hf_attention, gemma_norms, convert_hf_mlp },
       .activations = TANH "|gelu",
       .tied = true },
     { "Gemma2ForCausalLM",
       "gemma2",
       "model.layers.",
       gemma_whole,
-      { attention, gemma2_norms, dense },
+      { convert_hf_attention, gemma2_norms, convert_hf_mlp },
       .activations = TANH,
       .tied = true,
       .keys = convert_hf_keys_gemma2,
@@ -340,7 +342,7 @@ static const struct hf_family families[] = {
       "gemma3",
       "model.layers.",
       gemma_whole,
-      { attention, gemma_head_norms, gemma2_norms, dense },
+      { convert_hf_attention, gemma_head_norms, gemma2_norms, convert_hf_mlp },
       .activations = TANH,
       .tied = true,
       .keys = convert_hf_keys_gemma3,
@@ -350,7 +352,7 @@ static const struct hf_family families[] = {
       "gemma3",
       "model.layers.",
       gemma_whole,
-      { attention, gemma_head_norms, gemma2_norms, dense },
+      { convert_hf_attention, gemma_head_norms, gemma2_norms, convert_hf_mlp },
       .activations = TANH,
       .tied = true,
       .keys = convert_hf_keys_gemma3,
@@ -367,23 +369,23 @@ static const struct hf_family families[] = {
     { "Phi3ForCausalLM",
       "phi3",
       "model.layers.",
-      usual,
+      convert_hf_usual,
       { phi3_layer },
       .activations = "silu",
       .keys = convert_hf_keys_phi3 },
     { "SmolLM3ForCausalLM",
       "smollm3",
       "model.layers.",
-      usual,
-      { attention_pairs, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
       .activations = "silu",
       .tied = true,
       .keys = convert_hf_keys_smollm3 },
     { "GptOssForCausalLM",
       "gpt-oss",
       "model.layers.",
-      usual,
-      { attention, gpt_oss_layer },
+      convert_hf_usual,
+      { convert_hf_attention, gpt_oss_layer },
       .activations = "silu",
       .keys = convert_hf_keys_gpt_oss,
       .full_every = 2,
@@ -391,8 +393,8 @@ static const struct hf_family families[] = {
     { "Starcoder2ForCausalLM",
       "starcoder2",
       "model.layers.",
-      usual,
-      { attention, starcoder2_layer },
+      convert_hf_usual,
+      { convert_hf_attention, starcoder2_layer },
       .layer_norm = true,
       .activations = TANH,
       .tied = true,
@@ -400,39 +402,43 @@ static const struct hf_family families[] = {
     { "Olmo2ForCausalLM",
       "olmo2",
       "model.layers.",
-      usual,
-      { attention, head_norms, olmo2_norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, olmo2_norms,
+        convert_hf_mlp },
       .activations = "silu" },
     { "Olmo3ForCausalLM",
       "olmo2",
       "model.layers.",
-      usual,
-      { attention, head_norms, olmo2_norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, olmo2_norms,
+        convert_hf_mlp },
       .activations = "silu",
       .keys = convert_hf_keys_olmo3,
       .listed = true },
     { "GraniteForCausalLM",
       "granite",
       "model.layers.",
-      usual,
-      { attention_pairs, norms, dense },
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
       .activations = "silu",
       .keys = convert_hf_keys_granite },
+    { 0 },
 };
 
-enum {
-    N_FAMILIES = sizeof(families) / sizeof(families[0])
+static const struct hf_family *const tables[] = {
+    families,
+    convert_hf_dense,
+    convert_hf_mixtures,
+    convert_hf_encoders,
 };
 
 const struct hf_family *
 convert_hf_family_find(const char *model)
 {
-    for (size_t i = 0; i < N_FAMILIES; i++)
-        if (!strcmp(families[i].model, model))
-            return &families[i];
-    for (const struct hf_family *f = convert_hf_encoders; f->model; f++)
-        if (!strcmp(f->model, model))
-            return f;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct hf_family *f = tables[i]; f->model; f++)
+            if (!strcmp(f->model, model))
+                return f;
     return NULL;
 }
 

@@ -24,6 +24,10 @@ enum {
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
 };
 
+enum {
+    HF_LISTS = 6, /* of names of a layer's tensors */
+};
+
 /* What a tensor is called there and here; "%d" is the layer in front of it, or
  * an expert. */
 struct hf_name {
@@ -35,8 +39,9 @@ struct hf_family {
     const char *model;  /* architectures[0] in config.json */
     const char *arch;   /* general.architecture */
     const char *layers; /* "model.layers." */
-    const struct hf_name *whole, *layer[4]; /* ended by one without a name */
-    bool layer_norm;                        /* with means; else RMS */
+    const struct hf_name *whole, *layer[HF_LISTS]; /* ended by one without
+                                                    a name */
+    bool layer_norm;                               /* with means; else RMS */
     double epsilon; /* unless the configuration says it; 0: the customary */
     bool encoder;   /* no logits */
     bool positions; /* learned ones; else rotary */
@@ -48,8 +53,18 @@ struct hf_family {
     bool listed;    /* it is any layer that layer_types says */
 };
 
-/* encoders.c: ended by one without a name. */
+/* Ended by one without a name: encoders.c, dense.c, mixtures.c. */
 extern const struct hf_family convert_hf_encoders[];
+extern const struct hf_family convert_hf_dense[];
+extern const struct hf_family convert_hf_mixtures[];
+
+/* Lists of names that several families have. */
+extern const struct hf_name convert_hf_usual[];     /* beside the layers */
+extern const struct hf_name convert_hf_attention[]; /* self_attn.q_proj, ... */
+extern const struct hf_name convert_hf_attention_pairs[]; /* by HF_PAIRS */
+extern const struct hf_name convert_hf_head_norms[];
+extern const struct hf_name convert_hf_norms[];
+extern const struct hf_name convert_hf_mlp[]; /* mlp.gate_proj, ... */
 
 const struct hf_family *
 convert_hf_family_find(const char *model);
@@ -60,6 +75,8 @@ convert_hf_read_keys(struct hf *h);
 void
 convert_hf_read_pooling(struct hf *h);
 /* special.c: what only some families have. */
+void
+convert_hf_set_experts(struct hf *h, int64_t used);
 void
 convert_hf_keys_window(struct hf *h);
 void

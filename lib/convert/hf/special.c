@@ -29,16 +29,19 @@ convert_hf_keys_window(struct hf *h)
         convert_hf_set_u32(h, "attention.sliding_window", n);
 }
 
-static void
-set_experts(struct hf *h, int64_t used)
+void
+convert_hf_set_experts(struct hf *h, int64_t used)
 {
     struct core_json_keys *c = &h->config;
 
     h->n_expert = (int32_t)core_json_int(
-        c, "num_local_experts|num_experts|n_routed_experts", 1, MAX_EXPERTS, 0);
+        c, "num_local_experts|num_experts|n_routed_experts|moe_num_experts", 1,
+        MAX_EXPERTS, 0);
     convert_hf_set_u32(h, "expert_count", h->n_expert);
     convert_hf_set_u32(h, "expert_used_count",
-                       core_json_int(c, "num_experts_per_tok|experts_per_token",
+                       core_json_int(c,
+                                     "num_experts_per_tok|experts_per_token|"
+                                     "moe_topk|moe_k",
                                      1, MAX_USED, used));
 }
 
@@ -46,7 +49,7 @@ void
 convert_hf_keys_mixtral(struct hf *h)
 {
     convert_hf_keys_window(h);
-    set_experts(h, 2);
+    convert_hf_set_experts(h, 2);
 }
 
 /* Windows begin at a layer that no model has. */
@@ -70,7 +73,7 @@ keys_qwen_moe(struct hf *h, int64_t used)
     const json_t *dense = core_json_array_of(&h->config, "mlp_only_layers");
 
     convert_hf_keys_qwen(h);
-    set_experts(h, used);
+    convert_hf_set_experts(h, used);
     convert_hf_must_be_int(h, "decoder_sparse_step", 1);
     if (json_array_size(dense))
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
@@ -190,7 +193,7 @@ convert_hf_keys_gpt_oss(struct hf *h)
     double limit = core_json_number(c, "swiglu_limit", 0, 1e6, 7);
 
     convert_hf_keys_window(h);
-    set_experts(h, 4);
+    convert_hf_set_experts(h, 4);
     convert_hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
     if (limit != 7)
         core_json_bad(c, GG_ERR_UNSUPPORTED, "swiglu_limit: %g, not 7", limit);

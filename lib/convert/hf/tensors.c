@@ -428,7 +428,7 @@ convert_hf_add_tensors(struct hf *h)
     for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
         snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
         snprintf(to, sizeof(to), "blk.%d.", (int)i);
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < HF_LISTS; k++)
             take_list(h, from, to, h->family->layer[k]);
     }
     if (convert_hf_good(h)) {

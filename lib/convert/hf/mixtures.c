@@ -1,0 +1,219 @@
+/* mixtures.c - families with mixtures of experts: names of their tensors there
+ * and here, and their keys */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "convert/hf/families.h"
+
+enum {
+    MAX_FF = 1 << 24,
+    MAX_EXPERTS = 1 << 12,
+    MAX_SHARED = 64,
+};
+
+/* As lib/model/hparams.h has them, counted from 1. */
+enum gating {
+    SOFTMAX = 1,
+    SIGMOID = 2,
+};
+
+/* ---- names --------------------------------------------------------------- */
+
+/* Of layers that have experts; the others are dense. One tensor an expert. */
+static const struct hf_name experts[] = {
+    { "mlp.gate", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
+    { "mlp.gate.e_score_correction_bias", "exp_probs_b.bias",
+      HF_EXACT | HF_F32 | HF_OPTIONAL },
+    { "mlp.experts.%d.gate_proj", "ffn_gate_exps", HF_OPTIONAL },
+    { "mlp.experts.%d.up_proj", "ffn_up_exps", HF_OPTIONAL },
+    { "mlp.experts.%d.down_proj", "ffn_down_exps", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name dense[] = {
+    { "mlp.gate_proj", "ffn_gate", HF_OPTIONAL },
+    { "mlp.up_proj", "ffn_up", HF_OPTIONAL },
+    { "mlp.down_proj", "ffn_down", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name shared[] = {
+    { "mlp.shared_experts.gate_proj", "ffn_gate_shexp", HF_OPTIONAL },
+    { "mlp.shared_experts.up_proj", "ffn_up_shexp", HF_OPTIONAL },
+    { "mlp.shared_experts.down_proj", "ffn_down_shexp", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name ernie_bias[] = {
+    { "mlp.moe_statics.e_score_correction_bias", "exp_probs_b.bias",
+      HF_EXACT | HF_F32 | HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name block_sparse[] = {
+    { "block_sparse_moe.gate", "ffn_gate_inp", HF_F32 },
+    { "block_sparse_moe.e_score_correction_bias", "exp_probs_b.bias",
+      HF_EXACT | HF_F32 | HF_OPTIONAL },
+    { "block_sparse_moe.experts.%d.w1", "ffn_gate_exps", 0 },
+    { "block_sparse_moe.experts.%d.w3", "ffn_up_exps", 0 },
+    { "block_sparse_moe.experts.%d.w2", "ffn_down_exps", 0 },
+    { 0 },
+};
+static const struct hf_name glm_norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "self_attn.q_norm", "attn_q_norm", HF_OPTIONAL },
+    { "self_attn.k_norm", "attn_k_norm", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name hunyuan[] = {
+    { "self_attn.query_layernorm", "attn_q_norm", 0 },
+    { "self_attn.key_layernorm", "attn_k_norm", 0 },
+    { "mlp.gate.wg", "ffn_gate_inp", HF_F32 },
+    { "mlp.shared_mlp.gate_proj", "ffn_gate_shexp", 0 },
+    { "mlp.shared_mlp.up_proj", "ffn_up_shexp", 0 },
+    { "mlp.shared_mlp.down_proj", "ffn_down_shexp", 0 },
+    { 0 },
+};
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void
+set_length(struct hf *h, const char *from)
+{
+    convert_hf_set_u32(h, "expert_feed_forward_length",
+                       core_json_int(&h->config, from, 1, MAX_FF, 0));
+}
+
+static void
+set_scale(struct hf *h)
+{
+    convert_hf_set_f32(
+        h, "expert_weights_scale",
+        core_json_number(&h->config, "routed_scaling_factor", 0, 1e6, 1));
+}
+
+static void
+set_groups(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+    int64_t n = core_json_int(c, "n_group", 1, MAX_EXPERTS, 1);
+
+    convert_hf_set_u32(h, "expert_group_count", n);
+    convert_hf_set_u32(h, "expert_group_used_count",
+                       core_json_int(c, "topk_group", 1, n, 1));
+}
+
+/* As DeepSeek V3 has it: GLM 4.5, dots.llm1. */
+static void
+keys_deepseek3(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_set_experts(h, 8);
+    set_length(h, "moe_intermediate_size");
+    convert_hf_set_u32(h, "expert_shared_count",
+                       core_json_int(c, "n_shared_experts", 0, MAX_SHARED, 1));
+    convert_hf_set_u32(
+        h, "leading_dense_block_count",
+        core_json_int(c, "first_k_dense_replace", 0, h->n_layer, 0));
+    convert_hf_set_bool(h, "expert_weights_norm",
+                        core_json_bool(c, "norm_topk_prob", true));
+    convert_hf_set_u32(h, "expert_gating_func", SIGMOID);
+    set_scale(h);
+    set_groups(h);
+}
+
+static void
+keys_ernie(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_set_experts(h, 6);
+    set_length(h, "moe_intermediate_size");
+    convert_hf_set_u32(
+        h, "expert_shared_count",
+        core_json_int(c, "moe_num_shared_experts", 0, MAX_SHARED, 0));
+    convert_hf_set_u32(
+        h, "leading_dense_block_count",
+        core_json_int(c, "moe_layer_start_index", 0, h->n_layer, 0));
+    convert_hf_set_u32(
+        h, "interleave_moe_layer_step",
+        core_json_int(c, "moe_layer_interval", 1, h->n_layer, 1));
+    convert_hf_must_be_int(h, "moe_layer_end_index", h->n_layer - 1);
+}
+
+static void
+keys_hunyuan(struct hf *h)
+{
+    convert_hf_set_experts(h, 1);
+    convert_hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
+    convert_hf_set_u32(h, "expert_shared_feed_forward_length", h->n_ff);
+}
+
+static void
+keys_minimax(struct hf *h)
+{
+    convert_hf_set_experts(h, 8);
+    convert_hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
+    convert_hf_set_u32(h, "expert_gating_func", SIGMOID);
+}
+
+static void
+keys_olmoe(struct hf *h)
+{
+    convert_hf_set_experts(h, 8);
+    convert_hf_must_be(h, "norm_topk_prob", false, false);
+    if (core_json_find(&h->config, "clip_qkv"))
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "clip_qkv: olmoe clamps nothing here");
+}
+
+const struct hf_family convert_hf_mixtures[] = {
+    { "Glm4MoeForCausalLM",
+      "glm4moe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, glm_norms, experts, dense, shared },
+      .activations = "silu",
+      .keys = keys_deepseek3 },
+    { "Dots1ForCausalLM",
+      "dots1",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms, experts,
+        dense, shared },
+      .activations = "silu",
+      .keys = keys_deepseek3 },
+    { "Ernie4_5_MoeForCausalLM",
+      "ernie4_5-moe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, experts, ernie_bias, dense,
+        shared },
+      .activations = "silu",
+      .keys = keys_ernie },
+    { "HunYuanMoEV1ForCausalLM",
+      "hunyuan-moe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, hunyuan, experts },
+      .activations = "silu",
+      .keys = keys_hunyuan },
+    { "MiniMaxM2ForCausalLM",
+      "minimax-m2",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        block_sparse },
+      .activations = "silu",
+      .keys = keys_minimax },
+    { "OlmoeForCausalLM",
+      "olmoe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        experts },
+      .activations = "silu",
+      .keys = keys_olmoe },
+    { 0 },
+};
+
+#endif
