@@ -21,45 +21,82 @@ struct model_arch {
     /* Finds what stands before them, beside token_embd and position_embd; NULL:
      * nothing does. */
     void (*embedding)(struct model_loader *l);
+    bool output_embeds;  /* a file without token_embd has it as the output */
     bool partial_layers; /* some have no attention or no feed-forward block */
 };
 
 /* All of them, in the order of their names. */
 #define MODEL_ARCHS(X)                                                         \
+    X(arcee)                                                                   \
+    X(baichuan)                                                                \
     X(bailingmoe)                                                              \
     X(bailingmoe2)                                                             \
     X(bert)                                                                    \
+    X(bitnet)                                                                  \
+    X(bloom)                                                                   \
+    X(chatglm)                                                                 \
+    X(codeshell)                                                               \
+    X(cohere2)                                                                 \
+    X(command_r)                                                               \
     X(dbrx)                                                                    \
+    X(deci)                                                                    \
     X(deepseek)                                                                \
     X(dots1)                                                                   \
+    X(ernie4_5)                                                                \
     X(ernie4_5_moe)                                                            \
+    X(exaone)                                                                  \
+    X(exaone4)                                                                 \
     X(falcon)                                                                  \
     X(gemma)                                                                   \
     X(gemma2)                                                                  \
     X(gemma3)                                                                  \
-    X(glm4moe)                                                                 \
     X(gemma3n)                                                                 \
     X(gemma4)                                                                  \
+    X(glm4)                                                                    \
+    X(glm4moe)                                                                 \
     X(gpt2)                                                                    \
     X(gpt_oss)                                                                 \
     X(gptj)                                                                    \
     X(gptneox)                                                                 \
     X(granite)                                                                 \
+    X(granite_swa)                                                             \
+    X(granitemoe)                                                              \
+    X(hunyuan_dense)                                                           \
     X(hunyuan_moe)                                                             \
+    X(internlm2)                                                               \
+    X(jais2)                                                                   \
     X(llama)                                                                   \
+    X(maincoder)                                                               \
+    X(mellum)                                                                  \
+    X(minicpm)                                                                 \
     X(minimax_m2)                                                              \
+    X(mistral3)                                                                \
+    X(muse_glimmer)                                                            \
+    X(nanbeige)                                                                \
+    X(nemotron)                                                                \
     X(nomic_bert)                                                              \
+    X(olmo)                                                                    \
     X(olmo2)                                                                   \
     X(olmoe)                                                                   \
+    X(orion)                                                                   \
+    X(paddleocr)                                                               \
     X(phi2)                                                                    \
     X(phi3)                                                                    \
     X(phimoe)                                                                  \
     X(qwen2)                                                                   \
     X(qwen2moe)                                                                \
+    X(qwen2vl)                                                                 \
     X(qwen3)                                                                   \
     X(qwen3moe)                                                                \
+    X(qwen3vl)                                                                 \
+    X(qwen3vlmoe)                                                              \
+    X(seed_oss)                                                                \
+    X(smallthinker)                                                            \
     X(smollm3)                                                                 \
+    X(stablelm)                                                                \
+    X(starcoder)                                                               \
     X(starcoder2)                                                              \
+    X(xverse)                                                                  \
     /* the end */
 
 #define MODEL_ARCH_DECLARE(name)                                               \

@@ -130,15 +130,29 @@ model_graph_project_back(struct graph *g, int32_t layer,
                               &g->model->layers[layer].attn_output);
 }
 
+/* x times sigmoid(gate(cur)), where the layer has a gate. */
+static struct ggml_tensor *
+gate_attention(struct graph *g, const struct model_layer *l,
+               struct ggml_tensor *cur, struct ggml_tensor *x)
+{
+    if (!l->attn_gate.weight)
+        return x;
+    cur = model_graph_linear(g, cur, &l->attn_gate);
+    return ggml_mul(g->ctx, x, ggml_sigmoid(g->ctx, cur));
+}
+
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur)
 {
+    const struct model_layer *l = &g->model->layers[layer];
     struct graph_heads h =
         model_graph_turn(g, layer, model_graph_project(g, layer, cur));
+    struct ggml_tensor *x = model_graph_attention(g, layer, h.q, h.k, h.v);
 
-    cur = model_graph_attention(g, layer, h.q, h.k, h.v);
-    return model_graph_project_back(g, layer, cur);
+    x = gate_attention(g, l, cur, x);
+    x = model_graph_norm(g, x, &l->attn_sub_norm);
+    return model_graph_project_back(g, layer, x);
 }
 
 /* ---- feed-forward ------------------------------------------------------- */
@@ -212,6 +226,7 @@ model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
         up = gated_by_itself(g, up, act);
     else
         up = activate(g, up, act);
+    up = model_graph_norm(g, up, &layer->ffn_sub_norm);
     return model_graph_linear(g, up, &layer->ffn_down);
 }
 

@@ -129,16 +129,21 @@ model_graph_add_token_type(struct graph *g, struct ggml_tensor *x)
 }
 
 struct ggml_tensor *
-model_graph_norm(struct graph *g, struct ggml_tensor *x,
-                 const struct model_norm *norm)
+model_graph_norm_plain(struct graph *g, struct ggml_tensor *x)
 {
     const struct model_hparams *hp = &g->model->hp;
 
+    return hp->norms == MODEL_LAYER_NORM ? ggml_norm(g->ctx, x, hp->eps)
+                                         : ggml_rms_norm(g->ctx, x, hp->eps);
+}
+
+struct ggml_tensor *
+model_graph_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm)
+{
     if (!norm->weight)
         return x;
-    x = hp->norms == MODEL_LAYER_NORM ? ggml_norm(g->ctx, x, hp->eps)
-                                      : ggml_rms_norm(g->ctx, x, hp->eps);
-    x = ggml_mul(g->ctx, x, norm->weight);
+    x = ggml_mul(g->ctx, model_graph_norm_plain(g, x), norm->weight);
     return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
 }
 

@@ -94,6 +94,10 @@ struct ggml_tensor *
 model_graph_norm(struct graph *g, struct ggml_tensor *x,
                  const struct model_norm *norm);
 
+/* Normalised only. */
+struct ggml_tensor *
+model_graph_norm_plain(struct graph *g, struct ggml_tensor *x);
+
 struct ggml_tensor *
 model_graph_linear(struct graph *g, struct ggml_tensor *x,
                    const struct model_linear *linear);
@@ -155,7 +159,8 @@ model_graph_project_back(struct graph *g, int32_t layer,
 
 /* ---- whole blocks ------------------------------------------------------- */
 
-/* All of the above, of cur. */
+/* All of the above, of cur; with the layer's gate and norm before the matrix
+ * that projects back, if it has them. */
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur);

@@ -173,6 +173,14 @@ model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
 }
 
 bool
+model_key_is(const struct model_keys *keys, const char *name)
+{
+    char key[MAX_KEY];
+
+    return have(keys, full_key(keys, name, key));
+}
+
+bool
 model_key_bool(struct model_keys *keys, const char *name, bool other)
 {
     char key[MAX_KEY];
@@ -486,9 +494,9 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
         keys, "expert_shared_feed_forward_length", MAX_FF, n_ff);
 }
 
-/* expert_gating_func of files: 0 where it is not said. */
-static void
-read_gating(struct model_keys *keys, struct model_hparams *hp, int other)
+/* In files 1 is the first of them; 0: it is not said. */
+void
+model_keys_gating(struct model_keys *keys, struct model_hparams *hp, int other)
 {
     static const char name[] = "expert_gating_func";
     int32_t v = model_key_int_or_zero(keys, name, 255, other + 1);
@@ -532,7 +540,7 @@ model_keys_routing(struct model_keys *keys, struct model_hparams *hp, int other)
 
     hp->n_dense =
         model_key_int(keys, "leading_dense_block_count", 0, hp->n_layer, 0);
-    read_gating(keys, hp, other);
+    model_keys_gating(keys, hp, other);
     r->normed = model_key_bool(keys, "expert_weights_norm", false);
     r->scale = model_key_float(keys, "expert_weights_scale", 0, 1e6f, 0);
     if (r->scale == 1)

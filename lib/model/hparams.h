@@ -29,6 +29,7 @@ struct rope_params {
     int32_t n_ctx_orig; /* positions that it was trained for unscaled */
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
+    bool own_divisors; /* the file's rope_freqs divide its angles, too */
 };
 
 enum model_norms {
@@ -59,8 +60,9 @@ struct model_routing {
         MODEL_GATING_SIGMOID,
         MODEL_GATING_SOFTMAX_OF_USED, /* over those that are used only */
     } gating;
-    bool normed; /* weights are divided by their sum */
-    float scale; /* and multiplied by this; 0: by nothing */
+    bool normed;     /* weights are divided by their sum, */
+    float least_sum; /* of sigmoids: this where it is less; 0: 1e-20 */
+    float scale;     /* and multiplied by this; 0: by nothing */
     /* The best n_group_used of so many groups of experts are chosen first, by
      * the sum of their two best scores; 0: there are no groups. */
     int32_t n_group, n_group_used;
@@ -82,6 +84,8 @@ struct model_layer_hparams {
      * all gates are as they are. */
     bool sparse;
     float sparsity;
+    int32_t turns; /* 0: queries and keys do not turn; of families whose
+                      files say so for each layer */
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
@@ -93,6 +97,8 @@ struct model_hparams {
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
     int32_t n_behind; /* layers of the file after these: not computed */
+    int32_t n_loop;   /* so many have weights of their own, those after them the
+                         same once more; 0: all have */
     struct model_layer_hparams layers[MODEL_MAX_LAYERS];
     enum model_norms norms;
     float eps; /* of the norms */
@@ -141,6 +147,8 @@ struct model_hparams {
     bool learned_positions; /* a table of them */
     bool encoder;    /* ids attend to later ones, too; there are no logits */
     bool sequential; /* GPT-NeoX: the blocks follow each other */
+    bool skip_loop_norm; /* Nanbeige: loops over the layers are not parted by a
+                            norm */
 };
 
 /* Whether the layer keeps keys and values of its own. */
@@ -191,6 +199,10 @@ model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
 float
 model_key_float_or_zero(struct model_keys *keys, const char *name, float min,
                         float max, float other);
+
+/* Whether the file has it. */
+bool
+model_key_is(const struct model_keys *keys, const char *name);
 
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);
@@ -263,6 +275,11 @@ model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp);
 void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required);
+
+/* How experts are chosen, expert_gating_func: `other` where the file does not
+ * say it. */
+void
+model_keys_gating(struct model_keys *keys, struct model_hparams *hp, int other);
 
 /* Dense layers in front, how experts are chosen and what scales their answers,
  * of families whose files say so: gating is `other` where they don't. */

@@ -267,9 +267,9 @@ model_find_vector(struct model_loader *l, const char *name, int64_t n,
     return find_tensor(l, name, "weight", want);
 }
 
-static struct ggml_tensor *
-find_bias(struct model_loader *l, const char *name, int64_t n,
-          enum model_need need)
+struct ggml_tensor *
+model_find_bias(struct model_loader *l, const char *name, int64_t n,
+                enum model_need need)
 {
     struct want want = { { n, 1, 1 }, true, need, NULL };
 
@@ -315,7 +315,7 @@ find_linear_or_none(struct model_loader *l, const char *name, int64_t n_in,
     r.weight = model_find_matrix(l, name, n_in, n_out, MODEL_OPTIONAL);
     if (!r.weight)
         return r;
-    r.bias = find_bias(l, name, n_out, bias);
+    r.bias = model_find_bias(l, name, n_out, bias);
     r.scale = find_scale(l, name);
     return r;
 }
@@ -326,7 +326,7 @@ model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
 {
     return (struct model_linear){
         model_find_matrix(l, name, n_in, n_out, MODEL_REQUIRED),
-        find_bias(l, name, n_out, bias),
+        model_find_bias(l, name, n_out, bias),
         find_scale(l, name),
     };
 }
@@ -337,7 +337,7 @@ model_find_norm(struct model_loader *l, const char *name, int64_t n,
 {
     return (struct model_norm){
         model_find_vector(l, name, n, MODEL_REQUIRED),
-        find_bias(l, name, n, bias),
+        model_find_bias(l, name, n, bias),
     };
 }
 
@@ -351,8 +351,17 @@ model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
     };
 
     if (norm.weight)
-        norm.bias = find_bias(l, name, n, bias);
+        norm.bias = model_find_bias(l, name, n, bias);
     return norm;
+}
+
+struct model_norm
+model_find_norm_each(struct model_loader *l, const char *name, int64_t n,
+                     int64_t n_heads)
+{
+    struct want want = { { n, n_heads, 1 }, true, MODEL_OPTIONAL, NULL };
+
+    return (struct model_norm){ find_tensor(l, name, "weight", want), NULL };
 }
 
 static bool
@@ -476,7 +485,8 @@ model_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
 
     if (!model_mixes(hp, l->layer))
         return;
-    layer->router_bias = find_bias(l, ".exp_probs_b", hp->n_expert, choice);
+    layer->router_bias =
+        model_find_bias(l, ".exp_probs_b", hp->n_expert, choice);
     if (hp->n_ff_shared > 0)
         model_find_shared_expert(l, layer, false);
 }
@@ -567,7 +577,7 @@ model_find_output(struct model_loader *l)
     if (output.weight)
         return output;
     output.weight = find_tied_output(l);
-    output.bias = find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL);
+    output.bias = model_find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL);
     return output;
 }
 

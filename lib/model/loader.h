@@ -44,6 +44,9 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
 struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
                   enum model_need need);
+struct ggml_tensor *
+model_find_bias(struct model_loader *l, const char *name, int64_t n,
+                enum model_need need);
 struct model_norm
 model_find_norm(struct model_loader *l, const char *name, int64_t n,
                 enum model_need bias);
@@ -52,6 +55,12 @@ model_find_norm(struct model_loader *l, const char *name, int64_t n,
 struct model_norm
 model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
                         enum model_need bias);
+
+/* One of n values for each of n_heads heads, without bias; empty where the file
+ * has none. */
+struct model_norm
+model_find_norm_each(struct model_loader *l, const char *name, int64_t n,
+                     int64_t n_heads);
 
 /* One row for each of n_rows ids. */
 struct ggml_tensor *

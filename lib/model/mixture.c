@@ -23,13 +23,15 @@ softmax_of_used(struct graph *g, struct ggml_tensor *w)
 static struct ggml_tensor *
 divide_by_sum(struct graph *g, struct ggml_tensor *w)
 {
+    const struct model_routing *how = &g->model->hp.routing;
+    float least = how->least_sum > 0 ? how->least_sum : 1e-20f;
     int64_t n = w->ne[1], n_tokens = w->ne[2];
     struct ggml_tensor *sum;
 
     w = ggml_reshape_2d(g->ctx, w, n, n_tokens);
     sum = ggml_sum_rows(g->ctx, w);
-    if (g->model->hp.routing.gating == MODEL_GATING_SIGMOID)
-        sum = ggml_clamp(g->ctx, sum, 1e-20f, INFINITY);
+    if (how->gating == MODEL_GATING_SIGMOID)
+        sum = ggml_clamp(g->ctx, sum, least, INFINITY);
     w = ggml_div(g->ctx, w, sum);
     return ggml_reshape_3d(g->ctx, w, 1, n, n_tokens);
 }

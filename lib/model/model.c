@@ -76,14 +76,25 @@ check_whole(const struct model *m, struct gg_error *err)
     return GG_OK;
 }
 
+/* The tensor that embeds. */
+static const char *
+embedding_name(const struct gguf_context *gguf, const struct model_arch *arch)
+{
+    return arch->output_embeds && !gguf_tensor_named(gguf, "token_embd.weight")
+               ? "output"
+               : "token_embd";
+}
+
 static enum gg_status
 read_hparams(const struct gguf_context *gguf, struct model *m,
              struct gg_error *err)
 {
-    static const char embd[] = "token_embd.weight";
-    const struct gguf_tensor *t = gguf_tensor_named(gguf, embd);
+    char embd[32];
+    const struct gguf_tensor *t;
     struct model_keys keys = { gguf, m->arch->name, GG_OK, err, 0 };
 
+    snprintf(embd, sizeof(embd), "%s.weight", embedding_name(gguf, m->arch));
+    t = gguf_tensor_named(gguf, embd);
     if (!t)
         return gguf_bad_value(gguf, embd, err, "the file has no such tensor");
     if (t->ne[1] > MAX_VOCAB)
@@ -153,13 +164,25 @@ find_layer(struct model_loader *l, struct model_layer *layer)
     check_rope(l, layer);
 }
 
+/* After the first n the same once more, but for their keys and values. */
+static void
+repeat_layers(struct model *m, int32_t n)
+{
+    for (int32_t i = n; i < m->hp.n_layer; i++) {
+        m->layers[i] = m->layers[i - n];
+        m->layers[i].hp = &m->hp.layers[i];
+    }
+}
+
 static void
 find_tensors(struct model_loader *l)
 {
     struct model *m = l->model;
     const struct model_hparams *hp = &m->hp;
+    int32_t n_own = hp->n_loop > 0 ? hp->n_loop : hp->n_layer;
 
-    m->token_embd = model_find_table(l, "token_embd", hp->n_embd, hp->n_vocab);
+    m->token_embd = model_find_table(l, embedding_name(l->gguf, m->arch),
+                                     hp->n_embd, hp->n_vocab);
     if (hp->learned_positions)
         m->position_embd =
             model_find_table(l, "position_embd", hp->n_embd, hp->n_ctx_train);
@@ -167,8 +190,9 @@ find_tensors(struct model_loader *l)
         find_rope(l);
     if (m->arch->embedding)
         m->arch->embedding(l);
-    for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
+    for (l->layer = 0; l->layer < n_own; l->layer++)
         find_layer(l, &m->layers[l->layer]);
+    repeat_layers(m, n_own);
     l->layer = hp->n_layer; /* the output comes after the last */
     if (m->arch->head)
         m->arch->head(l);

@@ -49,11 +49,15 @@ struct model_layer {
     /* of a head, or, a row a head, of each head, or of all heads together */
     struct model_norm attn_q_norm, attn_k_norm;
     struct ggml_tensor *attn_sinks; /* a logit a head that no key stands for */
+    struct model_linear
+        attn_gate; /* sigmoid of it times what attention gives */
+    struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
 
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
+    struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */
     struct model_norm ffn_post_norm;
 
     /* Behind the layer: what its own embedding adds; or NULL. */

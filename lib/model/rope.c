@@ -96,6 +96,8 @@ model_rope_find(struct model_loader *l, const struct rope_params *params,
         rope->scale = 1 / params->factor;
     if (params->scaling == ROPE_YARN) {
         rope->divisors = new_divisors(l, params->n_rot / 2);
+        if (params->own_divisors)
+            model_find_vector(l, "rope_freqs", pairs, need); /* checked */
         return;
     }
     /* Files of Phi 3 have both and don't name their scaling. */
@@ -111,11 +113,27 @@ model_rope_find(struct model_loader *l, const struct rope_params *params,
             model_find_vector(l, "rope_freqs", pairs, MODEL_OPTIONAL);
 }
 
+/* YaRN's, times the file's own where it has any. */
+static void
+fill_divisors(const struct model *m, float *x, size_t n)
+{
+    const struct gguf_tensor *own = NULL;
+
+    if (m->rope.params.own_divisors)
+        own = gguf_tensor_named(m->file->gguf, "rope_freqs.weight");
+    for (size_t i = 0; i < n; i++) {
+        float d = 1;
+
+        if (own)
+            memcpy(&d, (const char *)own->data + i * sizeof(d), sizeof(d));
+        x[i] = (float)model_rope_yarn_divisor(&m->rope.params, (int32_t)i) * d;
+    }
+}
+
 enum gg_status
 model_rope_make(struct model *m, struct gg_error *err)
 {
-    struct rope_params *p = &m->rope.params;
-    size_t n = (size_t)p->n_rot / 2;
+    size_t n = (size_t)m->rope.params.n_rot / 2;
     float *x;
 
     if (!m->made_ctx)
@@ -124,8 +142,7 @@ model_rope_make(struct model *m, struct gg_error *err)
     m->made = ggml_backend_alloc_ctx_tensors_from_buft(
         m->made_ctx, ggml_backend_dev_buffer_type(model_device(m)));
     if (x && m->made) {
-        for (size_t i = 0; i < n; i++)
-            x[i] = (float)model_rope_yarn_divisor(p, (int32_t)i);
+        fill_divisors(m, x, n);
         ggml_backend_tensor_set(m->rope.divisors, x, 0, n * sizeof(*x));
     }
     mem_free(x);

@@ -1,9 +1,11 @@
-/* gpt2.c - GPT-2: learned positions, layer norms, GELU
+/* gpt2.c - GPT-2, StarCoder: learned positions, layer norms, GELU
  *
  * x = embed(ids) + position(pos)
  * x = x + attention(norm(x))
  * x = x + down(gelu(up(norm(x))))      in each layer
- * logits = output(norm(x)) */
+ * logits = output(norm(x))
+ *
+ * StarCoder's queries share one head of keys and values (Shazeer 2019). */
 #include "model/arch.h"
 
 static void
@@ -33,6 +35,15 @@ graph(struct graph *g, const struct model *m)
 
 const struct model_arch model_arch_gpt2 = {
     .name = "gpt2",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_starcoder = {
+    .name = "starcoder",
     .norm_bias = MODEL_REQUIRED,
     .hparams = hparams,
     .layer = layer_weights,

@@ -1,4 +1,5 @@
-/* granite.c - Granite: LLaMA with a scale at every seam
+/* granite.c - Granite, with and without experts: LLaMA with a scale at every
+ * seam
  *
  * x = s_e embed(ids)
  * x = x + s_r attention(norm(x))       softmax(s_a q k), not 1 / sqrt(d)
@@ -6,8 +7,20 @@
  * logits = output(norm(x)) / s_l
  *
  * Granite 4's with one kind of layers say so with `rope.scaling.finetuned` if
- * queries and keys do not turn. */
+ * queries and keys do not turn. granitemoe: the feed-forward block is a mixture
+ * of such, maybe with an expert for all ids. granite_swa: some layers have a
+ * window, and some do not turn, as the file says; a sink takes part of the
+ * softmax. */
 #include "model/arch.h"
+
+static void
+read_scales(struct model_keys *keys, struct model_hparams *hp)
+{
+    hp->embd_scale = model_key_float(keys, "embedding_scale", 0, 1e6f, 0);
+    hp->residual_scale = model_key_float(keys, "residual_scale", 0, 1e6f, 0);
+    hp->attn_scale = model_key_float(keys, "attention.scale", 0, 1e6f, 0);
+    hp->logit_scale = 1 / model_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
+}
 
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
@@ -15,10 +28,39 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     if (model_key_bool(keys, "rope.scaling.finetuned", true))
         model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
-    hp->embd_scale = model_key_float(keys, "embedding_scale", 0, 1e6f, 0);
-    hp->residual_scale = model_key_float(keys, "residual_scale", 0, 1e6f, 0);
-    hp->attn_scale = model_key_float(keys, "attention.scale", 0, 1e6f, 0);
-    hp->logit_scale = 1 / model_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
+    read_scales(keys, hp);
+}
+
+/* The file's expert for all ids has a length; without one there is none. */
+static void
+read_mixture(struct model_keys *keys, struct model_hparams *hp)
+{
+    int32_t n_ff = model_key_int(keys, "expert_shared_feed_forward_length", 0,
+                                 INT32_MAX, 0);
+
+    model_keys_experts(keys, hp, false);
+    hp->n_ff_shared = n_ff;
+    hp->routing.normed = true;
+}
+
+static void
+moe_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    read_scales(keys, hp);
+    read_mixture(keys, hp);
+}
+
+static void
+swa_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_layer_hparams *l = hp->layers;
+
+    moe_hparams(keys, hp);
+    model_keys_windows(keys, hp, 0, 0);
+    model_keys_layers(keys, "attention.rope_pattern", 1, 1, &l->turns,
+                      sizeof(*l));
 }
 
 static void
@@ -32,6 +74,51 @@ const struct model_arch model_arch_granite = {
     .norm_bias = MODEL_OPTIONAL,
     .hparams = hparams,
     .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+static void
+moe_layer(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    if (layer->router.weight && l->model->hp.n_ff_shared > 0)
+        model_find_shared_expert(l, layer, false);
+}
+
+/* The expert of all ids has its gate in front of `up`. */
+static void
+swa_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, f = l->model->hp.n_ff_shared;
+
+    if (!l->hp->turns)
+        layer->rope = NULL;
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    layer->attn_sinks =
+        model_find_vector(l, ".attn_sinks", l->hp->n_head, MODEL_REQUIRED);
+    if (!layer->router.weight || f == 0)
+        return;
+    layer->shared_up =
+        model_find_linear(l, ".ffn_up_shexp", e, 2 * f, MODEL_OPTIONAL);
+    layer->shared_down =
+        model_find_linear(l, ".ffn_down_shexp", f, e, MODEL_OPTIONAL);
+}
+
+const struct model_arch model_arch_granite_swa = {
+    .name = "granite_swa",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = swa_hparams,
+    .layer = swa_layer,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_granitemoe = {
+    .name = "granitemoe",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = moe_hparams,
+    .layer = moe_layer,
     .graph = model_graph_decoder,
     .head = model_find_head,
 };

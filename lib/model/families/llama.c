@@ -1,4 +1,5 @@
-/* llama.c - LLaMA, Mistral, Mixtral: rotary positions, RMS norms, SwiGLU
+/* llama.c - LLaMA, Mistral, Mixtral, InternLM 2, XVERSE, ERNIE 4.5: rotary
+ * positions, RMS norms, SwiGLU
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           queries and keys rotated by position
@@ -29,6 +30,51 @@ const struct model_arch model_arch_llama = {
     .name = "llama",
     .norm_bias = MODEL_OPTIONAL,
     .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+/* The same without mixtures and windows. */
+static void
+plain_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+}
+
+/* All matrices have biases, or none has: one for attention's output alone is
+ * not the model's. */
+static void
+ernie_layer(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    if (!layer->ffn_up.bias)
+        layer->attn_output.bias = NULL;
+}
+
+const struct model_arch model_arch_ernie4_5 = {
+    .name = "ernie4_5",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
+    .layer = ernie_layer,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_internlm2 = {
+    .name = "internlm2",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_xverse = {
+    .name = "xverse",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,

@@ -1,9 +1,13 @@
-/* qwen2.c - Qwen 2 and 2.5: LLaMA with biases on queries, keys and values
+/* qwen2.c - Qwen 2, 2.5, 2-VL, PaddleOCR-VL, EXAONE 3: LLaMA with biases on
+ * queries, keys and values
  *
  * x = embed(ids)
  * x = x + attention(norm(x))
  * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
- * logits = output(norm(x)) */
+ * logits = output(norm(x))
+ *
+ * EXAONE has no biases. Those that read pictures, too, give an id a position in
+ * time, height and width (M-RoPE), which is the same number thrice for text. */
 #include "model/arch.h"
 
 static void
@@ -26,4 +30,39 @@ const struct model_arch model_arch_qwen2 = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+};
+
+const struct model_arch model_arch_exaone = {
+    .name = "exaone",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_paddleocr = {
+    .name = "paddleocr",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+/* Some files have a bias for the output, the model has none. */
+static void
+find_plain_head(struct model_loader *l)
+{
+    model_find_head(l);
+    l->model->output.bias = NULL;
+}
+
+const struct model_arch model_arch_qwen2vl = {
+    .name = "qwen2vl",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = find_plain_head,
 };

@@ -3,7 +3,10 @@
  * x = embed(ids)
  * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k))
  * x = x + mixture(norm(x))             softmax, the best, to sum 1; each layer
- * logits = output(norm(x)) */
+ * logits = output(norm(x))
+ *
+ * Qwen 3-VL is the same for text: M-RoPE has one position for all of its parts
+ * there, and no layer adds anything of a picture. */
 #include "model/arch.h"
 
 static void
@@ -24,6 +27,15 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 
 const struct model_arch model_arch_qwen3moe = {
     .name = "qwen3moe",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_qwen3vlmoe = {
+    .name = "qwen3vlmoe",
     .norm_bias = MODEL_OPTIONAL,
     .hparams = hparams,
     .layer = layer_weights,

@@ -1,4 +1,5 @@
-/* starcoder2.c - StarCoder 2: layer norms, biases, GELU without a gate
+/* starcoder2.c - StarCoder 2, CodeShell: layer norms, biases, GELU without a
+ * gate
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           rotary positions
@@ -28,4 +29,22 @@ const struct model_arch model_arch_starcoder2 = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+};
+
+static void
+codeshell_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->activation = MODEL_GELU;
+}
+
+const struct model_arch model_arch_codeshell = {
+    .name = "codeshell",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = codeshell_hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+    .output_embeds = true,
 };

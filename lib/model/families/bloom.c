@@ -1,0 +1,51 @@
+/* bloom.c - BLOOM: ALiBi, layer norms, GELU
+ *
+ * x = norm(embed(ids))
+ * x = x + attention(norm(x))           a bias that falls with the distance
+ * x = x + down(gelu(up(norm(x))))      in each layer
+ * logits = output(norm(x)) */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    hp->attn_max_bias = 8;
+    hp->activation = MODEL_GELU;
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_block(l, layer, false, MODEL_REQUIRED);
+}
+
+static void
+embedding(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    m->embd_norm =
+        model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x =
+        model_graph_norm(g, model_graph_embed(g), &m->embd_norm);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = model_graph_block(g, i, x);
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_bloom = {
+    .name = "bloom",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_head,
+    .embedding = embedding,
+};

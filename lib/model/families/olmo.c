@@ -1,0 +1,59 @@
+/* olmo.c - OLMo: norms without weights (Groeneveld et al. 2024)
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           queries, keys, values may be clamped
+ * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x)) */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    hp->qkv_clamp = model_key_float(keys, "attention.clamp_kqv", 0, 1e6f, 0);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+}
+
+static void
+head(struct model_loader *l)
+{
+    l->model->output = model_find_output(l);
+}
+
+static struct ggml_tensor *
+block(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    struct ggml_tensor *c = model_graph_norm_plain(g, x);
+
+    c = model_graph_self_attention(g, layer, c);
+    x = ggml_add(g->ctx, model_graph_wanted(g, layer, x), c);
+    c = model_graph_norm_plain(g, x);
+    c = model_graph_feed_forward(g, &g->model->layers[layer], c);
+    return ggml_add(g->ctx, x, c);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = block(g, i, x);
+    return model_graph_logits(g, model_graph_norm_plain(g, x));
+}
+
+const struct model_arch model_arch_olmo = {
+    .name = "olmo",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = head,
+};

@@ -1,0 +1,81 @@
+/* smallthinker.c - SmallThinker: experts are chosen before attention (Song et
+ * al. 2025)
+ *
+ * x' = x + attention(norm(x))
+ * x = x' + mixture(norm(x'))           by router(x); gates are ReLUs
+ * logits = output(norm(x))
+ *
+ * The larger one has a window in three of four layers, and only they turn. */
+#include "model/arch.h"
+
+enum {
+    PERIOD = 4, /* the first of so many layers sees all keys */
+    WINDOW = 4096,
+};
+
+#define LEAST_SUM 6.103515625e-5f /* 2^-14: of the router's sigmoids */
+
+static void
+read_windows(struct model_keys *keys, struct model_hparams *hp)
+{
+    if (model_key_int(keys, "attention.sliding_window", 0, INT32_MAX, 0) == 0)
+        return;
+    hp->window = WINDOW; /* of all that exist */
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        hp->layers[i].windowed = i % PERIOD != 0;
+}
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    read_windows(keys, hp);
+    model_keys_experts(keys, hp, true);
+    model_keys_gating(keys, hp, MODEL_GATING_SOFTMAX);
+    hp->routing.normed = true;
+    hp->routing.least_sum = LEAST_SUM;
+    hp->activation = MODEL_RELU;
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    if (l->model->hp.window > 0 && !layer->windowed)
+        layer->rope = NULL;
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+}
+
+static struct ggml_tensor *
+block(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct ggml_tensor *c, *scores;
+
+    scores = model_graph_wanted(g, layer, x);
+    scores = model_graph_linear(g, scores, &l->router);
+    c = model_graph_norm(g, x, &l->attn_norm);
+    c = model_graph_self_attention(g, layer, c);
+    x = ggml_add(g->ctx, model_graph_wanted(g, layer, x), c);
+    c = model_graph_norm(g, x, &l->ffn_norm);
+    return ggml_add(g->ctx, x, model_graph_experts(g, l, c, scores));
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = block(g, i, x);
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_smallthinker = {
+    .name = "smallthinker",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_head,
+};

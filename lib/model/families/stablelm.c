@@ -1,0 +1,68 @@
+/* stablelm.c - StableLM, Orion: LLaMA with layer norms
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))
+ * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x))
+ *
+ * StableLM 2 12B norms each head of queries and keys by weights of its own, and
+ * has no second norm: both blocks read what the first one gives. */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+}
+
+static void
+stablelm_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, d = l->hp->d_key;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_REQUIRED);
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    layer->attn_q_norm =
+        model_find_norm_each(l, ".attn_q_norm", d, l->hp->n_head);
+    layer->attn_k_norm =
+        model_find_norm_each(l, ".attn_k_norm", d, l->hp->n_head_kv);
+    layer->ffn_norm =
+        model_find_norm_or_none(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+}
+
+static void
+orion_layer(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+}
+
+static struct ggml_tensor *
+stablelm_graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = m->layers[i].ffn_norm.weight ? model_graph_block(g, i, x)
+                                         : model_graph_parallel_block(g, i, x);
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_orion = {
+    .name = "orion",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = orion_layer,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_stablelm = {
+    .name = "stablelm",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = stablelm_layer,
+    .graph = stablelm_graph,
+    .head = model_find_head,
+};
