@@ -104,20 +104,22 @@ make_plan(struct ggml_gallocr *g, struct ggml_cgraph *graph,
     return alloc_plan_make(&g->plan, g->buffers, graph, node_ids, leaf_ids);
 }
 
-/* What lies in the old memory is lost; it is given back first. */
 static bool
-grow_chunk(struct pool *pool, size_t i)
+is_large_enough(const struct pool *pool)
 {
-    size_t size = pool->arena.chunks[i].extent;
-    ggml_backend_buffer_t *chunk = &pool->chunks[i];
+    for (size_t i = 0; i < pool->arena.n_chunks; i++)
+        if (i == pool->n_chunks ||
+            ggml_backend_buffer_get_size(pool->chunks[i]) <
+                pool->arena.chunks[i].extent)
+            return false;
+    return true;
+}
 
-    if (i == pool->n_chunks) {
-        *chunk = NULL;
-        pool->n_chunks++;
-    }
-    if (*chunk && ggml_backend_buffer_get_size(*chunk) >= size)
-        return true;
-    ggml_backend_buffer_free(*chunk);
+static bool
+add_chunk(struct pool *pool, size_t size)
+{
+    ggml_backend_buffer_t *chunk = &pool->chunks[pool->n_chunks];
+
     *chunk = ggml_backend_buft_alloc_buffer(pool->buft, size);
     if (!*chunk) {
         log_say(GGML_LOG_LEVEL_ERROR,
@@ -126,18 +128,24 @@ grow_chunk(struct pool *pool, size_t i)
         return false;
     }
     ggml_backend_buffer_set_usage(*chunk, GGML_BACKEND_BUFFER_USAGE_COMPUTE);
+    pool->n_chunks++;
     return true;
 }
 
+/* What lies in the old memory is lost; all of it is given back first, so that
+ * there is no more than the plan needs. */
 static bool
 grow_pool(struct pool *pool)
 {
     size_t n = pool->arena.n_chunks;
 
+    if (is_large_enough(pool))
+        return true;
     if (!mem_grow(&pool->chunks, &pool->cap, n, sizeof(*pool->chunks)))
         return false;
+    free_chunks(pool);
     for (size_t i = 0; i < n; i++)
-        if (!grow_chunk(pool, i)) {
+        if (!add_chunk(pool, pool->arena.chunks[i].extent)) {
             free_chunks(pool);
             return false;
         }
@@ -170,6 +178,33 @@ is_first_of_pool(const struct ggml_gallocr *g, int id)
         if (g->pool_of[i] == g->pool_of[id])
             return false;
     return true;
+}
+
+void
+alloc_gallocr_stay(ggml_gallocr_t galloc)
+{
+    galloc->plan.stay = true;
+}
+
+bool
+alloc_gallocr_keep(ggml_gallocr_t galloc, struct ggml_tensor *tensor,
+                   struct ggml_tensor *until)
+{
+    struct plan *p = &galloc->plan;
+
+    if (!mem_grow(&p->deps, &p->cap_deps, p->n_deps + 1, sizeof(*p->deps)))
+        return false;
+    p->deps[p->n_deps++] = (struct plan_dep){ tensor, until };
+    p->valid = false;
+    return true;
+}
+
+void
+alloc_gallocr_keep_none(ggml_gallocr_t galloc)
+{
+    if (galloc->plan.n_deps > 0)
+        galloc->plan.valid = false;
+    galloc->plan.n_deps = 0;
 }
 
 bool

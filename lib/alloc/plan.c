@@ -20,6 +20,7 @@ alloc_plan_clear(struct plan *p)
     mem_free(p->index);
     mem_free(p->trace);
     mem_free(p->shares);
+    mem_free(p->deps);
     memset(p, 0, sizeof(*p));
 }
 
@@ -179,6 +180,20 @@ owner_of(const struct plan *p, const struct ggml_tensor *t)
     return &p->items[item_of(p, t)->owner];
 }
 
+/* An owner's memory lives as long as someone wants it. */
+static void
+extend(struct plan *p, const struct ggml_cgraph *g)
+{
+    for (size_t k = 0; k < p->n_deps; k++)
+        for (int i = 0; i < g->n_nodes; i++) {
+            const struct plan_dep *d = &p->deps[k];
+
+            if (g->nodes[i] == d->until && tensor_set_has(&p->set, d->t) &&
+                owner_of(p, d->t)->last < i)
+                owner_of(p, d->t)->last = i;
+        }
+}
+
 /* -- Placing -- */
 
 static bool
@@ -247,7 +262,7 @@ may_share(const struct plan *p, const struct ggml_tensor *node, int i, int j)
     const struct plan_item *o = owner_of(p, src);
 
     if (!o->placed || o->kept || o->gone || o->last != i ||
-        o->buffer != item_of(p, node)->buffer || src->view_offs ||
+        (p->stay && o->buffer != item_of(p, node)->buffer) || src->view_offs ||
         !same_layout(node, src))
         return false;
     for (int k = 0; k < GGML_MAX_SRC; k++)
@@ -258,11 +273,14 @@ may_share(const struct plan *p, const struct ggml_tensor *node, int i, int j)
 
 /* The node takes over a source's memory, and gives back what it needs not. */
 static bool
-share(struct plan_item *item, struct plan_item *o, const struct plan_buffer *b)
+share(struct plan_item *item, struct plan_item *o,
+      const struct plan_buffer *buffers)
 {
+    const struct plan_buffer *b = &buffers[o->buffer];
     struct arena_place rest = o->at;
     size_t used, had;
 
+    item->buffer = o->buffer;
     item->size = needed_size(b, item->t);
     item->at = o->at;
     item->placed = o->gone = true;
@@ -288,25 +306,32 @@ place_node(struct plan *p, const struct plan_buffer *buffers,
     for (int j = 0; j < n; j++)
         if (node->src[j] && may_share(p, node, i, j)) {
             p->shares[i] = (signed char)j;
-            return share(item, owner_of(p, node->src[j]),
-                         &buffers[item->buffer]);
+            return share(item, owner_of(p, node->src[j]), buffers);
         }
     return place_item(item, buffers);
+}
+
+/* If node i needs it last. */
+static bool
+give_back(struct plan_item *o, const struct plan_buffer *buffers, int i)
+{
+    if (!o->placed || o->gone || o->kept || o->last != i)
+        return true;
+    o->gone = true;
+    return alloc_arena_free(buffers[o->buffer].arena, o->at, o->size);
 }
 
 static bool
 give_back_sources(struct plan *p, const struct plan_buffer *buffers,
                   const struct ggml_tensor *node, int i)
 {
-    for (int j = 0; j < GGML_MAX_SRC; j++) {
-        struct plan_item *o = node->src[j] ? owner_of(p, node->src[j]) : NULL;
-
-        if (!o || !o->placed || o->gone || o->kept || o->last != i)
-            continue;
-        o->gone = true;
-        if (!alloc_arena_free(buffers[o->buffer].arena, o->at, o->size))
+    for (int j = 0; j < GGML_MAX_SRC; j++)
+        if (node->src[j] && !give_back(owner_of(p, node->src[j]), buffers, i))
             return false;
-    }
+    for (size_t k = 0; k < p->n_deps; k++)
+        if (p->deps[k].until == node && tensor_set_has(&p->set, p->deps[k].t) &&
+            !give_back(owner_of(p, p->deps[k].t), buffers, i))
+            return false;
     return true;
 }
 
@@ -344,6 +369,7 @@ alloc_plan_make(struct plan *p, struct plan_buffer *buffers,
     if (!record(p, graph, node_ids, leaf_ids) ||
         !mem_grow(&p->shares, &p->cap_shares, (size_t)graph->n_nodes, 1))
         return false;
+    extend(p, graph);
     for (int i = 0; i < graph->n_nodes; i++) {
         struct plan_item *item = item_of(p, graph->nodes[i]);
 

@@ -31,6 +31,12 @@ struct plan_item {
     struct arena_place at;
 };
 
+/* A tensor whose memory is kept until a node has been computed, as if that
+ * read it. */
+struct plan_dep {
+    struct ggml_tensor *t, *until;
+};
+
 struct plan {
     struct plan_item *items;
     size_t n_items, cap_items;
@@ -42,6 +48,9 @@ struct plan {
     size_t n_trace, cap_trace;
     signed char *shares; /* by node: the source it writes over, or -1 */
     size_t cap_shares;
+    struct plan_dep *deps;
+    size_t n_deps, cap_deps;
+    bool stay; /* no node writes over a source that has another buffer id */
     bool valid;
 };
 

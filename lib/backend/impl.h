@@ -79,6 +79,15 @@ struct ggml_backend_buffer {
 };
 
 /* -- Back end: a stream of work on a device -- */
+
+/* How graph_optimize() says that a tensor's memory must last until a node of
+ * the same graph has been computed, as nodes run in another order. */
+struct ggml_backend_graph_optimize_params {
+    void (*add_alloc_dep)(void *user_data, struct ggml_tensor *tensor,
+                          struct ggml_tensor *until);
+    void *user_data;
+};
+
 struct ggml_backend_i {
     const char *(*get_name)(ggml_backend_t backend);
     void (*free)(ggml_backend_t backend);
@@ -111,6 +120,10 @@ struct ggml_backend_i {
     /* (opt) What has gone wrong on the device, in words, once any work has
      * failed: results since then mean nothing. NULL: nothing. */
     const char *(*get_error)(ggml_backend_t backend);
+    /* (opt) Sees each graph that this stream will compute before its memory is
+     * planned; may put nodes in another order that computes the same. */
+    void (*graph_optimize)(ggml_backend_t backend, struct ggml_cgraph *graph,
+                           struct ggml_backend_graph_optimize_params *params);
 };
 
 struct ggml_backend {

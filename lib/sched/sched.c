@@ -34,6 +34,7 @@ ggml_backend_sched_new(ggml_backend_t *backends,
         mem_free(s);
         return NULL;
     }
+    alloc_gallocr_stay(s->galloc);
     return s;
 }
 
@@ -140,12 +141,47 @@ ggml_backend_sched_get_tensor_backend(ggml_backend_sched_t sched,
     return id == SCHED_NONE ? NULL : sched->backends[id];
 }
 
+/* What a back end keeps, and whether there was memory for that. */
+struct keeping {
+    ggml_gallocr_t galloc;
+    bool done;
+};
+
+static void
+keep(void *user_data, struct ggml_tensor *tensor, struct ggml_tensor *until)
+{
+    struct keeping *k = user_data;
+
+    k->done = k->done && alloc_gallocr_keep(k->galloc, tensor, until);
+}
+
+/* Back ends see the graphs that they will compute. */
+static bool
+optimise(struct ggml_backend_sched *s)
+{
+    struct keeping k = { s->galloc, true };
+    struct ggml_backend_graph_optimize_params params = { keep, &k };
+
+    alloc_gallocr_keep_none(s->galloc);
+    for (size_t i = 0; i < s->n_splits; i++) {
+        const struct sched_split *piece = &s->splits[i];
+        ggml_backend_t backend = s->backends[piece->backend];
+        struct ggml_cgraph part;
+
+        if (!backend->iface->graph_optimize)
+            continue;
+        part = tensor_graph_slice(&s->graph, piece->first, piece->end);
+        backend->iface->graph_optimize(backend, &part, &params);
+    }
+    return k.done;
+}
+
 static bool
 split_graph(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
 {
     s->allocated = NULL;
     sched_restore(s, graph);
-    return sched_assign(s, graph) && sched_split(s, graph);
+    return sched_assign(s, graph) && sched_split(s, graph) && optimise(s);
 }
 
 void

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc/measure.h"
 #include "backend/impl.h"
 #include "core/mem.h"
 #include "harness/tap.h"
@@ -552,6 +553,103 @@ lists(void)
     ggml_free(ctx);
 }
 
+/* x1 = 2 x0 in one type of memory, x2 = 2 x1 in another. */
+static struct ggml_cgraph *
+two_steps(struct ggml_context *ctx)
+{
+    struct ggml_tensor *x = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 16);
+    struct ggml_cgraph *g = ggml_new_graph(ctx);
+
+    ggml_set_input(x);
+    ggml_build_forward_expand(
+        g, ggml_scale(ctx, ggml_scale(ctx, ggml_scale(ctx, x, 2), 2), 2));
+    return g;
+}
+
+static void
+places(void)
+{
+    ggml_backend_buffer_type_t bufts[] = { ggml_backend_cpu_buffer_type(),
+                                           &small_type };
+    int node_ids[] = { 0, 1, 1 }, leaf_ids[] = { 0 };
+    struct ggml_context *ctx = context();
+    ggml_gallocr_t galloc;
+
+    for (int stay = 0; stay < 2; stay++) {
+        struct ggml_cgraph *g = two_steps(ctx);
+
+        galloc = ggml_gallocr_new_n(bufts, 2);
+        if (stay)
+            alloc_gallocr_stay(galloc);
+        ok(ggml_gallocr_reserve_n(galloc, g, node_ids, leaf_ids) &&
+               ggml_gallocr_alloc_graph(galloc, g) &&
+               (g->nodes[1]->data == g->nodes[0]->data) == !stay &&
+               (g->nodes[1]->buffer->buft == bufts[stay]),
+           stay ? "unless results are to stay where they were sent"
+                : "a result may lie over a source in another type of memory");
+        ggml_gallocr_free(galloc);
+    }
+    ggml_free(ctx);
+}
+
+/* x of so many floats, y, and what is as large as x. */
+static struct ggml_cgraph *
+pair_of(struct ggml_context *ctx, int64_t n, int64_t m)
+{
+    struct ggml_tensor *x = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, n);
+    struct ggml_tensor *y = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, m);
+    struct ggml_cgraph *g = ggml_new_graph(ctx);
+
+    ggml_set_input(x);
+    ggml_set_input(y);
+    ggml_build_forward_expand(g, ggml_add(ctx, ggml_view_1d(ctx, x, 1, 0),
+                                          ggml_view_1d(ctx, y, 1, 0)));
+    return g;
+}
+
+/* Memory that must grow anywhere is as large as it must be everywhere. */
+static void
+other_chunks(void)
+{
+    ggml_gallocr_t galloc = ggml_gallocr_new(&small_type);
+    struct ggml_context *ctx = context();
+    size_t first, second;
+
+    ok(ggml_gallocr_alloc_graph(galloc, pair_of(ctx, 960, 512)),
+       "memory of two pieces");
+    first = ggml_gallocr_get_buffer_size(galloc, 0);
+    ok(ggml_gallocr_alloc_graph(galloc, pair_of(ctx, 736, 736)),
+       "of two others");
+    second = ggml_gallocr_get_buffer_size(galloc, 0);
+    ok(second <= first, "there is no more of it");
+    ggml_free(ctx);
+    ggml_gallocr_free(galloc);
+}
+
+/* What a back end computes in another order. */
+static void
+keeping(void)
+{
+    ggml_gallocr_t galloc = ggml_gallocr_new(ggml_backend_cpu_buffer_type());
+    struct ggml_context *ctx = context();
+
+    for (int kept = 0; kept < 2; kept++) {
+        struct ggml_cgraph *g = two_steps(ctx);
+
+        if (kept)
+            alloc_gallocr_keep(galloc, g->nodes[0], g->nodes[2]);
+        ok(ggml_gallocr_alloc_graph(galloc, g) &&
+               (g->nodes[0]->data == g->nodes[1]->data) == !kept &&
+               (g->nodes[0]->data == g->nodes[2]->data) == !kept,
+           kept ? "what is kept is written over by nobody before that"
+                : "a result over its source");
+    }
+    alloc_gallocr_keep_none(galloc);
+    ok(ggml_gallocr_alloc_graph(galloc, two_steps(ctx)), "and then no more");
+    ggml_free(ctx);
+    ggml_gallocr_free(galloc);
+}
+
 /* A graph as large as a model's is put into its memory for each token. */
 static void
 speed(void)
@@ -595,6 +693,9 @@ main(void)
     one_after_another();
     whole_context();
     lists();
+    places();
+    other_chunks();
+    keeping();
     speed();
     ggml_gallocr_free(NULL);
     return tap_done();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/impl.h"
 #include "core/mem.h"
 #include "fixtures/remote.h"
 #include "harness/tap.h"
@@ -559,6 +560,49 @@ no_memory(void)
     ggml_free(ctx);
 }
 
+static int n_seen;
+
+/* The first of a graph's results is kept to the end. */
+static void
+keep_first(ggml_backend_t backend, struct ggml_cgraph *graph,
+           struct ggml_backend_graph_optimize_params *params)
+{
+    (void)backend;
+    n_seen += ggml_graph_n_nodes(graph);
+    params->add_alloc_dep(params->user_data, ggml_graph_node(graph, 0),
+                          ggml_graph_node(graph, -1));
+}
+
+/* A back end sees what it will compute, and says what must not be given away
+ * meanwhile. */
+static void
+optimised(void)
+{
+    const struct ggml_backend_i *own = near->iface;
+    struct ggml_backend_i iface = *own;
+    struct ggml_context *ctx = context();
+
+    iface.graph_optimize = keep_first;
+    for (int kept = 0; kept < 2; kept++) {
+        ggml_backend_sched_t s =
+            ggml_backend_sched_new(&near, NULL, 1, 16, false, false);
+        struct ggml_cgraph *g = ggml_new_graph(ctx);
+        struct ggml_tensor *x = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, N), *y;
+
+        near->iface = kept ? &iface : own;
+        ggml_set_input(x);
+        y = ggml_scale(ctx, x, 2);
+        ggml_build_forward_expand(g, ggml_scale(ctx, ggml_scale(ctx, y, 2), 2));
+        ok(ggml_backend_sched_alloc_graph(s, g) &&
+               (y->data == ggml_graph_node(g, 1)->data) == !kept,
+           kept ? "a back end keeps a result" : "results over results");
+        ggml_backend_sched_free(s);
+    }
+    is(n_seen, 3, "all nodes were shown once");
+    near->iface = own;
+    ggml_free(ctx);
+}
+
 int
 main(void)
 {
@@ -574,6 +618,7 @@ main(void)
     in_place();
     impossible();
     no_memory();
+    optimised();
     ggml_backend_free(near);
     ggml_backend_free(far);
     is(remote.n_buffers, 0, "all buffers are freed");
