@@ -38,6 +38,11 @@ struct model_arch {
     X(codeshell)                                                               \
     X(cohere2)                                                                 \
     X(command_r)                                                               \
+    X(afmoe)                                                                   \
+    X(bailingmoe)                                                              \
+    X(bailingmoe2)                                                             \
+    X(bert)                                                                    \
+    X(cohere2moe)                                                              \
     X(dbrx)                                                                    \
     X(deci)                                                                    \
     X(deepseek)                                                                \
@@ -46,6 +51,7 @@ struct model_arch {
     X(ernie4_5_moe)                                                            \
     X(exaone)                                                                  \
     X(exaone4)                                                                 \
+    X(exaone_moe)                                                              \
     X(falcon)                                                                  \
     X(gemma)                                                                   \
     X(gemma2)                                                                  \
@@ -69,6 +75,10 @@ struct model_arch {
     X(maincoder)                                                               \
     X(mellum)                                                                  \
     X(minicpm)                                                                 \
+    X(laguna)                                                                  \
+    X(llama)                                                                   \
+    X(llama4)                                                                  \
+    X(mimo2)                                                                   \
     X(minimax_m2)                                                              \
     X(mistral3)                                                                \
     X(muse_glimmer)                                                            \
@@ -97,6 +107,7 @@ struct model_arch {
     X(starcoder)                                                               \
     X(starcoder2)                                                              \
     X(xverse)                                                                  \
+    X(step35)                                                                  \
     /* the end */
 
 #define MODEL_ARCH_DECLARE(name)                                               \

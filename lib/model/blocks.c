@@ -2,6 +2,7 @@
 #include "model/graph.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* ---- attention ---------------------------------------------------------- */
 
@@ -130,7 +131,20 @@ model_graph_project_back(struct graph *g, int32_t layer,
                               &g->model->layers[layer].attn_output);
 }
 
-/* x times sigmoid(gate(cur)), where the layer has a gate. */
+/* x: d * heads x n_tokens; by: a value each, or one a head. */
+static struct ggml_tensor *
+multiply_heads(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *by)
+{
+    int64_t n = x->ne[0], heads = by->ne[0], n_tokens = x->ne[1];
+
+    if (heads == n)
+        return ggml_mul(g->ctx, x, by);
+    x = ggml_reshape_3d(g->ctx, x, n / heads, heads, n_tokens);
+    by = ggml_reshape_3d(g->ctx, by, 1, heads, n_tokens);
+    return ggml_reshape_2d(g->ctx, ggml_mul(g->ctx, x, by), n, n_tokens);
+}
+
+/* x is what attention gives of cur. */
 static struct ggml_tensor *
 gate_attention(struct graph *g, const struct model_layer *l,
                struct ggml_tensor *cur, struct ggml_tensor *x)
@@ -138,7 +152,9 @@ gate_attention(struct graph *g, const struct model_layer *l,
     if (!l->attn_gate.weight)
         return x;
     cur = model_graph_linear(g, cur, &l->attn_gate);
-    return ggml_mul(g->ctx, x, ggml_sigmoid(g->ctx, cur));
+    cur = g->model->hp.gate_softplus ? ggml_softplus(g->ctx, cur)
+                                     : ggml_sigmoid(g->ctx, cur);
+    return multiply_heads(g, x, cur);
 }
 
 struct ggml_tensor *
@@ -146,10 +162,13 @@ model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
+    float scale = g->model->hp.value_scale;
     struct graph_heads h =
         model_graph_turn(g, layer, model_graph_project(g, layer, cur));
     struct ggml_tensor *x = model_graph_attention(g, layer, h.q, h.k, h.v);
 
+    if (scale != 0)
+        x = ggml_scale(g->ctx, x, scale);
     x = gate_attention(g, l, cur, x);
     x = model_graph_norm(g, x, &l->attn_sub_norm);
     return model_graph_project_back(g, layer, x);
@@ -193,6 +212,18 @@ model_graph_gated(struct graph *g, struct ggml_tensor *gate,
     }
 }
 
+struct ggml_tensor *
+model_graph_limited(struct graph *g, struct ggml_tensor *gate,
+                    struct ggml_tensor *up, float limit)
+{
+    enum model_activation act = g->model->hp.activation;
+
+    if (limit == 0)
+        return model_graph_gated(g, gate, up, act);
+    gate = ggml_clamp(g->ctx, activate(g, gate, act), -INFINITY, limit);
+    return ggml_mul(g->ctx, gate, ggml_clamp(g->ctx, up, -limit, limit));
+}
+
 /* The first half of each row of x gates the second. */
 static struct ggml_tensor *
 gated_by_itself(struct graph *g, struct ggml_tensor *x,
@@ -220,8 +251,8 @@ model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
     enum model_activation act = g->model->hp.activation;
 
     if (layer->ffn_gate.weight)
-        up = model_graph_gated(g, model_graph_linear(g, x, &layer->ffn_gate),
-                               up, act);
+        up = model_graph_limited(g, model_graph_linear(g, x, &layer->ffn_gate),
+                                 up, layer->hp->ff_limit);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
         up = gated_by_itself(g, up, act);
     else

@@ -170,6 +170,12 @@ struct ggml_tensor *
 model_graph_gated(struct graph *g, struct ggml_tensor *gate,
                   struct ggml_tensor *up, enum model_activation act);
 
+/* The same by hp.activation, the gate at most `limit` and up within +- it; 0:
+ * there is no limit. */
+struct ggml_tensor *
+model_graph_limited(struct graph *g, struct ggml_tensor *gate,
+                    struct ggml_tensor *up, float limit);
+
 /* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)); a matrix `up`
  * of twice the rows has the gate before it. act: hp.activation. */
 struct ggml_tensor *

@@ -225,6 +225,32 @@ model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
     }
 }
 
+void
+model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
+                        float *out, size_t stride)
+{
+    struct gguf_array array = { 0 };
+    char key[MAX_KEY], *to = (char *)out;
+    int64_t at = gguf_find_key(keys->gguf, full_key(keys, name, key));
+    bool listed = keys->status == GG_OK && at >= 0 &&
+                  gguf_get_kv_type(keys->gguf, at) == GGUF_TYPE_ARRAY;
+    float v = listed ? 0 : model_key_float(keys, name, 0, max, 0);
+
+    if (listed)
+        keys->status =
+            gguf_get_array_n(keys->gguf, key, GGUF_TYPE_FLOAT32,
+                             (size_t)keys->n_layer, &array, keys->err);
+    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
+        float x = listed ? gguf_array_f32(&array, (size_t)i) : v;
+
+        if (!(x >= 0 && x <= max))
+            keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                          "%g of layer %d is not in 0..%g",
+                                          (double)x, (int)i, (double)max);
+        *(float *)(to + (size_t)i * stride) = x;
+    }
+}
+
 /* A field of every layer. */
 #define EACH(hp, field) &(hp)->layers[0].field, sizeof((hp)->layers[0])
 
@@ -343,16 +369,19 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].windowed = hp->window > 0;
 }
 
-/* All but the last of every `period` layers; 0: all. */
+/* All but one of every `period` layers; 0: all. */
 static bool
-is_windowed(int32_t period, int32_t layer)
+is_windowed(int32_t period, bool first, int32_t layer)
 {
-    return period == 0 || layer % period != period - 1;
+    int32_t one = first ? 0 : period - 1;
+
+    return period == 0 || layer % period != one;
 }
 
 /* The file has a list of them, or a period, or neither. */
 static void
-read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period)
+read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period,
+             bool first)
 {
     static const char name[] = "attention.sliding_window_pattern";
     struct gguf_array array;
@@ -362,18 +391,32 @@ read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period)
     if (!listed)
         period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
     for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
-        hp->layers[i].windowed =
-            listed ? element(&array, (size_t)i) != 0 : is_windowed(period, i);
+        hp->layers[i].windowed = listed ? element(&array, (size_t)i) != 0
+                                        : is_windowed(period, first, i);
+}
+
+static void
+read_windows(struct model_keys *keys, struct model_hparams *hp, int32_t other,
+             int32_t period, bool first)
+{
+    hp->window =
+        model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, other);
+    if (keys->status == GG_OK && hp->window > 0)
+        read_pattern(keys, hp, period, first);
 }
 
 void
 model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
                    int32_t other, int32_t period)
 {
-    hp->window =
-        model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, other);
-    if (keys->status == GG_OK && hp->window > 0)
-        read_pattern(keys, hp, period);
+    read_windows(keys, hp, other, period, false);
+}
+
+void
+model_keys_windows_behind(struct model_keys *keys, struct model_hparams *hp,
+                          int32_t other, int32_t period)
+{
+    read_windows(keys, hp, other, period, true);
 }
 
 /* The last layer before `first` that sees what `layer` does; -1: none does. */
@@ -641,6 +684,18 @@ model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
     hp->rope_local.scaling = ROPE_NONE;
     hp->rope_local.base =
         model_key_float_or_zero(keys, "rope.freq_base_swa", 1, 1e12f, other);
+}
+
+void
+model_keys_rotated_local(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t other)
+{
+    static const char name[] = "rope.dimension_count_swa";
+    int32_t n = model_key_int(keys, name, 1, longest_key(hp), other);
+
+    if (n % 2)
+        complain(keys, name, "is odd, of", n, longest_key(hp));
+    hp->rope_local.n_rot = n;
 }
 
 void

@@ -67,6 +67,7 @@ struct model_routing {
      * the sum of their two best scores; 0: there are no groups. */
     int32_t n_group, n_group_used;
     bool before; /* weights multiply what experts read, not what they answer */
+    bool shared_mean; /* with the shared expert's answer the mean, not a sum */
 };
 
 /* Lengths of one layer. */
@@ -86,6 +87,9 @@ struct model_layer_hparams {
     float sparsity;
     int32_t turns; /* 0: queries and keys do not turn; of families whose
                       files say so for each layer */
+    /* Experts' and the other feed-forward blocks' activated gates are at most
+     * this, and what they gate within +- this; 0: there is no limit. */
+    float expert_limit, ff_limit;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
@@ -121,6 +125,7 @@ struct model_hparams {
     float attn_scale;     /* multiplies q k; else 1 / sqrt(d_key) */
     float attn_softcap;   /* c: q k becomes c tanh(q k / c) */
     float attn_max_bias;  /* ALiBi (Press et al. 2022); usually 8 */
+    float value_scale;    /* multiplies what attention gives */
     float qkv_clamp;      /* queries, keys, values are clamped to +- this */
     float logit_scale;    /* multiplies the logits */
     float logit_softcap;
@@ -128,6 +133,7 @@ struct model_hparams {
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
+    bool gate_softplus;   /* of attention: not its sigmoid multiplies */
     bool norm_after_rope; /* queries' and keys' norms follow their rotation */
     bool values_normed;   /* values are normed, too, without a weight */
     bool keys_as_values;  /* where the file has no attn_v */
@@ -225,6 +231,11 @@ void
 model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
                    int32_t other, int32_t period);
 
+/* The same; without a list in the file all but the first of every `period`. */
+void
+model_keys_windows_behind(struct model_keys *keys, struct model_hparams *hp,
+                          int32_t other, int32_t period);
+
 /* Heads of windowed layers have lengths of their own, if the file gives any. */
 void
 model_keys_heads_local(struct model_keys *keys, struct model_hparams *hp);
@@ -249,6 +260,11 @@ void
 model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
                   int32_t other, int32_t *out, size_t stride);
 
+/* The same of numbers with fractions; 0 where the file has none. */
+void
+model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
+                        float *out, size_t stride);
+
 /* Which keys an id sees: those before it, or, of encoders, all. Fails where a
  * file wants it otherwise. */
 void
@@ -263,6 +279,12 @@ model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
 void
 model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
                       float other);
+
+/* To be called after model_keys_rope_local(): of windowed layers' heads so many
+ * values are rotated as the file says for them; else `other`. */
+void
+model_keys_rotated_local(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t other);
 
 /* To be called after model_keys_rope(): all layers turn by the same base; fails
  * where the file has another one for those that are windowed. */

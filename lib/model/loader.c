@@ -399,6 +399,27 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
     layer->attn_output = model_find_linear(l, ".attn_output", out, e, bias);
 }
 
+/* The tensor that is to be found next; NULL where the file has none. */
+static const struct gguf_tensor *
+peek(const struct model_loader *l, const char *name)
+{
+    char full[GGML_MAX_NAME];
+
+    full_name(l, name, "weight", full);
+    return gguf_tensor_named(l->gguf, full);
+}
+
+void
+model_find_attention_gate(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, n = l->hp->n_head;
+    const struct gguf_tensor *t = peek(l, ".attn_gate");
+
+    if (!t || t->ne[1] != n)
+        n *= l->hp->d_value;
+    layer->attn_gate = model_find_linear(l, ".attn_gate", e, n, MODEL_OPTIONAL);
+}
+
 void
 model_find_head_norms(struct model_loader *l, struct model_layer *layer,
                       enum model_need bias)
@@ -433,15 +454,6 @@ model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
     layer->ffn_down = model_find_linear(l, ".ffn_down", n_ff, e, bias);
 }
 
-static bool
-has_fused_experts(const struct model_loader *l)
-{
-    char full[GGML_MAX_NAME];
-
-    full_name(l, ".ffn_gate_up_exps", "weight", full);
-    return gguf_tensor_named(l->gguf, full) != NULL;
-}
-
 void
 model_find_mixture(struct model_loader *l, struct model_layer *layer,
                    enum model_need bias)
@@ -451,7 +463,7 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
 
     layer->router =
         model_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
-    if (has_fused_experts(l)) {
+    if (peek(l, ".ffn_gate_up_exps")) {
         layer->experts_gate_up =
             model_find_experts(l, ".ffn_gate_up_exps", e, 2 * f, bias);
     } else {
@@ -478,16 +490,20 @@ model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
 }
 
 void
+model_find_choice(struct model_loader *l, struct model_layer *layer,
+                  enum model_need choice)
+{
+    if (layer->router.weight)
+        layer->router_bias =
+            find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
+}
+
+void
 model_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
                              enum model_need choice)
 {
-    const struct model_hparams *hp = &l->model->hp;
-
-    if (!model_mixes(hp, l->layer))
-        return;
-    layer->router_bias =
-        model_find_bias(l, ".exp_probs_b", hp->n_expert, choice);
-    if (hp->n_ff_shared > 0)
+    model_find_choice(l, layer, choice);
+    if (layer->router.weight && l->model->hp.n_ff_shared > 0)
         model_find_shared_expert(l, layer, false);
 }
 
@@ -499,6 +515,29 @@ model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
         model_find_mixture(l, layer, bias);
     else
         model_find_feed_forward(l, layer, gated, bias);
+}
+
+/* The tensor, if there is one, counts as found. */
+static void
+pass_over(struct model_loader *l, const char *name)
+{
+    const struct gguf_tensor *t = peek(l, name);
+
+    if (t)
+        take(l, t);
+}
+
+void
+model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer)
+{
+    if (!peek(l, ".ffn_gate_inp")) {
+        model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+        return;
+    }
+    model_find_mixture(l, layer, MODEL_OPTIONAL);
+    pass_over(l, ".ffn_gate");
+    pass_over(l, ".ffn_up");
+    pass_over(l, ".ffn_down");
 }
 
 void

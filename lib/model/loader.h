@@ -88,6 +88,10 @@ model_find_scales(struct model_loader *l, const char *name, int64_t n);
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias);
+/* attn_gate: as many values as attention gives, or one a head, as the file has
+ * it. */
+void
+model_find_attention_gate(struct model_loader *l, struct model_layer *layer);
 /* ffn_up, ffn_down, and ffn_gate if `gated`. */
 void
 model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
@@ -101,7 +105,11 @@ void
 model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
                          bool routed);
 /* In a layer that has a mixture: what is added to scores for the choice of
- * experts alone, and the expert of all ids, if hp has one. */
+ * experts alone. */
+void
+model_find_choice(struct model_loader *l, struct model_layer *layer,
+                  enum model_need choice);
+/* The same, and the expert of all ids, if hp has one. */
 void
 model_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
                              enum model_need choice);
@@ -117,6 +125,11 @@ model_find_head_norms(struct model_loader *l, struct model_layer *layer,
 void
 model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
                        enum model_need bias);
+/* The mixture where the file has a router in this layer, or else the
+ * feed-forward block; a block beside a mixture, which some programs write, has
+ * no part in what is computed. */
+void
+model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
  * where hp has experts. */
 void

@@ -59,15 +59,20 @@ keep_best_groups(struct graph *g, struct ggml_tensor *scores)
     return ggml_reshape_2d(g->ctx, scores, n * n_group, n_tokens);
 }
 
-/* n_expert x n_tokens: by what experts are chosen, as the router's scores p
- * are what their answers are weighed by. */
+/* n_expert x n_tokens: by what experts are chosen, as the gated scores p are
+ * what their answers are weighed by. Sigmoids alone have the scores' own order,
+ * but for those that are so large that they round to 1. */
 static struct ggml_tensor *
 by_what_chosen(struct graph *g, const struct model_layer *layer,
-               struct ggml_tensor *p)
+               struct ggml_tensor *scores, struct ggml_tensor *p)
 {
+    const struct model_routing *r = &g->model->hp.routing;
+
     if (layer->router_bias)
         p = ggml_add(g->ctx, p, layer->router_bias);
-    return g->model->hp.routing.n_group > 0 ? keep_best_groups(g, p) : p;
+    else if (r->gating == MODEL_GATING_SIGMOID && r->n_group == 0)
+        p = scores;
+    return r->n_group > 0 ? keep_best_groups(g, p) : p;
 }
 
 static struct ggml_tensor *
@@ -92,8 +97,8 @@ route_tokens(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *p = gate(g, scores);
     struct route r;
 
-    r.experts =
-        ggml_top_k(g->ctx, by_what_chosen(g, layer, p), hp->n_expert_used);
+    r.experts = ggml_top_k(g->ctx, by_what_chosen(g, layer, scores, p),
+                           hp->n_expert_used);
     p = ggml_reshape_3d(g->ctx, p, 1, hp->n_expert, p->ne[1]);
     r.weights = ggml_get_rows(g->ctx, p, r.experts);
     if (how->gating == MODEL_GATING_SOFTMAX_OF_USED)
@@ -152,7 +157,7 @@ model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *up = model_graph_linear(g, x, &layer->shared_up),
                        *share;
 
-    up = model_graph_gated(g, gate, up, g->model->hp.activation);
+    up = model_graph_limited(g, gate, up, layer->hp->ff_limit);
     up = model_graph_linear(g, up, &layer->shared_down);
     if (!layer->shared_router.weight)
         return up;
@@ -166,14 +171,14 @@ static struct ggml_tensor *
 ask_gated(struct graph *g, const struct model_layer *layer,
           struct ggml_tensor *x, struct ggml_tensor *experts)
 {
-    enum model_activation act = g->model->hp.activation;
+    float limit = layer->hp->expert_limit;
     struct ggml_tensor *gate, *up;
     int64_t n;
 
     if (!layer->experts_gate_up.weight) {
         gate = ask(g, &layer->experts_gate, x, experts);
         up = ask(g, &layer->experts_up, x, experts);
-        return model_graph_gated(g, gate, up, act);
+        return model_graph_limited(g, gate, up, limit);
     }
     up = ask(g, &layer->experts_gate_up, x, experts);
     n = up->ne[0] / 2;
@@ -181,7 +186,7 @@ ask_gated(struct graph *g, const struct model_layer *layer,
                         up->nb[2], 0);
     up = ggml_view_3d(g->ctx, up, n, up->ne[1], up->ne[2], up->nb[1], up->nb[2],
                       (size_t)n * up->nb[0]);
-    return model_graph_gated(g, gate, up, act);
+    return model_graph_limited(g, gate, up, limit);
 }
 
 /* Each chosen expert gets a row of its own, times its weight. */
@@ -215,7 +220,8 @@ model_graph_mixture(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *scores = model_graph_linear(g, x, &layer->router);
     struct ggml_tensor *y = model_graph_experts(g, layer, x, scores);
 
-    if (layer->shared_up.weight)
-        y = ggml_add(g->ctx, y, model_graph_shared_expert(g, layer, x));
-    return y;
+    if (!layer->shared_up.weight)
+        return y;
+    y = ggml_add(g->ctx, y, model_graph_shared_expert(g, layer, x));
+    return g->model->hp.routing.shared_mean ? ggml_scale(g->ctx, y, 0.5f) : y;
 }

@@ -49,8 +49,9 @@ struct model_layer {
     /* of a head, or, a row a head, of each head, or of all heads together */
     struct model_norm attn_q_norm, attn_k_norm;
     struct ggml_tensor *attn_sinks; /* a logit a head that no key stands for */
-    struct model_linear
-        attn_gate; /* sigmoid of it times what attention gives */
+    /* What attention gives is multiplied by its sigmoid: a value each, or one
+     * a head; or by what hp says instead; or empty */
+    struct model_linear attn_gate;
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
