@@ -524,7 +524,7 @@ pass_over(struct model_loader *l, const char *name)
     const struct gguf_tensor *t = peek(l, name);
 
     if (t)
-        take(l, t);
+        mark_taken(l, t);
 }
 
 void

@@ -109,8 +109,9 @@ model_rope_find(struct model_loader *l, const struct rope_params *params,
         rope->divisors =
             model_find_vector(l, "rope_factors_short", pairs, MODEL_REQUIRED);
     else
-        rope->divisors =
-            model_find_vector(l, "rope_freqs", pairs, MODEL_OPTIONAL);
+        rope->divisors = model_find_vector(
+            l, "rope_freqs", params->n_freqs > 0 ? params->n_freqs : pairs,
+            MODEL_OPTIONAL);
 }
 
 /* YaRN's, times the file's own where it has any. */

@@ -21,10 +21,13 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
                                      MODEL_MAX_LAYERS, 1);
 }
 
+/* Its makers' models have no biases; programs that read such files pass over
+ * this one. */
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     model_find_block(l, layer, true, MODEL_OPTIONAL);
+    layer->attn_output.bias = NULL;
     model_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 

@@ -24,6 +24,18 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->routing.normed = true;
 }
 
+/* Its makers' models have no biases; programs that read such files pass over
+ * those that one has. */
+static void
+drop_biases(struct model_layer *layer)
+{
+    layer->attn_qkv.bias = NULL;
+    layer->attn_q.bias = NULL;
+    layer->attn_k.bias = NULL;
+    layer->attn_v.bias = NULL;
+    layer->attn_output.bias = NULL;
+}
+
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
@@ -31,6 +43,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
+    drop_biases(layer);
     layer->attn_sinks =
         model_find_vector(l, ".attn_sinks", l->hp->n_head, MODEL_OPTIONAL);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);

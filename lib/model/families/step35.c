@@ -19,6 +19,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     model_keys_rope_local(keys, hp, 0);
+    hp->rope.n_freqs = hp->rope.n_rot / 2; /* the second half is 1 */
     hp->rope.n_rot = hp->rope.n_rot / 4 * 2;
     model_keys_windows(keys, hp, 0, 0);
     model_keys_experts(keys, hp, true);
