@@ -27,6 +27,7 @@ struct model_arch {
 
 /* All of them, in the order of their names. */
 #define MODEL_ARCHS(X)                                                         \
+    X(afmoe)                                                                   \
     X(arcee)                                                                   \
     X(baichuan)                                                                \
     X(bailingmoe)                                                              \
@@ -37,12 +38,8 @@ struct model_arch {
     X(chatglm)                                                                 \
     X(codeshell)                                                               \
     X(cohere2)                                                                 \
-    X(command_r)                                                               \
-    X(afmoe)                                                                   \
-    X(bailingmoe)                                                              \
-    X(bailingmoe2)                                                             \
-    X(bert)                                                                    \
     X(cohere2moe)                                                              \
+    X(command_r)                                                               \
     X(dbrx)                                                                    \
     X(deci)                                                                    \
     X(deepseek)                                                                \
@@ -71,14 +68,13 @@ struct model_arch {
     X(hunyuan_moe)                                                             \
     X(internlm2)                                                               \
     X(jais2)                                                                   \
-    X(llama)                                                                   \
-    X(maincoder)                                                               \
-    X(mellum)                                                                  \
-    X(minicpm)                                                                 \
     X(laguna)                                                                  \
     X(llama)                                                                   \
     X(llama4)                                                                  \
+    X(maincoder)                                                               \
+    X(mellum)                                                                  \
     X(mimo2)                                                                   \
+    X(minicpm)                                                                 \
     X(minimax_m2)                                                              \
     X(mistral3)                                                                \
     X(muse_glimmer)                                                            \
@@ -106,8 +102,8 @@ struct model_arch {
     X(stablelm)                                                                \
     X(starcoder)                                                               \
     X(starcoder2)                                                              \
-    X(xverse)                                                                  \
     X(step35)                                                                  \
+    X(xverse)                                                                  \
     /* the end */
 
 #define MODEL_ARCH_DECLARE(name)                                               \

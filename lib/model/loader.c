@@ -495,7 +495,7 @@ model_find_choice(struct model_loader *l, struct model_layer *layer,
 {
     if (layer->router.weight)
         layer->router_bias =
-            find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
+            model_find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
 }
 
 void
