@@ -20,8 +20,8 @@ enum rope_scaling {
 
 /* Rotary positions (Su et al. 2021). */
 struct rope_params {
-    int mode;      /* GGML_ROPE_TYPE_NORMAL or GGML_ROPE_TYPE_NEOX */
-    int32_t n_rot; /* of d_key, how many are rotated; even; 0: none */
+    int mode;        /* GGML_ROPE_TYPE_NORMAL or GGML_ROPE_TYPE_NEOX */
+    int32_t n_rot;   /* of d_key, how many are rotated; even; 0: none */
     int32_t n_freqs; /* values of the file's rope_freqs; 0: n_rot / 2 */
     float base;
     enum rope_scaling scaling;

@@ -30,9 +30,6 @@ static enum gg_status
 unknown_arch(const struct gguf_context *gguf, const char *name,
              struct gg_error *err)
 {
-    char known[384];
-
-    model_arch_list(known, sizeof(known));
     if (is_projector(gguf, name))
         gguf_bad_value(gguf, "general.architecture", err,
                        "%s is a projector (mmproj) of pictures or sound, no "
@@ -40,8 +37,9 @@ unknown_arch(const struct gguf_context *gguf, const char *name,
                        name);
     else
         gguf_bad_value(gguf, "general.architecture", err,
-                       "%s is not a family that is known here (%s)", name,
-                       known);
+                       "%s is not a family that is known here (gg(7) lists "
+                       "those that are)",
+                       name);
     return GG_ERR_UNSUPPORTED;
 }
 
