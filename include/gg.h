@@ -353,6 +353,10 @@ gg_vocab_chat(const struct gg_vocab *vocab);
  * vocabulary. */
 GG_API const char *
 gg_vocab_chat_source(const struct gg_vocab *vocab, size_t *len);
+/* The text of the file's template named rerank: how a reranker reads a pair,
+ * with {query} and {document} in their places. NULL: it has none. */
+GG_API const char *
+gg_vocab_rerank_source(const struct gg_vocab *vocab, size_t *len);
 
 enum {
     /* The assistant speaks next: an answer is begun after the last message,
@@ -471,10 +475,17 @@ enum gg_pooling {
     GG_POOL_MEAN = 0, /* of all: the mean */
     GG_POOL_LAST = 1,
     GG_POOL_CLS = 2, /* the first */
+    GG_POOL_RANK = 3, /* no embedding but scores, of a reranker */
+    GG_POOL_NONE = 4, /* of each id alone: a vector each, not pooled */
 };
 
+/* How many scores a reranker gives, GG_POOL_RANK; never more than an embedding
+ * has values. 0: the file has no classifier. */
+GG_API int32_t
+gg_model_n_scores(const struct gg_model *model);
+
 /* What an embedding is made of as the file says, whose key ARCH.pooling_type
- * is 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does not say, or
+ * is 0 for none, 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does not say, or
  * something else. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
@@ -602,8 +613,12 @@ struct gg_scores {
     size_t n_next;
 };
 
-/* The pooled hidden states of the ids after the last norm: gg_model_n_embd()
- * values, not normalised to a length. */
+/* The pooled hidden states of the ids after the last norm, through the dense
+ * layers that some files have behind: gg_model_n_embd() values, not normalised
+ * to a length. GG_POOL_NONE: as many for each id, without these layers.
+ * GG_POOL_RANK: gg_model_n_scores() values, of the classifier; the ids are a
+ * query and a document in the model's form, and what is behind the first
+ * separator is of the second kind, where the model knows kinds. */
 struct gg_embedding {
     float *values; /* NULL: none */
     enum gg_pooling pooling;

@@ -15,6 +15,7 @@ struct text {
     struct gg_line line; /* its ids are the sequence's */
     struct gg_sequence *sequence;
     float *vector;
+    size_t cap;        /* values that it has room for */
     char message[256]; /* why there is none; empty: there is */
 };
 
@@ -22,6 +23,8 @@ struct embed {
     const struct embed_options *o;
     const struct engine *engine;
     enum gg_pooling pooling;
+    int32_t n_values; /* of a vector */
+    int32_t yes, no;  /* ids whose logits are a decoder's score; or -1 */
     struct output *output;
     struct text *texts;
     struct gg_query *queries; /* scratch */
@@ -87,12 +90,28 @@ is_text(const struct text *t)
 
 /* ---- vectors ------------------------------------------------------------- */
 
+/* Of one text. */
+static size_t
+n_vectors(const struct embed *e, const struct text *t)
+{
+    return e->pooling == GG_POOL_NONE ? t->line.n_ids : 1;
+}
+
+static void
+make_room(const struct embed *e, struct text *t)
+{
+    size_t n = n_vectors(e, t) * (size_t)e->n_values;
+
+    if (n > t->cap)
+        t->vector = cli_alloc(t->vector, t->cap = n, sizeof(*t->vector));
+}
+
 static void
 check_vector(struct embed *e, struct text *t)
 {
-    int32_t n = gg_model_n_embd(e->engine->model);
+    size_t n = n_vectors(e, t) * (size_t)e->n_values;
 
-    for (int32_t i = 0; i < n && !t->message[0]; i++)
+    for (size_t i = 0; i < n && !t->message[0]; i++)
         if (!isfinite(t->vector[i]))
             snprintf(t->message, sizeof(t->message),
                      "the vector is not one of numbers");
@@ -111,41 +130,131 @@ normalise(float *x, int32_t n)
         x[i] = (float)((double)x[i] / sqrt(sum));
 }
 
+static struct gg_query
+ask(const struct embed *e, struct text *t)
+{
+    struct gg_query q = { .sequence = t->sequence };
+
+    make_room(e, t);
+    if (e->yes >= 0) {
+        q.rows.logits = t->vector;
+    } else {
+        q.embed.values = t->vector;
+        q.embed.pooling = e->pooling;
+    }
+    return q;
+}
+
 static void
 evaluate(struct embed *e)
 {
     struct gg_error err;
     size_t n = 0;
 
-    for (int32_t i = 0; i < e->n; i++) {
-        struct text *t = &e->texts[i];
-
-        if (!is_text(t))
-            continue;
-        e->queries[n++] = (struct gg_query){ .sequence = t->sequence,
-                                             .embed.values = t->vector,
-                                             .embed.pooling = e->pooling };
-    }
+    for (int32_t i = 0; i < e->n; i++)
+        if (is_text(&e->texts[i]))
+            e->queries[n++] = ask(e, &e->texts[i]);
     cli_check(gg_engine_eval(e->engine->gg, e->queries, n, &err), &err);
     for (int32_t i = 0; i < e->n; i++)
         if (is_text(&e->texts[i]))
             check_vector(e, &e->texts[i]);
 }
 
+/* ---- scores -------------------------------------------------------------- */
+
+/* Two scores of a decoder are the logits of yes and no: the sigmoid of their
+ * difference is the probability of yes. */
+static int32_t
+score(const struct embed *e, const struct text *t, double *x)
+{
+    const struct gg_model *m = e->engine->model;
+    int32_t n = e->n_values;
+
+    if (e->yes >= 0) {
+        x[0] = (double)t->vector[e->yes] - (double)t->vector[e->no];
+        n = 1;
+    } else if (n == 2 && !gg_model_is_encoder(m)) {
+        x[0] = (double)t->vector[0] - (double)t->vector[1];
+        n = 1;
+    } else {
+        for (int32_t i = 0; i < n; i++)
+            x[i] = (double)t->vector[i];
+    }
+    for (int32_t i = 0; i < n && e->o->sigmoid; i++)
+        x[i] = 1 / (1 + exp(-x[i]));
+    return n;
+}
+
+static void
+put_scores(struct embed *e, const struct text *t)
+{
+    double *x = cli_alloc(NULL, (size_t)e->n_values, sizeof(*x));
+
+    output_rank(e->output, &t->line, x, score(e, t, x));
+    free(x);
+}
+
+/* The id of a word that is one token. */
+static int32_t
+word(const struct engine *engine, const char *text)
+{
+    int32_t id = gg_vocab_find(engine->vocab, text, strlen(text));
+
+    if (id < 0)
+        cli_die("%s: no reranker: neither a classifier nor a token %s",
+                engine->path, text);
+    return id;
+}
+
+static void
+choose_scores(struct embed *e)
+{
+    const struct gg_model *m = e->engine->model;
+
+    e->pooling = GG_POOL_RANK;
+    e->n_values = gg_model_n_scores(m);
+    if (e->n_values > 0)
+        return;
+    if (gg_model_is_encoder(m))
+        cli_die("%s: no reranker: the file has no classifier", e->engine->path);
+    e->yes = word(e->engine, "yes");
+    e->no = word(e->engine, "no");
+    e->n_values = gg_model_n_vocab(m);
+}
+
 /* ---- records ------------------------------------------------------------- */
+
+static void
+put_vectors(struct embed *e, struct text *t)
+{
+    int32_t dims = e->o->dims ? e->o->dims : e->n_values;
+    size_t n = n_vectors(e, t);
+    struct gg_line line = t->line;
+
+    for (size_t i = 0; i < n; i++) {
+        float *x = t->vector + i * (size_t)e->n_values;
+
+        if (!e->o->as_is)
+            normalise(x, dims);
+        if (n > 1) {
+            line.ids = t->line.ids + i;
+            line.n_ids = 1;
+        }
+        output_embedding(e->output, &line, n > 1 ? i + 1 : t->line.n_ids, x);
+    }
+}
 
 static void
 write_embedding(struct embed *e, struct text *t)
 {
-    if (t->message[0]) {
+    if (t->message[0])
         output_error(e->output, &t->line, t->message);
-    } else if (is_text(t)) {
-        if (!e->o->as_is)
-            normalise(t->vector, gg_model_n_embd(e->engine->model));
-        output_embedding(e->output, &t->line, t->vector);
-    } else {
+    else if (!is_text(t))
         output_close(e->output, &t->line);
-    }
+    else if (e->o->rank)
+        put_scores(e, t);
+    else
+        put_vectors(e, t);
 }
 
 static void
@@ -166,7 +275,6 @@ static void
 open_texts(struct embed *e)
 {
     size_t n = (size_t)e->n_lines;
-    size_t n_embd = (size_t)gg_model_n_embd(e->engine->model);
     struct gg_error err;
 
     e->texts = cli_alloc(NULL, n, sizeof(*e->texts));
@@ -174,8 +282,7 @@ open_texts(struct embed *e)
     for (size_t i = 0; i < n; i++) {
         struct text *t = &e->texts[i];
 
-        *t = (struct text){ .vector =
-                                cli_alloc(NULL, n_embd, sizeof(*t->vector)) };
+        *t = (struct text){ 0 };
         cli_check(gg_sequence_new(e->engine->gg, &t->sequence, &err), &err);
     }
 }
@@ -195,9 +302,13 @@ bool
 embed_run(const struct engine *engine, const struct embed_options *o,
           int32_t n_lines, struct output *output, int fd, const char *name)
 {
-    struct embed e = {
-        .o = o, .engine = engine, .output = output, .n_lines = n_lines
-    };
+    struct embed e = { .o = o,
+                       .engine = engine,
+                       .output = output,
+                       .n_lines = n_lines,
+                       .n_values = gg_model_n_embd(engine->model),
+                       .yes = -1,
+                       .no = -1 };
     const struct lines lines = { .name = name,
                                  .add = add_line,
                                  .is_full = is_full,
@@ -206,7 +317,12 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                                  .output = output };
     struct gg_error err;
 
-    if (o->kind == EMBED_MODEL)
+    if (o->dims > e.n_values)
+        cli_die("%s: --dims %d, but an embedding has %d values", engine->path,
+                (int)o->dims, (int)e.n_values);
+    if (o->rank)
+        choose_scores(&e);
+    else if (o->kind == EMBED_MODEL)
         cli_check(gg_model_pooling(engine->model, &e.pooling, &err), &err);
     else
         e.pooling = (enum gg_pooling)o->kind;

@@ -6,17 +6,20 @@
 
 struct embed_options {
     bool wanted;
-    int kind;   /* an enum gg_pooling, or EMBED_MODEL */
-    bool as_is; /* not made to have the length 1 */
+    int kind;     /* an enum gg_pooling, or EMBED_MODEL */
+    bool as_is;   /* not made to have the length 1 */
+    int32_t dims; /* values that are written; 0: all */
+    bool rank;    /* scores of pairs and no embeddings */
+    bool sigmoid; /* of the scores */
 };
 
 /* As the model's file says. */
 enum {
-    EMBED_MODEL = GG_POOL_CLS + 1,
+    EMBED_MODEL = GG_POOL_RANK,
 };
 
-/* Writes an embedding for each line, a text of its own, n_lines of which are
- * evaluated together at most. False: some line failed. */
+/* Writes an embedding, or scores, for each line, a text of its own, n_lines of
+ * which are evaluated together at most. False: some line failed. */
 bool
 embed_run(const struct engine *engine, const struct embed_options *o,
           int32_t n_lines, struct output *output, int fd, const char *name);

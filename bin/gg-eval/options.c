@@ -49,12 +49,21 @@ static const struct cli_option rows[] = {
       .not_with = "embed|perplexity|imatrix|watch|graph|" STATE },
     { "embed", 0, CLI_CALL, "KIND",
       "write an embedding for each line's text, by pooling: mean, last, cls "
-      "(first), or that of the model", .set = set_embed,
-      .values = "mean|last|cls|model",
+      "(first), or that of the model; tokens: one for each id",
+      .set = set_embed, .values = "mean|last|cls|model|tokens",
       .not_with = "perplexity|imatrix|graph|shift|" STATE },
     { "no-normalize", 0, CLI_FLAG, NULL,
       "do not normalize embeddings to length 1", AT(embed.as_is),
       .only_with = "embed" },
+    { "dims", 0, CLI_INT, "N", "write the first N values of embeddings",
+      AT(embed.dims), 1, 1 << 20, .only_with = "embed" },
+    { "rank", 0, CLI_FLAG, NULL,
+      "write text: the score of each line's pair, of gg-tokenize --pairs",
+      AT(embed.rank),
+      .not_with = "top|keep|f16|score|embed|perplexity|imatrix|watch|graph|"
+                  "shift|" STATE },
+    { "sigmoid", 0, CLI_FLAG, NULL, "write probabilities in place of scores",
+      AT(embed.sigmoid), .only_with = "rank" },
     { "perplexity", 0, CLI_FLAG, NULL,
       "write text: the perplexity of the ids", AT(perplexity),
       .not_with = "imatrix|watch|graph|shift|" STATE },
@@ -120,18 +129,20 @@ eval_parse(int argc, char **argv, struct options *o)
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (first < argc)
         o->input = argv[first];
-    o->mode = o->perplexity     ? EVAL_PERPLEXITY
-              : o->imatrix      ? EVAL_IMATRIX
-              : o->embed.wanted ? EVAL_EMBED
-                                : EVAL_RECORDS;
+    o->mode = o->perplexity                      ? EVAL_PERPLEXITY
+              : o->imatrix                       ? EVAL_IMATRIX
+              : o->embed.wanted || o->embed.rank ? EVAL_EMBED
+                                                 : EVAL_RECORDS;
     o->evaluate.score = o->engine.score = o->output.score;
-    o->output.embed = o->embed.wanted;
+    o->output.embed = o->embed.wanted || o->embed.rank;
+    o->output.rank = o->embed.rank;
+    o->output.dims = o->embed.dims;
     o->output.none = o->watch.pattern || o->watch.graph;
     o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
-    o->writes_text =
-        o->output.top || o->output.score || o->output.none || o->perplexity;
+    o->writes_text = o->output.top || o->output.score || o->output.rank ||
+                     o->output.none || o->perplexity;
     if (o->imatrix || o->watch.graph)
         o->output_path = o->imatrix ? o->imatrix : o->watch.graph;
     settle_slots(o);

@@ -34,8 +34,9 @@ output_new(const struct output_options *o, const struct engine *engine)
     *out = (struct output){
         .o = *o,
         .vocab = engine->vocab,
-        .n_values = (size_t)(o->embed ? gg_model_n_embd(engine->model)
-                                      : gg_vocab_size(engine->vocab)),
+        .n_values = (size_t)(!o->embed ? gg_vocab_size(engine->vocab)
+                             : o->dims ? o->dims
+                                       : gg_model_n_embd(engine->model)),
     };
     return out;
 }
@@ -239,12 +240,26 @@ output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
 }
 
 void
+output_rank(struct output *out, const struct gg_line *line, const double *x,
+            int32_t n)
+{
+    if (out->o.none)
+        return;
+    if (line->numbered)
+        printf("%" PRIu64 "\t", line->sequence);
+    for (int32_t i = 0; i < n; i++)
+        printf("%s%.6f", i ? "\t" : "", x[i]);
+    putchar('\n');
+    cli_flush();
+}
+
+void
 output_embedding(struct output *out, const struct gg_line *line,
-                 const float *vector)
+                 uint64_t position, const float *vector)
 {
     struct gg_logit_record record = {
         .kind = GG_RECORD_LOGITS,
-        .position = line->n_ids,
+        .position = position,
         .ids = line->ids,
         .n_ids = line->n_ids,
         .logits = vector,
@@ -269,7 +284,7 @@ say_failed(const struct gg_line *line, const char *message)
 static bool
 is_text(const struct output *out)
 {
-    return out->o.top || out->o.score;
+    return out->o.top || out->o.score || out->o.rank;
 }
 
 void

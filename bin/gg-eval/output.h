@@ -8,11 +8,13 @@
 
 struct output_options {
     enum gg_vector_encoding encoding;
-    size_t keep; /* likeliest ids of a sparse record */
-    size_t top;  /* lines of text of a record; 0: a stream */
-    bool none;   /* nothing is written */
-    bool score;  /* a line of text a record: output_score() */
-    bool embed;  /* vectors are embeddings: output_embedding() */
+    size_t keep;  /* likeliest ids of a sparse record */
+    size_t top;   /* lines of text of a record; 0: a stream */
+    bool none;    /* nothing is written */
+    bool score;   /* a line of text a record: output_score() */
+    bool embed;   /* vectors are embeddings: output_embedding() */
+    bool rank;    /* a line of text a record: output_rank() */
+    int32_t dims; /* values of an embedding that are written; 0: all */
 };
 
 struct output;
@@ -43,7 +45,12 @@ output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
 
 void
 output_embedding(struct output *out, const struct gg_line *line,
-                 const float *vector);
+                 uint64_t position, const float *vector);
+
+/* The scores of a reranker. */
+void
+output_rank(struct output *out, const struct gg_line *line, const double *x,
+            int32_t n);
 
 /* How many of the likeliest are written; 0: all logits. */
 size_t

@@ -258,6 +258,8 @@ tokenize_encode(const struct gg_vocab *vocab,
                       .sequence = 1 };
 
     start_jobs(&w);
+    if (options->prefix && !options->records)
+        buffer_add(&w.rest, options->prefix, strlen(options->prefix));
     if (options->records)
         encode_records(&w);
     else

@@ -24,7 +24,10 @@ struct job {
     struct gg_error err;
 
     /* kept for the next */
-    struct buffer plain; /* a field without its escapes */
+    struct buffer plain;    /* a field without its escapes */
+    struct buffer prefixed; /* a text behind its prefix */
+    int32_t *pair;          /* ids of a pair */
+    size_t n_pair, cap_pair;
     int32_t *ids;
     size_t cap_ids;
     struct gg_range *ranges;

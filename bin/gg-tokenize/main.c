@@ -3,6 +3,7 @@
 
 #include "common/chat.h"
 #include "common/cli.h"
+#include "gg-tokenize/pair.h"
 #include "gg-tokenize/tokenize.h"
 
 const char cli_name[] = "gg-tokenize";
@@ -69,6 +70,8 @@ run(struct arguments *a)
     if (o->verbose)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     choose_ends(vocab, a, model);
+    if (a->prompt)
+        o->prefix = prompt_read(model, a->prompt);
     if (o->threads == 0)
         o->threads = 1;
     if (o->binary == 2 && gg_vocab_size(vocab) > 1 << 16)

@@ -42,6 +42,18 @@ set_records(void *options, const struct cli_option *row, const char *value,
 }
 
 static enum gg_status
+set_pairs(void *options, const struct cli_option *row, const char *value,
+          struct gg_error *err)
+{
+    struct tokenize_options *o = &((struct arguments *)options)->options;
+
+    (void)row, (void)value, (void)err;
+    o->pairs = o->records = true;
+    o->end = '\n';
+    return GG_OK;
+}
+
+static enum gg_status
 set_binary(void *options, const struct cli_option *row, const char *value,
            struct gg_error *err)
 {
@@ -112,6 +124,17 @@ static const struct cli_option rows[] = {
       "with --lines: a chunk for each field of a line", OPT(fields),
       .only_with = "lines", .not_with =
       "decode|chat|binary|pieces|offsets|max|budget" },
+    { "pairs", 0, CLI_CALL, NULL,
+      "each line is a query, TAB, document, or a JSON object of both: a "
+      "numbered sequence in the form of the model, a reranker",
+      .set = set_pairs, .not_with =
+      "decode|chat|binary|pieces|offsets|budget|fields|escapes|null|prefix|"
+      "prompt-name" },
+    { "prefix", 0, CLI_TEXT, "TEXT", "put TEXT in front of each text",
+      OPT(prefix), .not_with = "decode|chat|offsets|budget|prompt-name" },
+    { "prompt-name", 0, CLI_TEXT, "NAME",
+      "the prompt of that name in config_sentence_transformers.json of the "
+      "model's folder", AT(prompt), .not_with = "decode|chat|offsets|budget" },
     { "escapes", 0, CLI_FLAG, NULL,
       "with --lines: \\n, \\t, \\\\ in a line stand for newline, tab, "
       "backslash, as -d --lines writes them", OPT(escapes),

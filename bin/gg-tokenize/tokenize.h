@@ -21,12 +21,14 @@ struct tokenize_options {
     bool no_bos;   /* decode: the text starts at the first id */
 
     /* encode */
-    bool bos, eos; /* put them around each text */
-    bool empty;    /* an empty text will do */
-    bool strict;   /* a byte without a token is an error */
-    int tokenizer; /* 1: greedy, not as the vocabulary has it */
-    bool fields;   /* each TAB field of a record is a chunk */
-    bool escapes;  /* \n, \t, \\ in a record stand for what they name */
+    bool bos, eos;      /* put them around each text */
+    bool empty;         /* an empty text will do */
+    bool strict;        /* a byte without a token is an error */
+    int tokenizer;      /* 1: greedy, not as the vocabulary has it */
+    bool pairs;         /* a record is a query and a document */
+    const char *prefix; /* in front of each text; or NULL */
+    bool fields;        /* each TAB field of a record is a chunk */
+    bool escapes;       /* \n, \t, \\ in a record stand for what they name */
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */
     bool count, pieces, offsets;         /* what is written, in place of ids */
@@ -43,7 +45,7 @@ struct tokenize_options {
 
 struct arguments {
     struct tokenize_options options;
-    const char *model, *file, *output;
+    const char *model, *file, *output, *prompt;
     bool decode, bos, eos, no_eos, quiet, chat, no_answer;
 };
 

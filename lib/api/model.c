@@ -7,6 +7,7 @@
 #include "api/file.h"
 #include "core/mem.h"
 #include "model/arch.h"
+#include "model/head.h"
 #include "model/session.h"
 #include "vocab/vocab.h"
 
@@ -174,14 +175,23 @@ gg_model_is_encoder(const struct gg_model *model)
     return model && model->model->hp.encoder;
 }
 
+int32_t
+gg_model_n_scores(const struct gg_model *model)
+{
+    const struct model *m = model ? model->model : NULL;
+
+    return m && m->rank.n ? model_head_length(&m->rank, m->hp.n_embd) : 0;
+}
+
 /* The numbers are llama.cpp's enum llama_pooling_type. */
 enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err)
 {
-    static const enum gg_pooling known[] = {
-        [1] = GG_POOL_MEAN, [2] = GG_POOL_CLS, [3] = GG_POOL_LAST
-    };
+    static const enum gg_pooling known[] = { [0] = GG_POOL_NONE,
+                                             [1] = GG_POOL_MEAN,
+                                             [2] = GG_POOL_CLS,
+                                             [3] = GG_POOL_LAST };
     const struct gguf_context *gguf;
     uint64_t type = 0;
     char key[96];
@@ -200,12 +210,13 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
         return st;
     if (type == 4)
         return gguf_bad_value(gguf, key, err,
-                              "4 (rank): a reranker, whose scores cannot be "
-                              "computed yet");
-    if (type == 0 || type >= sizeof(known) / sizeof(known[0]))
-        return gguf_bad_value(gguf, key, err,
-                              "%llu is not 1 (mean), 2 (cls) or 3 (last)",
-                              (unsigned long long)type);
+                              "4 (rank): a reranker, which gives scores of "
+                              "pairs and no embeddings");
+    if (type >= sizeof(known) / sizeof(known[0]))
+        return gguf_bad_value(
+            gguf, key, err,
+            "%llu is not 0 (none), 1 (mean), 2 (cls) or 3 (last)",
+            (unsigned long long)type);
     *pooling = known[type];
     return GG_OK;
 }

@@ -22,6 +22,8 @@ struct model_arch {
      * nothing does. */
     void (*embedding)(struct model_loader *l);
     bool output_embeds;  /* a file without token_embd has it as the output */
+    const char
+        *stack; /* what layers' names begin with: "enc."; NULL: nothing */
     bool partial_layers; /* some have no attention or no feed-forward block */
 };
 
@@ -46,6 +48,7 @@ struct model_arch {
     X(dots1)                                                                   \
     X(ernie4_5)                                                                \
     X(ernie4_5_moe)                                                            \
+    X(eurobert)                                                                \
     X(exaone)                                                                  \
     X(exaone4)                                                                 \
     X(exaone_moe)                                                              \
@@ -55,6 +58,7 @@ struct model_arch {
     X(gemma3)                                                                  \
     X(gemma3n)                                                                 \
     X(gemma4)                                                                  \
+    X(gemma_embedding)                                                         \
     X(glm4)                                                                    \
     X(glm4moe)                                                                 \
     X(gpt2)                                                                    \
@@ -68,19 +72,25 @@ struct model_arch {
     X(hunyuan_moe)                                                             \
     X(internlm2)                                                               \
     X(jais2)                                                                   \
+    X(jina_bert_v2)                                                            \
+    X(jina_bert_v3)                                                            \
     X(laguna)                                                                  \
     X(llama)                                                                   \
     X(llama4)                                                                  \
+    X(llama_embed)                                                             \
     X(maincoder)                                                               \
     X(mellum)                                                                  \
     X(mimo2)                                                                   \
     X(minicpm)                                                                 \
     X(minimax_m2)                                                              \
     X(mistral3)                                                                \
+    X(modern_bert)                                                             \
     X(muse_glimmer)                                                            \
     X(nanbeige)                                                                \
     X(nemotron)                                                                \
+    X(neo_bert)                                                                \
     X(nomic_bert)                                                              \
+    X(nomic_bert_moe)                                                          \
     X(olmo)                                                                    \
     X(olmo2)                                                                   \
     X(olmoe)                                                                   \
@@ -103,6 +113,7 @@ struct model_arch {
     X(starcoder)                                                               \
     X(starcoder2)                                                              \
     X(step35)                                                                  \
+    X(t5encoder)                                                               \
     X(xverse)                                                                  \
     /* the end */
 

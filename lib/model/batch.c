@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/relative.h"
 
 bool
 model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
@@ -21,6 +22,7 @@ model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
+        .types = mem_array(n, sizeof(int32_t)),
         .temperature = mem_array(n, sizeof(float)),
         .rows = mem_array(n, sizeof(int32_t)),
         .logits = mem_array(n, sizeof(float *)),
@@ -32,9 +34,10 @@ model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
-    return b->segments && b->ids && b->positions && b->temperature && b->rows &&
-           b->logits && b->best && b->next && b->n_next && b->logprobs &&
-           b->pools && b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
+    return b->segments && b->ids && b->positions && b->types &&
+           b->temperature && b->rows && b->logits && b->best && b->next &&
+           b->n_next && b->logprobs && b->pools && b->cells[CACHE_ALL] &&
+           b->cells[CACHE_WINDOW];
 }
 
 void
@@ -43,6 +46,7 @@ model_batch_clear(struct batch *b)
     mem_free(b->segments);
     mem_free(b->ids);
     mem_free(b->positions);
+    mem_free(b->types);
     mem_free(b->temperature);
     for (int i = 0; i < CACHE_KINDS; i++)
         mem_free(b->cells[i]);
@@ -54,6 +58,7 @@ model_batch_clear(struct batch *b)
     mem_free(b->logprobs);
     mem_free(b->pools);
     mem_free(b->mask);
+    mem_free(b->buckets);
     *b = (struct batch){ 0 };
 }
 
@@ -81,11 +86,25 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     for (int32_t i = 0; i < n; i++) {
         b->ids[b->n_tokens] = ids[i];
         b->positions[b->n_tokens] = past + i;
+        b->types[b->n_tokens] = 0;
         b->temperature[b->n_tokens] = temperature_at(b->hp, past + i);
         for (int k = 0; k < CACHE_KINDS; k++)
             b->cells[k][b->n_tokens] =
                 model_cache_row(cache, k, slot, past + i);
         b->n_tokens++;
+    }
+}
+
+/* What is behind the first separator is of the second kind. */
+static void
+set_types(struct batch *b, int32_t first)
+{
+    int32_t type = 0;
+
+    for (int32_t i = first; i < b->n_tokens; i++) {
+        b->types[i] = type;
+        if (b->ids[i] == b->hp->separator)
+            type = 1;
     }
 }
 
@@ -111,9 +130,14 @@ ids_after(const struct gg_chunk *chunk, size_t i, size_t *n)
 }
 
 static bool
-is_pooled(const struct gg_chunk *chunk, size_t i)
+is_pooled(const struct model_hparams *hp, const struct gg_chunk *chunk,
+          size_t i)
 {
-    switch (chunk->embed.pooling) {
+    enum gg_pooling pooling = chunk->embed.pooling == GG_POOL_RANK
+                                  ? hp->rank_pooling
+                                  : chunk->embed.pooling;
+
+    switch (pooling) {
     case GG_POOL_CLS:
         return i == 0;
     case GG_POOL_LAST:
@@ -134,7 +158,7 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     const int32_t *next = ids_after(chunk, i, &n_next);
     bool best = chunk->rows.best && i >= first;
     bool logits = chunk->rows.logits && !chunk->rows.best && i >= first;
-    bool pooled = chunk->embed.values && is_pooled(chunk, i);
+    bool pooled = chunk->embed.values && is_pooled(b->hp, chunk, i);
     int32_t n = b->n_outputs;
 
     if (!logits && !best && !next && !pooled)
@@ -148,6 +172,8 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     b->logprobs[n] =
         next ? chunk->scores.logprobs + (i + 1 - first_scored(chunk)) : NULL;
     b->scored = b->scored || next;
+    if (pooled && chunk->embed.pooling == GG_POOL_NONE)
+        pool += i * (size_t)b->hp->n_embd;
     b->pools[n] = pooled ? pool : NULL;
     b->pooled = b->pooled || pooled;
     b->n_outputs++;
@@ -169,12 +195,15 @@ model_batch_add(struct batch *b, struct cache *cache,
         return 0;
     model_cache_make_room(cache, slot, past, take);
     s = &b->segments[b->n_segments++];
-    *s = (struct graph_segment){ slot, b->n_tokens, take, { { 0 } }, { NULL } };
+    *s = (struct graph_segment){ slot,      b->n_tokens, take,
+                                 { { 0 } }, { NULL },    NULL };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = model_cache_seen(cache, i, slot, past, take);
     for (int32_t i = 0; i < take; i++)
         add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
     add_tokens(b, cache, slot, past, chunk->ids + done, take);
+    if (b->hp->typed_pairs && chunk->embed.pooling == GG_POOL_RANK)
+        set_types(b, s->first);
     return take;
 }
 
@@ -191,6 +220,22 @@ model_batch_finish(struct batch *b)
     /* a graph that ends in hidden vectors has no logits of its own */
     for (int32_t i = 0; b->pooled && !b->scored && i < b->n_outputs; i++)
         b->scored = b->logits[i] || b->best[i];
+}
+
+const int32_t *
+model_batch_buckets(struct batch *b, int32_t i)
+{
+    int32_t n = b->segments[i].n;
+    size_t side = (size_t)n;
+
+    if (!mem_grow(&b->buckets, &b->buckets_cap, side * side,
+                  sizeof(*b->buckets)))
+        return NULL;
+    for (int32_t q = 0; q < n; q++)
+        for (int32_t k = 0; k < n; k++)
+            b->buckets[(size_t)q * side + (size_t)k] =
+                model_relative_bucket(k - q, b->hp->n_bucket);
+    return b->buckets;
 }
 
 static void

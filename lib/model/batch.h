@@ -12,6 +12,7 @@ struct batch {
     struct graph_segment *segments; /* n_segments; masks are not set */
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
+    int32_t *types;     /* kinds of text: model_graph_add_token_type() */
     float *temperature; /* model_graph_temper() multiplies by them */
     int64_t *cells[CACHE_KINDS];
     int32_t *rows;         /* n_outputs: rows of the batch that are wanted */
@@ -25,6 +26,8 @@ struct batch {
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
     uint16_t *mask; /* scratch for rows of a mask */
     size_t mask_cap;
+    int32_t *buckets; /* and for a segment's buckets */
+    size_t buckets_cap;
 };
 
 bool
@@ -49,6 +52,11 @@ model_batch_add(struct batch *b, struct cache *cache,
 /* To be called when nothing more is added: a graph has at least one output. */
 void
 model_batch_finish(struct batch *b);
+
+/* The buckets of a segment's distances, n for each of its ids. NULL: no memory.
+ * Lives until the next call. */
+const int32_t *
+model_batch_buckets(struct batch *b, int32_t i);
 
 /* Rows [first, first + n) of a mask of segment i in f16: 0, or, with ALiBi, the
  * distance times -1, where an id sees a key and -infinity where it does not.

@@ -176,8 +176,9 @@ model_graph_self_attention(struct graph *g, int32_t layer,
 
 /* ---- feed-forward ------------------------------------------------------- */
 
-static struct ggml_tensor *
-activate(struct graph *g, struct ggml_tensor *x, enum model_activation act)
+struct ggml_tensor *
+model_graph_activate(struct graph *g, struct ggml_tensor *x,
+                     enum model_activation act)
 {
     switch (act) {
     case MODEL_SILU:
@@ -208,7 +209,7 @@ model_graph_gated(struct graph *g, struct ggml_tensor *gate,
     case MODEL_RELU:
         return ggml_reglu_split(g->ctx, gate, up);
     default:
-        return ggml_mul(g->ctx, activate(g, gate, act), up);
+        return ggml_mul(g->ctx, model_graph_activate(g, gate, act), up);
     }
 }
 
@@ -256,7 +257,7 @@ model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
         up = gated_by_itself(g, up, act);
     else
-        up = activate(g, up, act);
+        up = model_graph_activate(g, up, act);
     up = model_graph_norm(g, up, &layer->ffn_sub_norm);
     return model_graph_linear(g, up, &layer->ffn_down);
 }

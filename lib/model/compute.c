@@ -271,6 +271,17 @@ set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
 }
 
 static bool
+set_buckets(struct compute *c, struct batch *b, int32_t i)
+{
+    struct ggml_tensor *t = c->graph.segments[i].buckets;
+    const int32_t *p = t ? model_batch_buckets(b, i) : NULL;
+
+    if (p)
+        set(c, t, p);
+    return p || !t;
+}
+
+static bool
 set_inputs(struct compute *c, struct batch *b)
 {
     struct graph *g = &c->graph;
@@ -279,12 +290,16 @@ set_inputs(struct compute *c, struct batch *b)
     model_stage_begin(&c->stage);
     set(c, g->ids, b->ids);
     set_if_used(c, g->positions, b->positions);
+    set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);
     set_if_used(c, g->rows, b->rows);
+    for (int32_t i = 0; i < g->n_segments && done; i++)
+        done = set_buckets(c, b, i);
     for (int kind = 0; kind < CACHE_KINDS; kind++) {
         set_if_used(c, g->cells[kind], b->cells[kind]);
         for (int32_t i = 0; i < g->n_segments && done; i++)
-            if (g->segments[i].masks[kind])
+            if (g->segments[i].masks[kind] &&
+                g->segments[i].masks[kind]->buffer)
                 done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
     }
     if (!done) /* what was set is being copied */

@@ -9,6 +9,7 @@ enum {
     NODES_PER_LAYER = 96,
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel */
     NODES_PER_SEGMENT = 8, /* of each layer */
+    NODES_PER_RELATIVE = 20,
     NODES_BESIDE = 32,
 };
 
@@ -20,8 +21,10 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
 
     if (model->hp.n_altup > 0)
         a_layer += NODES_ALTUP;
+    if (model->hp.n_bucket > 0)
+        a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
     return a_layer * (size_t)model->hp.n_layer +
-           CACHE_KINDS * (size_t)n_segments + NODES_BESIDE;
+           (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE;
 }
 
 static struct ggml_tensor *
@@ -67,6 +70,20 @@ new_cache_inputs(struct graph *g, enum cache_kind kind)
 }
 
 static void
+new_buckets(struct graph *g)
+{
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        struct graph_segment *s = &g->segments[i];
+
+        s->buckets = NULL;
+        if (g->model->hp.n_bucket > 0) {
+            s->buckets = input(g, GGML_TYPE_I32, (int64_t)s->n * s->n, "");
+            ggml_format_name(s->buckets, "buckets.%d", (int)i);
+        }
+    }
+}
+
+static void
 new_inputs(struct graph *g)
 {
     g->ids = input(g, GGML_TYPE_I32, g->n_tokens, "ids");
@@ -74,9 +91,13 @@ new_inputs(struct graph *g)
     g->rows = NULL;
     if (g->n_outputs < g->n_tokens)
         g->rows = input(g, GGML_TYPE_I32, g->n_outputs, "rows");
+    g->types = NULL;
+    if (g->model->hp.typed_pairs)
+        g->types = input(g, GGML_TYPE_I32, g->n_tokens, "types");
     g->temperature = NULL;
     if (g->model->hp.temperature_scale != 0)
         g->temperature = input(g, GGML_TYPE_F32, g->n_tokens, "temperature");
+    new_buckets(g);
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         new_cache_inputs(g, kind);
 }
@@ -122,6 +143,10 @@ model_graph_add_token_type(struct graph *g, struct ggml_tensor *x)
 {
     struct ggml_tensor *types = g->model->token_types, *first;
 
+    if (!types)
+        return x;
+    if (g->types)
+        return ggml_add(g->ctx, x, ggml_get_rows(g->ctx, types, g->types));
     first = ggml_view_1d(g->ctx, types, types->ne[0], 0);
     if (types->type != GGML_TYPE_F32)
         first = ggml_cast(g->ctx, first, GGML_TYPE_F32);

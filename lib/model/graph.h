@@ -18,6 +18,9 @@ struct graph_segment {
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
+    /* Input, i32: n for each id, the buckets of its distances to all; NULL: the
+     * model has no such biases. */
+    struct ggml_tensor *buckets;
 };
 
 struct graph {
@@ -36,6 +39,7 @@ struct graph {
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
     struct ggml_tensor *positions;          /* i32 */
+    struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
@@ -83,7 +87,8 @@ model_graph_layer_embd(struct graph *g, int32_t layer, struct ggml_tensor *x,
 struct ggml_tensor *
 model_graph_embed_positions(struct graph *g);
 
-/* x, and the embedding of the first kind of text. */
+/* x, and the embedding of each id's kind of text; of a model without such, x.
+ */
 struct ggml_tensor *
 model_graph_add_token_type(struct graph *g, struct ggml_tensor *x);
 
@@ -151,6 +156,12 @@ model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h);
 struct ggml_tensor *
 model_graph_temper(struct graph *g, struct ggml_tensor *q);
 
+/* softmax(q k + b) v of each head, side by side; b of table, n_head x
+ * hp.n_bucket. Encoders only: nothing is cached. */
+struct ggml_tensor *
+model_graph_relative_attention(struct graph *g, struct graph_heads h,
+                               struct ggml_tensor *table);
+
 /* What attention gives, projected back; of the last layer only the wanted rows.
  */
 struct ggml_tensor *
@@ -164,6 +175,11 @@ model_graph_project_back(struct graph *g, int32_t layer,
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur);
+
+/* act(x), by any but SILU_CLAMPED. */
+struct ggml_tensor *
+model_graph_activate(struct graph *g, struct ggml_tensor *x,
+                     enum model_activation act);
 
 /* act(gate) * up, by SILU, SILU_CLAMPED, GELU, GELU_ERF or RELU. */
 struct ggml_tensor *

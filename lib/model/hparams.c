@@ -192,6 +192,18 @@ model_key_bool(struct model_keys *keys, const char *name, bool other)
     return v;
 }
 
+bool
+model_key_is(struct model_keys *keys, const char *name, const char *text)
+{
+    struct gguf_str s = { NULL, 0 };
+    char key[MAX_KEY];
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_opt_str(keys->gguf, full_key(keys, name, key), &s, keys->err);
+    return s.n == strlen(text) && !memcmp(s.s, text, s.n);
+}
+
 static void
 complain(struct model_keys *keys, const char *name, const char *what, int32_t a,
          int32_t b)
@@ -496,6 +508,42 @@ model_keys_sparsity(struct model_keys *keys, struct model_hparams *hp,
         hp->layers[i].sparse = x > -INFINITY;
         hp->layers[i].sparsity = x;
     }
+}
+
+void
+model_keys_pairs(struct model_keys *keys, struct model_hparams *hp)
+{
+    const struct gguf_tensor *types =
+        gguf_tensor_named(keys->gguf, "token_types.weight");
+    static const char separator[] = "tokenizer.ggml.seperator_token_id";
+    struct gguf_str kind = { NULL, 0 };
+    uint64_t id = 102; /* as BERT's have it */
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_opt_str(keys->gguf, "tokenizer.ggml.model", &kind, keys->err);
+    if (keys->status == GG_OK && have(keys, separator))
+        keys->status = gguf_get_u64(keys->gguf, separator, &id, keys->err);
+    if (keys->status != GG_OK || !types || types->ne[1] < 2 || kind.n != 4 ||
+        memcmp(kind.s, "bert", 4) != 0)
+        return;
+    hp->typed_pairs = id < (uint64_t)hp->n_vocab;
+    hp->separator = (int32_t)(id & INT32_MAX);
+}
+
+void
+model_keys_rank(struct model_keys *keys, struct model_hparams *hp)
+{
+    int32_t kind = model_key_int(keys, "classifier.pooling_type", 0, 2, 0);
+
+    if (hp->rank_squash == MODEL_SQUASH_NONE)
+        hp->rank_squash = MODEL_SQUASH_TANH;
+    if (!hp->encoder)
+        hp->rank_pooling = GG_POOL_LAST;
+    else if (kind > 0)
+        hp->rank_pooling = kind == 1 ? GG_POOL_MEAN : GG_POOL_CLS;
+    else if (hp->rank_squash == MODEL_SQUASH_TANH)
+        hp->rank_pooling = GG_POOL_CLS;
 }
 
 void

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <gg.h>
+
 #include "gguf/reader.h"
 
 enum {
@@ -45,6 +47,13 @@ enum model_activation {
     MODEL_RELU,         /* max(x, 0) */
     MODEL_RELU_SQUARED, /* its square (So et al. 2021) */
     MODEL_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
+};
+
+/* What a classifier's first layer ends in. */
+enum model_squash {
+    MODEL_SQUASH_NONE,
+    MODEL_SQUASH_TANH,
+    MODEL_SQUASH_GELU, /* exact */
 };
 
 /* Which earlier keys an id of a windowed layer sees. */
@@ -118,6 +127,7 @@ struct model_hparams {
     int32_t n_dense;      /* layers in front that have no mixture */
     int32_t mixture_step; /* after them the last of so many layers has one; 0:
                              each does */
+    int32_t moe_period;   /* of so many layers the second has one; 0: none */
     struct model_routing routing;
 
     /* Scales and caps; 0: none. */
@@ -150,6 +160,18 @@ struct model_hparams {
     /* Parallel hidden vectors, of which layers compute with one (AltUp:
      * Baykal et al. 2023); 0: there is the usual one. */
     int32_t n_altup, altup_active;
+
+    /* Of a pair of texts, those behind the first `separator` are of the second
+     * kind. Else all are of the first. */
+    bool typed_pairs;
+    int32_t separator;
+
+    /* Of distances between ids, which have a bias each; at least 4; 0: none. */
+    int32_t n_bucket;
+
+    /* Of rerankers, what the classifier reads, and its first layer. */
+    enum gg_pooling rank_pooling;
+    enum model_squash rank_squash;
 
     bool learned_positions; /* a table of them */
     bool encoder;    /* ids attend to later ones, too; there are no logits */
@@ -214,6 +236,10 @@ model_key_is(const struct model_keys *keys, const char *name);
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);
 
+/* Whether ARCH.name is this text; false without such a key. */
+bool
+model_key_is(struct model_keys *keys, const char *name, const char *text);
+
 /* What every family has: lengths, counts, heads, the norms' epsilon (n_head_kv,
  * d_key, d_value default as is the custom). n_vocab comes from the embedding's
  * shape. Heads and feed-forward lengths may be arrays with a number for each
@@ -265,6 +291,16 @@ model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
 void
 model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
                         float *out, size_t stride);
+
+/* Pairs of texts, where the file's vocabulary is BERT's own, whose tokenizer
+ * tells the second text from the first. */
+void
+model_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
+
+/* What a reranker's classifier reads: the first id, or what the file says; of
+ * decoders the last. */
+void
+model_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 
 /* Which keys an id sees: those before it, or, of encoders, all. Fails where a
  * file wants it otherwise. */

@@ -9,15 +9,18 @@
 
 enum {
     MAX_SHAPE = 96,
+    MAX_ON_HOST = 1 << 20,
 };
 
 static void
 full_name(const struct model_loader *l, const char *name, const char *suffix,
           char *buf)
 {
+    const struct model_arch *arch = l->model->arch;
+
     if (name[0] == '.')
-        snprintf(buf, GGML_MAX_NAME, "blk.%d%s.%s", (int)l->layer, name,
-                 suffix);
+        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s.%s",
+                 arch->stack ? arch->stack : "", (int)l->layer, name, suffix);
     else
         snprintf(buf, GGML_MAX_NAME, "%s.%s", name, suffix);
 }
@@ -217,12 +220,45 @@ model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
     return find_tensor(l, name, "weight", want);
 }
 
+const struct gguf_tensor *
+model_find_on_host(struct model_loader *l, const char *name, int64_t n_in,
+                   int64_t n_out)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(l->gguf, name);
+    struct want want = { .ne = { n_in, n_out, 1 } };
+
+    if (l->status != GG_OK || !t)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if (want.ne[i] == 0)
+            want.ne[i] = t->ne[i] <= MAX_ON_HOST ? t->ne[i] : MAX_ON_HOST;
+    if (!has_shape(t, &want))
+        bad_shape(l, t, &want);
+    else if (t->type != GGML_TYPE_F32 &&
+             !ggml_get_type_traits(t->type)->to_float)
+        bad_type(l, t, "which cannot be read");
+    else
+        mark_taken(l, t);
+    return l->status == GG_OK ? t : NULL;
+}
+
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows)
 {
     struct want want = {
         { n, n_rows, 1 }, false, MODEL_REQUIRED, model_probe_get_rows
+    };
+
+    return find_tensor(l, name, "weight", want);
+}
+
+struct ggml_tensor *
+model_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
+                         int64_t n_rows)
+{
+    struct want want = {
+        { n, n_rows, 1 }, false, MODEL_OPTIONAL, model_probe_get_rows
     };
 
     return find_tensor(l, name, "weight", want);
@@ -305,10 +341,9 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
     };
 }
 
-/* Empty where the file has no such weight. */
-static struct model_linear
-find_linear_or_none(struct model_loader *l, const char *name, int64_t n_in,
-                    int64_t n_out, enum model_need bias)
+struct model_linear
+model_find_linear_or_none(struct model_loader *l, const char *name,
+                          int64_t n_in, int64_t n_out, enum model_need bias)
 {
     struct model_linear r = { .scale = 1 };
 
@@ -364,6 +399,17 @@ model_find_norm_each(struct model_loader *l, const char *name, int64_t n,
     return (struct model_norm){ find_tensor(l, name, "weight", want), NULL };
 }
 
+bool
+model_has_rows(const struct model_loader *l, const char *name, int64_t n)
+{
+    char full[GGML_MAX_NAME];
+    const struct gguf_tensor *t;
+
+    full_name(l, name, "weight", full);
+    t = gguf_tensor_named(l->gguf, full);
+    return t && t->ne[1] == n;
+}
+
 static bool
 reads_own_keys(const struct model_loader *l)
 {
@@ -375,7 +421,7 @@ find_values(struct model_loader *l, int64_t n_in, int64_t n_out,
             enum model_need bias)
 {
     return l->model->hp.keys_as_values
-               ? find_linear_or_none(l, ".attn_v", n_in, n_out, bias)
+               ? model_find_linear_or_none(l, ".attn_v", n_in, n_out, bias)
                : model_find_linear(l, ".attn_v", n_in, n_out, bias);
 }
 
@@ -388,7 +434,8 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
     int64_t v = (int64_t)l->hp->n_head_kv * l->hp->d_value;
     int64_t out = (int64_t)l->hp->n_head * l->hp->d_value;
 
-    layer->attn_qkv = find_linear_or_none(l, ".attn_qkv", e, q + k + v, bias);
+    layer->attn_qkv =
+        model_find_linear_or_none(l, ".attn_qkv", e, q + k + v, bias);
     if (!layer->attn_qkv.weight) {
         layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
         if (reads_own_keys(l)) {
@@ -471,6 +518,19 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
             model_find_experts(l, ".ffn_gate_exps", e, f, bias);
         layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
     }
+    layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
+}
+
+void
+model_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
+                         enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    int64_t e = hp->n_embd, f = hp->n_ff_expert;
+
+    layer->router =
+        model_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
+    layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
     layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
 }
 
@@ -610,7 +670,7 @@ struct model_linear
 model_find_output(struct model_loader *l)
 {
     const struct model_hparams *hp = &l->model->hp;
-    struct model_linear output = find_linear_or_none(
+    struct model_linear output = model_find_linear_or_none(
         l, "output", hp->n_embd, hp->n_vocab, MODEL_OPTIONAL);
 
     if (output.weight)
@@ -623,11 +683,17 @@ model_find_output(struct model_loader *l)
 void
 model_find_head(struct model_loader *l)
 {
+    model_find_output_norm(l);
+    l->model->output = model_find_output(l);
+}
+
+void
+model_find_output_norm(struct model_loader *l)
+{
     struct model *m = l->model;
 
     m->output_norm =
         model_find_norm(l, "output_norm", m->hp.n_embd, m->arch->norm_bias);
-    m->output = model_find_output(l);
 }
 
 void
@@ -637,8 +703,9 @@ model_find_encoder(struct model_loader *l)
     const struct gguf_tensor *types =
         gguf_tensor_named(l->gguf, "token_types.weight");
 
-    m->token_types = model_find_table(l, "token_types", m->hp.n_embd,
-                                      types ? types->ne[1] : 1);
+    if (types)
+        m->token_types =
+            model_find_table(l, "token_types", m->hp.n_embd, types->ne[1]);
     m->embd_norm =
         model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
 }

@@ -35,6 +35,13 @@ model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
 struct model_linear
 model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need bias);
+/* The same, empty where the file has no such weight. */
+struct model_linear
+model_find_linear_or_none(struct model_loader *l, const char *name,
+                          int64_t n_in, int64_t n_out, enum model_need bias);
+/* Whether the file has such a matrix, of n rows. */
+bool
+model_has_rows(const struct model_loader *l, const char *name, int64_t n);
 /* n_expert matrices in one tensor, ".ffn_up_exps"; their biases n_out x
  * n_expert. */
 struct model_experts
@@ -62,10 +69,19 @@ struct model_norm
 model_find_norm_each(struct model_loader *l, const char *name, int64_t n,
                      int64_t n_heads);
 
+/* A tensor of the file by its full name, n_in x n_out, of any type that can be
+ * read; 0: as long as it likes, up to 2^20. NULL: there is none. */
+const struct gguf_tensor *
+model_find_on_host(struct model_loader *l, const char *name, int64_t n_in,
+                   int64_t n_out);
 /* One row for each of n_rows ids. */
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows);
+/* The same, NULL where the file has none. */
+struct ggml_tensor *
+model_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
+                         int64_t n_rows);
 /* The same, read by few rows at a time: the CPU does, wherever the layers are.
  */
 struct ggml_tensor *
@@ -100,6 +116,10 @@ model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
 void
 model_find_mixture(struct model_loader *l, struct model_layer *layer,
                    enum model_need bias);
+/* The same, of experts without gates. */
+void
+model_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
+                         enum model_need bias);
 /* The expert of all ids, of hp.n_ff_shared; its own router where `routed`. */
 void
 model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
@@ -148,9 +168,13 @@ model_find_layer_embd(struct model_loader *l);
 /* Outside of the layers, what decoders have: output_norm and the output. */
 void
 model_find_head(struct model_loader *l);
-/* token_types and token_embd_norm: what BERT has. */
+/* token_types, where the file has it, and token_embd_norm: what BERT has. */
 void
 model_find_encoder(struct model_loader *l);
+
+/* And what encoders have whose layers begin with their norms: output_norm. */
+void
+model_find_output_norm(struct model_loader *l);
 
 /* The output's weight; without one in the file, the embedding's. */
 struct model_linear

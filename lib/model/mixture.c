@@ -168,13 +168,16 @@ model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
 
 /* n_ff_expert x n_used x n_tokens of what the chosen experts read. */
 static struct ggml_tensor *
-ask_gated(struct graph *g, const struct model_layer *layer,
-          struct ggml_tensor *x, struct ggml_tensor *experts)
+ask_up(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
+       struct ggml_tensor *experts)
 {
     float limit = layer->hp->expert_limit;
     struct ggml_tensor *gate, *up;
     int64_t n;
 
+    if (!layer->experts_gate_up.weight && !layer->experts_gate.weight)
+        return model_graph_activate(g, ask(g, &layer->experts_up, x, experts),
+                                    act);
     if (!layer->experts_gate_up.weight) {
         gate = ask(g, &layer->experts_gate, x, experts);
         up = ask(g, &layer->experts_up, x, experts);
@@ -208,7 +211,7 @@ model_graph_experts(struct graph *g, const struct model_layer *layer,
     x = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
     if (before)
         x = weigh_input(g, x, &r);
-    y = ask_gated(g, layer, x, r.experts);
+    y = ask_up(g, layer, x, r.experts);
     y = ask(g, &layer->experts_down, y, r.experts);
     return add_up(g, before ? y : ggml_mul(g->ctx, y, r.weights));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/head.h"
 #include "model/place.h"
 #include "model/probe.h"
 #include "model/rope.h"
@@ -100,6 +101,7 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     m->hp.n_vocab = (int32_t)t->ne[1];
     m->arch->hparams(&keys, &m->hp);
     model_keys_causal(&keys, &m->hp);
+    model_keys_rank(&keys, &m->hp);
     if (keys.status == GG_OK && !m->arch->partial_layers)
         return check_whole(m, err);
     return keys.status;
@@ -194,6 +196,7 @@ find_tensors(struct model_loader *l)
     l->layer = hp->n_layer; /* the output comes after the last */
     if (m->arch->head)
         m->arch->head(l);
+    model_head_find(l);
 }
 
 static bool

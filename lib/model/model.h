@@ -53,6 +53,7 @@ struct model_layer {
      * a head; or by what hp says instead; or empty */
     struct model_linear attn_gate;
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
+    struct ggml_tensor *attn_bias;  /* n_head x hp.n_bucket; or NULL */
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
 
@@ -86,6 +87,18 @@ struct model_layer {
     struct model_experts experts_gate_up; /* both, the gates in front; or */
     struct model_linear shared_router;    /* n_embd x 1; empty: weight 1 */
     struct model_linear shared_gate, shared_up, shared_down;
+};
+
+/* y = norm(squash(weight x + bias)), of what follows the pooling; only the
+ * weight is always there. */
+struct model_dense {
+    const struct gguf_tensor *weight, *bias, *norm, *norm_bias;
+    enum model_squash squash;
+};
+
+struct model_head {
+    struct model_dense layers[2];
+    int n; /* 0: nothing follows */
 };
 
 struct model_arch;
@@ -131,6 +144,9 @@ struct model {
     struct model_layer *layers;       /* hp.n_layer */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
+
+    struct model_head dense; /* of embeddings */
+    struct model_head rank;  /* of rerankers: their scores */
 
     /* The first is the CPU, whether or not it has layers: what others cannot
      * compute with is there, too. The last is the device that was requested,

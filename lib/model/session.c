@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "core/thread.h"
 #include "model/arch.h"
+#include "model/head.h"
 #include "model/session_impl.h"
 
 enum {
@@ -297,6 +298,8 @@ gg_session_free(struct gg_session *session)
     model_slots_clear(&session->slots);
     mem_free(session->called);
     mem_free(session->pools);
+    mem_free(session->head);
+    mem_free(session->head_row);
     mem_free(session);
 }
 
@@ -372,8 +375,13 @@ check_results(const struct gg_session *s, const struct gg_chunk *c,
 
     if (!c->ids)
         return error_null(err);
-    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_CLS)
+    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_NONE)
         return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
+    if (c->embed.values && c->embed.pooling == GG_POOL_RANK &&
+        s->model->rank.n == 0)
+        return error_set(
+            err, GG_ERR_UNSUPPORTED,
+            "the file has no classifier (cls.output): no reranker");
     for (size_t i = 0; i < n_best; i++) {
         const struct gg_best *b = &c->rows.best[i];
 
@@ -419,10 +427,13 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     return st;
 }
 
-static double *
-pool_of(const struct gg_session *s, size_t chunk)
+/* Vectors that it has in s->pools. */
+static size_t
+n_pools(const struct gg_chunk *c)
 {
-    return s->pools ? s->pools + chunk * (size_t)s->model->hp.n_embd : NULL;
+    if (!c->embed.values)
+        return 0;
+    return c->embed.pooling == GG_POOL_NONE ? c->n : 1;
 }
 
 /* Puts as much of the chunks as there is room for in the batch; *chunk and
@@ -431,7 +442,11 @@ static void
 next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
            size_t *chunk, size_t *done)
 {
+    size_t n_embd = (size_t)s->model->hp.n_embd, vectors = 0;
     int32_t taken = 1;
+
+    for (size_t i = 0; i < *chunk; i++)
+        vectors += n_pools(&chunks[i]);
 
     model_batch_start(&s->batch);
     while (*chunk < n_chunks && taken) {
@@ -439,9 +454,10 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 
         taken = model_batch_add(&s->batch, &s->cache, c, *done,
                                 s->slots.there[c->slot] + (int32_t)*done,
-                                pool_of(s, *chunk));
+                                s->pools ? s->pools + vectors * n_embd : NULL);
         *done += (size_t)taken;
         if (*done == c->n) {
+            vectors += n_pools(c);
             *done = 0;
             ++*chunk;
         }
@@ -503,12 +519,11 @@ static bool
 start_pools(struct gg_session *s, const struct gg_chunk *chunks,
             size_t n_chunks)
 {
-    size_t n = n_chunks * (size_t)s->model->hp.n_embd;
-    bool wanted = false;
+    size_t n = 0;
 
     for (size_t i = 0; i < n_chunks; i++)
-        wanted = wanted || chunks[i].embed.values;
-    if (!wanted)
+        n += n_pools(&chunks[i]) * (size_t)s->model->hp.n_embd;
+    if (n == 0)
         return true;
     if (!mem_grow(&s->pools, &s->cap_pools, n, sizeof(*s->pools)))
         return false;
@@ -516,17 +531,64 @@ start_pools(struct gg_session *s, const struct gg_chunk *chunks,
     return true;
 }
 
+/* What follows the pooling of the chunk. */
+static const struct model_head *
+head_of(const struct gg_session *s, const struct gg_chunk *c)
+{
+    static const struct model_head none;
+
+    if (c->embed.pooling == GG_POOL_NONE)
+        return &none;
+    return c->embed.pooling == GG_POOL_RANK ? &s->model->rank
+                                            : &s->model->dense;
+}
+
+/* Room for a vector and for two of the head's, which is longer at times. */
+static bool
+room_for_heads(struct gg_session *s)
+{
+    const struct model *m = s->model;
+    int32_t a = model_head_room(&m->dense, m->hp.n_embd);
+    int32_t b = model_head_room(&m->rank, m->hp.n_embd);
+    size_t n = (size_t)(a > b ? a : b);
+
+    return mem_grow(&s->head, &s->cap_head, 2 * n, sizeof(*s->head)) &&
+           mem_grow(&s->head_row, &s->cap_head_row, n, sizeof(*s->head_row));
+}
+
+/* One vector: the mean, and what follows it. */
 static void
-finish_pools(const struct gg_session *s, const struct gg_chunk *chunks,
+finish_pool(struct gg_session *s, const struct gg_chunk *c, const double *pool,
+            float *to)
+{
+    const struct model_hparams *hp = &s->model->hp;
+    const struct model_head *head = head_of(s, c);
+    bool mean =
+        c->embed.pooling == GG_POOL_MEAN ||
+        (c->embed.pooling == GG_POOL_RANK && hp->rank_pooling == GG_POOL_MEAN);
+    int32_t n = model_head_length(head, hp->n_embd);
+
+    for (int32_t j = 0; j < hp->n_embd; j++)
+        s->head[j] = pool[j] / (mean ? (double)c->n : 1);
+    model_head_apply(head, hp->eps, s->head, s->head + s->cap_head / 2,
+                     s->head_row);
+    for (int32_t j = 0; j < n; j++)
+        to[j] = (float)s->head[j];
+}
+
+static bool
+finish_pools(struct gg_session *s, const struct gg_chunk *chunks,
              size_t n_chunks)
 {
-    for (size_t i = 0; i < n_chunks; i++) {
-        const struct gg_chunk *c = &chunks[i];
-        double n = c->embed.pooling == GG_POOL_MEAN ? (double)c->n : 1;
+    size_t n_embd = (size_t)s->model->hp.n_embd, at = 0;
 
-        for (int32_t j = 0; c->embed.values && j < s->model->hp.n_embd; j++)
-            c->embed.values[j] = (float)(pool_of(s, i)[j] / n);
-    }
+    if (!room_for_heads(s))
+        return false;
+    for (size_t i = 0; i < n_chunks; i++)
+        for (size_t j = 0; j < n_pools(&chunks[i]); j++, at += n_embd)
+            finish_pool(s, &chunks[i], s->pools + at,
+                        chunks[i].embed.values + j * n_embd);
+    return true;
 }
 
 static void
@@ -551,8 +613,8 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         st = error_nomem(err);
     if (st == GG_OK)
         st = run_chunks(s, chunks, n_chunks, err);
-    if (st == GG_OK)
-        finish_pools(s, chunks, n_chunks);
+    if (st == GG_OK && !finish_pools(s, chunks, n_chunks))
+        st = error_nomem(err);
     return st;
 }
 

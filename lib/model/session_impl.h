@@ -21,6 +21,10 @@ struct gg_session {
     struct batch batch;
     double *pools; /* n_embd sums a chunk of a call */
     size_t cap_pools;
+    double *head; /* scratch of what follows the pooling, and a row of it */
+    size_t cap_head;
+    float *head_row;
+    size_t cap_head_row;
     struct session_profile *profile; /* or NULL */
 };
 

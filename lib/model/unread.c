@@ -15,10 +15,8 @@ static const char *const ignorable[] = {
     "rope_freqs.weight",
     "rope_factors_long.weight",
     "rope_factors_short.weight",
-    /* what classifies texts, and what comes after the pooling of embeddings */
+    /* the rest of what classifies texts: see head.c */
     "cls.",
-    "dense_2.",
-    "dense_3.",
     /* encoders of pictures and sounds, and what projects what they see */
     "v.",
     "a.",
@@ -64,9 +62,18 @@ is_shared(const struct model_hparams *hp, const char *name)
             name_matches(end, ".attn_k_norm."));
 }
 
+/* What makes logits of hidden vectors; encoders have no logits. */
+static bool
+is_output(const char *name)
+{
+    return !strcmp(name, "output.weight") || !strcmp(name, "output.bias");
+}
+
 static bool
 is_ignorable(const struct model_hparams *hp, const char *name)
 {
+    if (hp->encoder && is_output(name))
+        return true;
     for (size_t i = 0; i < sizeof(ignorable) / sizeof(ignorable[0]); i++)
         if (name_matches(name, ignorable[i]))
             return true;

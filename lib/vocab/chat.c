@@ -78,6 +78,14 @@ gg_vocab_chat_source(const struct gg_vocab *v, size_t *len)
     return v ? v->chat.s : NULL;
 }
 
+const char *
+gg_vocab_rerank_source(const struct gg_vocab *v, size_t *len)
+{
+    if (len)
+        *len = v ? v->rerank.n : 0;
+    return v ? v->rerank.s : NULL;
+}
+
 /* ---- the control tokens of markup ---- */
 
 static bool

@@ -140,6 +140,8 @@ load_from(struct gg_vocab *v, const struct gguf_context *gguf,
         st = error_nomem(err);
     if (st == GG_OK)
         st = gguf_opt_str(gguf, CHAT, &v->chat, err);
+    if (st == GG_OK)
+        st = gguf_opt_str(gguf, CHAT ".rerank", &v->rerank, err);
     return st;
 }
 

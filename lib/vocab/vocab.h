@@ -116,6 +116,7 @@ struct gg_vocab {
     struct special_set user, all; /* without, with the control tokens */
     struct special_set contents;  /* `user` without what markup is made of */
     struct gguf_str chat;         /* the model's chat template, or empty */
+    struct gguf_str rerank;       /* that of a reranker's pairs, or empty */
     int32_t bos, eos;             /* or -1 */
     /* What is unknown becomes this token, which is no control token; or -1: it
      * is left out. Byte-level BPE has none. */

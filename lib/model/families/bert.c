@@ -1,18 +1,24 @@
-/* bert.c - BERT and nomic-bert: encoders, whose ids attend to later ones, too
+/* bert.c - BERT and its kin: encoders, whose ids attend to later ones, too
  *
  * x = norm(embed(ids) + type(0) + position(pos))
  * x = norm(x + attention(x))
  * x = norm(x + feed_forward(x))        in each layer
  *
- * BERT (Devlin et al. 2019): learned positions, GELU, biases. nomic-bert
- * (Nussbaum et al. 2024): rotary positions, SwiGLU. A text is of one kind, the
- * first. What comes out is no logits but a vector for each id. */
+ * BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019): learned positions,
+ * GELU, biases; of RoBERTa's table files have no rows for what pads. nomic-bert
+ * (Nussbaum et al. 2024): rotary positions, SwiGLU; its mixture of experts
+ * (Nussbaum and Duderstadt 2025): GELU without gates, every second layer one of
+ * experts. jina-bert-v2 (Guenther et al. 2023): ALiBi, GEGLU, normed queries
+ * and keys and a second norm behind attention in models for code. jina-bert-v3
+ * (Sturua et al. 2024): RoBERTa with rotary positions. A text is of one kind,
+ * the first. What comes out is no logits but a vector for each id. */
 #include "model/arch.h"
 
 static void
 encoder_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_pairs(keys, hp);
     hp->encoder = true;
 }
 
@@ -30,6 +36,33 @@ nomic_hparams(struct model_keys *keys, struct model_hparams *hp)
     encoder_hparams(keys, hp);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
 }
+
+static void
+nomic_moe_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    nomic_hparams(keys, hp);
+    hp->activation = MODEL_GELU_ERF;
+    model_keys_experts(keys, hp, false);
+    hp->moe_period =
+        model_key_int(keys, "moe_every_n_layers", 0, MODEL_MAX_LAYERS, 0);
+}
+
+static void
+jina_v2_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    encoder_hparams(keys, hp);
+    hp->activation = MODEL_GELU_ERF;
+    hp->attn_max_bias = 8;
+}
+
+static void
+jina_v3_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    nomic_hparams(keys, hp);
+    hp->activation = MODEL_GELU_ERF;
+}
+
+/* ---- tensors ------------------------------------------------------------- */
 
 static void
 find_norms(struct model_loader *l, struct model_layer *layer)
@@ -58,6 +91,67 @@ nomic_layer(struct model_loader *l, struct model_layer *layer)
     find_norms(l, layer);
 }
 
+static void
+nomic_moe_layer(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_hparams *hp = &l->model->hp;
+
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    if (hp->n_expert > 0 && hp->moe_period > 0 &&
+        l->layer % hp->moe_period == 1)
+        model_find_plain_mixture(l, layer, MODEL_OPTIONAL);
+    else
+        model_find_feed_forward(l, layer, false, MODEL_OPTIONAL);
+    find_norms(l, layer);
+}
+
+/* Files have gates by themselves, or in front of ffn_up. */
+static void
+find_gated(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, f = l->hp->n_ff;
+
+    layer->ffn_gate =
+        model_find_linear_or_none(l, ".ffn_gate", e, f, MODEL_OPTIONAL);
+    if (!layer->ffn_gate.weight && model_has_rows(l, ".ffn_up", 2 * f))
+        layer->ffn_up =
+            model_find_linear(l, ".ffn_up", e, 2 * f, MODEL_OPTIONAL);
+    else
+        layer->ffn_up = model_find_linear(l, ".ffn_up", e, f, MODEL_OPTIONAL);
+    layer->ffn_down = model_find_linear(l, ".ffn_down", f, e, MODEL_REQUIRED);
+}
+
+static void
+jina_v2_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    model_find_attention(l, layer, MODEL_REQUIRED);
+    layer->attn_q_norm =
+        model_find_norm_or_none(l, ".attn_q_norm", e, MODEL_OPTIONAL);
+    layer->attn_k_norm =
+        model_find_norm_or_none(l, ".attn_k_norm", e, MODEL_OPTIONAL);
+    layer->attn_norm_2 =
+        model_find_norm_or_none(l, ".attn_norm_2", e, MODEL_OPTIONAL);
+    find_gated(l, layer);
+    find_norms(l, layer);
+}
+
+/* ---- graphs -------------------------------------------------------------- */
+
+static struct ggml_tensor *
+attend(struct graph *g, int32_t i, struct ggml_tensor *x)
+{
+    const struct model_layer *layer = &g->model->layers[i];
+    struct ggml_tensor *cur = model_graph_self_attention(g, i, x);
+
+    x = model_graph_wanted(g, i, x);
+    cur = model_graph_norm(g, ggml_add(g->ctx, cur, x), &layer->attn_post_norm);
+    if (!layer->attn_norm_2.weight)
+        return cur;
+    return model_graph_norm(g, ggml_add(g->ctx, cur, x), &layer->attn_norm_2);
+}
+
 static struct ggml_tensor *
 encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
 {
@@ -67,10 +161,8 @@ encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        cur = model_graph_self_attention(g, i, x);
-        cur = ggml_add(g->ctx, cur, model_graph_wanted(g, i, x));
-        x = model_graph_norm(g, cur, &layer->attn_post_norm);
-        cur = model_graph_feed_forward(g, layer, x);
+        x = attend(g, i, x);
+        cur = model_graph_mixture_or_dense(g, layer, x);
         cur = ggml_add(g->ctx, cur, x);
         x = model_graph_norm(g, cur, &layer->ffn_post_norm);
     }
@@ -104,6 +196,30 @@ const struct model_arch model_arch_nomic_bert = {
     .name = "nomic-bert",
     .hparams = nomic_hparams,
     .layer = nomic_layer,
+    .graph = nomic_graph,
+    .embedding = model_find_encoder,
+};
+
+const struct model_arch model_arch_nomic_bert_moe = {
+    .name = "nomic-bert-moe",
+    .hparams = nomic_moe_hparams,
+    .layer = nomic_moe_layer,
+    .graph = nomic_graph,
+    .embedding = model_find_encoder,
+};
+
+const struct model_arch model_arch_jina_bert_v2 = {
+    .name = "jina-bert-v2",
+    .hparams = jina_v2_hparams,
+    .layer = jina_v2_layer,
+    .graph = nomic_graph,
+    .embedding = model_find_encoder,
+};
+
+const struct model_arch model_arch_jina_bert_v3 = {
+    .name = "jina-bert-v3",
+    .hparams = jina_v3_hparams,
+    .layer = bert_layer,
     .graph = nomic_graph,
     .embedding = model_find_encoder,
 };

@@ -3,7 +3,10 @@
  * x = sqrt(n_embd) embed(ids)
  * x = x + norm(attention(norm(x)))     rope(norm(q)), rope(norm(k))
  * x = x + norm(down(gelu(gate(c)) * up(c))), c = norm(x)     in each layer
- * logits = output(norm(x))             the windowed turn by another base */
+ * logits = output(norm(x))             the windowed turn by another base
+ *
+ * EmbeddingGemma (Vera et al. 2025): an encoder; a window is half to each
+ * side. */
 #include <math.h>
 
 #include "model/arch.h"
@@ -31,6 +34,15 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
+embedding_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hparams(keys, hp);
+    hp->window_kind = MODEL_WINDOW_SYMMETRIC;
+    hp->attn_scale = 0;
+    hp->encoder = true;
+}
+
+static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd;
@@ -50,4 +62,13 @@ const struct model_arch model_arch_gemma3 = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+};
+
+const struct model_arch model_arch_gemma_embedding = {
+    .name = "gemma-embedding",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = embedding_hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_output_norm,
 };

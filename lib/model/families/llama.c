@@ -7,7 +7,9 @@
  * logits = output(norm(x))
  *
  * Mixtral: the feed-forward block is a mixture of such. Mistral: attention sees
- * a window of keys. */
+ * a window of keys. llama-embed: hidden vectors are embeddings, and where
+ * attention.causal is false, ids see later ones, too (Llama-Embed-Nemotron,
+ * Babakhin et al. 2025). */
 #include "model/arch.h"
 
 static void
@@ -18,6 +20,13 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_window(keys, hp);
     model_keys_experts(keys, hp, false);
     hp->routing.normed = true;
+}
+
+static void
+embed_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hparams(keys, hp);
+    hp->encoder = !model_key_bool(keys, "attention.causal", true);
 }
 
 static void
@@ -66,6 +75,15 @@ const struct model_arch model_arch_internlm2 = {
     .name = "internlm2",
     .norm_bias = MODEL_OPTIONAL,
     .hparams = plain_hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_llama_embed = {
+    .name = "llama-embed",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = embed_hparams,
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,

@@ -1,0 +1,88 @@
+/* modern-bert.c - ModernBERT (Warner et al. 2024): windows, GEGLU, no biases
+ *
+ * x = norm(embed(ids))
+ * x = x + attention(norm(x))           rope(q), rope(k); the first as it is
+ * x = x + down(gelu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * x = norm(x)
+ *
+ * The first of three layers sees all ids, the others half a window to each
+ * side, and turn by another base. A few descendants gate by SiLU. */
+#include "model/arch.h"
+
+enum {
+    PERIOD = 3, /* the first of so many layers sees all ids */
+};
+
+/* The first of every `period` layers is not windowed. */
+static void
+set_windows(struct model_keys *keys, struct model_hparams *hp)
+{
+    int32_t period = model_key_int(keys, "attention.sliding_window_pattern", 0,
+                                   MODEL_MAX_LAYERS, PERIOD);
+
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        hp->layers[i].windowed =
+            hp->window > 0 && (period == 0 || i % period != 0);
+}
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    model_keys_window(keys, hp);
+    set_windows(keys, hp);
+    model_keys_rope_local(keys, hp, 0);
+    hp->window_kind = MODEL_WINDOW_SYMMETRIC;
+    hp->activation = model_key_is(keys, "hidden_activation", "silu")
+                         ? MODEL_SILU
+                         : MODEL_GELU_ERF;
+    hp->rank_pooling = GG_POOL_MEAN; /* unless the file says otherwise */
+    hp->rank_squash = MODEL_SQUASH_GELU;
+    hp->encoder = true;
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, f = l->hp->n_ff;
+
+    layer->attn_norm =
+        l->layer == 0
+            ? model_find_norm_or_none(l, ".attn_norm", e, MODEL_OPTIONAL)
+            : model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    layer->ffn_up = model_find_linear(l, ".ffn_up", e, 2 * f, MODEL_OPTIONAL);
+    layer->ffn_down = model_find_linear(l, ".ffn_down", f, e, MODEL_OPTIONAL);
+}
+
+static void
+embedding(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    m->embd_norm =
+        model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_OPTIONAL);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x =
+        model_graph_norm(g, model_graph_embed(g), &m->embd_norm);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = model_graph_block(g, i, x);
+    return model_graph_norm(g, x, &m->output_norm);
+}
+
+const struct model_arch model_arch_modern_bert = {
+    .name = "modern-bert",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_output_norm,
+    .embedding = embedding,
+};

@@ -1,0 +1,99 @@
+/* t5encoder.c - T5's encoder (Raffel et al. 2020)
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           softmax(q k + bias(distance)), unscaled
+ * x = x + down(act(up(norm(x))))       in each layer; in later versions
+ *                                      down(gelu(gate(c)) * up(c))
+ * x = norm(x)
+ *
+ * The first layer's biases serve those that have none. */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    bool gated = gguf_tensor_named(keys->gguf, "enc.blk.0.ffn_gate.weight");
+
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    hp->n_bucket =
+        model_key_int(keys, "attention.relative_buckets_count", 4, 1 << 16, -1);
+    hp->activation = gated ? MODEL_GELU : MODEL_RELU;
+    hp->encoder = true;
+}
+
+static void
+find_attention(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, n = l->hp->n_head;
+    int64_t k = n * l->hp->d_key, v = n * l->hp->d_value;
+
+    layer->attn_q = model_find_linear(l, ".attn_q", e, k, MODEL_OPTIONAL);
+    layer->attn_k = model_find_linear(l, ".attn_k", e, k, MODEL_OPTIONAL);
+    layer->attn_v = model_find_linear(l, ".attn_v", e, v, MODEL_OPTIONAL);
+    layer->attn_output = model_find_linear(l, ".attn_o", v, e, MODEL_OPTIONAL);
+    layer->attn_bias =
+        model_find_table_or_none(l, ".attn_rel_b", n, l->model->hp.n_bucket);
+    if (!layer->attn_bias && l->layer > 0)
+        layer->attn_bias = l->model->layers[0].attn_bias;
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    bool gated = l->model->hp.activation == MODEL_GELU;
+    int64_t e = l->model->hp.n_embd;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    find_attention(l, layer);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, gated, MODEL_OPTIONAL);
+    if (!layer->attn_bias)
+        model_find_table(l, ".attn_rel_b", l->hp->n_head,
+                         l->model->hp.n_bucket);
+}
+
+static void
+head(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    m->output_norm =
+        model_find_norm(l, "enc.output_norm", m->hp.n_embd, MODEL_OPTIONAL);
+}
+
+static struct ggml_tensor *
+attention(struct graph *g, int32_t i, struct ggml_tensor *x)
+{
+    const struct model_layer *l = &g->model->layers[i];
+    struct ggml_tensor *cur = model_graph_norm(g, x, &l->attn_norm);
+    struct graph_heads h = model_graph_project(g, i, cur);
+
+    cur = model_graph_relative_attention(g, h, l->attn_bias);
+    return model_graph_project_back(g, i, cur);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g), *cur;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer *l = &m->layers[i];
+
+        cur = attention(g, i, x);
+        x = ggml_add(g->ctx, model_graph_wanted(g, i, x), cur);
+        cur = model_graph_norm(g, x, &l->ffn_norm);
+        x = ggml_add(g->ctx, x, model_graph_feed_forward(g, l, cur));
+    }
+    return model_graph_norm(g, x, &m->output_norm);
+}
+
+const struct model_arch model_arch_t5encoder = {
+    .name = "t5encoder",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = head,
+    .stack = "enc.",
+};
