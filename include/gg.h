@@ -444,6 +444,11 @@ gg_model_gpu_layers(const struct gg_model *model);
 GG_API bool
 gg_model_known(const char *architecture);
 
+/* The families that can be run, in alphabetical order: the name of number i;
+ * NULL behind the last. Static strings. */
+GG_API const char *
+gg_model_family(size_t i);
+
 /* The last keys that attention sees in layers with a sliding window, as the
  * family of a file, of gg_file_gguf(), takes it: some have none, whatever the
  * file says. 0: no window, or no family that is known. */

@@ -129,6 +129,9 @@ static const struct cli_option rows[] = {
       "write the tensor that --tensor names for NumPy", .set = set_npy },
     { "png", 0, CLI_CALL, "FILE",
       "draw it, or, with --histogram, what that prints", .set = set_png },
+    { "families", 0, CLI_CALL, NULL,
+      "print the architectures that the tools can run, one a line",
+      .set = set_mode },
     { .help = "\nWith these, except --hash-check, --tensor takes a shell "
               "pattern.\n\nWith --memory:" },
     { "context", 'c', CLI_INT, "N",
@@ -215,9 +218,21 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     int first = cli_parse(argc, argv, &tool, a);
 
     settle_png(a);
+    if (mode_is(a, "families")) {
+        if (first < argc || a->model)
+            cli_misuse("--families looks into no file");
+        return;
+    }
     take_files(a, argc - first, argv + first);
     check_binary(a);
     a->show.path = find_file(a->model, a->show.quiet);
+}
+
+static void
+show_families(void)
+{
+    for (size_t i = 0; gg_model_family(i); i++)
+        puts(gg_model_family(i));
 }
 
 /* Both files of --diff. */
@@ -273,6 +288,10 @@ show_file(struct arguments *a)
     struct inspected f;
     int status;
 
+    if (mode_is(a, "families")) {
+        show_families();
+        return EXIT_SUCCESS;
+    }
     if (mode_is(a, "memory")) {
         memory_show(o);
         return EXIT_SUCCESS;

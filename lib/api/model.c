@@ -133,6 +133,12 @@ gg_model_known(const char *architecture)
     return architecture && model_arch_find(architecture) != NULL;
 }
 
+const char *
+gg_model_family(size_t i)
+{
+    return model_arch_name(i);
+}
+
 int32_t
 gg_model_window(const struct gguf_context *gguf)
 {

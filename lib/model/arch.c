@@ -1,7 +1,6 @@
 /* arch.c - the table of families */
 #include "model/arch.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ADDRESS(name) &model_arch_##name,
@@ -21,12 +20,8 @@ model_arch_find(const char *name)
     return NULL;
 }
 
-void
-model_arch_list(char *buf, size_t size)
+const char *
+model_arch_name(size_t i)
 {
-    size_t used = 0;
-
-    for (size_t i = 0; i < N_ARCH && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
-                                 table[i]->name);
+    return i < N_ARCH ? table[i]->name : NULL;
 }

@@ -21,7 +21,7 @@ struct model_arch {
     /* Finds what stands before them, beside token_embd and position_embd; NULL:
      * nothing does. */
     void (*embedding)(struct model_loader *l);
-    bool output_embeds;  /* a file without token_embd has it as the output */
+    bool output_embeds; /* a file without token_embd has it as the output */
     const char
         *stack; /* what layers' names begin with: "enc."; NULL: nothing */
     bool partial_layers; /* some have no attention or no feed-forward block */
@@ -126,8 +126,8 @@ MODEL_ARCHS(MODEL_ARCH_DECLARE)
 const struct model_arch *
 model_arch_find(const char *name);
 
-/* "gpt2, llama" */
-void
-model_arch_list(char *buf, size_t size);
+/* That of number i in the order of the table; NULL behind the last. */
+const char *
+model_arch_name(size_t i);
 
 #endif

@@ -221,7 +221,8 @@ model_graph_limited(struct graph *g, struct ggml_tensor *gate,
 
     if (limit == 0)
         return model_graph_gated(g, gate, up, act);
-    gate = ggml_clamp(g->ctx, activate(g, gate, act), -INFINITY, limit);
+    gate = ggml_clamp(g->ctx, model_graph_activate(g, gate, act), -INFINITY,
+                      limit);
     return ggml_mul(g->ctx, gate, ggml_clamp(g->ctx, up, -limit, limit));
 }
 

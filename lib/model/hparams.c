@@ -173,7 +173,7 @@ model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
 }
 
 bool
-model_key_is(const struct model_keys *keys, const char *name)
+model_key_exists(const struct model_keys *keys, const char *name)
 {
     char key[MAX_KEY];
 

@@ -231,7 +231,7 @@ model_key_float_or_zero(struct model_keys *keys, const char *name, float min,
 
 /* Whether the file has it. */
 bool
-model_key_is(const struct model_keys *keys, const char *name);
+model_key_exists(const struct model_keys *keys, const char *name);
 
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);

@@ -177,7 +177,7 @@ ask_up(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
 
     if (!layer->experts_gate_up.weight && !layer->experts_gate.weight)
         return model_graph_activate(g, ask(g, &layer->experts_up, x, experts),
-                                    act);
+                                    g->model->hp.activation);
     if (!layer->experts_gate_up.weight) {
         gate = ask(g, &layer->experts_gate, x, experts);
         up = ask(g, &layer->experts_up, x, experts);

@@ -53,7 +53,7 @@ struct model_layer {
      * a head; or by what hp says instead; or empty */
     struct model_linear attn_gate;
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
-    struct ggml_tensor *attn_bias;  /* n_head x hp.n_bucket; or NULL */
+    struct ggml_tensor *attn_bias;   /* n_head x hp.n_bucket; or NULL */
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
 

@@ -21,7 +21,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 static void
 glm4_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    bool parts = model_key_is(keys, "rope.dimension_sections");
+    bool parts = model_key_exists(keys, "rope.dimension_sections");
 
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp,
