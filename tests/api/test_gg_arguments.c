@@ -486,6 +486,32 @@ model_window_of(void)
 }
 
 static bool
+model_family(void)
+{
+    size_t i = 0;
+
+    while (gg_model_family(i))
+        i++;
+    return i > 20 && !gg_model_family(SIZE_MAX) &&
+           gg_model_known(gg_model_family(i - 1));
+}
+
+static bool
+model_n_scores(void)
+{
+    return gg_model_n_scores(NULL) == 0;
+}
+
+static bool
+vocab_rerank_source(void)
+{
+    size_t len = 1;
+
+    return !gg_vocab_rerank_source(NULL, &len) && len == 0 &&
+           !gg_vocab_rerank_source(NULL, NULL);
+}
+
+static bool
 model_vocab(void)
 {
     return !gg_model_vocab(NULL);
@@ -1251,7 +1277,10 @@ static const struct {
     { "gg_model_device_description", model_device_description },
     { "gg_model_gpu_layers", model_gpu_layers },
     { "gg_model_known", model_known },
+    { "gg_model_family", model_family },
+    { "gg_model_n_scores", model_n_scores },
     { "gg_model_window", model_window_of },
+    { "gg_vocab_rerank_source", vocab_rerank_source },
     { "gg_model_vocab", model_vocab },
     { "gg_model_architecture", model_architecture },
     { "gg_model_n_vocab", model_n_vocab },

@@ -253,7 +253,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
     struct batch b;
     bool done = false;
 
-    if (model_batch_init(&b, 128, 1, V) &&
+    if (model_batch_init(&b, 128, 1, &m->hp) &&
         model_logprobs_start(&c->logprobs, m, c->backends, c->n_backends, false,
                              &err) == GG_OK) {
         c->logprobs.max_rows = 7;
