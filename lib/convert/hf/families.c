@@ -21,6 +21,28 @@ static const struct hf_name gemma_whole[] = {
     { "lm_head", "output", HF_OPTIONAL },
     { 0 },
 };
+static const struct hf_name gemma4_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.embed_tokens_per_layer", "per_layer_token_embd",
+      HF_OPTIONAL | HF_VOCAB },
+    { "model.per_layer_model_projection", "per_layer_model_proj", HF_OPTIONAL },
+    { "model.per_layer_projection_norm", "per_layer_proj_norm", HF_OPTIONAL },
+    { "model.norm", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+/* Matrices one after the other, as experts are. */
+static const struct hf_name gemma3n_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.embed_tokens_per_layer", "per_layer_token_embd", HF_VOCAB },
+    { "model.per_layer_model_projection", "per_layer_model_proj", 0 },
+    { "model.per_layer_projection_norm", "per_layer_proj_norm", 0 },
+    { "model.altup_projections.%d", "altup_proj", 0 },
+    { "model.altup_unembed_projections.%d", "altup_unembd_proj", 0 },
+    { "model.norm", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
 static const struct hf_name phi2_whole[] = {
     { "model.embed_tokens", "token_embd", 0 },
     { "model.final_layernorm", "output_norm", 0 },
@@ -70,6 +92,16 @@ const struct hf_name convert_hf_attention_pairs[] = {
     { "self_attn.o_proj", "attn_output", 0 },
     { 0 },
 };
+/* Layers may read the keys of others, and keys as values. */
+static const struct hf_name attention_shared[] = {
+    { "self_attn.q_proj", "attn_q", 0 },
+    { "self_attn.k_proj", "attn_k", HF_OPTIONAL },
+    { "self_attn.v_proj", "attn_v", HF_OPTIONAL },
+    { "self_attn.o_proj", "attn_output", 0 },
+    { "self_attn.q_norm", "attn_q_norm", 0 },
+    { "self_attn.k_norm", "attn_k_norm", HF_OPTIONAL },
+    { 0 },
+};
 const struct hf_name convert_hf_head_norms[] = {
     { "self_attn.q_norm", "attn_q_norm", 0 },
     { "self_attn.k_norm", "attn_k_norm", 0 },
@@ -98,6 +130,18 @@ static const struct hf_name gemma2_norms[] = {
     { "post_attention_layernorm", "post_attention_norm", HF_PLUS_1 },
     { "pre_feedforward_layernorm", "ffn_norm", HF_PLUS_1 },
     { "post_feedforward_layernorm", "post_ffw_norm", HF_PLUS_1 },
+    { 0 },
+};
+/* And, of Gemma 3n and 4, what a layer's own embedding passes through. */
+static const struct hf_name gemma4_norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "pre_feedforward_layernorm", "ffn_norm", 0 },
+    { "post_feedforward_layernorm", "post_ffw_norm", 0 },
+    { "per_layer_input_gate", "inp_gate", HF_OPTIONAL },
+    { "per_layer_projection", "proj", HF_OPTIONAL },
+    { "post_per_layer_input_norm", "post_norm", HF_OPTIONAL },
+    { "layer_scalar", "layer_output_scale.weight", HF_EXACT | HF_OPTIONAL },
     { 0 },
 };
 static const struct hf_name olmo2_norms[] = {
@@ -137,6 +181,31 @@ static const struct hf_name mixtral[] = {
     { BOTH, "ffn_up_exps.weight", HF_EXACT | HF_UPS },
     { "block_sparse_moe.experts.%d.w2", "ffn_down_exps", HF_OR_NEXT },
     { DOWN, "ffn_down_exps.weight", HF_EXACT },
+    { 0 },
+};
+/* Beside a feed-forward block: there are all of them or none. */
+static const struct hf_name gemma4_experts[] = {
+    { "router.proj", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
+    { "router.scale", "ffn_gate_inp.scale", HF_EXACT | HF_OPTIONAL },
+    { "router.per_expert_scale", "ffn_down_exps.scale",
+      HF_EXACT | HF_OPTIONAL },
+    { "experts.gate_up_proj", "ffn_gate_up_exps.weight",
+      HF_EXACT | HF_OPTIONAL },
+    { "experts.down_proj", "ffn_down_exps.weight", HF_EXACT | HF_OPTIONAL },
+    { "pre_feedforward_layernorm_2", "pre_ffw_norm_2", HF_OPTIONAL },
+    { "post_feedforward_layernorm_1", "post_ffw_norm_1", HF_OPTIONAL },
+    { "post_feedforward_layernorm_2", "post_ffw_norm_2", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name altup[] = {
+    { "altup.correct_output_scale", "altup_correct_scale.weight", HF_EXACT },
+    { "altup.correction_coefs", "altup_correct_coef", HF_F32 },
+    { "altup.prediction_coefs", "altup_predict_coef", HF_F32 },
+    { "altup.modality_router", "altup_router", 0 },
+    { "altup.router_norm", "altup_router_norm", 0 },
+    { "laurel.linear_left", "laurel_l", 0 },
+    { "laurel.linear_right", "laurel_r", 0 },
+    { "laurel.post_laurel_norm", "laurel_post_norm", 0 },
     { 0 },
 };
 static const struct hf_name shared_expert[] = {
@@ -358,6 +427,51 @@ static const struct hf_family families[] = {
       .keys = convert_hf_keys_gemma3,
       .full_every = 6,
       .full_at = 5 },
+    { "Gemma3nForCausalLM",
+      "gemma3n",
+      "model.layers.",
+      gemma3n_whole,
+      { attention_shared, gemma4_norms, convert_hf_mlp, altup },
+      .activations = TANH,
+      .tied = true,
+      .keys = convert_hf_keys_gemma3n,
+      .listed = true },
+    { "Gemma3nForConditionalGeneration",
+      "gemma3n",
+      "model.layers.",
+      gemma3n_whole,
+      { attention_shared, gemma4_norms, convert_hf_mlp, altup },
+      .activations = TANH,
+      .tied = true,
+      .keys = convert_hf_keys_gemma3n,
+      .listed = true },
+    { "Gemma4ForCausalLM",
+      "gemma4",
+      "model.layers.",
+      gemma4_whole,
+      { attention_shared, gemma4_norms, convert_hf_mlp, gemma4_experts },
+      .activations = TANH,
+      .tied = true,
+      .keys = convert_hf_keys_gemma4,
+      .listed = true },
+    { "Gemma4ForConditionalGeneration",
+      "gemma4",
+      "model.layers.",
+      gemma4_whole,
+      { attention_shared, gemma4_norms, convert_hf_mlp, gemma4_experts },
+      .activations = TANH,
+      .tied = true,
+      .keys = convert_hf_keys_gemma4,
+      .listed = true },
+    { "Gemma4UnifiedForConditionalGeneration",
+      "gemma4",
+      "model.layers.",
+      gemma4_whole,
+      { attention_shared, gemma4_norms, convert_hf_mlp, gemma4_experts },
+      .activations = TANH,
+      .tied = true,
+      .keys = convert_hf_keys_gemma4,
+      .listed = true },
     { "PhiForCausalLM",
       "phi2",
       "model.layers.",

@@ -21,6 +21,7 @@ enum {
     HF_UPS = 1 << 10,    /* the second */
     HF_EVEN = 1 << 11,   /* every second column, from the first on; turned */
     HF_ODD = 1 << 12,    /* from the second on */
+    HF_VOCAB = 1 << 14,  /* a row an id: those that lack are the first */
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
 };
 
@@ -95,6 +96,10 @@ void
 convert_hf_keys_gemma2(struct hf *h);
 void
 convert_hf_keys_gemma3(struct hf *h);
+void
+convert_hf_keys_gemma3n(struct hf *h);
+void
+convert_hf_keys_gemma4(struct hf *h);
 void
 convert_hf_keys_phi2(struct hf *h);
 void

@@ -87,6 +87,23 @@ read_heads(struct hf *h)
         h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);
 }
 
+/* One for all layers, or that of the first of a list. */
+static int32_t
+read_ff(struct hf *h)
+{
+    static const char names[] = "intermediate_size|n_inner|ffn_hidden_size";
+    const json_t *list = core_json_find(&h->config, names);
+    int64_t n = json_integer_value(json_array_get(list, 0));
+
+    if (!json_is_array(list))
+        return (int32_t)core_json_int(&h->config, names, 1, MAX_FF,
+                                      4 * (int64_t)h->n_embd);
+    if (n < 1 || n > MAX_FF)
+        core_json_bad(&h->config, GG_ERR_FORMAT,
+                      "intermediate_size: is no list of lengths");
+    return (int32_t)n;
+}
+
 static void
 read_numbers(struct hf *h)
 {
@@ -98,9 +115,7 @@ read_numbers(struct hf *h)
     h->n_embd = (int32_t)core_json_int(c, "hidden_size|n_embd", 1, MAX_EMBD, 0);
     h->n_layer = (int32_t)core_json_int(c, "num_hidden_layers|n_layer", 1,
                                         MAX_LAYERS, 0);
-    h->n_ff =
-        (int32_t)core_json_int(c, "intermediate_size|n_inner|ffn_hidden_size",
-                               1, MAX_FF, 4 * (int64_t)h->n_embd);
+    h->n_ff = read_ff(h);
     read_heads(h);
 }
 
@@ -110,6 +125,17 @@ usual_epsilon(const struct hf_family *family)
     return family->epsilon > 0  ? family->epsilon
            : family->layer_norm ? 1e-5
                                 : 1e-6;
+}
+
+/* What the family has set as a list, a number a layer, is known. */
+static void
+set_unless_listed(struct hf *h, const char *name, int64_t value)
+{
+    char key[96];
+
+    snprintf(key, sizeof(key), "%s.%s", h->family->arch, name);
+    if (gguf_find_key(h->gguf, key) < 0)
+        convert_hf_set_u32(h, name, value);
 }
 
 static void
@@ -124,9 +150,9 @@ set_numbers(struct hf *h)
     convert_hf_set_u32(h, "context_length", h->n_ctx);
     convert_hf_set_u32(h, "embedding_length", h->n_embd);
     convert_hf_set_u32(h, "block_count", h->n_layer);
-    convert_hf_set_u32(h, "feed_forward_length", h->n_ff);
+    set_unless_listed(h, "feed_forward_length", h->n_ff);
     convert_hf_set_u32(h, "attention.head_count", h->n_head);
-    convert_hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
+    set_unless_listed(h, "attention.head_count_kv", h->n_head_kv);
     convert_hf_set_f32(
         h, eps,
         core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));

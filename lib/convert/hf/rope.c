@@ -174,12 +174,37 @@ set_llama3(struct hf *h, struct rope *r)
         add_llama3(h, r);
 }
 
+/* Gemma 4: only the first pairs of a head turn, as fast as if all did; what
+ * divides the angles of the others stops them. */
+static void
+set_proportional(struct hf *h, struct rope *r)
+{
+    double part = core_json_number(&r->all, "partial_rotary_factor", 0, 1, 1);
+    double factor = core_json_number(&r->all, "factor", 1e-3, 1e6, 1);
+    size_t n = (size_t)h->n_rot / 2, turned = (size_t)(part * (double)n);
+    float *x = h->weighed ? mem_array(n, sizeof(*x)) : NULL;
+
+    if (!h->weighed)
+        return;
+    if (!x)
+        h->config.status = error_nomem(h->config.err);
+    for (size_t i = 0; x && i < n; i++)
+        x[i] = i < turned ? (float)factor : 1e30f;
+    if (x)
+        add_divisors(h, "rope_freqs.weight", x);
+}
+
 static const struct {
     const char *name;
     void (*set)(struct hf *h, struct rope *r);
 } scalings[] = {
-    { "linear", set_linear }, { "yarn", set_yarn }, { "llama3", set_llama3 },
-    { "longrope", set_long }, { "su", set_long },   { "default", NULL },
+    { "linear", set_linear },
+    { "yarn", set_yarn },
+    { "llama3", set_llama3 },
+    { "longrope", set_long },
+    { "su", set_long },
+    { "default", NULL },
+    { "proportional", set_proportional },
 };
 
 static void
@@ -214,6 +239,8 @@ read_length(struct hf *h, struct rope *r)
                        : neox ? 0.25
                               : 1);
 
+    if (!strcmp(core_json_text(&r->all, "rope_type|type", ""), "proportional"))
+        part = 1; /* set_proportional() */
     h->n_rot = (int32_t)core_json_int(&h->config, "rotary_dim", 1, h->d_head,
                                       (int64_t)(part * h->d_head));
     if (h->n_rot < 2 || h->n_rot % 2)
@@ -250,9 +277,10 @@ convert_hf_read_rope(struct hf *h)
     if (strcmp(h->family->arch, "gptj") != 0)
         convert_hf_set_f32(h, "rope.freq_base", r.base);
     set_scaling(h, &r);
-    if (!strcmp(h->family->arch, "gemma3"))
+    if (!strncmp(h->family->arch, "gemma3", 6) ||
+        !strcmp(h->family->arch, "gemma4"))
         set_windowed_base(h, &r, 10000);
-    if (h->family->listed)
+    else if (h->family->listed)
         set_windowed_base(h, &r, r.base);
     if (r.all.status != GG_OK)
         h->config.status = r.all.status;

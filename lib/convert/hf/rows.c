@@ -22,6 +22,8 @@ source_row(const struct hf_rows *r, int64_t i)
         head = i / d;
         in = i % d;
         return head * d + in % 2 * (d / 2) + in / 2;
+    case HF_FILLED:
+        return i < r->n_head ? i : 0;
     case HF_PARTS:
         n = r->n_head / r->n_head_kv;
         d = r->n_rows / (r->n_head + 2 * r->n_head_kv);

@@ -177,6 +177,18 @@ set_order(struct hf *h, struct conversion *g)
     }
 }
 
+static void
+fill_vocabulary(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (r->n_rows >= h->n_vocab)
+        return;
+    r->order = HF_FILLED;
+    r->n_head = (int32_t)r->n_rows;
+    r->n_rows = g->ne[1] = h->n_vocab;
+}
+
 /* What is quantised already becomes BF16. */
 static enum ggml_type
 read_as(const struct safetensors_tensor *t)
@@ -233,6 +245,8 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         transpose(&g);
     if (convert_hf_good(h))
         set_order(h, &g);
+    if (convert_hf_good(h) && how & HF_VOCAB)
+        fill_vocabulary(h, &g);
     if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
         g.ne[1] = g.rows.n_rows; /* a row an expert */
         g.ne[2] = 1;
@@ -383,6 +397,10 @@ static const char *const left_out[] = {
     "attention.masked_bias",
     "vision_tower.",
     "multi_modal_projector.",
+    "vision_embedder.",
+    "embed_vision.",
+    "audio_tower.",
+    "embed_audio.",
     "masked_bias",
     "embeddings.position_ids",
     "pooler.dense.",

@@ -42,6 +42,7 @@ convert_hf_weights_exact(struct hf_weights *w, const char *name);
 enum hf_order {
     HF_AS_IS,
     HF_PAIRS, /* of a head: the two halves alternate, as llama.cpp turns them */
+    HF_FILLED, /* those beyond n_head are the first */
     HF_PARTS, /* groups of queries, a key, a value become all queries, all keys,
                  all values */
 };
@@ -55,7 +56,7 @@ struct hf_rows {
     int64_t n_blocks, n_rows, length; /* of a row */
     size_t first, block, row, step;   /* from one to the next */
     enum hf_order order;
-    int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS */
+    int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS, HF_FILLED */
     float add;
 };
 
