@@ -30,6 +30,7 @@ struct model_arch {
 /* All of them, in the order of their names. */
 #define MODEL_ARCHS(X)                                                         \
     X(afmoe)                                                                   \
+    X(apertus)                                                                 \
     X(arcee)                                                                   \
     X(baichuan)                                                                \
     X(bailingmoe)                                                              \

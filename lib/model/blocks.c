@@ -257,6 +257,9 @@ model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
                                  up, layer->hp->ff_limit);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
         up = gated_by_itself(g, up, act);
+    else if (act == MODEL_XIELU)
+        up = ggml_xielu(g->ctx, up, layer->hp->xielu[0], layer->hp->xielu[1],
+                        layer->hp->xielu[2], layer->hp->xielu[3]);
     else
         up = model_graph_activate(g, up, act);
     up = model_graph_norm(g, up, &layer->ffn_sub_norm);

@@ -238,15 +238,15 @@ model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
 }
 
 void
-model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
-                        float *out, size_t stride)
+model_keys_layer_floats(struct model_keys *keys, const char *name, float min,
+                        float max, float *out, size_t stride)
 {
     struct gguf_array array = { 0 };
     char key[MAX_KEY], *to = (char *)out;
     int64_t at = gguf_find_key(keys->gguf, full_key(keys, name, key));
     bool listed = keys->status == GG_OK && at >= 0 &&
                   gguf_get_kv_type(keys->gguf, at) == GGUF_TYPE_ARRAY;
-    float v = listed ? 0 : model_key_float(keys, name, 0, max, 0);
+    float v = listed ? 0 : model_key_float(keys, name, min, max, 0);
 
     if (listed)
         keys->status =
@@ -255,10 +255,10 @@ model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
     for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
         float x = listed ? gguf_array_f32(&array, (size_t)i) : v;
 
-        if (!(x >= 0 && x <= max))
-            keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                          "%g of layer %d is not in 0..%g",
-                                          (double)x, (int)i, (double)max);
+        if (!(x >= min && x <= max))
+            keys->status = gguf_bad_value(
+                keys->gguf, key, keys->err, "%g of layer %d is not in %g..%g",
+                (double)x, (int)i, (double)min, (double)max);
         *(float *)(to + (size_t)i * stride) = x;
     }
 }

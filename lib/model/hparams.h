@@ -47,6 +47,7 @@ enum model_activation {
     MODEL_RELU,         /* max(x, 0) */
     MODEL_RELU_SQUARED, /* its square (So et al. 2021) */
     MODEL_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
+    MODEL_XIELU,        /* by numbers of the layer (Huang 2024) */
 };
 
 /* What a classifier's first layer ends in. */
@@ -95,8 +96,9 @@ struct model_layer_hparams {
      * all gates are as they are. */
     bool sparse;
     float sparsity;
-    int32_t turns; /* 0: queries and keys do not turn; of families whose
-                      files say so for each layer */
+    int32_t turns;  /* 0: queries and keys do not turn; of families whose
+                       files say so for each layer */
+    float xielu[4]; /* alpha_n and alpha_p before their softplus, beta, eps */
     /* Experts' and the other feed-forward blocks' activated gates are at most
      * this, and what they gate within +- this; 0: there is no limit. */
     float expert_limit, ff_limit;
@@ -287,10 +289,11 @@ void
 model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
                   int32_t other, int32_t *out, size_t stride);
 
-/* The same of numbers with fractions; 0 where the file has none. */
+/* The same of numbers with fractions, in min..max; 0 where the file has none.
+ */
 void
-model_keys_layer_floats(struct model_keys *keys, const char *name, float max,
-                        float *out, size_t stride);
+model_keys_layer_floats(struct model_keys *keys, const char *name, float min,
+                        float max, float *out, size_t stride);
 
 /* Pairs of texts, where the file's vocabulary is BERT's own, whose tokenizer
  * tells the second text from the first. */

@@ -121,6 +121,8 @@ find_laurel(struct model_loader *l, struct model_layer *layer)
     layer->laurel_norm = model_find_norm(l, ".laurel_post_norm", e, bias);
 }
 
+/* No model that its maker has released has biases; llama.cpp leaves those of
+ * queries out where a layer reads another's keys. */
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
@@ -132,6 +134,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         model_find_norm(l, ".post_attention_norm", e, MODEL_OPTIONAL);
     layer->ffn_post_norm =
         model_find_norm(l, ".post_ffw_norm", e, MODEL_OPTIONAL);
+    if (l->hp->kv_layer != l->layer)
+        layer->attn_q.bias = NULL;
     find_altup(l, layer);
     find_laurel(l, layer);
     model_find_layer_embd_block(l, layer);

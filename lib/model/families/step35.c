@@ -25,9 +25,9 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_experts(keys, hp, true);
     model_keys_shared_experts(keys, hp);
     model_keys_routing(keys, hp, MODEL_GATING_SIGMOID);
-    model_keys_layer_floats(keys, "swiglu_clamp_exp", 1e6f, &l->expert_limit,
+    model_keys_layer_floats(keys, "swiglu_clamp_exp", 0, 1e6f, &l->expert_limit,
                             sizeof(*l));
-    model_keys_layer_floats(keys, "swiglu_clamp_shexp", 1e6f, &l->ff_limit,
+    model_keys_layer_floats(keys, "swiglu_clamp_shexp", 0, 1e6f, &l->ff_limit,
                             sizeof(*l));
 }
 
