@@ -6,7 +6,289 @@
 
 #include "convert/hf/families.h"
 
+enum {
+    MAX_CTX = 1 << 28,
+};
+
+/* ---- names --------------------------------------------------------------- */
+
+static const struct hf_name up_down[] = {
+    { "mlp.up_proj", "ffn_up", 0 },
+    { "mlp.down_proj", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name one_norm[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { 0 },
+};
+static const struct hf_name seed_norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { 0 },
+};
+static const struct hf_name stablelm_norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "ffn_norm", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name exaone4_norms[] = {
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "post_feedforward_layernorm", "post_ffw_norm", 0 },
+    { 0 },
+};
+static const struct hf_name glm4_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_self_attn_layernorm", "post_attention_norm", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { "post_mlp_layernorm", "post_ffw_norm", 0 },
+    { "mlp.gate_up_proj", "ffn_up", 0 },
+    { "mlp.down_proj", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name hunyuan_norms[] = {
+    { "self_attn.query_layernorm", "attn_q_norm", 0 },
+    { "self_attn.key_layernorm", "attn_k_norm", 0 },
+    { 0 },
+};
+static const struct hf_name cohere_norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "self_attn.q_norm", "attn_q_norm", HF_F32 | HF_OPTIONAL },
+    { "self_attn.k_norm", "attn_k_norm", HF_F32 | HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name nemotron_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.norm", "output_norm", HF_PLUS_1 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name nemotron_norms[] = {
+    { "input_layernorm", "attn_norm", HF_PLUS_1 },
+    { "post_attention_layernorm", "ffn_norm", HF_PLUS_1 },
+    { 0 },
+};
+static const struct hf_name olmo_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name bloom_whole[] = {
+    { "transformer.word_embeddings", "token_embd", 0 },
+    { "transformer.word_embeddings_layernorm", "token_embd_norm", 0 },
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name bloom_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "self_attention.query_key_value", "attn_qkv", HF_QKV },
+    { "self_attention.dense", "attn_output", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { "mlp.dense_h_to_4h", "ffn_up", 0 },
+    { "mlp.dense_4h_to_h", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name starcoder_whole[] = {
+    { "transformer.wte", "token_embd", 0 },
+    { "transformer.wpe", "position_embd", HF_F32 },
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name starcoder_layer[] = {
+    { "ln_1", "attn_norm", 0 },
+    { "attn.c_attn", "attn_qkv", 0 },
+    { "attn.c_proj", "attn_output", 0 },
+    { "ln_2", "ffn_norm", 0 },
+    { "mlp.c_fc", "ffn_up", 0 },
+    { "mlp.c_proj", "ffn_down", 0 },
+    { 0 },
+};
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void
+keys_cohere(struct hf *h)
+{
+    convert_hf_set_f32(
+        h, "logit_scale",
+        core_json_number(&h->config, "logit_scale", 0, 1e6, 0.0625));
+}
+
+static void
+keys_cohere2(struct hf *h)
+{
+    keys_cohere(h);
+    convert_hf_keys_window(h);
+}
+
+static void
+keys_ministral3(struct hf *h)
+{
+    struct core_json_keys rope = h->config;
+
+    rope.object = core_json_object_of(&h->config, "rope_parameters");
+    convert_hf_set_f32(
+        h, "attention.temperature_scale",
+        core_json_number(&rope, "llama_4_scaling_beta", 0, 1e3, 0));
+    if (rope.status != GG_OK)
+        h->config.status = rope.status;
+    convert_hf_must_be_int(h, "sliding_window", 0);
+}
+
+static void
+keys_olmo(struct hf *h)
+{
+    double clamp = core_json_number(&h->config, "clip_qkv", 0, 1e6, 0);
+
+    if (clamp > 0)
+        convert_hf_set_f32(h, "attention.clamp_kqv", clamp);
+}
+
+static void
+keys_stablelm(struct hf *h)
+{
+    convert_hf_must_be(h, "qk_layernorm", false, false);
+}
+
+/* All heads have keys of their own, and a feed-forward vector four times the
+ * hidden one. */
+static void
+keys_bloom(struct hf *h)
+{
+    h->n_head_kv = h->n_head;
+    h->n_ff = 4 * h->n_embd;
+    convert_hf_must_be(h, "apply_residual_connection_post_layernorm", false,
+                       false);
+}
+
+static void
+keys_starcoder(struct hf *h)
+{
+    convert_hf_must_be(h, "multi_query", true, true);
+    h->n_head_kv = 1;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const struct hf_family convert_hf_dense[] = {
+    { "ArceeForCausalLM",
+      "arcee",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, up_down },
+      .activations = "relu2" },
+    { "BloomForCausalLM",
+      "bloom",
+      "transformer.h.",
+      bloom_whole,
+      { bloom_layer },
+      .layer_norm = true,
+      .positions = true,
+      .tied = true,
+      .keys = keys_bloom },
+    { "CohereForCausalLM",
+      "command-r",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, cohere_norms, convert_hf_mlp },
+      .layer_norm = true,
+      .activations = "silu",
+      .tied = true,
+      .keys = keys_cohere },
+    { "Cohere2ForCausalLM",
+      "cohere2",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, one_norm, convert_hf_mlp },
+      .layer_norm = true,
+      .activations = "silu",
+      .tied = true,
+      .keys = keys_cohere2,
+      .full_every = 4,
+      .full_at = 3 },
+    { "Ernie4_5ForCausalLM",
+      "ernie4_5",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, convert_hf_mlp },
+      .activations = "silu",
+      .tied = true },
+    { "Exaone4ForCausalLM",
+      "exaone4",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, exaone4_norms,
+        convert_hf_mlp },
+      .activations = "silu",
+      .keys = convert_hf_keys_window,
+      .full_every = 4,
+      .full_at = 3 },
+    { "Glm4ForCausalLM",
+      "glm4",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, glm4_layer },
+      .activations = "silu" },
+    { "HunYuanDenseV1ForCausalLM",
+      "hunyuan-dense",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, hunyuan_norms, convert_hf_norms, convert_hf_mlp },
+      .activations = "silu" },
+    { "Jais2ForCausalLM",
+      "jais2",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, up_down },
+      .layer_norm = true,
+      .activations = "relu2" },
+    { "Ministral3ForCausalLM",
+      "mistral3",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
+      .activations = "silu",
+      .keys = keys_ministral3 },
+    { "NemotronForCausalLM",
+      "nemotron",
+      "model.layers.",
+      nemotron_whole,
+      { convert_hf_attention, nemotron_norms, up_down },
+      .layer_norm = true,
+      .activations = "relu2" },
+    { "OlmoForCausalLM",
+      "olmo",
+      "model.layers.",
+      olmo_whole,
+      { convert_hf_attention_pairs, convert_hf_mlp },
+      .layer_norm = true,
+      .activations = "silu",
+      .keys = keys_olmo },
+    { "SeedOssForCausalLM",
+      "seed_oss",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, seed_norms, convert_hf_mlp },
+      .activations = "silu" },
+    { "StableLmForCausalLM",
+      "stablelm",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, stablelm_norms, convert_hf_mlp },
+      .layer_norm = true,
+      .activations = "silu",
+      .keys = keys_stablelm },
+    { "GPTBigCodeForCausalLM",
+      "starcoder",
+      "transformer.h.",
+      starcoder_whole,
+      { starcoder_layer },
+      .layer_norm = true,
+      .positions = true,
+      .activations = "gelu_pytorch_tanh|gelu_new|gelu",
+      .tied = true,
+      .keys = keys_starcoder },
     { 0 },
 };
 

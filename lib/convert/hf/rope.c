@@ -130,6 +130,16 @@ set_long(struct hf *h, struct rope *r)
 
 /* ---- scaling by a formula ------------------------------------------------ */
 
+/* Ministral 3: the magnitude is that of mscale over that of mscale_all_dim. */
+static void
+set_multiplier(struct hf *h, struct rope *r)
+{
+    if (core_json_number(&r->all, "mscale", 0, 100, 1) != 1)
+        core_json_bad(&r->all, GG_ERR_UNSUPPORTED, "mscale: is 1 here");
+    convert_hf_set_f32(h, "rope.scaling.yarn_log_multiplier",
+                       core_json_number(&r->all, "mscale_all_dim", 0, 100, 0));
+}
+
 static void
 set_yarn(struct hf *h, struct rope *r)
 {
@@ -141,7 +151,9 @@ set_yarn(struct hf *h, struct rope *r)
     double slow = core_json_number(k, "beta_slow", 1e-3, 1e6, 1);
     bool whole = core_json_bool(k, "truncate", true);
 
-    if (core_json_find(k, "mscale|mscale_all_dim"))
+    if (!strcmp(h->family->arch, "mistral3"))
+        set_multiplier(h, r);
+    else if (core_json_find(k, "mscale|mscale_all_dim"))
         core_json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
     if (whole == !strcmp(h->family->arch, "gpt-oss"))
         core_json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
