@@ -59,18 +59,24 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
 
 /* Of most families all layers have attention and a feed-forward block. */
 static enum gg_status
-check_whole(const struct model *m, struct gg_error *err)
+check_whole(const struct gguf_context *gguf, const struct model *m,
+            struct gg_error *err)
 {
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer_hparams *l = &m->hp.layers[i];
+        const char *name = l->n_head == 0      ? "attention.head_count"
+                           : l->n_head_kv == 0 ? "attention.head_count_kv"
+                           : l->n_ff == 0      ? "feed_forward_length"
+                                               : NULL;
+        char key[96];
 
-        if (l->n_head == 0 || l->n_head_kv == 0 || l->n_ff == 0)
-            return error_set(err, GG_ERR_UNSUPPORTED,
-                             "layer %d has no %s: %s has one in all layers "
-                             "here",
-                             (int)i,
-                             l->n_ff ? "attention" : "feed-forward block",
-                             m->arch->name);
+        if (!name)
+            continue;
+        snprintf(key, sizeof(key), "%s.%s", m->arch->name, name);
+        gguf_bad_value(gguf, key, err,
+                       "0 in layer %d: %s has some in all layers here", (int)i,
+                       m->arch->name);
+        return GG_ERR_UNSUPPORTED;
     }
     return GG_OK;
 }
@@ -103,7 +109,7 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     model_keys_causal(&keys, &m->hp);
     model_keys_rank(&keys, &m->hp);
     if (keys.status == GG_OK && !m->arch->partial_layers)
-        return check_whole(m, err);
+        return check_whole(gguf, m, err);
     return keys.status;
 }
 

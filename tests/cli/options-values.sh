@@ -8,6 +8,7 @@ any_text() {
     case $1:$2 in
     *:FILE | *:DIR | *:GLOB | *:LIST | *:MODEL | *:TEXT | *:STRING | *:KEY) ;;
     gg-generate--choice:* | gg-inspect--tensor:*) ;;
+    gg-tokenize--prompt-name:*) ;;
     *) return 1 ;;
     esac
 }

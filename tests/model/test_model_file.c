@@ -126,7 +126,7 @@ check_metadata(void)
         { minus_factor, "factor", "-1" },
         { strange_scaling, "rope.scaling.type", "su is none of" },
         { long_key, "", "" },
-        { family, "mamba\\x1b", "gpt2, " },
+        { family, "mamba\\x1b", "gg(7)" },
         { no_family, "general.architecture", "" },
         { no_vocab, "tokenizer.ggml.tokens", "" },
     };
