@@ -26,7 +26,7 @@ enum {
 };
 
 enum {
-    HF_LISTS = 6, /* of names of a layer's tensors */
+    HF_LISTS = 7, /* of names of a layer's tensors */
 };
 
 /* What a tensor is called there and here; "%d" is the layer in front of it, or

@@ -73,6 +73,32 @@ static const struct hf_name hunyuan[] = {
     { 0 },
 };
 
+static const struct hf_name exaone_bias[] = {
+    { "mlp.e_score_correction_bias", "exp_probs_b.bias",
+      HF_EXACT | HF_F32 | HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name afmoe[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "pre_mlp_layernorm", "ffn_norm", 0 },
+    { "post_mlp_layernorm", "post_ffw_norm", 0 },
+    { "self_attn.gate_proj", "attn_gate", 0 },
+    { "mlp.router.gate", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
+    { "mlp.expert_bias", "exp_probs_b.bias", HF_EXACT | HF_F32 | HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name granite[] = {
+    { "block_sparse_moe.router.layer", "ffn_gate_inp", HF_F32 },
+    { "block_sparse_moe.input_linear.weight", "ffn_gate_exps.weight",
+      HF_EXACT | HF_GATES },
+    { "block_sparse_moe.input_linear.weight", "ffn_up_exps.weight",
+      HF_EXACT | HF_UPS },
+    { "block_sparse_moe.output_linear.weight", "ffn_down_exps.weight",
+      HF_EXACT },
+    { 0 },
+};
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static void
@@ -166,7 +192,76 @@ keys_olmoe(struct hf *h)
                       "clip_qkv: olmoe clamps nothing here");
 }
 
+/* As DeepSeek V3's, and windows. */
+static void
+keys_exaone(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_keys_window(h);
+    keys_deepseek3(h);
+    convert_hf_set_u32(
+        h, "expert_shared_count",
+        core_json_int(c, "num_shared_experts", 0, MAX_SHARED, 1));
+}
+
+static void
+keys_afmoe(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_keys_window(h);
+    convert_hf_must_be(h, "mup_enabled", true, false);
+    convert_hf_must_be_int(h, "n_group", 1);
+    convert_hf_set_experts(h, 8);
+    set_length(h, "moe_intermediate_size");
+    convert_hf_set_u32(
+        h, "expert_shared_count",
+        core_json_int(c, "num_shared_experts", 0, MAX_SHARED, 0));
+    convert_hf_set_u32(h, "leading_dense_block_count",
+                       core_json_int(c, "num_dense_layers", 0, h->n_layer, 0));
+    convert_hf_set_bool(h, "expert_weights_norm",
+                        core_json_bool(c, "route_norm", true));
+    convert_hf_set_u32(h, "expert_gating_func", SIGMOID);
+    convert_hf_set_f32(h, "expert_weights_scale",
+                       core_json_number(c, "route_scale", 0, 1e6, 1));
+}
+
+static void
+keys_granite(struct hf *h)
+{
+    convert_hf_set_experts(h, 2);
+    convert_hf_keys_granite(h);
+}
+
 const struct hf_family convert_hf_mixtures[] = {
+    { "AfmoeForCausalLM",
+      "afmoe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, afmoe, experts, dense,
+        shared },
+      .activations = "silu",
+      .keys = keys_afmoe,
+      .full_every = 4,
+      .full_at = 3 },
+    { "ExaoneMoeForCausalLM",
+      "exaone-moe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms, experts,
+        dense, shared, exaone_bias },
+      .activations = "silu",
+      .keys = keys_exaone,
+      .full_every = 4,
+      .full_at = 3 },
+    { "GraniteMoeForCausalLM",
+      "granitemoe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, granite },
+      .activations = "silu",
+      .keys = keys_granite },
     { "Glm4MoeForCausalLM",
       "glm4moe",
       "model.layers.",
