@@ -1,5 +1,6 @@
 /* test_family_folders.c - folders of other families, as transformers saves
- * them: what the converted model computes against the library in float64
+ * them: what the converted model computes against the library in float64, and
+ * what sessions do with it
  *
  * With a name only that case, and where it is afterwards. */
 #include <config.h>
@@ -10,7 +11,14 @@
 #include "fixtures/folder_case.h"
 #include "harness/session_test.h"
 
-static int32_t ids[FOLDER_CASE_IDS];
+enum {
+    MOST = 1000,   /* ids of a sequence: more than windowed layers keep */
+    LEARNED = 512, /* positions, where they are learned */
+    REST = 30,     /* ids after a cut */
+    BATCH = 32,
+};
+
+static int32_t ids[MOST];
 
 /* NMSE of a row against the golden one. */
 static double
@@ -67,6 +75,89 @@ worst_vector(const struct gg_model *m, const struct folder_case *c)
     return worst;
 }
 
+/* ---- sessions ------------------------------------------------------------ */
+
+/* What is saved of s after `cut` ids goes on in another session. */
+static bool
+goes_on_from_file(const struct gg_model *m, struct gg_session *s, int cut,
+                  const float *truth)
+{
+    struct gg_state_sequence q = { .ids = ids,
+                                   .n_ids = (size_t)cut,
+                                   .n_held = (size_t)cut };
+    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
+    struct gg_session_params params = { .n_slots = 2, .n_ctx = cut + REST };
+    struct gg_session *other = new_session(m, params);
+    const char *path = scratch_file("state");
+    struct gg_state_file *f;
+    float logits[V];
+    bool good;
+
+    must(gg_session_save(s, &state, path, &err));
+    must(gg_state_open(path, other, &f, &err));
+    good = gg_session_load(other, 1, f, 0) == cut;
+    gg_state_close(f);
+    eval_ids(other, 1, ids, cut, cut + REST, logits);
+    gg_session_free(other);
+    return good && same(logits, truth);
+}
+
+/* A copy of the first `cut` ids goes on, and so does the sequence from a little
+ * before. */
+static bool
+goes_on_from_slots(struct gg_session *s, int cut, const float *truth)
+{
+    int earlier = cut - 10;
+    float a[V], b[V];
+    bool good = gg_session_copy(s, 1, 0, cut) == cut;
+
+    eval_ids(s, 1, ids, cut, cut + REST, a);
+    good = gg_session_truncate(s, 0, earlier) == earlier && good;
+    eval_ids(s, 0, ids, earlier, cut + REST, b);
+    return good && same(a, truth) && same(b, truth);
+}
+
+static bool
+has_learned_positions(const struct gg_model *m)
+{
+    struct gg_session_params params = { .n_ctx = MOST };
+    struct gg_session *s;
+    bool has = gg_session_new(m, &params, &s, &err) != GG_OK;
+
+    if (!has)
+        gg_session_free(s);
+    return has;
+}
+
+static void
+check_session(const struct gg_model *m, const char *name)
+{
+    int n = has_learned_positions(m) ? LEARNED : MOST, cut = n - REST;
+    struct gg_session_params whole = { .n_ctx = n };
+    struct gg_session_params pieces = { .n_ctx = n,
+                                        .n_slots = 2,
+                                        .n_batch = BATCH };
+    struct gg_session *s = new_session(m, whole);
+    float truth[V];
+    char title[160];
+    bool file, slots;
+
+    eval_ids(s, 0, ids, 0, n, truth);
+    gg_session_free(s);
+    s = new_session(m, pieces);
+    eval_ids(s, 0, ids, 0, 1, NULL);
+    eval_ids(s, 0, ids, 1, cut, NULL);
+    file = goes_on_from_file(m, s, cut, truth);
+    slots = goes_on_from_slots(s, cut, truth);
+    gg_session_free(s);
+    snprintf(title, sizeof(title), "%s: a state goes on, the same bytes", name);
+    ok(file, title);
+    snprintf(title, sizeof(title), "%s: so do a copy and what is left", name);
+    ok(slots, title);
+}
+
+/* ---- cases --------------------------------------------------------------- */
+
 static void
 check(const char *folder, const char *name)
 {
@@ -86,6 +177,8 @@ check(const char *folder, const char *name)
     worst = c.rows[0].position < 0 ? worst_vector(m, &c) : worst_logits(m, &c);
     snprintf(title, sizeof(title), "%s: NMSE %.1e <= 1e-09", name, worst);
     ok(worst <= 1e-9, title);
+    if (!gg_model_is_encoder(m))
+        check_session(m, name);
     gg_model_free(m);
 }
 
@@ -121,7 +214,7 @@ main(int argc, char **argv)
 #endif
     snprintf(folder, sizeof(folder), "%s/tests/fixtures/families",
              source ? source : "..");
-    fill_ids(ids, FOLDER_CASE_IDS);
+    fill_ids(ids, MOST);
     if (argc > 1)
         check(folder, argv[1]);
     else
