@@ -21,6 +21,15 @@ static const struct hf_name bert_whole[] = {
     { "bert.embeddings.LayerNorm", "token_embd_norm", 0 },
     { 0 },
 };
+static const struct hf_name bert_rank[] = {
+    { "bert.embeddings.word_embeddings", "token_embd", 0 },
+    { "bert.embeddings.position_embeddings", "position_embd", HF_F32 },
+    { "bert.embeddings.token_type_embeddings", "token_types", HF_F32 },
+    { "bert.embeddings.LayerNorm", "token_embd_norm", 0 },
+    { "bert.pooler.dense", "cls", HF_F32 },
+    { "classifier", "cls.output", HF_F32 },
+    { 0 },
+};
 static const struct hf_name bert_layer[] = {
     { "attention.self.query", "attn_q", 0 },
     { "attention.self.key", "attn_k", 0 },
@@ -71,6 +80,18 @@ keys_bert(struct hf *h)
     keys_encoder(h);
 }
 
+/* A reranker, or another classifier of texts or pairs of them. */
+static void
+keys_bert_rank(struct hf *h)
+{
+    enum {
+        RANK = 4 /* llama.cpp's enum llama_pooling_type */
+    };
+
+    keys_bert(h);
+    convert_hf_set_u32(h, "pooling_type", RANK);
+}
+
 /* Positions beyond those of the training would be scaled by the length of a
  * text. */
 static void
@@ -106,6 +127,17 @@ const struct hf_family convert_hf_encoders[] = {
     { "BertModel", BERT },
     { "BertForMaskedLM", BERT },
     { "BertForPreTraining", BERT },
+    { "BertForSequenceClassification",
+      "bert",
+      "bert.encoder.layer.",
+      bert_rank,
+      { bert_layer },
+      .layer_norm = true,
+      .epsilon = 1e-12,
+      .activations = "gelu",
+      .encoder = true,
+      .positions = true,
+      .keys = keys_bert_rank },
     { "NomicBertModel",
       "nomic-bert",
       "bert.encoder.layers.",
