@@ -10,7 +10,7 @@
 #include "core/mem.h"
 
 /* Memory of one buffer type: a buffer for each chunk of the arena. */
-struct pool {
+struct chunk_pool {
     ggml_backend_buffer_type_t buft;
     struct arena arena;
     ggml_backend_buffer_t *chunks;
@@ -19,7 +19,7 @@ struct pool {
 
 struct ggml_gallocr {
     int n_bufs, n_pools;
-    struct pool *pools;
+    struct chunk_pool *pools;
     int *pool_of; /* by buffer id */
     struct plan_buffer *buffers;
     struct plan plan;
@@ -28,7 +28,7 @@ struct ggml_gallocr {
 static void
 add_pool(struct ggml_gallocr *g, int id, ggml_backend_buffer_type_t buft)
 {
-    struct pool *pool;
+    struct chunk_pool *pool;
     int i = 0;
 
     while (i < g->n_pools && g->pools[i].buft != buft)
@@ -71,7 +71,7 @@ ggml_gallocr_new(ggml_backend_buffer_type_t buft)
 }
 
 static void
-free_chunks(struct pool *pool)
+free_chunks(struct chunk_pool *pool)
 {
     for (size_t i = 0; i < pool->n_chunks; i++)
         ggml_backend_buffer_free(pool->chunks[i]);
@@ -105,7 +105,7 @@ make_plan(struct ggml_gallocr *g, struct ggml_cgraph *graph,
 }
 
 static bool
-is_large_enough(const struct pool *pool)
+is_large_enough(const struct chunk_pool *pool)
 {
     for (size_t i = 0; i < pool->arena.n_chunks; i++)
         if (i == pool->n_chunks ||
@@ -116,7 +116,7 @@ is_large_enough(const struct pool *pool)
 }
 
 static bool
-add_chunk(struct pool *pool, size_t size)
+add_chunk(struct chunk_pool *pool, size_t size)
 {
     ggml_backend_buffer_t *chunk = &pool->chunks[pool->n_chunks];
 
@@ -135,7 +135,7 @@ add_chunk(struct pool *pool, size_t size)
 /* What lies in the old memory is lost; all of it is given back first, so that
  * there is no more than the plan needs. */
 static bool
-grow_pool(struct pool *pool)
+grow_pool(struct chunk_pool *pool)
 {
     size_t n = pool->arena.n_chunks;
 
@@ -239,7 +239,7 @@ ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
 size_t
 ggml_gallocr_get_buffer_size(ggml_gallocr_t galloc, int buffer_id)
 {
-    const struct pool *pool;
+    const struct chunk_pool *pool;
     size_t size = 0;
 
     GGML_ASSERT(buffer_id >= 0 && buffer_id < galloc->n_bufs);
@@ -263,7 +263,7 @@ init_tensor(ggml_backend_buffer_t buffer, struct ggml_tensor *t, void *data)
 static bool
 put_owner(struct ggml_gallocr *g, const struct plan_item *item)
 {
-    const struct pool *pool = &g->pools[g->pool_of[item->buffer]];
+    const struct chunk_pool *pool = &g->pools[g->pool_of[item->buffer]];
     ggml_backend_buffer_t buffer = pool->chunks[item->at.chunk];
     char *base = ggml_backend_buffer_get_base(buffer);
 

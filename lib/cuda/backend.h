@@ -114,7 +114,7 @@ void
 cuda_activation_cache_written(struct cuda_activation_cache *cache,
                               struct ggml_tensor *const *nodes, int n);
 
-/* ---- profile.c: a backend_set_profile_t's counters ----------------------- */
+/* ---- kernel_profile.c: a backend_set_profile_t's counters */
 
 struct cuda_profile {
     struct backend_profile *counters; /* the owner's; NULL: no profiling */

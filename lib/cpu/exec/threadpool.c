@@ -39,7 +39,7 @@ struct worker {
 /* Pieces of a job that nobody has taken yet: [first, end), end above. Who
  * takes one by exchanging this word holds the job: what the pool says of it
  * stays as it is until the piece is done. */
-struct share {
+struct thread_share {
     alignas(CACHE_LINE) atomic_uint_fast64_t left;
     atomic_int inside; /* the share's thread looks for pieces */
 };
@@ -53,7 +53,7 @@ struct ggml_threadpool {
     pthread_mutex_t lock; /* for sleeping only */
     pthread_cond_t changed;
 
-    struct share *shares; /* one a thread */
+    struct thread_share *shares; /* one a thread */
     int n_shares;
     alignas(CACHE_LINE) atomic_uint jobs; /* that were offered */
     struct cpu_offer job;
@@ -117,7 +117,7 @@ struct taken {
 
 /* Takes the first pieces of one's own share, or the last of another's. */
 static bool
-take_pieces(struct share *s, bool own, struct taken *t)
+take_pieces(struct thread_share *s, bool own, struct taken *t)
 {
     uint64_t left = atomic_load_explicit(&s->left, memory_order_relaxed), less;
 
@@ -283,7 +283,7 @@ static bool
 help_once(struct ggml_threadpool *pool, int ith, unsigned *seen)
 {
     unsigned jobs = atomic_load_explicit(&pool->jobs, memory_order_acquire);
-    struct share *own = &pool->shares[ith];
+    struct thread_share *own = &pool->shares[ith];
 
     if (jobs == *seen)
         return false;
