@@ -107,8 +107,7 @@ enum part {
     EMBEDDING,
     ATTN_Q,
     ATTN_K,
-    ATTN_V,
-    ATTN_QKV,
+    ATTN_V, /* or what makes keys and values, or all three */
     ATTN_OUTPUT,
     FFN_GATE,
     FFN_UP,
@@ -120,13 +119,10 @@ static const struct {
     const char *inside; /* of the name */
     enum part part;
 } parts[] = {
-    { "attn_q.weight", ATTN_Q },
-    { "attn_k.weight", ATTN_K },
-    { "attn_v.weight", ATTN_V },
-    { "attn_qkv.weight", ATTN_QKV },
-    { "attn_output.weight", ATTN_OUTPUT },
-    { "ffn_gate", FFN_GATE },
-    { "ffn_up", FFN_UP },
+    { "attn_q.weight", ATTN_Q },    { "attn_k.weight", ATTN_K },
+    { "attn_v.weight", ATTN_V },    { "attn_qkv.weight", ATTN_V },
+    { "attn_kv_b.weight", ATTN_V }, { "attn_output.weight", ATTN_OUTPUT },
+    { "ffn_gate", FFN_GATE },       { "ffn_up", FFN_UP },
     { "ffn_down", FFN_DOWN },
 };
 
@@ -241,10 +237,6 @@ static const struct rule {
     { ATTN_OUTPUT, ONE(Q3_K_L), NOT_FALCON, GGML_TYPE_Q5_K },
     { ATTN_OUTPUT, ONE(Q3_K_L), FALCON, GGML_TYPE_Q4_K },
 
-    { ATTN_QKV, ONE(Q3_K_M) | ONE(Q3_K_L) | ONE(IQ3_M), 0, GGML_TYPE_Q4_K },
-    { ATTN_QKV, ONE(Q4_K_M), 0, GGML_TYPE_Q5_K },
-    { ATTN_QKV, ONE(Q5_K_M), 0, GGML_TYPE_Q6_K },
-
     { FFN_GATE, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
     { FFN_UP, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
 
@@ -258,7 +250,8 @@ part_of(const struct mixture_model *model, const char *tensor)
 {
     if (strcmp(tensor, "output.weight") == 0)
         return OUTPUT;
-    if (strcmp(tensor, "token_embd.weight") == 0)
+    if (strcmp(tensor, "token_embd.weight") == 0 ||
+        strcmp(tensor, "per_layer_token_embd.weight") == 0)
         return model->tied ? OUTPUT : EMBEDDING;
     for (int i = 0; i < COUNT(parts); i++)
         if (strstr(tensor, parts[i].inside))
@@ -266,11 +259,21 @@ part_of(const struct mixture_model *model, const char *tensor)
     return OTHER;
 }
 
-/* All that holds for the model and the layer. */
-static unsigned
-conditions(const struct mixture_model *m, int32_t i)
+bool
+mixture_makes_values(const char *tensor)
 {
-    int32_t n = m->n_layer, eighth = n / 8, last = 7 * n / 8;
+    for (int i = 0; i < COUNT(parts); i++)
+        if (parts[i].part == ATTN_V && strstr(tensor, parts[i].inside))
+            return true;
+    return false;
+}
+
+/* All that holds for the model and number i of n, of layers or, of matrices
+ * that make values, of these. */
+static unsigned
+conditions(const struct mixture_model *m, int32_t i, int32_t n)
+{
+    int32_t eighth = n / 8, last = 7 * n / 8;
     bool middle = i >= eighth && i < last;
     unsigned c = m->falcon ? FALCON : NOT_FALCON;
 
@@ -298,7 +301,11 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
     unsigned holds;
 
     (void)sscanf(tensor, "blk.%d.", &layer);
-    holds = conditions(model, layer);
+    if (part == ATTN_V && model->values_before && layer >= 0 &&
+        layer < model->n_layer)
+        holds = conditions(model, model->values_before[layer], model->n_values);
+    else
+        holds = conditions(model, layer, model->n_layer);
     holds |= strstr(tensor, "_exps.") ? OF_EXPERTS : 0;
     if (part == OUTPUT && ggml_is_quantized(type) &&
         row % ggml_blck_size(type) != 0) {
@@ -323,6 +330,9 @@ mixture_fit(enum ggml_type type, int64_t row, bool *fits)
     if (*fits)
         return type;
     switch (type) {
+    case GGML_TYPE_Q2_0:
+    case GGML_TYPE_Q2_K:
+    case GGML_TYPE_Q3_K:
     case GGML_TYPE_TQ1_0:
     case GGML_TYPE_TQ2_0:
         type = GGML_TYPE_Q4_0;

@@ -19,7 +19,15 @@ struct mixture_model {
     bool tied;              /* the output has no matrix of its own */
     bool imatrix;
     int32_t n_layer, n_gqa, n_expert;
+    /* Matrices that make values: of all, and, n_layer of them, of the layers
+     * before each: some layers have none. NULL: each has one. */
+    int32_t n_values;
+    const int32_t *values_before;
 };
+
+/* Whether it makes values, alone or beside others. */
+bool
+mixture_makes_values(const char *tensor);
 
 /* The mixture of that name, in any case, or NULL. */
 const struct mixture *

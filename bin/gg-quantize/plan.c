@@ -5,12 +5,17 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "common/cli.h"
 #include "common/gguf.h"
+
+enum {
+    MAX_LAYERS = 4096, /* as of lib/model */
+};
 
 /* Matrices that stay as they are, by a part of their names: norms, routers,
  * positions, small ones of other kinds of layers; as in llama.cpp. */
@@ -53,19 +58,37 @@ find_key(const struct gguf_context *gguf, const char *name, int64_t *id)
     snprintf(key, sizeof(key), "%.*s.%s", (int)gguf_get_val_str_len(gguf, arch),
              gguf_get_val_str(gguf, arch), name);
     *id = gguf_find_key(gguf, key);
-    return *id >= 0 && gguf_get_kv_type(gguf, *id) == GGUF_TYPE_UINT32;
+    return *id >= 0;
+}
+
+/* The first element of an array of a number for each layer. */
+static int64_t
+first_number(const struct gguf_context *gguf, int64_t id)
+{
+    enum gguf_type type = gguf_get_arr_type(gguf, id);
+    const void *data =
+        gguf_get_arr_n(gguf, id) ? gguf_get_arr_data(gguf, id) : NULL;
+    uint32_t v = 0;
+
+    if (!data || (type != GGUF_TYPE_INT32 && type != GGUF_TYPE_UINT32))
+        return -1;
+    memcpy(&v, data, sizeof(v));
+    return v;
 }
 
 static int32_t
 key_number(const struct gguf_context *gguf, const char *name, int32_t other)
 {
-    int64_t id;
-    uint32_t v;
+    int64_t id, v = -1;
 
     if (!find_key(gguf, name, &id))
         return other;
-    v = gguf_get_val_u32(gguf, id);
-    return v > INT32_MAX ? other : (int32_t)v;
+    if (gguf_get_kv_type(gguf, id) == GGUF_TYPE_UINT32)
+        v = gguf_get_val_u32(gguf, id);
+    else if (gguf_get_kv_type(gguf, id) == GGUF_TYPE_ARRAY &&
+             gguf_get_arr_type(gguf, id) != GGUF_TYPE_STRING)
+        v = first_number(gguf, id);
+    return v < 0 || v > INT32_MAX ? other : (int32_t)v;
 }
 
 static bool
@@ -76,6 +99,29 @@ is_architecture(const struct gguf_context *gguf, const char *name)
     return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
            gguf_get_val_str_len(gguf, id) == strlen(name) &&
            memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
+}
+
+/* How many matrices that make values the layers before each have; n gets how
+ * many there are. */
+static int32_t *
+count_values(const struct gguf_context *gguf, int32_t n_layer, int32_t *n)
+{
+    int32_t *before = cli_alloc(NULL, (size_t)n_layer + 1, sizeof(*before));
+
+    memset(before, 0, ((size_t)n_layer + 1) * sizeof(*before));
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
+        const char *name = gguf_get_tensor_name(gguf, i);
+        int layer;
+
+        if (mixture_makes_values(name) &&
+            sscanf(name, "blk.%d.", &layer) == 1 && layer >= 0 &&
+            layer < n_layer)
+            before[layer + 1]++;
+    }
+    for (int32_t i = 0; i < n_layer; i++)
+        before[i + 1] += before[i];
+    *n = before[n_layer];
+    return before;
 }
 
 static struct mixture_model
@@ -92,6 +138,9 @@ describe(const struct gguf_context *gguf, bool imatrix)
         .n_expert = key_number(gguf, "expert_count", 0),
     };
 
+    if (m.n_layer < 0 || m.n_layer > MAX_LAYERS)
+        m.n_layer = MAX_LAYERS;
+    m.values_before = count_values(gguf, m.n_layer, &m.n_values);
     m.big_llama =
         is_architecture(gguf, "llama") && m.n_layer == 80 && heads != shared;
     return m;
@@ -219,6 +268,7 @@ plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
         cli_check(importance_find(importance, gguf, i, &has, &err), &err);
         check_type(gguf, i, types[i], has);
     }
+    free((void *)(uintptr_t)model.values_before);
     for (size_t i = 0; i < choices->n; i++)
         if (!choices->list[i].used)
             cli_die("--tensor: no matrix is called %s",

@@ -17,6 +17,11 @@ static const struct mixture_model large = { .n_layer = 80,
 static const struct mixture_model mixtral = { .n_layer = 32,
                                               .n_gqa = 4,
                                               .n_expert = 8 };
+/* Of each two layers the first has values of its own. */
+static const int32_t halves[] = { 0, 1, 1, 2, 2, 3, 3, 4 };
+static const struct mixture_model sharing = {
+    .n_layer = 8, .n_gqa = 1, .n_values = 4, .values_before = halves
+};
 static const struct mixture_model falcon = { .n_layer = 32,
                                              .n_gqa = 71,
                                              .falcon = true };
@@ -49,7 +54,12 @@ static const struct {
     { "Q4_K_M", &small, "blk.13.ffn_down.weight", GGML_TYPE_Q6_K },
     { "Q4_K_M", &small, "blk.12.ffn_down.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &small, "blk.4.ffn_up.weight", GGML_TYPE_Q4_K },
-    { "Q4_K_M", &small, "blk.4.attn_qkv.weight", GGML_TYPE_Q5_K },
+    { "Q4_K_M", &small, "blk.4.attn_qkv.weight", GGML_TYPE_Q6_K },
+    { "Q4_K_M", &small, "blk.3.attn_qkv.weight", GGML_TYPE_Q4_K },
+    { "Q3_K_M", &sharing, "blk.2.attn_v.weight", GGML_TYPE_Q5_K },
+    { "Q3_K_M", &sharing, "blk.4.attn_v.weight", GGML_TYPE_Q4_K },
+    { "Q4_K_M", &tied, "per_layer_token_embd.weight", GGML_TYPE_Q6_K },
+    { "Q4_K_M", &small, "per_layer_token_embd.weight", GGML_TYPE_Q4_K },
     { "Q4_K_S", &small, "blk.3.attn_v.weight", GGML_TYPE_Q5_K },
     { "Q4_K_S", &small, "blk.4.attn_v.weight", GGML_TYPE_Q4_K },
     { "Q4_K_S", &small, "blk.1.ffn_down.weight", GGML_TYPE_Q5_K },
@@ -136,7 +146,7 @@ main(void)
        "rows that are whole blocks");
     ok(mixture_fit(GGML_TYPE_Q4_K, 4000, &fits) == GGML_TYPE_Q5_0 && !fits &&
            mixture_fit(GGML_TYPE_Q6_K, 96, &fits) == GGML_TYPE_Q8_0 &&
-           mixture_fit(GGML_TYPE_Q3_K, 96, &fits) == GGML_TYPE_IQ4_NL &&
+           mixture_fit(GGML_TYPE_Q3_K, 96, &fits) == GGML_TYPE_Q4_0 &&
            mixture_fit(GGML_TYPE_Q5_K, 33, &fits) == GGML_TYPE_F16,
        "rows that are no whole blocks");
     return tap_done();
