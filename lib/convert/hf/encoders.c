@@ -54,6 +54,27 @@ static const struct hf_name nomic_layer[] = {
     { "norm2", "layer_output_norm", 0 }, { 0 },
 };
 
+static const struct hf_name modern_whole[] = {
+    { "embeddings.tok_embeddings", "token_embd", 0 },
+    { "embeddings.norm", "token_embd_norm", 0 },
+    { "final_norm", "output_norm", 0 },
+    { 0 },
+};
+static const struct hf_name modern_layer[] = {
+    { "attn_norm", "attn_norm", HF_OPTIONAL }, /* the first has none */
+    { "attn.Wqkv", "attn_qkv", 0 },
+    { "attn.Wo", "attn_output", 0 },
+    { "mlp_norm", "ffn_norm", 0 },
+    { "mlp.Wi", "ffn_up", 0 },
+    { "mlp.Wo", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name eurobert_whole[] = {
+    { "embed_tokens", "token_embd", 0 },
+    { "norm", "output_norm", 0 },
+    { 0 },
+};
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static void
@@ -114,6 +135,23 @@ keys_nomic(struct hf *h)
     keys_encoder(h);
 }
 
+static void
+keys_modern(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_set_bool(h, "attention.causal", false);
+    convert_hf_set_u32(h, "attention.sliding_window",
+                       core_json_int(c, "local_attention", 0, MAX_CTX, 128));
+    convert_hf_must_be_int(h, "global_attn_every_n_layers", 3);
+}
+
+static void
+keys_eurobert(struct hf *h)
+{
+    convert_hf_set_bool(h, "attention.causal", false);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 /* What a text was trained with on top, a word's guess or the order of two
@@ -138,6 +176,27 @@ const struct hf_family convert_hf_encoders[] = {
       .encoder = true,
       .positions = true,
       .keys = keys_bert_rank },
+    { "EuroBertModel",
+      "eurobert",
+      "layers.",
+      eurobert_whole,
+      { convert_hf_attention, convert_hf_norms, convert_hf_mlp },
+      .epsilon = 1e-5,
+      .activations = "silu",
+      .encoder = true,
+      .keys = keys_eurobert },
+    { "ModernBertModel",
+      "modern-bert",
+      "layers.",
+      modern_whole,
+      { modern_layer },
+      .layer_norm = true,
+      .epsilon = 1e-5,
+      .activations = "gelu",
+      .encoder = true,
+      .keys = keys_modern,
+      .full_every = 3,
+      .full_at = 0 },
     { "NomicBertModel",
       "nomic-bert",
       "bert.encoder.layers.",

@@ -142,7 +142,7 @@ static void
 set_numbers(struct hf *h)
 {
     static const char names[] =
-        "rms_norm_eps|layer_norm_epsilon|layer_norm_eps|norm_epsilon";
+        "rms_norm_eps|layer_norm_epsilon|layer_norm_eps|norm_epsilon|norm_eps";
     const char *eps = h->family->layer_norm
                           ? "attention.layer_norm_epsilon"
                           : "attention.layer_norm_rms_epsilon";

@@ -294,6 +294,8 @@ convert_hf_read_rope(struct hf *h)
         set_windowed_base(h, &r, 10000);
     else if (h->family->listed)
         set_windowed_base(h, &r, r.base);
+    else if (!strcmp(h->family->arch, "modern-bert"))
+        set_windowed_base(h, &r, 10000);
     if (r.all.status != GG_OK)
         h->config.status = r.all.status;
     if (r.windowed.status != GG_OK)
