@@ -234,7 +234,26 @@ keys_granite(struct hf *h)
     convert_hf_keys_granite(h);
 }
 
+static void
+keys_mellum(struct hf *h)
+{
+    convert_hf_keys_window(h);
+    convert_hf_set_experts(h, 8);
+    set_length(h, "moe_intermediate_size");
+    convert_hf_must_be(h, "norm_topk_prob", true, false);
+}
+
 const struct hf_family convert_hf_mixtures[] = {
+    { "MellumForCausalLM",
+      "mellum",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        experts },
+      .activations = "silu",
+      .keys = keys_mellum,
+      .full_every = 4,
+      .full_at = 3 },
     { "AfmoeForCausalLM",
       "afmoe",
       "model.layers.",

@@ -292,7 +292,7 @@ convert_hf_read_rope(struct hf *h)
     if (!strncmp(h->family->arch, "gemma3", 6) ||
         !strcmp(h->family->arch, "gemma4"))
         set_windowed_base(h, &r, 10000);
-    else if (h->family->listed)
+    else if (h->family->listed || !strcmp(h->family->arch, "mellum"))
         set_windowed_base(h, &r, r.base);
     else if (!strcmp(h->family->arch, "modern-bert"))
         set_windowed_base(h, &r, 10000);
