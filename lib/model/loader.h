@@ -96,6 +96,13 @@ model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
 struct ggml_tensor *
 model_find_scales(struct model_loader *l, const char *name, int64_t n);
 
+/* NAME.weight of the file, which is to be found next; NULL: it has none. */
+const struct gguf_tensor *
+model_peek(const struct model_loader *l, const char *name);
+/* It counts as found, if the file has it, and is not used. */
+void
+model_pass_over(struct model_loader *l, const char *name);
+
 /* ---- what most families have, of the current layer ---------------------- */
 
 /* attn_qkv, where the file has it, or attn_q, attn_k, attn_v (of these two
