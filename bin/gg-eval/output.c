@@ -198,22 +198,30 @@ output_past(struct output *out, const int32_t *ids, size_t n,
     out->mirostat = mirostat;
 }
 
-bool
-output_logits(struct output *out, const struct gg_line *line, uint64_t position,
-              const float *logits, const struct gg_best *best)
+/* A record of values after the line's ids. */
+static struct gg_logit_record
+record_of(const struct output *out, const struct gg_line *line,
+          uint64_t position, const float *values)
 {
-    struct gg_logit_record record = {
+    return (struct gg_logit_record){
         .kind = GG_RECORD_LOGITS,
         .position = position,
         .ids = line->ids,
         .n_ids = line->n_ids,
-        .logits = logits,
+        .logits = values,
         .n_logits = out->n_values,
-        .past = out->past,
-        .n_past = out->n_past,
-        .mirostat = out->mirostat,
     };
+}
 
+bool
+output_logits(struct output *out, const struct gg_line *line, uint64_t position,
+              const float *logits, const struct gg_best *best)
+{
+    struct gg_logit_record record = record_of(out, line, position, logits);
+
+    record.past = out->past;
+    record.n_past = out->n_past;
+    record.mirostat = out->mirostat;
     output_past(out, NULL, 0, NULL);
     if (best->k ? !isfinite(best->log_sum_exp)
                 : !are_numbers(logits, record.n_logits))
@@ -257,17 +265,8 @@ void
 output_embedding(struct output *out, const struct gg_line *line,
                  uint64_t position, const float *vector)
 {
-    struct gg_logit_record record = {
-        .kind = GG_RECORD_LOGITS,
-        .position = position,
-        .ids = line->ids,
-        .n_ids = line->n_ids,
-        .logits = vector,
-        .n_logits = out->n_values,
-    };
-
     if (!out->o.none)
-        write_record(out, line, record);
+        write_record(out, line, record_of(out, line, position, vector));
 }
 
 static void

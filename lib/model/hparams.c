@@ -502,8 +502,7 @@ model_keys_sparsity(struct model_keys *keys, struct model_hparams *hp,
     for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++) {
         x = i < n ? other : -INFINITY;
         if (array.n)
-            memcpy(&x, (const char *)array.data + (size_t)i * sizeof(x),
-                   sizeof(x));
+            x = gguf_array_f32(&array, (size_t)i);
         check_sparsity(keys, key, i, x);
         hp->layers[i].sparse = x > -INFINITY;
         hp->layers[i].sparsity = x;

@@ -303,7 +303,7 @@ variance_of(const struct ggml_tensor *a, double mean, int64_t i1, int64_t i2,
     return sum / (double)a->ne[0];
 }
 
-/* Of a row, kept for all its elements, which are asked for in order. */
+/* Of a row, kept for all its elements, which are read in order. */
 static double row_mean, row_scale;
 
 static double

@@ -527,7 +527,7 @@ static const struct hf_family families[] = {
       { convert_hf_attention, convert_hf_head_norms, olmo2_norms,
         convert_hf_mlp },
       .activations = "silu",
-      .keys = convert_hf_keys_olmo3,
+      .keys = convert_hf_keys_listed,
       .listed = true },
     { "GraniteForCausalLM",
       "granite",

@@ -109,7 +109,7 @@ convert_hf_keys_gpt_oss(struct hf *h);
 void
 convert_hf_keys_smollm3(struct hf *h);
 void
-convert_hf_keys_olmo3(struct hf *h);
+convert_hf_keys_listed(struct hf *h);
 void
 convert_hf_keys_granite(struct hf *h);
 

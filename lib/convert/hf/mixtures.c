@@ -4,6 +4,8 @@
 
 #ifdef HAVE_JANSSON
 
+#include <string.h>
+
 #include "convert/hf/families.h"
 
 enum {
@@ -73,6 +75,10 @@ static const struct hf_name hunyuan[] = {
     { 0 },
 };
 
+static const struct hf_name one_norm[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { 0 },
+};
 static const struct hf_name exaone_bias[] = {
     { "mlp.e_score_correction_bias", "exp_probs_b.bias",
       HF_EXACT | HF_F32 | HF_OPTIONAL },
@@ -136,7 +142,8 @@ keys_deepseek3(struct hf *h)
     convert_hf_set_experts(h, 8);
     set_length(h, "moe_intermediate_size");
     convert_hf_set_u32(h, "expert_shared_count",
-                       core_json_int(c, "n_shared_experts", 0, MAX_SHARED, 1));
+                       core_json_int(c, "n_shared_experts|num_shared_experts",
+                                     0, MAX_SHARED, 1));
     convert_hf_set_u32(
         h, "leading_dense_block_count",
         core_json_int(c, "first_k_dense_replace", 0, h->n_layer, 0));
@@ -196,13 +203,8 @@ keys_olmoe(struct hf *h)
 static void
 keys_exaone(struct hf *h)
 {
-    struct core_json_keys *c = &h->config;
-
     convert_hf_keys_window(h);
     keys_deepseek3(h);
-    convert_hf_set_u32(
-        h, "expert_shared_count",
-        core_json_int(c, "num_shared_experts", 0, MAX_SHARED, 1));
 }
 
 static void
@@ -234,6 +236,30 @@ keys_granite(struct hf *h)
     convert_hf_keys_granite(h);
 }
 
+/* Norms are to mean 0; which layers are windowed is listed, as a file's period
+ * is another one. */
+static void
+keys_cohere(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+    const char *how = core_json_text(c, "expert_selection_fn", "softmax");
+
+    convert_hf_keys_listed(h);
+    convert_hf_set_experts(h, 8);
+    convert_hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
+    convert_hf_set_u32(h, "expert_gating_func",
+                       strcmp(how, "sigmoid") ? SOFTMAX : SIGMOID);
+    convert_hf_set_bool(h, "expert_weights_norm",
+                        core_json_bool(c, "norm_topk_prob", true));
+    convert_hf_set_f32(h, "logit_scale",
+                       core_json_number(c, "logit_scale", 0, 1e6, 0.0625));
+    if (core_json_find(c, "rms_norm_eps"))
+        core_json_bad(c, GG_ERR_UNSUPPORTED,
+                      "rms_norm_eps: norms are to mean 0 here");
+    convert_hf_must_be_int(h, "num_shared_experts", 0);
+    convert_hf_must_be_int(h, "prefix_dense_intermediate_size", 0);
+}
+
 static void
 keys_mellum(struct hf *h)
 {
@@ -244,6 +270,16 @@ keys_mellum(struct hf *h)
 }
 
 const struct hf_family convert_hf_mixtures[] = {
+    { "Cohere2MoeForCausalLM",
+      "cohere2moe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, one_norm, experts },
+      .layer_norm = true,
+      .activations = "silu",
+      .tied = true,
+      .keys = keys_cohere,
+      .listed = true },
     { "MellumForCausalLM",
       "mellum",
       "model.layers.",

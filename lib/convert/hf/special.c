@@ -7,6 +7,7 @@
 #ifdef HAVE_JANSSON
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -215,12 +216,14 @@ convert_hf_keys_smollm3(struct hf *h)
 
 /* Layers with a window; without a list, all but each fourth. */
 void
-convert_hf_keys_olmo3(struct hf *h)
+convert_hf_keys_listed(struct hf *h)
 {
     const json_t *list = core_json_array_of(&h->config, "layer_types");
     bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
-    char key[] = "olmo2.attention.sliding_window_pattern";
+    char key[96];
 
+    snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern",
+             h->family->arch);
     convert_hf_keys_window(h);
     if (json_array_size(list) && json_array_size(list) != (size_t)h->n_layer)
         core_json_bad(&h->config, GG_ERR_FORMAT,

@@ -13,25 +13,12 @@ enum {
     PERIOD = 3, /* the first of so many layers sees all ids */
 };
 
-/* The first of every `period` layers is not windowed. */
-static void
-set_windows(struct model_keys *keys, struct model_hparams *hp)
-{
-    int32_t period = model_key_int(keys, "attention.sliding_window_pattern", 0,
-                                   MODEL_MAX_LAYERS, PERIOD);
-
-    for (int32_t i = 0; i < hp->n_layer; i++)
-        hp->layers[i].windowed =
-            hp->window > 0 && (period == 0 || i % period != 0);
-}
-
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    model_keys_window(keys, hp);
-    set_windows(keys, hp);
+    model_keys_windows_behind(keys, hp, 0, PERIOD);
     model_keys_rope_local(keys, hp, 0);
     hp->window_kind = MODEL_WINDOW_SYMMETRIC;
     hp->activation = model_key_is(keys, "hidden_activation", "silu")
