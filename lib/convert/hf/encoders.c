@@ -195,6 +195,7 @@ const struct hf_family convert_hf_encoders[] = {
       .activations = "gelu",
       .encoder = true,
       .keys = keys_modern,
+      .windowed_base = 10000,
       .full_every = 3,
       .full_at = 0 },
     { "NomicBertModel",

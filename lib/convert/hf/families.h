@@ -52,6 +52,9 @@ struct hf_family {
     int full_every; /* every so many layers one sees all; 0: all alike */
     int full_at;    /* which of so many */
     bool listed;    /* it is any layer that layer_types says */
+    /* The base by which windowed layers turn, where the configuration names
+     * none; below 0: that of the others; 0: files have none. */
+    double windowed_base;
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c. */

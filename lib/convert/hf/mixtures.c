@@ -288,6 +288,7 @@ const struct hf_family convert_hf_mixtures[] = {
         experts },
       .activations = "silu",
       .keys = keys_mellum,
+      .windowed_base = -1,
       .full_every = 4,
       .full_at = 3 },
     { "AfmoeForCausalLM",

@@ -289,13 +289,10 @@ convert_hf_read_rope(struct hf *h)
     if (strcmp(h->family->arch, "gptj") != 0)
         convert_hf_set_f32(h, "rope.freq_base", r.base);
     set_scaling(h, &r);
-    if (!strncmp(h->family->arch, "gemma3", 6) ||
-        !strcmp(h->family->arch, "gemma4"))
-        set_windowed_base(h, &r, 10000);
-    else if (h->family->listed || !strcmp(h->family->arch, "mellum"))
+    if (h->family->windowed_base > 0)
+        set_windowed_base(h, &r, h->family->windowed_base);
+    else if (h->family->listed || h->family->windowed_base < 0)
         set_windowed_base(h, &r, r.base);
-    else if (!strcmp(h->family->arch, "modern-bert"))
-        set_windowed_base(h, &r, 10000);
     if (r.all.status != GG_OK)
         h->config.status = r.all.status;
     if (r.windowed.status != GG_OK)
