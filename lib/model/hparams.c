@@ -2,6 +2,7 @@
 #include "model/hparams.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "core/escape.h"
@@ -9,12 +10,8 @@
 /* Far above what exists, far below what could overflow a product. */
 enum {
     MAX_EMBD = 1 << 20,
-    MAX_FF = 1 << 24,
     MAX_HEADS = 1 << 16,
     MAX_HEAD_LENGTH = 1 << 16,
-    MAX_CTX = 1 << 28,
-    MAX_EXPERTS = 1 << 12,
-    MAX_EXPERTS_USED = 64,
     MAX_KEY = 96,
 };
 
@@ -192,28 +189,48 @@ model_key_bool(struct model_keys *keys, const char *name, bool other)
     return v;
 }
 
+void
+model_key_str(struct model_keys *keys, const char *name, struct gguf_str *out)
+{
+    char key[MAX_KEY];
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_opt_str(keys->gguf, full_key(keys, name, key), out, keys->err);
+}
+
 bool
 model_key_is(struct model_keys *keys, const char *name, const char *text)
 {
     struct gguf_str s = { NULL, 0 };
-    char key[MAX_KEY];
 
-    if (keys->status == GG_OK)
-        keys->status =
-            gguf_opt_str(keys->gguf, full_key(keys, name, key), &s, keys->err);
+    model_key_str(keys, name, &s);
     return s.n == strlen(text) && !memcmp(s.s, text, s.n);
 }
 
-static void
-complain(struct model_keys *keys, const char *name, const char *what, int32_t a,
-         int32_t b)
+void
+model_key_refuse(struct model_keys *keys, enum gg_status status,
+                 const char *name, const char *fmt, ...)
 {
-    char key[MAX_KEY];
+    char key[MAX_KEY], text[200];
+    va_list ap;
 
-    if (keys->status == GG_OK)
-        keys->status =
-            gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
-                           "%d %s %d", (int)a, what, (int)b);
+    if (keys->status != GG_OK)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err, "%s",
+                   text);
+    keys->status = status;
+}
+
+void
+model_key_mismatch(struct model_keys *keys, const char *name, const char *what,
+                   int32_t a, int32_t b)
+{
+    model_key_refuse(keys, GG_ERR_FORMAT, name, "%d %s %d", (int)a, what,
+                     (int)b);
 }
 
 void
@@ -270,11 +287,12 @@ static void
 check_heads(struct model_keys *keys, const struct model_layer_hparams *l)
 {
     if (l->n_head_kv > l->n_head)
-        complain(keys, "attention.head_count_kv", "exceeds head_count",
-                 l->n_head_kv, l->n_head);
+        model_key_mismatch(keys, "attention.head_count_kv",
+                           "exceeds head_count", l->n_head_kv, l->n_head);
     else if (l->n_head_kv && l->n_head % l->n_head_kv)
-        complain(keys, "attention.head_count_kv", "does not divide head_count",
-                 l->n_head_kv, l->n_head);
+        model_key_mismatch(keys, "attention.head_count_kv",
+                           "does not divide head_count", l->n_head_kv,
+                           l->n_head);
 }
 
 static void
@@ -315,8 +333,9 @@ read_heads(struct model_keys *keys, struct model_hparams *hp)
     n_head = first_head_count(hp);
     full_key(keys, "attention.key_length", key);
     if (!have(keys, key) && hp->n_embd % n_head)
-        complain(keys, "attention.head_count",
-                 "does not divide embedding_length", n_head, hp->n_embd);
+        model_key_mismatch(keys, "attention.head_count",
+                           "does not divide embedding_length", n_head,
+                           hp->n_embd);
     each = hp->n_embd / n_head;
     d_key =
         model_key_int(keys, "attention.key_length", 1, MAX_HEAD_LENGTH, each);
@@ -364,10 +383,12 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp,
                               ? "attention.layer_norm_rms_epsilon"
                               : "attention.layer_norm_epsilon";
 
-    hp->n_ctx_train = model_key_int(keys, "context_length", 1, MAX_CTX, 0);
+    hp->n_ctx_train =
+        model_key_int(keys, "context_length", 1, MODEL_MAX_CTX, 0);
     hp->n_embd = model_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     read_layers(keys, hp);
-    model_keys_layers(keys, "feed_forward_length", MAX_FF, -1, EACH(hp, n_ff));
+    model_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, -1,
+                      EACH(hp, n_ff));
     read_heads(keys, hp);
     hp->norms = norms;
     hp->eps = model_key_float(keys, epsilon, 0, 0.1f, -1);
@@ -376,7 +397,8 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp,
 void
 model_keys_window(struct model_keys *keys, struct model_hparams *hp)
 {
-    hp->window = model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, 0);
+    hp->window =
+        model_key_int(keys, "attention.sliding_window", 0, MODEL_MAX_CTX, 0);
     for (int32_t i = 0; i < hp->n_layer; i++)
         hp->layers[i].windowed = hp->window > 0;
 }
@@ -411,8 +433,8 @@ static void
 read_windows(struct model_keys *keys, struct model_hparams *hp, int32_t other,
              int32_t period, bool first)
 {
-    hp->window =
-        model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, other);
+    hp->window = model_key_int(keys, "attention.sliding_window", 0,
+                               MODEL_MAX_CTX, other);
     if (keys->status == GG_OK && hp->window > 0)
         read_pattern(keys, hp, period, first);
 }
@@ -452,14 +474,15 @@ share(struct model_keys *keys, struct model_hparams *hp, int32_t first,
     int32_t from = find_kv_layer(hp, first, layer);
 
     if (from < 0) {
-        complain(keys, name, "layers: there is none to share with, of", layer,
-                 first);
+        model_key_mismatch(keys, name,
+                           "layers: there is none to share with, of", layer,
+                           first);
         return;
     }
     if (hp->layers[from].n_head_kv != l->n_head_kv)
-        complain(keys, "attention.head_count_kv",
-                 "keys differ from those that are shared, of layer",
-                 l->n_head_kv, from);
+        model_key_mismatch(keys, "attention.head_count_kv",
+                           "keys differ from those that are shared, of layer",
+                           l->n_head_kv, from);
     l->kv_layer = from;
 }
 
@@ -549,216 +572,13 @@ void
 model_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
 {
     static const char name[] = "attention.causal";
-    char key[MAX_KEY];
 
-    if (model_key_bool(keys, name, !hp->encoder) != hp->encoder ||
-        keys->status != GG_OK)
-        return;
-    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
-                   hp->encoder ? "true: ids of %s attend to later ones, too"
-                               : "false: ids of %s see those before them only",
-                   keys->arch);
-    keys->status = GG_ERR_UNSUPPORTED;
-}
-
-void
-model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
-                   bool required)
-{
-    int32_t n_ff;
-
-    hp->n_expert = model_key_int(keys, "expert_count", required, MAX_EXPERTS,
-                                 required ? -1 : 0);
-    if (hp->n_expert == 0)
-        return;
-    hp->n_expert_used =
-        model_key_int(keys, "expert_used_count", 1, MAX_EXPERTS_USED, 0);
-    if (hp->n_expert_used > hp->n_expert)
-        complain(keys, "expert_used_count", "exceeds expert_count",
-                 hp->n_expert_used, hp->n_expert);
-    n_ff = hp->layers[0].n_ff;
-    hp->n_ff_expert =
-        model_key_int_or_zero(keys, "expert_feed_forward_length", MAX_FF,
-                              required ? n_ff / hp->n_expert_used : n_ff);
-    hp->n_ff_shared = model_key_int_or_zero(
-        keys, "expert_shared_feed_forward_length", MAX_FF, n_ff);
-}
-
-/* In files 1 is the first of them; 0: it is not said. */
-void
-model_keys_gating(struct model_keys *keys, struct model_hparams *hp, int other)
-{
-    static const char name[] = "expert_gating_func";
-    int32_t v = model_key_int_or_zero(keys, name, 255, other + 1);
-    char key[MAX_KEY];
-
-    hp->routing.gating = v - 1;
-    if (v <= MODEL_GATING_SOFTMAX_OF_USED + 1 || keys->status != GG_OK)
-        return;
-    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
-                   "%d is not 1 (softmax), 2 (sigmoid) or 3 (softmax of the "
-                   "chosen)",
-                   (int)v);
-    keys->status = GG_ERR_UNSUPPORTED;
-}
-
-static void
-read_groups(struct model_keys *keys, struct model_hparams *hp)
-{
-    struct model_routing *r = &hp->routing;
-
-    r->n_group = model_key_int(keys, "expert_group_count", 0, MAX_EXPERTS, 0);
-    if (r->n_group <= 1)
-        r->n_group = 0;
-    if (r->n_group == 0)
-        return;
-    r->n_group_used =
-        model_key_int(keys, "expert_group_used_count", 1, r->n_group, 0);
-    if (hp->n_expert % r->n_group || hp->n_expert / r->n_group < 2)
-        complain(keys, "expert_group_count", "groups of at least two of",
-                 r->n_group, hp->n_expert);
-    else if (r->n_group_used * (hp->n_expert / r->n_group) < hp->n_expert_used)
-        complain(keys, "expert_group_used_count",
-                 "groups have fewer experts than", r->n_group_used,
-                 hp->n_expert_used);
-}
-
-void
-model_keys_routing(struct model_keys *keys, struct model_hparams *hp, int other)
-{
-    struct model_routing *r = &hp->routing;
-
-    hp->n_dense =
-        model_key_int(keys, "leading_dense_block_count", 0, hp->n_layer, 0);
-    model_keys_gating(keys, hp, other);
-    r->normed = model_key_bool(keys, "expert_weights_norm", false);
-    r->scale = model_key_float(keys, "expert_weights_scale", 0, 1e6f, 0);
-    if (r->scale == 1)
-        r->scale = 0;
-    read_groups(keys, hp);
-}
-
-void
-model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp)
-{
-    static const char name[] = "expert_shared_count";
-    int32_t most = hp->n_ff_expert > 0 ? MAX_FF / hp->n_ff_expert : 0;
-    int32_t count = model_key_int(keys, name, 0, most, 0);
-
-    hp->n_ff_shared =
-        model_key_int_or_zero(keys, "expert_shared_feed_forward_length", MAX_FF,
-                              count * hp->n_ff_expert);
-}
-
-static enum rope_scaling
-read_scaling(struct model_keys *keys)
-{
-    static const char *const names[] = { "none", "linear", "yarn", "longrope" };
-    struct gguf_str type = { "linear", 6 };
-    char key[MAX_KEY], shown[64];
-
-    if (keys->status != GG_OK)
-        return ROPE_NONE;
-    keys->status = gguf_opt_str(
-        keys->gguf, full_key(keys, "rope.scaling.type", key), &type, keys->err);
-    for (int i = 0; i < 4; i++)
-        if (type.n == strlen(names[i]) && !memcmp(type.s, names[i], type.n))
-            return (enum rope_scaling)i;
-    if (keys->status == GG_OK) {
-        escape_bytes(shown, sizeof(shown), type.s, type.n);
-        gguf_bad_value(keys->gguf, key, keys->err,
-                       "%s is none of none, linear, yarn, longrope", shown);
-        keys->status = GG_ERR_UNSUPPORTED;
-    }
-    return ROPE_NONE;
-}
-
-/* Files say by what the usual magnitude is multiplied; or, as configurations of
- * YaRN do, what it is: 1 is written there by programs that don't know. */
-static float
-read_magnitude(struct model_keys *keys, const struct rope_params *r)
-{
-    float times = model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
-    float whole = model_key_float_or_zero(keys, "rope.scaling.yarn_attn_factor",
-                                          1e-3f, 1e3f, 1);
-
-    if (r->scaling != ROPE_YARN || r->factor <= 1 || whole == 1)
-        return times;
-    return (times > 0 ? times : 1) * whole / (1 + 0.1f * logf(r->factor));
-}
-
-static int32_t
-longest_key(const struct model_hparams *hp)
-{
-    int32_t d = 1;
-
-    for (int32_t i = 0; i < hp->n_layer; i++)
-        d = hp->layers[i].d_key > d ? hp->layers[i].d_key : d;
-    return d;
-}
-
-void
-model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
-{
-    struct rope_params *r = &hp->rope;
-    int32_t d_key = longest_key(hp);
-    float factor;
-
-    r->mode = mode;
-    r->n_rot = model_key_int(keys, "rope.dimension_count", 1, d_key, d_key);
-    if (r->n_rot % 2)
-        complain(keys, "rope.dimension_count", "is odd, of", r->n_rot, d_key);
-    r->base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
-    r->scaling = read_scaling(keys);
-    factor = model_key_float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
-    r->factor = model_key_float_or_zero(keys, "rope.scaling.factor", 1e-6f,
-                                        1e6f, factor);
-    r->magnitude = read_magnitude(keys, r);
-    r->n_ctx_orig = model_key_int_or_zero(
-        keys, "rope.scaling.original_context_length", MAX_CTX, hp->n_ctx_train);
-    r->beta_fast =
-        model_key_float(keys, "rope.scaling.yarn_beta_fast", 1e-3f, 1e6f, 32);
-    r->beta_slow =
-        model_key_float(keys, "rope.scaling.yarn_beta_slow", 1e-3f, 1e6f, 1);
-}
-
-void
-model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
-                      float other)
-{
-    hp->rope_local_differs = true;
-    hp->rope_local = hp->rope;
-    hp->rope_local.scaling = ROPE_NONE;
-    hp->rope_local.base =
-        model_key_float_or_zero(keys, "rope.freq_base_swa", 1, 1e12f, other);
-}
-
-void
-model_keys_rotated_local(struct model_keys *keys, struct model_hparams *hp,
-                         int32_t other)
-{
-    static const char name[] = "rope.dimension_count_swa";
-    int32_t n = model_key_int(keys, name, 1, longest_key(hp), other);
-
-    if (n % 2)
-        complain(keys, name, "is odd, of", n, longest_key(hp));
-    hp->rope_local.n_rot = n;
-}
-
-void
-model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp)
-{
-    static const char name[] = "rope.freq_base_swa";
-    float base = model_key_float_or_zero(keys, name, 1, 1e12f, hp->rope.base);
-    char key[MAX_KEY];
-
-    if (keys->status != GG_OK || base == hp->rope.base)
-        return;
-    gguf_bad_value(
-        keys->gguf, full_key(keys, name, key), keys->err,
-        "%g is not rope.freq_base, which is %g: %s has one base here",
-        (double)base, (double)hp->rope.base, keys->arch);
-    keys->status = GG_ERR_UNSUPPORTED;
+    if (model_key_bool(keys, name, !hp->encoder) == hp->encoder)
+        model_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
+                         hp->encoder
+                             ? "true: ids of %s attend to later ones, too"
+                             : "false: ids of %s see those before them only",
+                         keys->arch);
 }
 
 enum gg_status

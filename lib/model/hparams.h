@@ -10,7 +10,9 @@
 #include "gguf/reader.h"
 
 enum {
-    MODEL_MAX_LAYERS = 4096, /* far above what exists */
+    MODEL_MAX_LAYERS = 4096, /* far above what exists, as are these */
+    MODEL_MAX_FF = 1 << 24,
+    MODEL_MAX_CTX = 1 << 28,
 };
 
 enum rope_scaling {
@@ -238,9 +240,22 @@ model_key_exists(const struct model_keys *keys, const char *name);
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);
 
+/* Its text, not NUL-ended, if the file has it. */
+void
+model_key_str(struct model_keys *keys, const char *name, struct gguf_str *out);
+
 /* Whether ARCH.name is this text; false without such a key. */
 bool
 model_key_is(struct model_keys *keys, const char *name, const char *text);
+
+/* Fails because of ARCH.name, unless reading has failed already. */
+__attribute__((format(printf, 4, 5))) void
+model_key_refuse(struct model_keys *keys, enum gg_status status,
+                 const char *name, const char *fmt, ...);
+/* "3 exceeds 2": two numbers of a file that do not go together. */
+void
+model_key_mismatch(struct model_keys *keys, const char *name, const char *what,
+                   int32_t a, int32_t b);
 
 /* What every family has: lengths, counts, heads, the norms' epsilon (n_head_kv,
  * d_key, d_value default as is the custom). n_vocab comes from the embedding's

@@ -1,0 +1,94 @@
+/* hparams_experts.c - hyper-parameters of mixtures of experts */
+#include "model/hparams.h"
+
+enum {
+    MAX_EXPERTS = 1 << 12,
+    MAX_EXPERTS_USED = 64,
+};
+
+void
+model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
+                   bool required)
+{
+    int32_t n_ff;
+
+    hp->n_expert = model_key_int(keys, "expert_count", required, MAX_EXPERTS,
+                                 required ? -1 : 0);
+    if (hp->n_expert == 0)
+        return;
+    hp->n_expert_used =
+        model_key_int(keys, "expert_used_count", 1, MAX_EXPERTS_USED, 0);
+    if (hp->n_expert_used > hp->n_expert)
+        model_key_mismatch(keys, "expert_used_count", "exceeds expert_count",
+                           hp->n_expert_used, hp->n_expert);
+    n_ff = hp->layers[0].n_ff;
+    hp->n_ff_expert =
+        model_key_int_or_zero(keys, "expert_feed_forward_length", MODEL_MAX_FF,
+                              required ? n_ff / hp->n_expert_used : n_ff);
+    hp->n_ff_shared = model_key_int_or_zero(
+        keys, "expert_shared_feed_forward_length", MODEL_MAX_FF, n_ff);
+}
+
+/* In files 1 is the first of them; 0: it is not said. */
+void
+model_keys_gating(struct model_keys *keys, struct model_hparams *hp, int other)
+{
+    static const char name[] = "expert_gating_func";
+    int32_t v = model_key_int_or_zero(keys, name, 255, other + 1);
+
+    hp->routing.gating = v - 1;
+    if (v > MODEL_GATING_SOFTMAX_OF_USED + 1)
+        model_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
+                         "%d is not 1 (softmax), 2 (sigmoid) or 3 (softmax of "
+                         "the chosen)",
+                         (int)v);
+}
+
+static void
+read_groups(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_routing *r = &hp->routing;
+
+    r->n_group = model_key_int(keys, "expert_group_count", 0, MAX_EXPERTS, 0);
+    if (r->n_group <= 1)
+        r->n_group = 0;
+    if (r->n_group == 0)
+        return;
+    r->n_group_used =
+        model_key_int(keys, "expert_group_used_count", 1, r->n_group, 0);
+    if (hp->n_expert % r->n_group || hp->n_expert / r->n_group < 2)
+        model_key_mismatch(keys, "expert_group_count",
+                           "groups of at least two of", r->n_group,
+                           hp->n_expert);
+    else if (r->n_group_used * (hp->n_expert / r->n_group) < hp->n_expert_used)
+        model_key_mismatch(keys, "expert_group_used_count",
+                           "groups have fewer experts than", r->n_group_used,
+                           hp->n_expert_used);
+}
+
+void
+model_keys_routing(struct model_keys *keys, struct model_hparams *hp, int other)
+{
+    struct model_routing *r = &hp->routing;
+
+    hp->n_dense =
+        model_key_int(keys, "leading_dense_block_count", 0, hp->n_layer, 0);
+    model_keys_gating(keys, hp, other);
+    r->normed = model_key_bool(keys, "expert_weights_norm", false);
+    r->scale = model_key_float(keys, "expert_weights_scale", 0, 1e6f, 0);
+    if (r->scale == 1)
+        r->scale = 0;
+    read_groups(keys, hp);
+}
+
+void
+model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp)
+{
+    static const char name[] = "expert_shared_count";
+    int32_t most = hp->n_ff_expert > 0 ? MODEL_MAX_FF / hp->n_ff_expert : 0;
+    int32_t count = model_key_int(keys, name, 0, most, 0);
+
+    hp->n_ff_shared =
+        model_key_int_or_zero(keys, "expert_shared_feed_forward_length",
+                              MODEL_MAX_FF, count * hp->n_ff_expert);
+}
