@@ -60,6 +60,7 @@ run(struct arguments *a)
     const char *model = cli_model(a->model, a->quiet);
     struct gg_vocab *vocab;
     struct gg_error err;
+    char *prompt = NULL;
     int status;
 
     o->fd = cli_open_input(a->file);
@@ -71,7 +72,7 @@ run(struct arguments *a)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     choose_ends(vocab, a, model);
     if (a->prompt)
-        o->prefix = prompt_read(model, a->prompt);
+        o->prefix = prompt = prompt_read(model, a->prompt);
     if (o->threads == 0)
         o->threads = 1;
     if (o->binary == 2 && gg_vocab_size(vocab) > 1 << 16)
@@ -83,6 +84,7 @@ run(struct arguments *a)
     if (o->binary && !a->decode)
         cli_refuse_terminal();
     status = convert(vocab, a);
+    free(prompt);
     gg_vocab_free(vocab);
     return status;
 }

@@ -77,7 +77,7 @@ find_config(const char *model, struct buffer *path)
     buffer_char(path, '\0');
 }
 
-const char *
+char *
 prompt_read(const char *model, const char *name)
 {
     struct buffer path = { 0 }, prompt = { 0 };
@@ -109,7 +109,7 @@ read_json(struct pair *pair, const char *line, size_t len, struct gg_error *err)
                      "this was built without Jansson, which reads JSON");
 }
 
-const char *
+char *
 prompt_read(const char *model, const char *name)
 {
     (void)name;

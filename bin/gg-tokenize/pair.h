@@ -24,9 +24,9 @@ ranked_pair_expand(const struct pair *pair, const char *text, size_t len,
                    struct buffer *out);
 
 /* The prompt of that name in config_sentence_transformers.json of the folder
- * that the model is or lies in; lives until the tool ends. Ends the tool where
- * there is none. */
-const char *
+ * that the model is or lies in, for free(). Ends the tool where there is none.
+ */
+char *
 prompt_read(const char *model, const char *name);
 
 #endif
