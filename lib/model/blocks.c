@@ -226,10 +226,9 @@ model_graph_limited(struct graph *g, struct ggml_tensor *gate,
     return ggml_mul(g->ctx, gate, ggml_clamp(g->ctx, up, -limit, limit));
 }
 
-/* The first half of each row of x gates the second. */
-static struct ggml_tensor *
-gated_by_itself(struct graph *g, struct ggml_tensor *x,
-                enum model_activation act)
+struct ggml_tensor *
+model_graph_gated_by_itself(struct graph *g, struct ggml_tensor *x,
+                            enum model_activation act)
 {
     int64_t n = x->ne[0] / 2;
     size_t half = (size_t)n * x->nb[0];
@@ -256,7 +255,7 @@ model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
         up = model_graph_limited(g, model_graph_linear(g, x, &layer->ffn_gate),
                                  up, layer->hp->ff_limit);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
-        up = gated_by_itself(g, up, act);
+        up = model_graph_gated_by_itself(g, up, act);
     else if (act == MODEL_XIELU)
         up = ggml_xielu(g->ctx, up, layer->hp->xielu[0], layer->hp->xielu[1],
                         layer->hp->xielu[2], layer->hp->xielu[3]);

@@ -192,6 +192,12 @@ struct ggml_tensor *
 model_graph_limited(struct graph *g, struct ggml_tensor *gate,
                     struct ggml_tensor *up, float limit);
 
+/* act(gate) * up, where the first half of each row of x is the
+ * gate, the second up. */
+struct ggml_tensor *
+model_graph_gated_by_itself(struct graph *g, struct ggml_tensor *x,
+                            enum model_activation act);
+
 /* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)); a matrix `up`
  * of twice the rows has the gate before it. act: hp.activation. */
 struct ggml_tensor *

@@ -153,11 +153,15 @@ struct ggml_tensor *
 model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
                           struct ggml_tensor *x)
 {
-    struct ggml_tensor *gate = model_graph_linear(g, x, &layer->shared_gate);
     struct ggml_tensor *up = model_graph_linear(g, x, &layer->shared_up),
                        *share;
 
-    up = model_graph_limited(g, gate, up, layer->hp->ff_limit);
+    if (layer->shared_gate.weight)
+        up = model_graph_limited(g,
+                                 model_graph_linear(g, x, &layer->shared_gate),
+                                 up, layer->hp->ff_limit);
+    else
+        up = model_graph_gated_by_itself(g, up, g->model->hp.activation);
     up = model_graph_linear(g, up, &layer->shared_down);
     if (!layer->shared_router.weight)
         return up;

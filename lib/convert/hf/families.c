@@ -551,6 +551,8 @@ static const struct hf_family *const tables[] = {
     convert_hf_dense,
     convert_hf_mixtures,
     convert_hf_encoders,
+    convert_hf_pictures,
+    convert_hf_patterns,
 };
 
 const struct hf_family *

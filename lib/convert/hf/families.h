@@ -23,6 +23,8 @@ enum {
     HF_ODD = 1 << 12,    /* from the second on */
     HF_VOCAB = 1 << 14,  /* a row an id: those that lack are the first */
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
+    HF_EITHER = 1 << 15, /* HF_TRANSPOSE unless gates' and ups' rows, or other
+                            tensors' columns, are as long as the embedding */
 };
 
 enum {
@@ -49,18 +51,23 @@ struct hf_family {
     const char *activations;    /* "silu": those that the graph has */
     bool tied;                  /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */
-    int full_every; /* every so many layers one sees all; 0: all alike */
-    int full_at;    /* which of so many */
-    bool listed;    /* it is any layer that layer_types says */
+    int full_every;       /* every so many layers one sees all; 0: all alike */
+    int full_at;          /* which of so many */
+    const char *windowed; /* as layer_types calls the others; NULL:
+                             sliding_attention */
+    bool listed;          /* it is any layer that layer_types says */
     /* The base by which windowed layers turn, where the configuration names
      * none; below 0: that of the others; 0: files have none. */
     double windowed_base;
 };
 
-/* Ended by one without a name: encoders.c, dense.c, mixtures.c. */
+/* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
+ * patterns.c. */
 extern const struct hf_family convert_hf_encoders[];
 extern const struct hf_family convert_hf_dense[];
 extern const struct hf_family convert_hf_mixtures[];
+extern const struct hf_family convert_hf_pictures[];
+extern const struct hf_family convert_hf_patterns[];
 
 /* Lists of names that several families have. */
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
@@ -91,6 +98,9 @@ void
 convert_hf_keys_mixtral(struct hf *h);
 void
 convert_hf_keys_qwen(struct hf *h);
+/* Of all with experts; `used` where the configuration does not say it. */
+void
+convert_hf_keys_qwen_moe(struct hf *h, int64_t used);
 void
 convert_hf_keys_qwen2moe(struct hf *h);
 void
@@ -113,6 +123,9 @@ void
 convert_hf_keys_smollm3(struct hf *h);
 void
 convert_hf_keys_listed(struct hf *h);
+/* The same; without a list, all but the first of each four. */
+void
+convert_hf_keys_listed_behind(struct hf *h);
 void
 convert_hf_keys_granite(struct hf *h);
 

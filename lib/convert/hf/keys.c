@@ -57,10 +57,11 @@ check_layers(struct hf *h)
 
     for (size_t i = 0; !h->family->listed && i < json_array_size(types); i++) {
         const char *name = json_string_value(json_array_get(types, i));
-        const char *want = first;
+        const char *want = first, *windowed = h->family->windowed;
 
         if (every)
             want = (int)i % every == h->family->full_at ? "full_attention"
+                   : windowed                           ? windowed
                                                         : "sliding_attention";
         if (!name || !want || strcmp(name, want) != 0) {
             core_json_bad(&h->config, GG_ERR_UNSUPPORTED,

@@ -105,6 +105,15 @@ static const struct hf_name granite[] = {
     { 0 },
 };
 
+static const struct hf_name granite_shared[] = {
+    { "shared_mlp.input_linear.weight", "ffn_gate_shexp.weight",
+      HF_EXACT | HF_GATES | HF_OPTIONAL },
+    { "shared_mlp.input_linear.weight", "ffn_up_shexp.weight",
+      HF_EXACT | HF_UPS | HF_OPTIONAL },
+    { "shared_mlp.output_linear", "ffn_down_shexp", HF_OPTIONAL },
+    { 0 },
+};
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static void
@@ -236,6 +245,17 @@ keys_granite(struct hf *h)
     convert_hf_keys_granite(h);
 }
 
+static void
+keys_granite_shared(struct hf *h)
+{
+    int64_t n =
+        core_json_int(&h->config, "shared_intermediate_size", 0, MAX_FF, 0);
+
+    keys_granite(h);
+    if (n)
+        convert_hf_set_u32(h, "expert_shared_feed_forward_length", n);
+}
+
 /* Norms are to mean 0; which layers are windowed is listed, as a file's period
  * is another one. */
 static void
@@ -318,6 +338,13 @@ const struct hf_family convert_hf_mixtures[] = {
       { convert_hf_attention_pairs, convert_hf_norms, granite },
       .activations = "silu",
       .keys = keys_granite },
+    { "GraniteMoeSharedForCausalLM",
+      "granitemoe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, granite, granite_shared },
+      .activations = "silu",
+      .keys = keys_granite_shared },
     { "Glm4MoeForCausalLM",
       "glm4moe",
       "model.layers.",

@@ -216,6 +216,7 @@ static const struct {
     { "longrope", set_long },
     { "su", set_long },
     { "default", NULL },
+    { "mrope", NULL }, /* one position thrice */
     { "proportional", set_proportional },
 };
 

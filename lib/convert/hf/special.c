@@ -68,8 +68,8 @@ convert_hf_keys_qwen(struct hf *h)
                       h->family->arch);
 }
 
-static void
-keys_qwen_moe(struct hf *h, int64_t used)
+void
+convert_hf_keys_qwen_moe(struct hf *h, int64_t used)
 {
     const json_t *dense = core_json_array_of(&h->config, "mlp_only_layers");
 
@@ -88,7 +88,7 @@ keys_qwen_moe(struct hf *h, int64_t used)
 void
 convert_hf_keys_qwen2moe(struct hf *h)
 {
-    keys_qwen_moe(h, 4);
+    convert_hf_keys_qwen_moe(h, 4);
     convert_hf_must_be(h, "norm_topk_prob", false, false);
     convert_hf_set_u32(h, "expert_shared_feed_forward_length",
                        core_json_int(&h->config,
@@ -99,7 +99,7 @@ convert_hf_keys_qwen2moe(struct hf *h)
 void
 convert_hf_keys_qwen3moe(struct hf *h)
 {
-    keys_qwen_moe(h, 8);
+    convert_hf_keys_qwen_moe(h, 8);
     convert_hf_must_be(h, "norm_topk_prob", true, false);
 }
 
@@ -214,9 +214,9 @@ convert_hf_keys_smollm3(struct hf *h)
                           "no_rope_layers: smollm3 has each fourth here");
 }
 
-/* Layers with a window; without a list, all but each fourth. */
-void
-convert_hf_keys_listed(struct hf *h)
+/* Layers with a window; without a list, all but number `full` of each four. */
+static void
+set_listed(struct hf *h, size_t full)
 {
     const json_t *list = core_json_array_of(&h->config, "layer_types");
     bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
@@ -233,12 +233,24 @@ convert_hf_keys_listed(struct hf *h)
     for (size_t i = 0; windowed && i < (size_t)h->n_layer; i++) {
         const char *type = json_string_value(json_array_get(list, i));
 
-        windowed[i] = type ? !strcmp(type, "sliding_attention") : i % 4 != 3;
+        windowed[i] = type ? !strcmp(type, "sliding_attention") : i % 4 != full;
     }
     if (windowed)
         gguf_set_arr_data(h->gguf, key, GGUF_TYPE_BOOL, windowed,
                           (size_t)h->n_layer);
     mem_free(windowed);
+}
+
+void
+convert_hf_keys_listed(struct hf *h)
+{
+    set_listed(h, 3);
+}
+
+void
+convert_hf_keys_listed_behind(struct hf *h)
+{
+    set_listed(h, 0);
 }
 
 void

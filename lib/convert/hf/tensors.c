@@ -101,6 +101,17 @@ transpose(struct conversion *g)
     g->ne[1] = r->n_rows;
 }
 
+static bool
+is_turned(const struct hf *h, const struct conversion *g)
+{
+    const struct hf_rows *r = &g->rows;
+    bool both = g->how & (HF_GATES | HF_UPS);
+
+    if (g->how & HF_EITHER)
+        return (both ? r->length : r->n_rows) != h->n_embd;
+    return g->how & HF_TRANSPOSE && g->first->n_dims > 1;
+}
+
 /* Gates and ups by halves of each block. */
 static void
 take_half(struct hf *h, struct conversion *g)
@@ -237,12 +248,12 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         lay_out_mxfp4(h, &g);
     else
         lay_out_tensor(h, &g);
+    if (convert_hf_good(h) && is_turned(h, &g))
+        transpose(&g);
     if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
         take_half(h, &g);
     if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
         take_alternate(h, &g);
-    if (convert_hf_good(h) && how & HF_TRANSPOSE && g.first->n_dims > 1)
-        transpose(&g);
     if (convert_hf_good(h))
         set_order(h, &g);
     if (convert_hf_good(h) && how & HF_VOCAB)
@@ -399,6 +410,9 @@ static const char *const left_out[] = {
     "multi_modal_projector.",
     "vision_embedder.",
     "embed_vision.",
+    "visual.",
+    "mlp_AR.",
+    "vision_model.",
     "audio_tower.",
     "embed_audio.",
     "masked_bias",
