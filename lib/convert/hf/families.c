@@ -553,6 +553,7 @@ static const struct hf_family *const tables[] = {
     convert_hf_encoders,
     convert_hf_pictures,
     convert_hf_patterns,
+    convert_hf_windows,
 };
 
 const struct hf_family *

@@ -62,12 +62,13 @@ struct hf_family {
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
- * patterns.c. */
+ * patterns.c, windows.c. */
 extern const struct hf_family convert_hf_encoders[];
 extern const struct hf_family convert_hf_dense[];
 extern const struct hf_family convert_hf_mixtures[];
 extern const struct hf_family convert_hf_pictures[];
 extern const struct hf_family convert_hf_patterns[];
+extern const struct hf_family convert_hf_windows[];
 
 /* Lists of names that several families have. */
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
@@ -82,6 +83,10 @@ convert_hf_family_find(const char *model);
 
 void
 convert_hf_read_keys(struct hf *h);
+/* keys.c: whether layer_types says that the layer has a window; `other` where
+ * there is no such list. */
+bool
+convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other);
 /* pooling.c: how the vectors of a text become one, if the folder says it. */
 void
 convert_hf_read_pooling(struct hf *h);

@@ -72,6 +72,15 @@ check_layers(struct hf *h)
     }
 }
 
+bool
+convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other)
+{
+    const json_t *list = core_json_find(&h->config, "layer_types");
+    const char *type = json_string_value(json_array_get(list, (size_t)layer));
+
+    return type ? !strcmp(type, "sliding_attention") : other;
+}
+
 /* ---- what all have ------------------------------------------------------- */
 
 static void
@@ -143,7 +152,8 @@ static void
 set_numbers(struct hf *h)
 {
     static const char names[] =
-        "rms_norm_eps|layer_norm_epsilon|layer_norm_eps|norm_epsilon|norm_eps";
+        "rms_norm_eps|layer_norm_epsilon|layer_norm_eps|norm_epsilon|norm_eps|"
+        "layernorm_epsilon";
     const char *eps = h->family->layer_norm
                           ? "attention.layer_norm_epsilon"
                           : "attention.layer_norm_rms_epsilon";
@@ -152,14 +162,16 @@ set_numbers(struct hf *h)
     convert_hf_set_u32(h, "embedding_length", h->n_embd);
     convert_hf_set_u32(h, "block_count", h->n_layer);
     set_unless_listed(h, "feed_forward_length", h->n_ff);
-    convert_hf_set_u32(h, "attention.head_count", h->n_head);
+    set_unless_listed(h, "attention.head_count", h->n_head);
     set_unless_listed(h, "attention.head_count_kv", h->n_head_kv);
     convert_hf_set_f32(
         h, eps,
         core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
     if (core_json_find(&h->config, "head_dim")) {
         convert_hf_set_u32(h, "attention.key_length", h->d_head);
-        convert_hf_set_u32(h, "attention.value_length", h->d_head);
+        convert_hf_set_u32(
+            h, "attention.value_length",
+            core_json_int(&h->config, "v_head_dim", 1, MAX_HEADS, h->d_head));
     }
     convert_hf_set_u32(h, "vocab_size", h->n_vocab);
 }

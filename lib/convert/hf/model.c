@@ -90,6 +90,28 @@ convert_hf_set_bool(struct hf *h, const char *name, bool value)
 }
 
 void
+convert_hf_set_list(struct hf *h, const char *key, enum gguf_type type, void *x)
+{
+    if (!x)
+        h->config.status = error_nomem(h->config.err);
+    else if (convert_hf_good(h))
+        gguf_set_arr_data(h->gguf, key, type, x, (size_t)h->n_layer);
+    mem_free(x);
+}
+
+const json_t *
+convert_hf_layers_list(struct hf *h, const char *name)
+{
+    const json_t *list = core_json_array_of(&h->config, name);
+
+    if (list && json_array_size(list) != (size_t)h->n_layer) {
+        core_json_bad(&h->config, GG_ERR_FORMAT, "%s: not one a layer", name);
+        return NULL;
+    }
+    return list;
+}
+
+void
 convert_hf_must_be(struct hf *h, const char *name, bool value, bool other)
 {
     if (core_json_bool(&h->config, name, other) != value)

@@ -44,6 +44,17 @@ convert_hf_set_str(struct hf *h, const char *name, const char *value);
 void
 convert_hf_set_bool(struct hf *h, const char *name, bool value);
 
+/* A number or a truth a layer, under the whole name `key`; frees `x`, which
+ * NULL says there was no memory for. */
+void
+convert_hf_set_list(struct hf *h, const char *key, enum gguf_type type,
+                    void *x);
+
+/* A list of the configuration with one element a layer, which it must have if
+ * it is there; NULL where it is not. */
+const json_t *
+convert_hf_layers_list(struct hf *h, const char *name);
+
 /* Adds a tensor of such rows; frees what they point to if it cannot. */
 void
 convert_hf_add(struct hf *h, const char *name, enum ggml_type type,

@@ -63,32 +63,6 @@ static const struct hf_name granite_experts[] = {
     { 0 },
 };
 
-/* ---- lists --------------------------------------------------------------- */
-
-/* A number or a truth a layer, under `key`; `x` is freed. */
-static void
-set_list(struct hf *h, const char *key, enum gguf_type type, void *x)
-{
-    if (!x)
-        h->config.status = error_nomem(h->config.err);
-    else if (convert_hf_good(h))
-        gguf_set_arr_data(h->gguf, key, type, x, (size_t)h->n_layer);
-    mem_free(x);
-}
-
-/* A list with one element a layer; NULL where there is none. */
-static const json_t *
-list_of_layers(struct hf *h, const char *name)
-{
-    const json_t *list = core_json_array_of(&h->config, name);
-
-    if (list && json_array_size(list) != (size_t)h->n_layer) {
-        core_json_bad(&h->config, GG_ERR_FORMAT, "%s: not one a layer", name);
-        return NULL;
-    }
-    return list;
-}
-
 /* ---- Llama 4 ------------------------------------------------------------- */
 
 /* Every fourth layer does not turn; its queries have a temperature, if any
@@ -96,7 +70,7 @@ list_of_layers(struct hf *h, const char *name)
 static void
 check_llama4_layers(struct hf *h)
 {
-    const json_t *list = list_of_layers(h, "no_rope_layers");
+    const json_t *list = convert_hf_layers_list(h, "no_rope_layers");
     struct core_json_keys *c = &h->config;
 
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -175,7 +149,7 @@ keys_apertus(struct hf *h)
         for (int32_t i = 0; x && i < h->n_layer && convert_hf_good(h); i++)
             x[i] = value_of(h, i, names[k]);
         snprintf(key, sizeof(key), "xielu.%s", names[k]);
-        set_list(h, key, GGUF_TYPE_FLOAT32, x);
+        convert_hf_set_list(h, key, GGUF_TYPE_FLOAT32, x);
     }
 }
 
@@ -202,8 +176,8 @@ turns(struct hf *h, const json_t *bases, const json_t *flags, size_t layer)
 static void
 keys_granite_swa(struct hf *h)
 {
-    const json_t *bases = list_of_layers(h, "layer_rope_theta");
-    const json_t *flags = list_of_layers(h, "no_rope_layers");
+    const json_t *bases = convert_hf_layers_list(h, "layer_rope_theta");
+    const json_t *flags = convert_hf_layers_list(h, "no_rope_layers");
     bool *pattern = mem_array((size_t)h->n_layer, sizeof(*pattern));
     char key[64];
 
@@ -212,7 +186,7 @@ keys_granite_swa(struct hf *h)
     for (int32_t i = 0; pattern && i < h->n_layer; i++)
         pattern[i] = turns(h, bases, flags, (size_t)i);
     snprintf(key, sizeof(key), "%s.attention.rope_pattern", h->family->arch);
-    set_list(h, key, GGUF_TYPE_BOOL, pattern);
+    convert_hf_set_list(h, key, GGUF_TYPE_BOOL, pattern);
 }
 
 static void

@@ -266,8 +266,8 @@ read_length(struct hf *h, struct rope *r)
 static void
 set_windowed_base(struct hf *h, struct rope *r, double other)
 {
-    double base =
-        core_json_number(&h->config, "rope_local_base_freq", 1, 1e12, other);
+    double base = core_json_number(
+        &h->config, "rope_local_base_freq|swa_rope_theta", 1, 1e12, other);
 
     base = core_json_number(&r->windowed, "rope_theta", 1, 1e12, base);
     if (strcmp(core_json_text(&r->windowed, "rope_type", "default"), "default"))
