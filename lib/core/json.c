@@ -220,6 +220,62 @@ core_json_load(const char *text, size_t size, size_t flags, json_error_t *error)
     return NULL;
 }
 
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Integers that Jansson cannot hold become a real number that is above all that
+ * any setting may be: tokenizer_config.json has 1e30 as such a one, digit by
+ * digit, for no limit. */
+static void
+widen_integers(char *p, const char *end)
+{
+    enum {
+        LONGEST = 18 /* digits that always fit */
+    };
+    static const char large[] = { '1', 'e', '9', '9' };
+
+    while (p < end) {
+        char *first = p;
+
+        while (p < end && is_digit(*p))
+            p++;
+        if (p - first > LONGEST && (p == end || !strchr(".eE", *p))) {
+            memset(first, ' ', (size_t)(p - first));
+            memcpy(first, large, sizeof(large));
+        }
+        if (p < end && (*p == '.' || *p == 'e' || *p == 'E')) {
+            p++;
+            while (p < end && (is_digit(*p) || *p == '+' || *p == '-'))
+                p++;
+        } else if (p < end && *p == '"') {
+            p = (char *)(uintptr_t)end_of_string(p + 1, end);
+            p += p < end;
+        } else if (p < end) {
+            p++;
+        }
+    }
+}
+
+/* Once more, where an integer was too large. False: no memory. */
+static bool
+load_widened(struct waiting *here, struct text *t)
+{
+    char *copy = mem_alloc(t->size);
+    bool done;
+
+    if (!copy)
+        return false;
+    memcpy(copy, t->p, t->size);
+    widen_integers(copy, copy + t->size);
+    t->p = copy;
+    done = wait_for(here, load_text, t);
+    mem_free(copy);
+    return done;
+}
+
 /* What is no object or list is forgotten. */
 static enum gg_status
 check_kind(bool list, json_t **value, struct gg_error *err)
@@ -239,6 +295,7 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
     struct waiting here = { .has_list = false };
     struct text t = { .p = text, .size = size };
     enum gg_status st;
+    const char *p;
     bool done;
     int line;
 
@@ -251,12 +308,15 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
         error_set(err, GG_ERR_FORMAT, "nested more than %d deep", MAX_DEPTH);
         return error_prefix(err, GG_ERR_FORMAT, "%s", path);
     }
+    p = t.p;
     done = wait_for(&here, load_text, &t);
+    if (done && !t.value && strstr(t.error.text, "too big"))
+        done = load_widened(&here, &t);
     waiting = NULL;
     if (!done)
         return error_nomem(err);
     if (!t.value)
-        return bad_syntax(path, t.p, t.size, &t.error, err);
+        return bad_syntax(path, p, t.size, &t.error, err);
     *out = t.value;
     st = check_kind(list, out, err);
     return st == GG_OK ? st : error_prefix(err, st, "%s", path);

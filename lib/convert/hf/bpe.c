@@ -34,8 +34,8 @@ convert_hf_bpe_is_spm(const struct hf_tokens *t)
 
 /* ---- tokens -------------------------------------------------------------- */
 
-static bool
-is_byte_name(const char *s, size_t n)
+bool
+convert_hf_is_byte_name(const char *s, size_t n)
 {
     return n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>';
 }
@@ -53,9 +53,10 @@ convert_hf_bpe_tokens(struct hf_tokens *t)
     vocab = core_json_object_of(&model, "vocab");
     if (model.object && !t->kind->words &&
         !is_string(json_object_get(model.object, "type"), "BPE"))
-        core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
-                      "model: is neither BPE nor WordPiece, which these models "
-                      "have");
+        core_json_bad(
+            &t->file, GG_ERR_UNSUPPORTED,
+            "model: is none of BPE, WordPiece and Unigram, which these "
+            "models have");
     else if (!vocab || model.status != GG_OK)
         core_json_bad(&t->file, GG_ERR_FORMAT,
                       "model: has no vocab, or one that "
@@ -67,7 +68,7 @@ convert_hf_bpe_tokens(struct hf_tokens *t)
 
         if (t->file.status != GG_OK || !convert_hf_good(t->h))
             return;
-        if (t->scores && is_byte_name(text, n))
+        if (t->scores && convert_hf_is_byte_name(text, n))
             type = GG_TOKEN_BYTE;
         else if (*unknown && !t->kind->words && strcmp(text, unknown) == 0)
             type = GG_TOKEN_UNKNOWN;
@@ -236,8 +237,8 @@ step_of(const json_t *first, const char *list, const char *type)
     return NULL;
 }
 
-static bool
-has_blank_in_front(const struct hf_tokens *t)
+bool
+convert_hf_blank_in_front(const struct hf_tokens *t)
 {
     const json_t *normalizer = json_object_get(t->file.object, "normalizer");
     const json_t *pre = json_object_get(t->file.object, "pre_tokenizer");
@@ -287,11 +288,36 @@ convert_hf_bpe_keys(struct hf_tokens *t)
     if (t->scores) {
         set_scores(t);
         gguf_set_val_bool(t->h->gguf, KEY("add_space_prefix"),
-                          has_blank_in_front(t));
+                          convert_hf_blank_in_front(t));
     } else {
         set_split(t);
         set_merges(t);
     }
+}
+
+/* Tokens of a chat's form that a reader shall see. */
+static const char *const visible[] = {
+    "<|channel>",       "<channel|>",       "<|tool_call>", "<tool_call|>",
+    "<|tool_response>", "<tool_response|>", "<|\"|>",
+};
+
+void
+convert_hf_ranked_keys(struct hf_tokens *t)
+{
+    enum {
+        SCORE = -1000 /* of all, as llama.cpp writes it: they tell nothing */
+    };
+
+    for (int32_t i = 0; i < t->n; i++)
+        t->scores[i] = SCORE;
+    for (size_t i = 0; i < sizeof(visible) / sizeof(visible[0]); i++) {
+        int32_t id = convert_hf_token_find(t, visible[i], strlen(visible[i]));
+
+        if (id >= 0)
+            t->types[id] = GG_TOKEN_USER_DEFINED;
+    }
+    set_merges(t);
+    gguf_set_val_bool(t->h->gguf, KEY("add_space_prefix"), false);
 }
 
 #endif

@@ -429,6 +429,18 @@ static const struct hf_family families[] = {
       .full_every = 6,
       .full_at = 5,
       .windowed_base = 10000 },
+    { "Gemma3TextModel",
+      "gemma-embedding",
+      "model.layers.",
+      gemma_whole,
+      { convert_hf_attention, gemma_head_norms, gemma2_norms, convert_hf_mlp },
+      .activations = TANH,
+      .encoder = true,
+      .tied = true,
+      .keys = convert_hf_keys_gemma_embedding,
+      .full_every = 6,
+      .full_at = 5,
+      .windowed_base = 10000 },
     { "Gemma3nForCausalLM",
       "gemma3n",
       "model.layers.",
@@ -556,12 +568,21 @@ static const struct hf_family *const tables[] = {
     convert_hf_windows,
 };
 
+static bool
+is_set(struct core_json_keys *config, const char *setting)
+{
+    const json_t *v = core_json_find(config, setting);
+
+    return v && !(json_is_integer(v) && json_integer_value(v) == 0);
+}
+
 const struct hf_family *
-convert_hf_family_find(const char *model)
+convert_hf_family_find(const char *model, struct core_json_keys *config)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const struct hf_family *f = tables[i]; f->model; f++)
-            if (!strcmp(f->model, model))
+            if (!strcmp(f->model, model) &&
+                (!f->setting || is_set(config, f->setting)))
                 return f;
     return NULL;
 }

@@ -25,6 +25,8 @@ enum {
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
     HF_EITHER = 1 << 15, /* HF_TRANSPOSE unless gates' and ups' rows, or other
                             tensors' columns, are as long as the embedding */
+    HF_POSITIONS = 1 << 16, /* without the rows of what pads */
+    HF_STACKED = 1 << 17,   /* rows of all experts, one after the other */
 };
 
 enum {
@@ -59,6 +61,12 @@ struct hf_family {
     /* The base by which windowed layers turn, where the configuration names
      * none; below 0: that of the others; 0: files have none. */
     double windowed_base;
+    /* The line counts where the configuration has this setting, and it is
+     * neither null nor 0; NULL: always. */
+    const char *setting;
+    const char *to;              /* "enc.blk."; NULL: "blk." */
+    const char *const *left_out; /* parts of names; ended by NULL; or NULL */
+    int32_t n_ctx;               /* where nothing says it; 0: 2048 */
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
@@ -78,8 +86,39 @@ extern const struct hf_name convert_hf_head_norms[];
 extern const struct hf_name convert_hf_norms[];
 extern const struct hf_name convert_hf_mlp[]; /* mlp.gate_proj, ... */
 
+/* encoder_keys.c. */
+void
+convert_hf_keys_bert(struct hf *h);
+void
+convert_hf_keys_bert_rank(struct hf *h);
+void
+convert_hf_keys_roberta(struct hf *h);
+void
+convert_hf_keys_roberta_rank(struct hf *h);
+void
+convert_hf_keys_nomic(struct hf *h);
+void
+convert_hf_keys_nomic_moe(struct hf *h);
+void
+convert_hf_keys_jina_v2(struct hf *h);
+void
+convert_hf_keys_jina_v3(struct hf *h);
+void
+convert_hf_keys_modern(struct hf *h);
+void
+convert_hf_keys_modern_rank(struct hf *h);
+void
+convert_hf_keys_eurobert(struct hf *h);
+void
+convert_hf_keys_neo(struct hf *h);
+void
+convert_hf_keys_neo_rank(struct hf *h);
+void
+convert_hf_keys_t5(struct hf *h);
+
+/* The line of the model that such a configuration names; or NULL. */
 const struct hf_family *
-convert_hf_family_find(const char *model);
+convert_hf_family_find(const char *model, struct core_json_keys *config);
 
 void
 convert_hf_read_keys(struct hf *h);
@@ -114,6 +153,8 @@ void
 convert_hf_keys_gemma2(struct hf *h);
 void
 convert_hf_keys_gemma3(struct hf *h);
+void
+convert_hf_keys_gemma_embedding(struct hf *h);
 void
 convert_hf_keys_gemma3n(struct hf *h);
 void

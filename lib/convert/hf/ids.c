@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "convert/hf/families.h"
 #include "convert/hf/tokens.h"
 
 #define KEY(name) "tokenizer.ggml." name
@@ -18,9 +19,9 @@ enum {
  * stands in front of a text and after it begins and ends it. */
 static const struct {
     const char *setting, *key;
-    const char *instead; /* BERT: the setting that may stand for it */
+    const char *instead; /* encoders: the setting that may stand for it */
     const char *usual;   /* BERT: where none is there */
-    bool words;          /* BERT only */
+    bool encoder;        /* encoders only */
 } specials[HF_SPECIALS] = {
     { "bos_token", KEY("bos_token_id"), "cls_token", "[CLS]", false },
     { "eos_token", KEY("eos_token_id"), "sep_token", "[SEP]", false },
@@ -63,7 +64,7 @@ convert_hf_special_find(const struct hf_tokens *t, int i)
     char setting[32];
     int64_t id = id_of_text(t, specials[i].setting);
 
-    if (id < 0 && t->kind->words && specials[i].instead)
+    if (id < 0 && t->h->family->encoder && specials[i].instead)
         id = id_of_text(t, specials[i].instead);
     snprintf(setting, sizeof(setting), "%s_id", specials[i].setting);
     if (id < 0)
@@ -132,6 +133,15 @@ template_adds(const struct hf_tokens *t, bool after)
                            "SpecialToken") != NULL;
 }
 
+/* Where nothing says it. */
+static bool
+usually_adds(const struct hf_tokens *t, bool after)
+{
+    if (t->kind->unigram) /* T5 has nothing in front */
+        return after || t->moved;
+    return t->kind->words || (t->scores && !after);
+}
+
 static void
 set_adding(struct hf_tokens *t, const char *setting, const char *key,
            bool after)
@@ -139,8 +149,7 @@ set_adding(struct hf_tokens *t, const char *setting, const char *key,
     int adds = template_adds(t, after);
 
     if (adds < 0)
-        adds = core_json_bool(&t->config, setting,
-                              t->kind->words || (t->scores && !after));
+        adds = core_json_bool(&t->config, setting, usually_adds(t, after));
     gguf_set_val_bool(t->h->gguf, key, adds > 0);
 }
 
@@ -152,7 +161,7 @@ convert_hf_set_specials(struct hf_tokens *t)
     for (int i = 0; i < HF_SPECIALS; i++) {
         int32_t id = -1;
 
-        if (t->kind->words || !specials[i].words)
+        if (t->h->family->encoder || !specials[i].encoder)
             id = convert_hf_special_find(t, i);
         if (id >= 0)
             gguf_set_val_u32(t->h->gguf, specials[i].key, (uint32_t)id);

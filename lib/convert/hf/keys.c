@@ -37,7 +37,8 @@ static void
 check_activation(struct hf *h)
 {
     static const char names[] =
-        "hidden_activation|hidden_act|activation_function|activation";
+        "hidden_activation|hidden_act|activation_function|activation|"
+        "feed_forward_proj";
     const char *name = core_json_text(&h->config, names, NULL);
 
     if (name && !is_one_of(name, h->family->activations))
@@ -83,17 +84,19 @@ convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other)
 
 /* ---- what all have ------------------------------------------------------- */
 
+#define DIM "head_dim|d_kv"
+
 static void
 read_heads(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
-    h->n_head = (int32_t)core_json_int(c, "num_attention_heads|n_head", 1,
-                                       MAX_HEADS, 0);
+    h->n_head = (int32_t)core_json_int(
+        c, "num_attention_heads|n_head|num_heads", 1, MAX_HEADS, 0);
     h->n_head_kv = (int32_t)core_json_int(c, "num_key_value_heads", 1,
                                           MAX_HEADS, h->n_head);
     h->d_head = (int32_t)core_json_int(
-        c, "head_dim", 1, MAX_HEADS,
+        c, DIM, 1, MAX_HEADS,
         h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);
 }
 
@@ -101,7 +104,8 @@ read_heads(struct hf *h)
 static int32_t
 read_ff(struct hf *h)
 {
-    static const char names[] = "intermediate_size|n_inner|ffn_hidden_size";
+    static const char names[] =
+        "intermediate_size|n_inner|ffn_hidden_size|d_ff";
     const json_t *list = core_json_find(&h->config, names);
     int64_t n = json_integer_value(json_array_get(list, 0));
 
@@ -121,10 +125,12 @@ read_numbers(struct hf *h)
 
     h->n_vocab = (int32_t)core_json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
     h->n_ctx = (int32_t)core_json_int(
-        c, "max_position_embeddings|n_positions|n_ctx", 1, MAX_CTX, 2048);
-    h->n_embd = (int32_t)core_json_int(c, "hidden_size|n_embd", 1, MAX_EMBD, 0);
-    h->n_layer = (int32_t)core_json_int(c, "num_hidden_layers|n_layer", 1,
-                                        MAX_LAYERS, 0);
+        c, "max_position_embeddings|n_positions|n_ctx", 1, MAX_CTX,
+        h->family->n_ctx ? h->family->n_ctx : 2048);
+    h->n_embd =
+        (int32_t)core_json_int(c, "hidden_size|n_embd|d_model", 1, MAX_EMBD, 0);
+    h->n_layer = (int32_t)core_json_int(
+        c, "num_hidden_layers|n_layer|num_layers", 1, MAX_LAYERS, 0);
     h->n_ff = read_ff(h);
     read_heads(h);
 }
@@ -167,7 +173,7 @@ set_numbers(struct hf *h)
     convert_hf_set_f32(
         h, eps,
         core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
-    if (core_json_find(&h->config, "head_dim")) {
+    if (core_json_find(&h->config, DIM)) {
         convert_hf_set_u32(h, "attention.key_length", h->d_head);
         convert_hf_set_u32(
             h, "attention.value_length",

@@ -28,7 +28,9 @@ struct hf {
 
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t n_rot, n_expert, n_kinds; /* of texts, of an encoder */
-    bool weighed; /* the tensors are wanted, not only the keys */
+    int32_t n_pad;                    /* rows of positions that no id has */
+    int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
+    bool weighed;             /* the tensors are wanted, not only the keys */
 };
 
 /* True while nothing failed. */
@@ -59,6 +61,11 @@ convert_hf_layers_list(struct hf *h, const char *name);
 void
 convert_hf_add(struct hf *h, const char *name, enum ggml_type type,
                const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows);
+
+/* Adds a tensor as it is. */
+void
+convert_hf_add_from(struct hf *h, const char *name,
+                    const struct safetensors_tensor *from);
 
 /* A setting must have, or default to, one value. */
 void

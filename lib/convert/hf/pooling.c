@@ -1,7 +1,8 @@
 /* pooling.c - what sentence-transformers makes of the vectors of a text
  *
  * modules.json lists the steps: the model itself; Pooling, whose folder says
- * how; Normalize, which a reader does where it is asked for. */
+ * how; Dense, a matrix that the vector is multiplied with; Normalize, which a
+ * reader does where it is asked for. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -13,6 +14,7 @@
 
 enum {
     MAX_PATH_LENGTH = 4096,
+    MAX_FEATURES = 1 << 20,
 };
 
 /* The numbers are llama.cpp's enum llama_pooling_type. */
@@ -51,8 +53,10 @@ set_way(struct hf *h, struct core_json_keys *k)
         convert_hf_set_u32(h, "pooling_type", ways[which].type);
 }
 
+/* Reads the configuration of a step. */
 static void
-read_pooling(struct hf *h, const char *folder)
+read_step(struct hf *h, const char *folder,
+          void (*read)(struct hf *h, struct core_json_keys *k))
 {
     char path[MAX_PATH_LENGTH];
     json_t *document = NULL;
@@ -67,11 +71,98 @@ read_pooling(struct hf *h, const char *folder)
     k.status = core_json_read(path, true, &document, k.err);
     k.object = document;
     if (k.status == GG_OK)
-        set_way(h, &k);
+        read(h, &k);
     if (k.status != GG_OK)
         h->here.status = k.status;
     json_decref(document);
 }
+
+/* ---- Dense --------------------------------------------------------------- */
+
+/* "dense_2", "dense_3": the model and its pooling are steps 0 and 1. */
+static void
+step_name(char out[64], int step, const char *rest)
+{
+    snprintf(out, 64, "dense_%d%s", step + 2, rest);
+}
+
+static void
+set_features(struct hf *h, struct core_json_keys *k)
+{
+    const char *act = core_json_text(k, "activation_function", "Identity");
+    int64_t in = core_json_int(k, "in_features", 1, MAX_FEATURES, 0);
+    int64_t out = core_json_int(k, "out_features", 1, MAX_FEATURES, 0);
+    const char *dot = strrchr(act, '.');
+    char name[64];
+
+    if (h->n_steps == HF_STEPS)
+        core_json_bad(k, GG_ERR_UNSUPPORTED, "more than %d such steps",
+                      HF_STEPS);
+    if (strcmp(dot ? dot + 1 : act, "Identity") != 0)
+        core_json_bad(k, GG_ERR_UNSUPPORTED,
+                      "activation_function: '%.60s' is not done here", act);
+    if (k->status == GG_OK && in != (h->n_steps ? h->n_dense : h->n_embd))
+        core_json_bad(k, GG_ERR_FORMAT,
+                      "in_features: is not what the step before gives");
+    if (k->status != GG_OK)
+        return;
+    step_name(name, h->n_steps, "_feat_in");
+    convert_hf_set_u32(h, name, in);
+    step_name(name, h->n_steps++, "_feat_out");
+    convert_hf_set_u32(h, name, out);
+    h->n_dense = (int32_t)out;
+}
+
+static void
+add_dense(struct hf *h, const struct safetensors *file)
+{
+    char name[64];
+
+    for (size_t i = 0; i < file->n && convert_hf_good(h); i++) {
+        const struct safetensors_tensor *t = &file->tensors[i];
+        bool weight = !strcmp(t->name, "linear.weight");
+        bool fits = weight ? t->n_dims == 2 && t->shape[0] == h->n_dense
+                           : !strcmp(t->name, "linear.bias") &&
+                                 t->n_dims == 1 && t->shape[0] == h->n_dense;
+
+        step_name(name, h->n_steps - 1, weight ? ".weight" : ".bias");
+        if (fits)
+            convert_hf_add_from(h, name, t);
+        else
+            core_json_bad(&h->here, GG_ERR_FORMAT,
+                          "%s: no tensor of such a step, or of another shape",
+                          t->name);
+    }
+}
+
+static void
+read_dense(struct hf *h, const char *folder)
+{
+    struct safetensors *file = &h->weights.steps[h->weights.n_steps];
+    char path[MAX_PATH_LENGTH];
+
+    read_step(h, folder, set_features);
+    if (!convert_hf_good(h) || !h->weighed)
+        return;
+    snprintf(path, sizeof(path), "%s/%s/model.safetensors", h->path, folder);
+    h->here.status = convert_safetensors_open(path, file, h->here.err);
+    if (!convert_hf_good(h))
+        return;
+    h->weights.n_steps++;
+    add_dense(h, file);
+}
+
+/* An embedding must be as long as it was. */
+static void
+check_length(struct hf *h)
+{
+    if (convert_hf_good(h) && h->n_steps && h->n_dense != h->n_embd)
+        core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                      "modules.json: the last Dense gives %d values, not %d",
+                      (int)h->n_dense, (int)h->n_embd);
+}
+
+/* ---- the steps ----------------------------------------------------------- */
 
 /* The class of a step, without the module that it is in. */
 static const char *
@@ -102,12 +193,15 @@ convert_hf_read_pooling(struct hf *h)
         if (!convert_hf_good(h))
             break;
         if (!strcmp(class, "Pooling"))
-            read_pooling(h, folder ? folder : "");
+            read_step(h, folder ? folder : "", set_way);
+        else if (!strcmp(class, "Dense"))
+            read_dense(h, folder ? folder : "");
         else if (strcmp(class, "Transformer") && strcmp(class, "Normalize"))
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "modules.json: the step '%.60s' is not done here",
                           class);
     }
+    check_length(h);
     json_decref(list);
 }
 

@@ -267,7 +267,8 @@ static void
 set_windowed_base(struct hf *h, struct rope *r, double other)
 {
     double base = core_json_number(
-        &h->config, "rope_local_base_freq|swa_rope_theta", 1, 1e12, other);
+        &h->config, "rope_local_base_freq|swa_rope_theta|local_rope_theta", 1,
+        1e12, other);
 
     base = core_json_number(&r->windowed, "rope_theta", 1, 1e12, base);
     if (strcmp(core_json_text(&r->windowed, "rope_type", "default"), "default"))
@@ -283,8 +284,8 @@ convert_hf_read_rope(struct hf *h)
 
     find_objects(h, &r);
     read_length(h, &r);
-    r.base =
-        number_between(h, &r, "rope_theta|rotary_emb_base", 1, 1e12, 10000);
+    r.base = number_between(
+        h, &r, "rope_theta|rotary_emb_base|global_rope_theta", 1, 1e12, 10000);
     if (!convert_hf_good(h))
         return;
     if (strcmp(h->family->arch, "gptj") != 0)

@@ -140,6 +140,17 @@ convert_hf_keys_gemma3(struct hf *h)
     convert_hf_must_be(h, "use_bidirectional_attention", false, false);
 }
 
+/* An encoder; windows are half to each side. */
+void
+convert_hf_keys_gemma_embedding(struct hf *h)
+{
+    keys_gemma(h, -1);
+    convert_hf_must_be_int(h, "attn_logit_softcapping", 0);
+    convert_hf_must_be_int(h, "sliding_window_pattern", 6);
+    convert_hf_must_be(h, "use_bidirectional_attention", true, false);
+    convert_hf_set_bool(h, "attention.causal", false);
+}
+
 void
 convert_hf_keys_gpt_neox(struct hf *h)
 {

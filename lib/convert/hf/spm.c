@@ -13,6 +13,8 @@
 #include "core/cursor.h"
 #include "core/mem.h"
 
+#define KEY(name) "tokenizer.ggml." name
+
 enum wire {
     VARINT = 0,
     EIGHT = 1,
@@ -28,8 +30,11 @@ enum {
     SCORE = 2,
     TYPE = 3,
     MODEL_TYPE = 3, /* of the trainer */
+    MODEL_UNIGRAM = 1,
     MODEL_BPE = 2,
-    ADD_BLANK = 3, /* add_dummy_prefix of the normalizer */
+    CHARSMAP = 2,  /* of the normalizer */
+    ADD_BLANK = 3, /* its add_dummy_prefix */
+    SQUEEZE = 4,   /* its remove_extra_whitespaces */
 };
 
 struct field {
@@ -112,30 +117,82 @@ read_piece(struct cursor c, struct piece *p)
     return !c.bad && p->type && isfinite(p->score);
 }
 
-static void
-read_trainer(struct hf_tokens *t, struct cursor c)
+static uint64_t
+model_type(struct cursor c)
 {
-    uint64_t type = 1; /* Unigram */
+    uint64_t type = MODEL_UNIGRAM;
     struct field f;
 
     while (next_field(&c, &f))
         if (f.number == MODEL_TYPE)
             type = f.value;
-    if (type != MODEL_BPE)
+    return type;
+}
+
+bool
+convert_hf_spm_is_unigram(const struct hf_tokens *t)
+{
+    struct cursor c = cursor_over(t->map.data, t->map.size);
+    struct field f;
+
+    while (next_field(&c, &f))
+        if (f.number == TRAINER)
+            return model_type(f.bytes) == MODEL_UNIGRAM;
+    return false;
+}
+
+static void
+read_trainer(struct hf_tokens *t, struct cursor c)
+{
+    if (!t->kind->unigram && model_type(c) != MODEL_BPE)
         core_json_bad(&t->h->here, GG_ERR_UNSUPPORTED,
-                      "tokenizer.model: is no BPE, which these models have");
+                      "tokenizer.model: is neither BPE nor Unigram, which "
+                      "these models have");
 }
 
 static void
 read_normalizer(struct hf_tokens *t, struct cursor c)
 {
-    bool blank = true;
+    bool blank = true, squeeze = true;
     struct field f;
 
     while (next_field(&c, &f))
         if (f.number == ADD_BLANK)
             blank = f.value != 0;
-    gguf_set_val_bool(t->h->gguf, "tokenizer.ggml.add_space_prefix", blank);
+        else if (f.number == SQUEEZE)
+            squeeze = f.value != 0;
+        else if (f.number == CHARSMAP && t->kind->unigram)
+            convert_hf_set_charsmap(t, f.bytes.pos, cursor_left(&f.bytes));
+    gguf_set_val_bool(t->h->gguf, KEY("add_space_prefix"), blank);
+    if (t->kind->unigram)
+        gguf_set_val_bool(t->h->gguf, KEY("remove_extra_whitespaces"), squeeze);
+}
+
+/* XLM-R puts four tokens of its own in front, and one at the end. */
+static int64_t
+moved_id(int64_t id)
+{
+    static const int64_t first[] = { 3, 0, 2 }; /* <unk>, <s>, </s> */
+
+    return id < 3 ? first[id] : id + 1;
+}
+
+static void
+put_moved(struct hf_tokens *t)
+{
+    convert_hf_token_put(t, 1, "<pad>", 5, GG_TOKEN_CONTROL);
+    if (convert_hf_good(t->h) && !t->types[t->n - 1])
+        convert_hf_token_put(t, t->n - 1, "<mask>", 6, GG_TOKEN_CONTROL);
+}
+
+static void
+put_piece(struct hf_tokens *t, int64_t id, const struct piece *p)
+{
+    if (t->moved)
+        id = moved_id(id);
+    convert_hf_token_put(t, id, p->text, p->len, p->type);
+    if (convert_hf_good(t->h))
+        t->scores[id] = p->score;
 }
 
 void
@@ -147,24 +204,22 @@ convert_hf_spm_tokens(struct hf_tokens *t)
     int64_t id = 0;
 
     while (convert_hf_good(t->h) && next_field(&c, &f))
-        if (f.number == PIECES && read_piece(f.bytes, &p)) {
-            convert_hf_token_put(t, id, p.text, p.len, p.type);
-            if (convert_hf_good(t->h))
-                t->scores[id] = p.score;
-            id++;
-        } else if (f.number == PIECES) {
+        if (f.number == PIECES && read_piece(f.bytes, &p))
+            put_piece(t, id++, &p);
+        else if (f.number == PIECES)
             core_json_bad(&t->h->here, GG_ERR_FORMAT,
                           "tokenizer.model: piece %lld makes no sense",
                           (long long)id);
-        } else if (f.number == TRAINER) {
+        else if (f.number == TRAINER)
             read_trainer(t, f.bytes);
-        } else if (f.number == NORMALIZER) {
+        else if (f.number == NORMALIZER)
             read_normalizer(t, f.bytes);
-        }
     if (convert_hf_good(t->h) && (c.bad || id == 0))
         core_json_bad(
             &t->h->here, GG_ERR_FORMAT,
             "tokenizer.model: is no model of SentencePiece, or is cut");
+    if (convert_hf_good(t->h) && t->moved)
+        put_moved(t);
 }
 
 #endif

@@ -200,6 +200,37 @@ fill_vocabulary(struct hf *h, struct conversion *g)
     r->n_rows = g->ne[1] = h->n_vocab;
 }
 
+/* RoBERTa counts positions from behind what pads. */
+static void
+drop_padding(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (r->n_rows <= h->n_pad) {
+        bad_tensor(h, g, "has no rows but those of what pads");
+        return;
+    }
+    r->first = (size_t)h->n_pad * r->row;
+    r->n_rows -= h->n_pad;
+    g->ne[1] = r->n_rows;
+}
+
+static void
+unstack(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (h->n_expert < 1 || r->n_blocks != 1 || r->n_rows % h->n_expert) {
+        bad_tensor(h, g, "its rows are not those of the experts");
+        return;
+    }
+    r->n_blocks = h->n_expert;
+    r->n_rows /= h->n_expert;
+    r->block = (size_t)r->n_rows * r->row;
+    g->ne[1] = r->n_rows;
+    g->ne[2] = r->n_blocks;
+}
+
 /* What is quantised already becomes BF16. */
 static enum ggml_type
 read_as(const struct safetensors_tensor *t)
@@ -248,6 +279,8 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         lay_out_mxfp4(h, &g);
     else
         lay_out_tensor(h, &g);
+    if (convert_hf_good(h) && how & HF_STACKED)
+        unstack(h, &g);
     if (convert_hf_good(h) && is_turned(h, &g))
         transpose(&g);
     if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
@@ -258,6 +291,8 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         set_order(h, &g);
     if (convert_hf_good(h) && how & HF_VOCAB)
         fill_vocabulary(h, &g);
+    if (convert_hf_good(h) && how & HF_POSITIONS)
+        drop_padding(h, &g);
     if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
         g.ne[1] = g.rows.n_rows; /* a row an expert */
         g.ne[2] = 1;
@@ -267,6 +302,20 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
     convert_hf_add(h, name,
                    convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32,
                    g.ne, &g.rows);
+}
+
+void
+convert_hf_add_from(struct hf *h, const char *name,
+                    const struct safetensors_tensor *from)
+{
+    const struct safetensors_tensor **all = mem_array(1, sizeof(from));
+
+    if (!all) {
+        h->here.status = error_nomem(h->here.err);
+        return;
+    }
+    all[0] = from;
+    add_tensor_from(h, name, 0, all, 1);
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -425,15 +474,27 @@ static const char *const left_out[] = {
     "cls.seq_relationship.",
 };
 
+static bool
+is_in(const char *name, const char *const *parts, size_t n)
+{
+    for (size_t i = 0; i < n && parts[i]; i++)
+        if (strstr(name, parts[i]))
+            return true;
+    return false;
+}
+
 static void
 check_left(struct hf *h)
 {
+    const char *const *own = h->family->left_out;
+
     for (size_t i = 0; i < h->weights.n && convert_hf_good(h); i++) {
         const char *name = h->weights.tensors[i]->name;
         bool known = h->weights.used[i];
 
-        for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
-            known = known || strstr(name, left_out[k]);
+        known = known ||
+                is_in(name, left_out, sizeof(left_out) / sizeof(left_out[0])) ||
+                (own && is_in(name, own, SIZE_MAX));
         if (!known)
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "%s: %s has no such tensor here", name,
@@ -462,7 +523,8 @@ convert_hf_add_tensors(struct hf *h)
     take_whole(h);
     for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
         snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
-        snprintf(to, sizeof(to), "blk.%d.", (int)i);
+        snprintf(to, sizeof(to), "%s%d.",
+                 h->family->to ? h->family->to : "blk.", (int)i);
         for (int k = 0; k < HF_LISTS; k++)
             take_list(h, from, to, h->family->layer[k]);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/hf/families.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
 
@@ -182,6 +183,16 @@ static const struct hf_tokenizer bpe_of_characters = {
 };
 static const struct hf_tokenizer spm = { "llama", convert_hf_spm_tokens, NULL,
                                          .scored = true };
+static const struct hf_tokenizer ranked = { "gemma4", convert_hf_bpe_tokens,
+                                            convert_hf_ranked_keys,
+                                            .scored = true };
+static const struct hf_tokenizer unigram = { "t5", convert_hf_unigram_tokens,
+                                             convert_hf_unigram_keys,
+                                             .scored = true, .unigram = true };
+static const struct hf_tokenizer unigram_spm = { "t5", convert_hf_spm_tokens,
+                                                 convert_hf_unigram_keys,
+                                                 .scored = true,
+                                                 .unigram = true };
 static const struct hf_tokenizer wordpiece = { "bert", convert_hf_bpe_tokens,
                                                convert_hf_wordpiece_keys,
                                                .words = true };
@@ -272,20 +283,42 @@ open_tokens(struct hf_tokens *t, const char *name)
     return true;
 }
 
-/* tokenizer.model is exact where tokenizer.json was made of it. */
+static const struct hf_tokenizer *
+kind_of_json(const struct hf_tokens *t)
+{
+    if (convert_hf_wordpiece_is(t))
+        return &wordpiece;
+    if (convert_hf_unigram_is(t))
+        return &unigram;
+    if (!convert_hf_bpe_is_spm(t))
+        return &bpe;
+    return strcmp(t->h->family->arch, "gemma4") ? &bpe_of_characters : &ranked;
+}
+
+/* SentencePiece's file, by any of its names. */
+static bool
+open_spm(struct hf_tokens *t)
+{
+    static const char *const names[] = { "tokenizer.model", "spiece.model",
+                                         "sentencepiece.bpe.model" };
+
+    for (int i = 0; i < 3; i++)
+        if (open_tokens(t, names[i])) {
+            t->moved = i == 2;
+            return true;
+        }
+    return false;
+}
+
+/* tokenizer.model is exact where tokenizer.json was made of it and has ranks in
+ * place of scores. */
 static void
 choose_kind(struct hf_tokens *t)
 {
-    bool json = t->file.object != NULL;
-
-    t->kind = NULL;
-    if (json)
-        t->kind = convert_hf_wordpiece_is(t) ? &wordpiece
-                  : convert_hf_bpe_is_spm(t) ? &bpe_of_characters
-                                             : &bpe;
-    if ((!json || t->kind->scored) && open_tokens(t, "tokenizer.model"))
-        t->kind = &spm;
-    else if (!json && open_tokens(t, "vocab.txt"))
+    t->kind = t->file.object ? kind_of_json(t) : NULL;
+    if ((!t->kind || t->kind == &bpe_of_characters) && open_spm(t))
+        t->kind = convert_hf_spm_is_unigram(t) ? &unigram_spm : &spm;
+    else if (!t->kind && open_tokens(t, "vocab.txt"))
         t->kind = &wordpiece_lines;
     if (!t->kind)
         core_json_bad(

@@ -12,8 +12,9 @@ struct hf_tokenizer {
     void (*tokens)(struct hf_tokens *t);
     /* What is to be said once all tokens are there; or NULL. */
     void (*keys)(struct hf_tokens *t);
-    bool scored; /* SentencePiece's */
-    bool words;  /* BERT's */
+    bool scored;  /* SentencePiece's */
+    bool words;   /* BERT's */
+    bool unigram; /* SentencePiece's, too */
 };
 
 /* The vocabulary in the making. */
@@ -28,6 +29,7 @@ struct hf_tokens {
     int32_t *types;               /* 0: there is no token of that id */
     float *scores;                /* of SentencePiece; else NULL */
     char *marked;                 /* what `text` may point into */
+    bool moved; /* tokenizer.model of XLM-R: ids are others than there */
     int32_t n;
     struct hash_map ids; /* of `text`, once all are there */
 };
@@ -51,6 +53,17 @@ convert_hf_special_find(const struct hf_tokens *t, int i);
 void
 convert_hf_set_specials(struct hf_tokens *t);
 
+/* unigram.c: whether tokenizer.json is of this kind; its tokens. */
+bool
+convert_hf_unigram_is(const struct hf_tokens *t);
+void
+convert_hf_unigram_tokens(struct hf_tokens *t);
+void
+convert_hf_unigram_keys(struct hf_tokens *t);
+/* The key of SentencePiece's map of characters; of no bytes there is none. */
+void
+convert_hf_set_charsmap(struct hf_tokens *t, const void *map, size_t n);
+
 /* bpe.c: the tokens of tokenizer.json, also those of WordPiece. */
 void
 convert_hf_bpe_tokens(struct hf_tokens *t);
@@ -59,11 +72,22 @@ convert_hf_bpe_keys(struct hf_tokens *t);
 /* Whether its tokens are SentencePiece's: characters, and bytes as <0xHH>. */
 bool
 convert_hf_bpe_is_spm(const struct hf_tokens *t);
+/* Of such ones that are merged by rank, Gemma 4's. */
+void
+convert_hf_ranked_keys(struct hf_tokens *t);
+bool
+convert_hf_is_byte_name(const char *s, size_t n);
+/* Whether a blank comes in front of a text. */
+bool
+convert_hf_blank_in_front(const struct hf_tokens *t);
 
 /* spm.c: the tokens and scores of tokenizer.model; and the key that only it
  * knows. */
 void
 convert_hf_spm_tokens(struct hf_tokens *t);
+/* Whether it is Unigram's. */
+bool
+convert_hf_spm_is_unigram(const struct hf_tokens *t);
 
 /* wordpiece.c: whether tokenizer.json is of this kind; the tokens of
  * vocab.txt. */

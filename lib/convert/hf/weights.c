@@ -205,6 +205,8 @@ convert_hf_weights_close(struct hf_weights *w)
 {
     for (size_t i = 0; i < w->n_files; i++)
         convert_safetensors_close(&w->files[i]);
+    for (size_t i = 0; i < w->n_steps; i++)
+        convert_safetensors_close(&w->steps[i]);
     mem_free(w->files);
     mem_free(w->tensors);
     mem_free(w->used);

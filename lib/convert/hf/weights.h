@@ -7,6 +7,10 @@
 
 /* ---- weights: weights.c ----------------------------------------------- */
 
+enum {
+    HF_STEPS = 2, /* with weights of their own, behind the model */
+};
+
 struct hf_weights {
     struct safetensors *files;
     size_t n_files;
@@ -14,6 +18,8 @@ struct hf_weights {
     bool *used;                          /* one for each */
     size_t n;
     struct hash_map names;
+    struct safetensors steps[HF_STEPS]; /* files in folders of theirs */
+    size_t n_steps;
 };
 
 /* All files that the index names, or the one that there is. */
