@@ -250,7 +250,7 @@ is_expert(const char *name)
 
     if (!p)
         return false;
-    if (strstr(p, "_exps."))
+    if (strstr(p, "_exps.") || strstr(p, "_chexps."))
         return true;
     p = strchr(p + 1, '.');
     return p && p[1] >= '0' && p[1] <= '9';

@@ -69,6 +69,7 @@ struct model_arch {
     X(granite)                                                                 \
     X(granite_swa)                                                             \
     X(granitemoe)                                                              \
+    X(grovemoe)                                                                \
     X(hunyuan_dense)                                                           \
     X(hunyuan_moe)                                                             \
     X(internlm2)                                                               \

@@ -133,6 +133,11 @@ struct model_hparams {
                              each does */
     int32_t moe_period;   /* of so many layers the second has one; 0: none */
     struct model_routing routing;
+    /* Groups of so many experts have another one each, which answers with the
+     * weights of those of its group that are used (Wu et al. 2025); 0: none. */
+    int32_t adjugate_of;
+    int32_t n_ff_adjugate; /* length of its feed-forward vector */
+    float adjugate_scale;  /* multiplies its answer */
 
     /* Scales and caps; 0: none. */
     float embd_scale;     /* multiplies the embedding */

@@ -328,7 +328,14 @@ struct model_experts
 model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out, enum model_need bias)
 {
-    int64_t n = l->model->hp.n_expert;
+    return model_find_experts_of(l, name, n_in, n_out, l->model->hp.n_expert,
+                                 bias);
+}
+
+struct model_experts
+model_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
+                      int64_t n_out, int64_t n, enum model_need bias)
+{
     struct want matrices = {
         { n_in, n_out, n }, false, MODEL_REQUIRED, model_probe_mul_mat_id
     };

@@ -47,6 +47,10 @@ model_has_rows(const struct model_loader *l, const char *name, int64_t n);
 struct model_experts
 model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out, enum model_need bias);
+/* The same of n matrices. */
+struct model_experts
+model_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
+                      int64_t n_out, int64_t n, enum model_need bias);
 /* F32, n values. */
 struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,

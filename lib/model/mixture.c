@@ -204,6 +204,43 @@ weigh_input(struct graph *g, struct ggml_tensor *x, const struct route *r)
     return ggml_mul(g->ctx, x, r->weights);
 }
 
+/* The groups of the experts that are used, and their weights, which are the
+ * sums of these experts'; groups that fill up the number have weight 0. */
+static struct route
+route_groups(struct graph *g, const struct route *r, struct ggml_tensor *scores)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    int64_t of = hp->adjugate_of, n = hp->n_expert / of;
+    int64_t n_used = r->experts->ne[0], n_tokens = r->experts->ne[1];
+    struct ggml_tensor *w, *none;
+    struct route groups;
+
+    none = ggml_reshape_3d(g->ctx, ggml_scale(g->ctx, scores, 0), 1,
+                           hp->n_expert, n_tokens);
+    w = ggml_set_rows(g->ctx, none, r->weights, r->experts);
+    w = ggml_sum_rows(g->ctx, ggml_reshape_3d(g->ctx, w, of, n, n_tokens));
+    groups.experts = ggml_top_k(g->ctx, ggml_reshape_2d(g->ctx, w, n, n_tokens),
+                                (int)(n_used < n ? n_used : n));
+    groups.weights = ggml_get_rows(g->ctx, w, groups.experts);
+    return groups;
+}
+
+static struct ggml_tensor *
+ask_groups(struct graph *g, const struct model_layer *layer,
+           struct ggml_tensor *x, const struct route *r,
+           struct ggml_tensor *scores)
+{
+    struct route groups = route_groups(g, r, scores);
+    struct ggml_tensor *gate, *up;
+
+    gate = ask(g, &layer->adjugate_gate, x, groups.experts);
+    up = ask(g, &layer->adjugate_up, x, groups.experts);
+    up = model_graph_gated(g, gate, up, g->model->hp.activation);
+    up = ask(g, &layer->adjugate_down, up, groups.experts);
+    up = add_up(g, ggml_mul(g->ctx, up, groups.weights));
+    return ggml_scale(g->ctx, up, g->model->hp.adjugate_scale);
+}
+
 struct ggml_tensor *
 model_graph_experts(struct graph *g, const struct model_layer *layer,
                     struct ggml_tensor *x, struct ggml_tensor *scores)
@@ -217,7 +254,10 @@ model_graph_experts(struct graph *g, const struct model_layer *layer,
         x = weigh_input(g, x, &r);
     y = ask_up(g, layer, x, r.experts);
     y = ask(g, &layer->experts_down, y, r.experts);
-    return add_up(g, before ? y : ggml_mul(g->ctx, y, r.weights));
+    y = add_up(g, before ? y : ggml_mul(g->ctx, y, r.weights));
+    return layer->adjugate_up.weight
+               ? ggml_add(g->ctx, y, ask_groups(g, layer, x, &r, scores))
+               : y;
 }
 
 struct ggml_tensor *

@@ -85,7 +85,9 @@ struct model_layer {
     struct model_norm dense_post_norm, experts_post_norm; /* of both */
     struct model_experts experts_gate, experts_up, experts_down;
     struct model_experts experts_gate_up; /* both, the gates in front; or */
-    struct model_linear shared_router;    /* n_embd x 1; empty: weight 1 */
+    struct model_experts adjugate_gate, adjugate_up, adjugate_down; /* of
+                                                        groups; or empty */
+    struct model_linear shared_router; /* n_embd x 1; empty: weight 1 */
     struct model_linear shared_gate, shared_up, shared_down;
 };
 

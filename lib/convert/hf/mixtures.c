@@ -12,6 +12,7 @@ enum {
     MAX_FF = 1 << 24,
     MAX_EXPERTS = 1 << 12,
     MAX_SHARED = 64,
+    GROVE_FF = 128,
 };
 
 /* As lib/model/hparams.h has them, counted from 1. */
@@ -111,6 +112,18 @@ static const struct hf_name granite_shared[] = {
     { "shared_mlp.input_linear.weight", "ffn_up_shexp.weight",
       HF_EXACT | HF_UPS | HF_OPTIONAL },
     { "shared_mlp.output_linear", "ffn_down_shexp", HF_OPTIONAL },
+    { 0 },
+};
+
+static const struct hf_name groves[] = {
+    { "mlp.gate", "ffn_gate_inp", HF_F32 },
+    { "mlp.experts.%d.gate_proj", "ffn_gate_exps", 0 },
+    { "mlp.experts.%d.up_proj", "ffn_up_exps", 0 },
+    { "mlp.experts.%d.down_proj", "ffn_down_exps", 0 },
+    { "mlp.expert_bias", "", HF_EXACT | HF_LEFT },
+    { "mlp.chunk_experts.%d.gate_proj", "ffn_gate_chexps", HF_HALF },
+    { "mlp.chunk_experts.%d.up_proj", "ffn_up_chexps", HF_HALF },
+    { "mlp.chunk_experts.%d.down_proj", "ffn_down_chexps", HF_HALF },
     { 0 },
 };
 
@@ -280,6 +293,18 @@ keys_cohere(struct hf *h)
     convert_hf_must_be_int(h, "prefix_dense_intermediate_size", 0);
 }
 
+/* Pairs of experts have a small one, whose length is always 128; so is that of
+ * heads. */
+static void
+keys_grove(struct hf *h)
+{
+    convert_hf_keys_qwen_moe(h, 8);
+    convert_hf_must_be(h, "norm_topk_prob", true, true);
+    convert_hf_set_u32(h, "expert_chunk_feed_forward_length", GROVE_FF);
+    convert_hf_set_u32(h, "experts_per_group", 2);
+    convert_hf_set_f32(h, "expert_group_scale", 0.05);
+}
+
 static void
 keys_mellum(struct hf *h)
 {
@@ -368,6 +393,13 @@ const struct hf_family convert_hf_mixtures[] = {
         shared },
       .activations = "silu",
       .keys = keys_ernie },
+    { "GroveMoeForCausalLM",
+      "grovemoe",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms, groves },
+      .activations = "silu",
+      .keys = keys_grove },
     { "HunYuanMoEV1ForCausalLM",
       "hunyuan-moe",
       "model.layers.",

@@ -346,7 +346,7 @@ static bool
 take_tensor(struct hf *h, const char *from, const char *to, unsigned how)
 {
     bool many = strstr(from, "%d") != NULL;
-    size_t n = many ? (size_t)h->n_expert : 1;
+    size_t n = many ? (size_t)h->n_expert >> (how & HF_HALF ? 1 : 0) : 1;
     const struct safetensors_tensor **all, *t;
     char name[NAME];
 
@@ -385,6 +385,10 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
 
     snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
     snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
+    if (name->how & HF_LEFT) {
+        convert_hf_weights_find(&h->weights, from);
+        return true;
+    }
     found = take_tensor(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
