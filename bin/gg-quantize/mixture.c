@@ -119,10 +119,10 @@ static const struct {
     const char *inside; /* of the name */
     enum part part;
 } parts[] = {
-    { "attn_q.weight", ATTN_Q },    { "attn_k.weight", ATTN_K },
-    { "attn_v.weight", ATTN_V },    { "attn_qkv.weight", ATTN_V },
-    { "attn_kv_b.weight", ATTN_V }, { "attn_output.weight", ATTN_OUTPUT },
-    { "ffn_gate", FFN_GATE },       { "ffn_up", FFN_UP },
+    { "attn_qkv.weight", ATTN_V }, { "attn_kv_b.weight", ATTN_V },
+    { "attn_v.weight", ATTN_V },   { "attn_k.weight", ATTN_K },
+    { "attn_q.weight", ATTN_Q },   { "attn_output.weight", ATTN_OUTPUT },
+    { "ffn_up", FFN_UP },          { "ffn_gate", FFN_GATE },
     { "ffn_down", FFN_DOWN },
 };
 
@@ -141,8 +141,6 @@ enum {
     FIRST_16TH = 1 << 10,
     MIDDLE = 1 << 11,    /* neither in the first eighth nor in the last */
     MORE_BITS = 1 << 12, /* not in the middle, or every third of it */
-    BIG_LLAMA = 1 << 13,
-    OF_EXPERTS = 1 << 14, /* the tensor holds those of all experts */
 };
 
 #define ONE(m) (UINT64_C(1) << (m))
@@ -176,13 +174,6 @@ static const struct rule {
     { ATTN_V, IQ2_LARGE, 0, GGML_TYPE_IQ3_S },
     { ATTN_V, IQ12, 0, GGML_TYPE_Q2_K },
     { ATTN_V, ANY, EXPERTS_8, GGML_TYPE_Q8_0 },
-    { ATTN_V, ONE(Q2_K_S), GQA_4 | BIG_LLAMA, GGML_TYPE_Q5_K },
-    { ATTN_V, ONE(Q3_K_S) | ONE(Q3_K_M) | ONE(Q3_K_L) | ONE(Q2_K), BIG_LLAMA,
-      GGML_TYPE_Q5_K },
-    { ATTN_V, ONE(IQ3_XXS) | ONE(IQ3_XS) | ONE(IQ3_S) | ONE(IQ3_M), BIG_LLAMA,
-      GGML_TYPE_Q5_K },
-    { ATTN_V, ONE(Q4_K_M), BIG_LLAMA | MORE_BITS, GGML_TYPE_Q6_K },
-    { ATTN_V, ONE(Q4_K_S) | ONE(Q4_K_M), BIG_LLAMA, GGML_TYPE_Q5_K },
     { ATTN_V, ONE(Q2_K) | ONE(Q2_K_S), GQA_4, GGML_TYPE_Q4_K },
     { ATTN_V, ONE(Q2_K), 0, GGML_TYPE_Q3_K },
     { ATTN_V, ONE(IQ3_XXS) | ONE(IQ3_XS) | ONE(IQ3_S), GQA_4, GGML_TYPE_Q4_K },
@@ -231,6 +222,7 @@ static const struct rule {
       ONE(Q2_K) | ONE(IQ3_XS) | ONE(IQ3_XXS) | ONE(Q3_K_S) | ONE(Q3_K_M) | IQ4 |
           ONE(Q4_K_S) | ONE(Q4_K_M) | ONE(IQ3_S) | ONE(IQ3_M),
       EXPERTS_8 | NOT_FALCON, GGML_TYPE_Q5_K },
+    { ATTN_OUTPUT, ONE(Q3_K_L), EXPERTS_8 | NOT_FALCON, GGML_TYPE_COUNT },
     { ATTN_OUTPUT, ONE(Q2_K), NOT_FALCON, GGML_TYPE_Q3_K },
     { ATTN_OUTPUT, ONE(IQ3_XXS), NOT_FALCON, GGML_TYPE_IQ3_S },
     { ATTN_OUTPUT, ONE(Q3_K_M) | ONE(IQ3_M), NOT_FALCON, GGML_TYPE_Q4_K },
@@ -240,9 +232,6 @@ static const struct rule {
     { FFN_GATE, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
     { FFN_UP, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
 
-    { FFN_GATE, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
-    { FFN_UP, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
-    { FFN_DOWN, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
 };
 
 static enum part
@@ -259,17 +248,24 @@ part_of(const struct mixture_model *model, const char *tensor)
     return OTHER;
 }
 
-bool
-mixture_makes_values(const char *tensor)
+enum mixture_counted
+mixture_counts(const char *tensor)
 {
-    for (int i = 0; i < COUNT(parts); i++)
-        if (parts[i].part == ATTN_V && strstr(tensor, parts[i].inside))
-            return true;
-    return false;
+    switch (part_of(&(struct mixture_model){ 0 }, tensor)) {
+    case ATTN_V:
+        return MIXTURE_VALUES;
+    case FFN_GATE:
+        return MIXTURE_GATE;
+    case FFN_UP:
+        return MIXTURE_UP;
+    case FFN_DOWN:
+        return MIXTURE_DOWN;
+    default:
+        return MIXTURE_UNCOUNTED;
+    }
 }
 
-/* All that holds for the model and number i of n, of layers or, of matrices
- * that make values, of these. */
+/* All that holds for the model and number i of n. */
 static unsigned
 conditions(const struct mixture_model *m, int32_t i, int32_t n)
 {
@@ -281,7 +277,6 @@ conditions(const struct mixture_model *m, int32_t i, int32_t n)
     c |= m->n_gqa >= 4 ? GQA_4 : 0;
     c |= m->n_expert >= 4 ? EXPERTS_4 : 0;
     c |= m->n_expert == 8 ? EXPERTS_8 : 0;
-    c |= m->big_llama ? BIG_LLAMA : 0;
     c |= i < 2 ? FIRST_2 : 0;
     c |= i < 4 ? FIRST_4 : 0;
     c |= i < eighth ? FIRST_8TH : 0;
@@ -291,36 +286,54 @@ conditions(const struct mixture_model *m, int32_t i, int32_t n)
     return c;
 }
 
+/* Its place is its number among matrices of its kind; but that of its layer
+ * where layers have several, in mixtures of experts, and there not with the
+ * fewest bits. */
+static unsigned
+conditions_of(const struct mixture_model *m, enum part part, bool few_bits,
+              const struct mixture_tensor *t)
+{
+    int32_t n = part == ATTN_V ? m->n_values : m->n_layer;
+    int layer = t->number;
+
+    if (part != ATTN_V && m->n_expert > 1 && !few_bits)
+        (void)sscanf(t->name, "blk.%d.", &layer);
+    return conditions(m, layer, n);
+}
+
+static enum ggml_type
+type_by_rules(int mixture, enum part part, unsigned holds)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        if (rules[i].part == part && (rules[i].mixtures & ONE(mixture)) &&
+            (rules[i].when & ~holds) == 0)
+            return rules[i].type != GGML_TYPE_COUNT ? rules[i].type
+                                                    : mixtures[mixture].type;
+    return mixtures[mixture].type;
+}
+
 enum ggml_type
 mixture_type(const struct mixture *m, const struct mixture_model *model,
-             const char *tensor, int64_t row, bool *fits)
+             const struct mixture_tensor *tensor, bool *fits)
 {
-    enum part part = part_of(model, tensor);
+    enum part part = part_of(model, tensor->name);
+    bool few_bits = (ONE(m - mixtures) & IQ12) != 0;
+    unsigned holds = conditions_of(model, part, few_bits, tensor);
     enum ggml_type type = m->type;
-    int layer = 0;
-    unsigned holds;
 
-    (void)sscanf(tensor, "blk.%d.", &layer);
-    if (part == ATTN_V && model->values_before && layer >= 0 &&
-        layer < model->n_layer)
-        holds = conditions(model, model->values_before[layer], model->n_values);
-    else
-        holds = conditions(model, layer, model->n_layer);
-    holds |= strstr(tensor, "_exps.") ? OF_EXPERTS : 0;
     if (part == OUTPUT && ggml_is_quantized(type) &&
-        row % ggml_blck_size(type) != 0) {
-        type = mixture_fit(GGML_TYPE_Q8_0, row, fits);
+        tensor->row % ggml_blck_size(type) != 0) {
+        type = mixture_fit(GGML_TYPE_Q8_0, tensor->row, fits);
         *fits = false;
         return type;
     }
-    for (int i = 0; i < COUNT(rules); i++)
-        if (rules[i].part == part && (rules[i].mixtures & ONE(m - mixtures)) &&
-            (rules[i].when & ~holds) == 0) {
-            if (rules[i].type != GGML_TYPE_COUNT)
-                type = rules[i].type;
-            break;
-        }
-    return mixture_fit(type, row, fits);
+    type = type_by_rules((int)(m - mixtures), part, holds);
+    if (part == ATTN_V && model->of_70b && !few_bits &&
+        (type == GGML_TYPE_Q3_K || type == GGML_TYPE_Q4_K))
+        type = GGML_TYPE_Q5_K;
+    if (part != OUTPUT && m == &mixtures[MXFP4_MOE] && tensor->stacked)
+        type = GGML_TYPE_MXFP4;
+    return mixture_fit(type, tensor->row, fits);
 }
 
 enum ggml_type

@@ -15,19 +15,32 @@ struct mixture {
 
 /* What the rules ask about a model. */
 struct mixture_model {
-    bool falcon, big_llama; /* the 70B */
-    bool tied;              /* the output has no matrix of its own */
+    bool falcon, of_70b; /* values that many heads share: more bits */
+    bool tied;           /* the output has no matrix of its own */
     bool imatrix;
     int32_t n_layer, n_gqa, n_expert;
-    /* Matrices that make values: of all, and, n_layer of them, of the layers
-     * before each: some layers have none. NULL: each has one. */
-    int32_t n_values;
-    const int32_t *values_before;
+    int32_t n_values; /* matrices that make values */
 };
 
-/* Whether it makes values, alone or beside others. */
-bool
-mixture_makes_values(const char *tensor);
+/* What they ask about a matrix. */
+struct mixture_tensor {
+    const char *name;
+    int64_t row;    /* its length */
+    int32_t number; /* among those that are counted together */
+    bool stacked;   /* one for each expert */
+};
+
+/* Matrices that rules count. */
+enum mixture_counted {
+    MIXTURE_VALUES, /* what makes values, alone or beside others */
+    MIXTURE_GATE,
+    MIXTURE_UP,
+    MIXTURE_DOWN,
+    MIXTURE_UNCOUNTED,
+};
+
+enum mixture_counted
+mixture_counts(const char *tensor);
 
 /* The mixture of that name, in any case, or NULL. */
 const struct mixture *
@@ -38,13 +51,12 @@ mixture_at(int i);
 const char *
 mixture_name(size_t i);
 
-/* The type for a matrix by its name and the length of its rows. The rules are
- * those of llama.cpp's llama_tensor_get_type(), so that a mixture means what
- * people expect of its name. *fits: rows are whole blocks of the type that the
- * rules want. */
+/* The type for a matrix. The rules are those of llama.cpp's
+ * llama_tensor_get_type(), so that a mixture means what people expect of its
+ * name. *fits: rows are whole blocks of the type that the rules want. */
 enum ggml_type
 mixture_type(const struct mixture *m, const struct mixture_model *model,
-             const char *tensor, int64_t row, bool *fits);
+             const struct mixture_tensor *tensor, bool *fits);
 
 /* The type, if its blocks fit rows of that length, which *fits gets; else
  * another that does, with about as many bits. */

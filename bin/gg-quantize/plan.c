@@ -12,38 +12,11 @@
 
 #include "common/cli.h"
 #include "common/gguf.h"
+#include "gg-quantize/matrices.h"
 
 enum {
     MAX_LAYERS = 4096, /* as of lib/model */
 };
-
-/* Matrices that stay as they are, by a part of their names: norms, routers,
- * positions, small ones of other kinds of layers; as in llama.cpp. */
-static const char *const kept[] = {
-    "_norm.weight", "ffn_gate_inp", "position_embd.weight", "token_types",
-    "attn_rel_b",   "ssm_conv1d",   "shortconv.conv",       "altup",
-    "laurel",       "time_mix_",    "per_layer_model_proj",
-};
-
-static bool
-ends_in_weight(const char *name)
-{
-    static const char suffix[] = "weight";
-    size_t len = strlen(name), n = strlen(suffix);
-
-    return len >= n && strcmp(name + len - n, suffix) == 0;
-}
-
-static bool
-is_matrix(const struct gguf_context *gguf, int64_t i)
-{
-    const char *name = gguf_get_tensor_name(gguf, i);
-
-    for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
-        if (strstr(name, kept[k]))
-            return false;
-    return ends_in_weight(name) && gguf_get_tensor_ne(gguf, i)[1] > 1;
-}
 
 /* ---- what the model is --------------------------------------------------- */
 
@@ -61,18 +34,23 @@ find_key(const struct gguf_context *gguf, const char *name, int64_t *id)
     return *id >= 0;
 }
 
-/* The first element of an array of a number for each layer. */
+/* The first element of an array of a number for each layer; it is copied since
+ * arrays of a file that is mapped have no alignment. */
 static int64_t
 first_number(const struct gguf_context *gguf, int64_t id)
 {
     enum gguf_type type = gguf_get_arr_type(gguf, id);
-    const void *data =
-        gguf_get_arr_n(gguf, id) ? gguf_get_arr_data(gguf, id) : NULL;
-    uint32_t v = 0;
+    struct gguf_context *copy = gguf_init_empty();
+    int64_t v = -1;
 
-    if (!data || (type != GGUF_TYPE_INT32 && type != GGUF_TYPE_UINT32))
-        return -1;
-    memcpy(&v, data, sizeof(v));
+    gguf_check_memory(copy);
+    if (gguf_get_arr_n(gguf, id) > 0 &&
+        (type == GGUF_TYPE_INT32 || type == GGUF_TYPE_UINT32)) {
+        gguf_copy_kv(copy, gguf, id);
+        gguf_check_memory(copy);
+        v = *(const uint32_t *)gguf_get_arr_data(copy, 0);
+    }
+    gguf_free(copy);
     return v;
 }
 
@@ -101,27 +79,17 @@ is_architecture(const struct gguf_context *gguf, const char *name)
            memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
 }
 
-/* How many matrices that make values the layers before each have; n gets how
- * many there are. */
-static int32_t *
-count_values(const struct gguf_context *gguf, int32_t n_layer, int32_t *n)
+/* The models that llama.cpp counts as such, for whose values it takes more
+ * bits. */
+static bool
+is_70b(const struct gguf_context *gguf, int32_t n_layer, bool grouped)
 {
-    int32_t *before = cli_alloc(NULL, (size_t)n_layer + 1, sizeof(*before));
-
-    memset(before, 0, ((size_t)n_layer + 1) * sizeof(*before));
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
-        const char *name = gguf_get_tensor_name(gguf, i);
-        int layer;
-
-        if (mixture_makes_values(name) &&
-            sscanf(name, "blk.%d.", &layer) == 1 && layer >= 0 &&
-            layer < n_layer)
-            before[layer + 1]++;
-    }
-    for (int32_t i = 0; i < n_layer; i++)
-        before[i + 1] += before[i];
-    *n = before[n_layer];
-    return before;
+    if (is_architecture(gguf, "jais2"))
+        return n_layer == 68;
+    return n_layer == 80 &&
+           ((is_architecture(gguf, "llama") && grouped) ||
+            is_architecture(gguf, "qwen2") || is_architecture(gguf, "deci") ||
+            is_architecture(gguf, "olmo"));
 }
 
 static struct mixture_model
@@ -140,9 +108,7 @@ describe(const struct gguf_context *gguf, bool imatrix)
 
     if (m.n_layer < 0 || m.n_layer > MAX_LAYERS)
         m.n_layer = MAX_LAYERS;
-    m.values_before = count_values(gguf, m.n_layer, &m.n_values);
-    m.big_llama =
-        is_architecture(gguf, "llama") && m.n_layer == 80 && heads != shared;
+    m.of_70b = is_70b(gguf, m.n_layer, heads != shared);
     return m;
 }
 
@@ -227,23 +193,24 @@ check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
 }
 
 static enum ggml_type
-plan_tensor(const struct gguf_context *gguf, int64_t i,
+plan_tensor(const struct gguf_context *gguf, int64_t i, int32_t number,
             const struct mixture *mixture, const struct mixture_model *model,
             struct type_choices *choices, struct plan_counts *counts)
 {
-    const char *name = gguf_get_tensor_name(gguf, i);
+    const int64_t *ne = gguf_get_tensor_ne(gguf, i);
+    struct mixture_tensor t = { gguf_get_tensor_name(gguf, i), ne[0], number,
+                                ne[2] > 1 };
     enum ggml_type type;
     bool fits;
-    int64_t row = gguf_get_tensor_ne(gguf, i)[0];
     const struct choice *chosen;
 
-    if (!is_matrix(gguf, i))
+    if (!matrices_has(gguf, i))
         return gguf_get_tensor_type(gguf, i);
-    chosen = choice_for(choices, name);
+    chosen = choice_for(choices, t.name);
     if (chosen)
         return chosen->type;
-    type = choices->pure ? mixture_fit(mixture->type, row, &fits)
-                         : mixture_type(mixture, model, name, row, &fits);
+    type = choices->pure ? mixture_fit(mixture->type, t.row, &fits)
+                         : mixture_type(mixture, model, &t, &fits);
     counts->fell_back += !fits;
     return type;
 }
@@ -256,19 +223,23 @@ plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
     struct mixture_model model = describe(gguf, importance->file != NULL);
     int64_t n = gguf_get_n_tensors(gguf);
     enum ggml_type *types = cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
+    int32_t *numbers = cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*numbers));
     struct gg_error err;
     bool has;
+
+    model.n_values = matrices_number(gguf, numbers);
 
     for (int64_t i = 0; i < n; i++) {
         enum ggml_type from = gguf_get_tensor_type(gguf, i);
 
-        types[i] = plan_tensor(gguf, i, mixture, &model, choices, counts);
+        types[i] =
+            plan_tensor(gguf, i, numbers[i], mixture, &model, choices, counts);
         counts->quantised += types[i] != from && ggml_is_quantized(from) &&
                              ggml_is_quantized(types[i]);
         cli_check(importance_find(importance, gguf, i, &has, &err), &err);
         check_type(gguf, i, types[i], has);
     }
-    free((void *)(uintptr_t)model.values_before);
+    free(numbers);
     for (size_t i = 0; i < choices->n; i++)
         if (!choices->list[i].used)
             cli_die("--tensor: no matrix is called %s",

@@ -13,15 +13,10 @@ static const struct mixture_model tied = { .n_layer = 16,
 static const struct mixture_model single = { .n_layer = 32, .n_gqa = 1 };
 static const struct mixture_model large = { .n_layer = 80,
                                             .n_gqa = 8,
-                                            .big_llama = true };
+                                            .of_70b = true };
 static const struct mixture_model mixtral = { .n_layer = 32,
                                               .n_gqa = 4,
                                               .n_expert = 8 };
-/* Of each two layers the first has values of its own. */
-static const int32_t halves[] = { 0, 1, 1, 2, 2, 3, 3, 4 };
-static const struct mixture_model sharing = {
-    .n_layer = 8, .n_gqa = 1, .n_values = 4, .values_before = halves
-};
 static const struct mixture_model falcon = { .n_layer = 32,
                                              .n_gqa = 71,
                                              .falcon = true };
@@ -56,8 +51,6 @@ static const struct {
     { "Q4_K_M", &small, "blk.4.ffn_up.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &small, "blk.4.attn_qkv.weight", GGML_TYPE_Q6_K },
     { "Q4_K_M", &small, "blk.3.attn_qkv.weight", GGML_TYPE_Q4_K },
-    { "Q3_K_M", &sharing, "blk.2.attn_v.weight", GGML_TYPE_Q5_K },
-    { "Q3_K_M", &sharing, "blk.4.attn_v.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &tied, "per_layer_token_embd.weight", GGML_TYPE_Q6_K },
     { "Q4_K_M", &small, "per_layer_token_embd.weight", GGML_TYPE_Q4_K },
     { "Q4_K_S", &small, "blk.3.attn_v.weight", GGML_TYPE_Q5_K },
@@ -117,15 +110,29 @@ static const struct {
     { "TQ2_0", &single, "token_embd.weight", GGML_TYPE_Q4_K },
 };
 
+/* Every layer has one of each. */
+static enum ggml_type
+type_of(const char *mixture, const struct mixture_model *model,
+        const char *tensor, bool *fits)
+{
+    const struct mixture *m = mixture_find(mixture);
+    struct mixture_model full = *model;
+    struct mixture_tensor t = { tensor, 4096, 0, strstr(tensor, "_exps.") };
+    int layer = 0;
+
+    (void)sscanf(tensor, "blk.%d.", &layer);
+    t.number = layer;
+    full.n_values = full.n_layer;
+    return m ? mixture_type(m, &full, &t, fits) : GGML_TYPE_COUNT;
+}
+
 static void
 test_cases(void)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct mixture *m = mixture_find(cases[i].mixture);
         bool fits = false;
         enum ggml_type got =
-            m ? mixture_type(m, cases[i].model, cases[i].tensor, 4096, &fits)
-              : GGML_TYPE_COUNT;
+            type_of(cases[i].mixture, cases[i].model, cases[i].tensor, &fits);
         char name[128];
 
         snprintf(name, sizeof(name), "%s %s (%d layers): %s", cases[i].mixture,
