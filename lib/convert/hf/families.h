@@ -23,7 +23,6 @@ enum {
     HF_ODD = 1 << 12,    /* from the second on */
     HF_VOCAB = 1 << 14,  /* a row an id: those that lack are the first */
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
-    HF_LEFT = 1 << 17,   /* has no part in logits: left out, if there is one */
     HF_HALF = 1 << 16,   /* %d is one of half as many */
     HF_EITHER = 1 << 15, /* HF_TRANSPOSE unless gates' and ups' rows, or other
                             tensors' columns, are as long as the embedding */
@@ -60,6 +59,8 @@ struct hf_family {
     const char *windowed; /* as layer_types calls the others; NULL:
                              sliding_attention */
     bool listed;          /* it is any layer that layer_types says */
+    bool half_turns;      /* of heads of layers that see all, half turns; files
+                             name the whole, and divisors of it */
     /* The base by which windowed layers turn, where the configuration names
      * none; below 0: that of the others; 0: files have none. */
     double windowed_base;

@@ -93,8 +93,8 @@ read_heads(struct hf *h)
 
     h->n_head = (int32_t)core_json_int(
         c, "num_attention_heads|n_head|num_heads", 1, MAX_HEADS, 0);
-    h->n_head_kv = (int32_t)core_json_int(c, "num_key_value_heads", 1,
-                                          MAX_HEADS, h->n_head);
+    h->n_head_kv = (int32_t)core_json_int(
+        c, "num_key_value_heads|num_attention_groups", 1, MAX_HEADS, h->n_head);
     h->d_head = (int32_t)core_json_int(
         c, DIM, 1, MAX_HEADS,
         h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);

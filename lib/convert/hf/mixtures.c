@@ -120,12 +120,13 @@ static const struct hf_name groves[] = {
     { "mlp.experts.%d.gate_proj", "ffn_gate_exps", 0 },
     { "mlp.experts.%d.up_proj", "ffn_up_exps", 0 },
     { "mlp.experts.%d.down_proj", "ffn_down_exps", 0 },
-    { "mlp.expert_bias", "", HF_EXACT | HF_LEFT },
     { "mlp.chunk_experts.%d.gate_proj", "ffn_gate_chexps", HF_HALF },
     { "mlp.chunk_experts.%d.up_proj", "ffn_up_chexps", HF_HALF },
     { "mlp.chunk_experts.%d.down_proj", "ffn_down_chexps", HF_HALF },
     { 0 },
 };
+
+static const char *const grove_left[] = { "mlp.expert_bias", NULL };
 
 /* ---- keys ---------------------------------------------------------------- */
 
@@ -398,6 +399,7 @@ const struct hf_family convert_hf_mixtures[] = {
       "model.layers.",
       convert_hf_usual,
       { convert_hf_attention, convert_hf_head_norms, convert_hf_norms, groves },
+      .left_out = grove_left,
       .activations = "silu",
       .keys = keys_grove },
     { "HunYuanMoEV1ForCausalLM",

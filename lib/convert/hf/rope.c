@@ -50,10 +50,16 @@ number_between(struct hf *h, struct rope *r, const char *names, double min,
 
 /* ---- divisors of the frequencies ----------------------------------------- */
 
+static int64_t
+n_divisors(const struct hf *h)
+{
+    return (h->family->half_turns ? h->d_head : h->n_rot) / 2;
+}
+
 static void
 add_divisors(struct hf *h, const char *name, float *values)
 {
-    int64_t n = h->n_rot / 2, ne[GGML_MAX_DIMS] = { n, 1, 1, 1 };
+    int64_t n = n_divisors(h), ne[GGML_MAX_DIMS] = { n, 1, 1, 1 };
     struct hf_rows rows = {
         .made = values, .n_rows = 1, .n_blocks = 1, .length = n
     };
@@ -71,11 +77,13 @@ add_llama3(struct hf *h, struct rope *r)
     double high = core_json_number(&r->all, "high_freq_factor", 1e-3, 1e3, 4);
     double old = core_json_number(&r->all, "original_max_position_embeddings",
                                   1, MAX_CTX, 8192);
-    size_t n = (size_t)h->n_rot / 2;
-    float *x = mem_array(n, sizeof(*x));
+    size_t n = (size_t)h->n_rot / 2, all = (size_t)n_divisors(h);
+    float *x = mem_array(all, sizeof(*x));
 
     if (!x)
         h->config.status = error_nomem(h->config.err);
+    for (size_t i = n; x && i < all; i++)
+        x[i] = 1;
     for (size_t i = 0; x && i < n; i++) {
         double wave = 2 * acos(-1) * pow(r->base, 2.0 * (double)i / h->n_rot);
         double fits = old / wave, smooth = (fits - low) / (high - low);
@@ -238,6 +246,25 @@ set_scaling(struct hf *h, struct rope *r)
         type);
 }
 
+/* The base of the first layer of that kind, where a list has one for each; else
+ * `other`. */
+static double
+listed_base(struct hf *h, bool windowed, double other)
+{
+    const json_t *list = core_json_find(&h->config, "rope_theta");
+
+    for (int32_t i = 0; json_is_array(list) && i < h->n_layer; i++) {
+        double base = json_number_value(json_array_get(list, (size_t)i));
+
+        if (convert_hf_is_windowed(h, i, false) != windowed)
+            continue;
+        if (!(base >= 1 && base <= 1e12))
+            core_json_bad(&h->config, GG_ERR_FORMAT, "rope_theta: %g", base);
+        return base;
+    }
+    return other;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 /* How much of a head turns. */
@@ -248,9 +275,9 @@ read_length(struct hf *h, struct rope *r)
     bool neox = !strcmp(h->family->arch, "gptneox");
     double part =
         number_between(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
-                       phi2   ? 0.5
-                       : neox ? 0.25
-                              : 1);
+                       phi2 || h->family->half_turns ? 0.5
+                       : neox                        ? 0.25
+                                                     : 1);
 
     if (!strcmp(core_json_text(&r->all, "rope_type|type", ""), "proportional"))
         part = 1; /* set_proportional() */
@@ -260,7 +287,11 @@ read_length(struct hf *h, struct rope *r)
         core_json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
                       (int)h->n_rot);
     else
-        convert_hf_set_u32(h, "rope.dimension_count", h->n_rot);
+        convert_hf_set_u32(h, "rope.dimension_count",
+                           h->family->half_turns ? h->d_head : h->n_rot);
+    if (h->family->half_turns && 2 * h->n_rot != h->d_head)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "partial_rotary_factor: is 0.5 in layers that see all");
 }
 
 static void
@@ -284,8 +315,12 @@ convert_hf_read_rope(struct hf *h)
 
     find_objects(h, &r);
     read_length(h, &r);
-    r.base = number_between(
-        h, &r, "rope_theta|rotary_emb_base|global_rope_theta", 1, 1e12, 10000);
+    if (json_is_array(core_json_find(&h->config, "rope_theta")))
+        r.base = listed_base(h, false, 10000);
+    else
+        r.base = number_between(h, &r,
+                                "rope_theta|rotary_emb_base|global_rope_theta",
+                                1, 1e12, 10000);
     if (!convert_hf_good(h))
         return;
     if (strcmp(h->family->arch, "gptj") != 0)
@@ -294,7 +329,7 @@ convert_hf_read_rope(struct hf *h)
     if (h->family->windowed_base > 0)
         set_windowed_base(h, &r, h->family->windowed_base);
     else if (h->family->listed || h->family->windowed_base < 0)
-        set_windowed_base(h, &r, r.base);
+        set_windowed_base(h, &r, listed_base(h, true, r.base));
     if (r.all.status != GG_OK)
         h->config.status = r.all.status;
     if (r.windowed.status != GG_OK)

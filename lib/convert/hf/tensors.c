@@ -4,6 +4,7 @@
 #ifdef HAVE_JANSSON
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -385,10 +386,6 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
 
     snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
     snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
-    if (name->how & HF_LEFT) {
-        convert_hf_weights_find(&h->weights, from);
-        return true;
-    }
     found = take_tensor(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
@@ -465,9 +462,6 @@ static const char *const left_out[] = {
     "embed_vision.",
     "visual.",
     "mlp_AR.",
-    "vision_adapter.",
-    "vision_projection.",
-    "model.mtp.",
     "vision_model.",
     "audio_tower.",
     "embed_audio.",
@@ -487,6 +481,17 @@ is_in(const char *name, const char *const *parts, size_t n)
     return false;
 }
 
+/* A layer behind the others guesses ids further on. */
+static bool
+is_behind(struct hf *h, const char *name)
+{
+    int64_t n = core_json_int(&h->config, "num_nextn_predict_layers", 0, 64, 0);
+    const char *at = strstr(name, h->family->layers);
+    long layer = at ? strtol(at + strlen(h->family->layers), NULL, 10) : 0;
+
+    return at && layer >= h->n_layer && layer < h->n_layer + n;
+}
+
 static void
 check_left(struct hf *h)
 {
@@ -498,7 +503,7 @@ check_left(struct hf *h)
 
         known = known ||
                 is_in(name, left_out, sizeof(left_out) / sizeof(left_out[0])) ||
-                (own && is_in(name, own, SIZE_MAX));
+                (own && is_in(name, own, SIZE_MAX)) || is_behind(h, name);
         if (!known)
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "%s: %s has no such tensor here", name,
