@@ -23,7 +23,7 @@ enum {
     HF_ODD = 1 << 12,    /* from the second on */
     HF_VOCAB = 1 << 14,  /* a row an id: those that lack are the first */
     HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
-    HF_HALF = 1 << 16,   /* %d is one of half as many */
+    HF_HALF = 1 << 18,   /* %d is one of half as many */
     HF_EITHER = 1 << 15, /* HF_TRANSPOSE unless gates' and ups' rows, or other
                             tensors' columns, are as long as the embedding */
     HF_POSITIONS = 1 << 16, /* without the rows of what pads */

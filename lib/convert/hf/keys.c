@@ -92,7 +92,7 @@ read_heads(struct hf *h)
     struct core_json_keys *c = &h->config;
 
     h->n_head = (int32_t)core_json_int(
-        c, "num_attention_heads|n_head|num_heads", 1, MAX_HEADS, 0);
+        c, "num_attention_heads|n_head|num_heads|n_heads", 1, MAX_HEADS, 0);
     h->n_head_kv = (int32_t)core_json_int(
         c, "num_key_value_heads|num_attention_groups", 1, MAX_HEADS, h->n_head);
     h->d_head = (int32_t)core_json_int(
@@ -125,12 +125,12 @@ read_numbers(struct hf *h)
 
     h->n_vocab = (int32_t)core_json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
     h->n_ctx = (int32_t)core_json_int(
-        c, "max_position_embeddings|n_positions|n_ctx", 1, MAX_CTX,
+        c, "max_position_embeddings|n_positions|n_ctx|max_seq_len", 1, MAX_CTX,
         h->family->n_ctx ? h->family->n_ctx : 2048);
     h->n_embd =
         (int32_t)core_json_int(c, "hidden_size|n_embd|d_model", 1, MAX_EMBD, 0);
     h->n_layer = (int32_t)core_json_int(
-        c, "num_hidden_layers|n_layer|num_layers", 1, MAX_LAYERS, 0);
+        c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS, 0);
     h->n_ff = read_ff(h);
     read_heads(h);
 }
