@@ -8,6 +8,7 @@
 
 enum {
     MAX_CTX = 1 << 28,
+    MAX_LOOPS = 64,
 };
 
 /* ---- names --------------------------------------------------------------- */
@@ -105,6 +106,13 @@ static const struct hf_name starcoder_layer[] = {
     { 0 },
 };
 
+static const struct hf_name codeshell_whole[] = {
+    { "transformer.wte", "token_embd", HF_OPTIONAL }, /* or lm_head */
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static void
@@ -169,6 +177,37 @@ keys_starcoder(struct hf *h)
     h->n_head_kv = 1;
 }
 
+static void
+keys_nanbeige(struct hf *h)
+{
+    static const char *const none[] = {
+        "qk_layernorm",
+        "ngram_insert_all_layers",
+        "loop_share_kv",
+        "enable_double_loop_split",
+        "enable_hyper_connection",
+        "enable_mhc",
+        "enable_depth_attention",
+    };
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_set_u32(h, "num_loops",
+                       core_json_int(c, "num_loops", 1, MAX_LOOPS, 1));
+    convert_hf_set_bool(h, "skip_loop_final_norm",
+                        core_json_bool(c, "skip_loop_final_norm", false));
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        convert_hf_must_be(h, none[i], false, false);
+    convert_hf_must_be_int(h, "emb_neighbor_num", 0);
+}
+
+static void
+keys_codeshell(struct hf *h)
+{
+    h->n_head_kv = (int32_t)core_json_int(&h->config, "num_query_groups", 1,
+                                          h->n_head, h->n_head);
+    convert_hf_must_be(h, "group_query_attention", true, true);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const struct hf_family convert_hf_dense[] = {
@@ -187,6 +226,14 @@ const struct hf_family convert_hf_dense[] = {
       .positions = true,
       .tied = true,
       .keys = keys_bloom },
+    { "CodeShellForCausalLM",
+      "codeshell",
+      "transformer.h.",
+      codeshell_whole,
+      { starcoder_layer },
+      .layer_norm = true,
+      .activations = "gelu_pytorch_tanh",
+      .keys = keys_codeshell },
     { "CohereForCausalLM",
       "command-r",
       "model.layers.",
@@ -250,6 +297,13 @@ const struct hf_family convert_hf_dense[] = {
       { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
       .activations = "silu",
       .keys = keys_ministral3 },
+    { "NanbeigeForCausalLM",
+      "nanbeige",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention_pairs, convert_hf_norms, convert_hf_mlp },
+      .activations = "silu",
+      .keys = keys_nanbeige },
     { "NemotronForCausalLM",
       "nemotron",
       "model.layers.",
