@@ -59,16 +59,18 @@ worst_logits(const struct gg_model *m, const struct folder_case *c)
     return worst;
 }
 
-/* Of a pair that [SEP] parts. */
+/* Of a pair that [SEP] parts; of two answers by how much the first is more
+ * likely. */
 static double
 worst_score(const struct gg_model *m, const struct folder_case *c)
 {
-    struct gg_session *s = new_session(m, gg_session_params_default());
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
+    struct gg_session *s = new_session(m, params);
     int32_t pair[FOLDER_CASE_PAIR];
-    float score = 0;
+    float score[2] = { 0 };
     struct gg_chunk chunk = { .ids = pair,
                               .n = FOLDER_CASE_PAIR,
-                              .embed.values = &score,
+                              .embed.values = score,
                               .embed.pooling = GG_POOL_RANK };
     double want = c->rows[0].values[0], d;
 
@@ -76,8 +78,8 @@ worst_score(const struct gg_model *m, const struct folder_case *c)
     pair[FOLDER_CASE_SEPARATOR] = 3;
     must(gg_session_eval(s, &chunk, 1, &err));
     gg_session_free(s);
-    d = (double)score - want;
-    return gg_model_n_scores(m) == 1 ? d * d / (want * want) : INFINITY;
+    d = (double)score[0] - (double)score[1] - want;
+    return gg_model_n_scores(m) <= 2 ? d * d / (want * want) : INFINITY;
 }
 
 static double

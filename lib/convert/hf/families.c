@@ -381,7 +381,7 @@ static const struct hf_family families[] = {
       { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
         convert_hf_mlp },
       .activations = "silu",
-      .keys = convert_hf_keys_qwen },
+      .keys = convert_hf_keys_qwen3 },
     { "Qwen3MoeForCausalLM",
       "qwen3moe",
       "model.layers.",

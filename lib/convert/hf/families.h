@@ -148,6 +148,9 @@ convert_hf_keys_qwen(struct hf *h);
 /* Of all with experts; `used` where the configuration does not say it. */
 void
 convert_hf_keys_qwen_moe(struct hf *h, int64_t used);
+/* rerank.c. */
+void
+convert_hf_keys_qwen3(struct hf *h);
 void
 convert_hf_keys_qwen2moe(struct hf *h);
 void

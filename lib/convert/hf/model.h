@@ -30,6 +30,7 @@ struct hf {
     int32_t n_rot, n_expert, n_kinds; /* of texts, of an encoder */
     int32_t n_pad;                    /* rows of positions that no id has */
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
+    bool answers;             /* yes or no, in place of an output */
     bool weighed;             /* the tensors are wanted, not only the keys */
 };
 

@@ -442,7 +442,7 @@ take_whole(struct hf *h)
     for (; name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
 
-        if (strcmp(name->to, "output") || !tied)
+        if (strcmp(name->to, "output") || (!tied && !h->answers))
             next &= take_both(h, "", "", name);
         name += next;
     }

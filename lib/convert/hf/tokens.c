@@ -253,6 +253,8 @@ read_tokenizer(struct hf_tokens *t)
         convert_hf_set_specials(t);
         set_template(t);
     }
+    if (convert_hf_good(t->h) && t->h->answers && t->h->weighed)
+        convert_hf_add_answers(t);
     fail(t, &t->config);
     mem_free(made);
 }

@@ -98,6 +98,10 @@ convert_hf_wordpiece_lines(struct hf_tokens *t);
 void
 convert_hf_wordpiece_keys(struct hf_tokens *t);
 
+/* rerank.c: adds the rows of the output by which yes and no are told. */
+void
+convert_hf_add_answers(struct hf_tokens *t);
+
 /* pre.c: tokenizer.ggml.pre by the steps of a pre_tokenizer; NULL: no rule
  * is known that does the same. */
 const char *
