@@ -133,6 +133,10 @@ add_dense(struct hf *h, const struct safetensors *file)
                           "%s: no tensor of such a step, or of another shape",
                           t->name);
     }
+    step_name(name, h->n_steps - 1, ".weight");
+    if (convert_hf_good(h) && gguf_find_tensor(h->gguf, name) < 0)
+        core_json_bad(&h->here, GG_ERR_FORMAT,
+                      "modules.json: a Dense has no linear.weight");
 }
 
 static void
