@@ -46,11 +46,12 @@ is_sparse(const struct gguf_tensor *t)
 static void
 add_tensor(struct needs *n, const struct gguf_tensor *t)
 {
+    const char *name = t->name + (begins(t->name, "enc.") ? 4 : 0); /* T5's */
     char *end;
     long layer;
 
-    if (begins(t->name, "blk.")) {
-        layer = strtol(t->name + 4, &end, 10);
+    if (begins(name, "blk.")) {
+        layer = strtol(name + 4, &end, 10);
         if (*end == '.' && layer >= 0 && layer < n->n)
             n->layers[layer] += t->size;
     } else if (is_sparse(t)) {
