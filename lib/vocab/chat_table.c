@@ -47,6 +47,21 @@
 #define GEMMA(role)                                                            \
     { TOKEN("<start_of_turn>") role "\n", TOKEN("<end_of_turn>") "\n" }
 
+#define GEMMA4(role)                                                           \
+    { TOKEN("<|turn>") role "\n", TOKEN("<turn|>") "\n" }
+#define EXAONE_MOE(role)                                                       \
+    { TOKEN("<|" role "|>") "\n", TOKEN("<|endofturn|>") "\n" }
+#define GLM(role)                                                              \
+    { TOKEN("<|" role "|>") "\n", "" }
+#define GLM_TOOL                                                               \
+    { TOKEN("<|observation|>") "\n" MAYBE("<tool_response>") "\n",             \
+      "\n" MAYBE("</tool_response>") }
+#define SEED(role)                                                             \
+    { TOKEN("<seed:bos>") role "\n", TOKEN("<seed:eos>") }
+#define MINIMAX(role)                                                          \
+    { TOKEN("]~b]") role "\n", TOKEN("[e~[") "\n" }
+#define HUNYUAN(name) "<" BAR "hy_" name BAR ">"
+
 #define QWEN_TOOL                                                              \
     { TOKEN("<|im_start|>") "user\n" MAYBE("<tool_response>") "\n",            \
       "\n" MAYBE("</tool_response>") TOKEN("<|im_end|>") "\n" }
@@ -260,6 +275,72 @@ const struct gg_chat_template vocab_chat_templates[] = {
       .open = "### Response:\n",
       .system = "Below is an instruction that describes a task. Write a "
           "response that appropriately completes the request." },
+    /* For files without a template: found by name only. */
+    { .name = "exaone3",
+      .turns = { { TOKEN("[|system|]"), TOKEN("[|endofturn|]") "\n" },
+                 { TOKEN("[|user|]"), "\n" },
+                 { TOKEN("[|assistant|]"), TOKEN("[|endofturn|]") "\n" } },
+      .open = TOKEN("[|assistant|]"), .system = "" },
+    { .name = "exaone-moe",
+      .turns = { EXAONE_MOE("system"), EXAONE_MOE("user"),
+                 EXAONE_MOE("assistant"), EXAONE_MOE("tool") },
+      .open = TOKEN("<|assistant|>") "\n", .trim = ALL },
+    /* GLM's answers end with the token of whoever speaks next. */
+    { .name = "glm4",
+      .turns = { GLM("system"), GLM("user"), GLM("assistant"),
+                 GLM("observation") },
+      .prelude = TOKEN("[gMASK]") TOKEN("<sop>"),
+      .open = TOKEN("<|assistant|>") "\n" },
+    { .name = "glm4.5",
+      .turns = { GLM("system"), GLM("user"),
+                 { TOKEN("<|assistant|>") "\n" MAYBE("<think>")
+                       MAYBE("</think>") "\n", "" },
+                 GLM_TOOL },
+      .prelude = TOKEN("[gMASK]") TOKEN("<sop>"),
+      .open = TOKEN("<|assistant|>"), .trim = 1u << GG_ROLE_ASSISTANT },
+    { .name = "seed-oss",
+      .turns = { SEED("system"), SEED("user"), SEED("assistant"),
+                 SEED("tool") },
+      .open = TOKEN("<seed:bos>") "assistant\n",
+      .trim = 1u << GG_ROLE_ASSISTANT },
+    { .name = "gemma4",
+      .turns = { GEMMA4("system"), GEMMA4("user"), GEMMA4("model") },
+      .open = TOKEN("<|turn>") "model\n" MAYBE("<|channel>") "thought\n"
+          MAYBE("<channel|>"),
+      .bos = true, .trim = ALL },
+    { .name = "minimax-m2",
+      .turns = { MINIMAX("system"), MINIMAX("user"), MINIMAX("ai") },
+      .prelude = TOKEN("]~!b["),
+      .open = TOKEN("]~b]") "ai\n" MAYBE("<think>") "\n",
+      .system = "You are a helpful assistant." },
+    { .name = "dots1",
+      .turns = { { TOKEN("<|system|>"), TOKEN("<|endofsystem|>") },
+                 { TOKEN("<|userprompt|>"), TOKEN("<|endofuserprompt|>") },
+                 { TOKEN("<|response|>"), TOKEN("<|endofresponse|>") } },
+      .open = TOKEN("<|response|>") },
+    { .name = "ernie4.5",
+      .turns = { { "", "\n" }, { "User: ", "\n" },
+                 { "Assistant: ", TOKEN("<|end_of_sentence|>") } },
+      .prelude = TOKEN("<|begin_of_sentence|>"),
+      .open = "Assistant: " },
+    { .name = "hunyuan-moe",
+      .turns = { { "", TOKEN("<|extra_4|>") },
+                 { TOKEN("<|startoftext|>"), TOKEN("<|extra_0|>") },
+                 { "", TOKEN("<|eos|>") } },
+      .open = "", .merged = true, .joint = true },
+    { .name = "hunyuan-dense",
+      .turns = { { "", TOKEN(HUNYUAN("place" BLANK "holder" BLANK "no" BLANK
+                                     "3")) },
+                 { TOKEN(HUNYUAN("User")), "" },
+                 { TOKEN(HUNYUAN("Assistant")),
+                   TOKEN(HUNYUAN("place" BLANK "holder" BLANK "no" BLANK
+                                 "2")) } },
+      .open = TOKEN(HUNYUAN("Assistant")), .bos = true },
+    /* No system's message. */
+    { .name = "orion",
+      .turns = { { "", "\n\n" }, { "Human: ", "\n\nAssistant: " EOS },
+                 { "", EOS } },
+      .open = "", .merged = true, .bos = true },
     { .name = NULL },
 };
 /* clang-format on */

@@ -24,6 +24,11 @@ static const char *const other_ids[] = {
     "<\xef\xbd\x9c"                                                            \
     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"
 
+#define HUNYUAN_END                                                            \
+    "<\xef\xbd\x9c"                                                            \
+    "hy_place\xe2\x96\x81holder\xe2\x96\x81no\xe2\x96\x81"                     \
+    "2\xef\xbd\x9c>"
+
 /* Tokens that end a text or a turn in the families that write them so. They
  * count where they are control tokens or the user defined them. */
 static const char *const eog_names[] = {
@@ -52,7 +57,14 @@ static const char *const eog_names[] = {
     "<|tool_response>",
     "<|end_of_turn|>",
     "<|eot|>",
+    "[|endofturn|]",
+    "<|endofresponse|>",
+    "<|end_of_sentence|>",
+    "<seed:eos>",
+    "[e~[",
+    "<|eos|>",
     DEEPSEEK_END,
+    HUNYUAN_END,
 };
 
 enum {

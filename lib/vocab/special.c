@@ -110,7 +110,7 @@ is_markup(const struct gg_vocab *v, int32_t id)
     return id == v->bos || id == v->eos || gg_vocab_is_eog(v, id) ||
            (n >= 2 && memcmp(p, "<|", 2) == 0) ||
            (n >= 4 && memcmp(p, "<\xef\xbd\x9c", 4) == 0) ||
-           (n && (p[0] == '<' || p[0] == '[') && vocab_chat_is_token(p, n));
+           (n && strchr("<[]", p[0]) && vocab_chat_is_token(p, n));
 }
 
 bool
