@@ -7,14 +7,17 @@
 
 /* ---- BERT, RoBERTa ------------------------------------------------------- */
 
-#define EMBEDDINGS(prefix)                                                     \
-    { prefix "embeddings.word_embeddings", "token_embd", 0 },                  \
+#define WORDS(prefix)                                                          \
     {                                                                          \
-        prefix "embeddings.token_type_embeddings", "token_types", HF_F32       \
+        prefix "embeddings.word_embeddings", "token_embd", 0                   \
     }
 #define POSITIONS(prefix, how)                                                 \
     {                                                                          \
         prefix "embeddings.position_embeddings", "position_embd", HF_F32 | how \
+    }
+#define KINDS(prefix)                                                          \
+    {                                                                          \
+        prefix "embeddings.token_type_embeddings", "token_types", HF_F32       \
     }
 #define NORM(prefix)                                                           \
     {                                                                          \
@@ -22,28 +25,28 @@
     }
 
 static const struct hf_name bert_whole[] = {
-    EMBEDDINGS("bert."),
-    POSITIONS("bert.", 0),
-    NORM("bert."),
-    { 0 },
+    WORDS("bert."), POSITIONS("bert.", 0), KINDS("bert."), NORM("bert."), { 0 },
 };
 static const struct hf_name bert_rank[] = {
-    EMBEDDINGS("bert."),
+    WORDS("bert."),
     POSITIONS("bert.", 0),
+    KINDS("bert."),
     NORM("bert."),
     { "bert.pooler.dense", "cls", HF_F32 },
     { "classifier", "cls.output", HF_F32 },
     { 0 },
 };
 static const struct hf_name roberta_whole[] = {
-    EMBEDDINGS("roberta."),
+    WORDS("roberta."),
     POSITIONS("roberta.", HF_POSITIONS),
+    KINDS("roberta."),
     NORM("roberta."),
     { 0 },
 };
 static const struct hf_name roberta_rank[] = {
-    EMBEDDINGS("roberta."),
+    WORDS("roberta."),
     POSITIONS("roberta.", HF_POSITIONS),
+    KINDS("roberta."),
     NORM("roberta."),
     { "classifier.dense", "cls", HF_F32 },
     { "classifier.out_proj", "cls.output", HF_F32 },
@@ -64,7 +67,8 @@ static const struct hf_name bert_layer[] = {
 /* ---- nomic-bert ---------------------------------------------------------- */
 
 static const struct hf_name nomic_whole[] = {
-    EMBEDDINGS("bert."),
+    WORDS("bert."),
+    KINDS("bert."),
     { "bert.emb_ln", "token_embd_norm", 0 },
     { 0 },
 };
@@ -93,7 +97,8 @@ static const struct hf_name nomic_moe_layer[] = {
 /* ---- jina-bert ----------------------------------------------------------- */
 
 static const struct hf_name jina_whole[] = {
-    EMBEDDINGS("bert."),
+    WORDS("bert."),
+    KINDS("bert."),
     NORM("bert."),
     { 0 },
 };
@@ -117,7 +122,8 @@ static const struct hf_name jina_layer[] = {
     { 0 },
 };
 static const struct hf_name jina3_whole[] = {
-    EMBEDDINGS("roberta."),
+    WORDS("roberta."),
+    KINDS("roberta."),
     { "roberta.emb_ln", "token_embd_norm", 0 },
     { 0 },
 };
