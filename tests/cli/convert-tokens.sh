@@ -61,3 +61,46 @@ config '"added_tokens_decoder":{"264":{"content":"<other>","special":true}}'
 echo 'abcab<other>a<new>' | gg-tokenize -m dir --no-bos --special parse
 echo '{"<new>":260}' >dir/added_tokens.json && config '"x":1'
 echo x | gg-tokenize -m dir; echo $?
+
+# Unigram's, as T5 has it; as XLM-R has it, ids are moved by what that adds.
+score() { # text, type, score as octal bytes
+    printf "\\012\\$(printf %o $((${#1} + 9)))\\012\\$(printf %o ${#1})%s" "$1"
+    printf "\\025$3\\030\\$(printf %o "$2")"
+}
+rm -r dir && mkdir dir
+{
+    score '<unk>' 2 '\0\0\0\0' && score '<s>' 3 '\0\0\0\0'
+    score '</s>' 3 '\0\0\0\0'
+    for c in a b c; do score $c 1 '\0\0\200\300'; done    # -4
+    score ab 1 '\0\0\240\300' && score bc 1 '\0\0\200\277' # -5, -1
+    printf '\022\002\030\001\032\002\030\000'
+} >dir/spiece.model
+model() { # class, vocab_size
+    echo "{\"architectures\":[\"$1\"],\"vocab_size\":$2,\"hidden_size\":8,
+        \"num_hidden_layers\":1,\"num_attention_heads\":1,
+        \"eos_token_id\":2,\"bos_token_id\":0}" >dir/config.json
+}
+model T5EncoderModel 10
+printf abcab | gg-tokenize -m dir
+mv dir/spiece.model dir/sentencepiece.bpe.model
+model XLMRobertaModel 10
+printf abcab | gg-tokenize -m dir
+printf '<pad><mask>' | gg-tokenize -m dir --special parse
+
+# Gemma 4's is BPE of characters by rank.
+rm -r dir && mkdir dir
+model Gemma4ForCausalLM 12
+cat >dir/tokenizer.json <<'END'
+{"added_tokens":[{"id":0,"content":"<bos>","special":true},
+    {"id":1,"content":"<|channel>","special":true}],
+"normalizer":{"type":"Replace","pattern":{"String":" "},"content":"\u2581"},
+"pre_tokenizer":{"type":"Split","pattern":{"String":" "},"behavior":
+    "MergedWithPrevious","invert":false},
+"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":
+    {"id":"<bos>"}},{"Sequence":{"id":"A"}}]},
+"model":{"type":"BPE","byte_fallback":true,"unk_token":"<unk>","vocab":
+    {"<unk>":2,"a":3,"b":4,"c":5,"bc":6,"ab":7,"<0x64>":8,"\u2581":9,
+     "c\u2581":10,"\u2581a":11},
+"merges":[["b","c"],["a","b"],["c","\u2581"],["\u2581","a"]]}}
+END
+printf 'abc ab<|channel>a' | gg-tokenize -m dir
