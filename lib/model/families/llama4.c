@@ -1,12 +1,13 @@
 /* llama4.c - Llama 4: chunks, layers without rope, inputs of experts weighed
  *
  * x = embed(ids)
- * x = x + attention(norm(x))           three of four layers turn, see the keys
- *                                      of their chunk, and norm(rope(q)),
- *                                      norm(rope(k)) without weights; the
- * fourth sees all, q by a temperature x = x + mixture(c) + shared(c), c =
- * norm(x)     experts read c sigmoid(score); logits = output(norm(x)) each
- * layer, or each other, has them */
+ * x = x + attention(norm(x))
+ * x = x + mixture(c) + shared(c), c = norm(x)     each layer, or each other
+ * logits = output(norm(x))
+ *
+ * Three of four layers turn, see the keys of their chunk, and have
+ * norm(rope(q)), norm(rope(k)) without weights; the fourth sees all, its
+ * queries by a temperature. Experts read c sigmoid(score). */
 #include "model/arch.h"
 
 enum {

@@ -1,13 +1,13 @@
 /* step35.c - Step 3.5 and 3.7: a gate a head, limits of activations
  *
  * x = embed(ids)
- * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k)); each
- * head's answer times sigmoid(gate(norm(x))) x = x + mixture(c) + shared(c), c
- * = norm(x)     the first layers are dense; logits = output(norm(x)) experts as
- * in DeepSeek V3
+ * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k))
+ * x = x + mixture(c) + shared(c), c = norm(x)     the first layers are dense;
+ * logits = output(norm(x))                        experts as in DeepSeek V3
  *
- * Windowed layers have other numbers of heads and turn whole, by another base;
- * of the others' heads the first half turns. Some of the last layers have
+ * Each head's answer is multiplied by sigmoid(gate(norm(x))). Windowed layers
+ * have other numbers of heads and turn whole, by another base; of the others'
+ * heads the first half turns. Some of the last layers have
  * min(silu(gate), limit) * clamp(up, -limit, limit). */
 #include "model/arch.h"
 
