@@ -1,0 +1,24 @@
+/* case.h - small and capital letters of Latin, Greek, Cyrillic, Armenian */
+#ifndef CHAT_CASE_H
+#define CHAT_CASE_H
+
+#include "chat/text.h"
+
+/* A letter's other form, or itself. */
+uint32_t
+chat_upper(uint32_t c);
+uint32_t
+chat_lower(uint32_t c);
+
+enum chat_case {
+    CHAT_CASE_UPPER,
+    CHAT_CASE_LOWER,
+    CHAT_CASE_TITLE,   /* each word's first letter is capital */
+    CHAT_CASE_CAPITAL, /* the first letter is */
+};
+
+struct chat_value
+chat_change_case(struct chat_run *r, const struct chat_string *s,
+                 enum chat_case how);
+
+#endif

@@ -1,0 +1,722 @@
+/* parse_expression.c - the expressions of the template language
+ *
+ * From the loosest to the tightest: if else, or, and, not, comparisons, + -,
+ * ~, * / // %, **, signs, then what follows a value: .name [item] (call)
+ * |filter and `is` test. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chat/builtin.h"
+#include "chat/parser.h"
+
+static struct chat_node *
+parse_unary(struct chat_parser *p, bool filters);
+
+static struct chat_node *
+pair(struct chat_parser *p, enum chat_node_type type, struct chat_node *a,
+     struct chat_node *b)
+{
+    struct chat_node *n = chat_parse_node(p, type);
+
+    if (n) {
+        n->a = a;
+        n->b = b;
+        n->line = a ? a->line : n->line;
+    }
+    return n;
+}
+
+static struct chat_node *
+binary(struct chat_parser *p, int op, struct chat_node *a, struct chat_node *b)
+{
+    struct chat_node *n = pair(p, CHAT_NODE_BINARY, a, b);
+
+    if (n)
+        n->op = op;
+    return n;
+}
+
+/* ---- literals ------------------------------------------------------------ */
+
+static bool
+is_word(const struct chat_token *t, const char *a, const char *b)
+{
+    return (t->n == strlen(a) && memcmp(t->s, a, t->n) == 0) ||
+           (t->n == strlen(b) && memcmp(t->s, b, t->n) == 0);
+}
+
+static struct chat_node *
+constant(struct chat_parser *p, struct chat_value v)
+{
+    struct chat_node *n = chat_parse_node(p, CHAT_NODE_CONSTANT);
+
+    if (n)
+        n->value = v;
+    return n;
+}
+
+static struct chat_node *
+parse_word(struct chat_parser *p)
+{
+    const struct chat_token *t = p->token;
+    struct chat_node *n = chat_parse_node(p, CHAT_NODE_CONSTANT);
+
+    if (!n)
+        return NULL;
+    if (is_word(t, "true", "True"))
+        n->value = chat_bool(true);
+    else if (is_word(t, "false", "False"))
+        n->value = chat_bool(false);
+    else if (is_word(t, "none", "None"))
+        n->value = CHAT_VALUE_NONE;
+    else
+        n->type = CHAT_NODE_NAME;
+    p->uses |= is_word(t, "varargs", "") * CHAT_VARARGS |
+               is_word(t, "kwargs", "") * CHAT_KWARGS |
+               is_word(t, "caller", "") * CHAT_CALLER;
+    n->name = chat_parse_name(p);
+    return n;
+}
+
+static struct chat_node *
+parse_number(struct chat_parser *p)
+{
+    const struct chat_token *t = p->token++;
+    char digits[64];
+    size_t n = 0;
+    int64_t i;
+
+    for (size_t k = 0; k < t->n && n + 1 < sizeof(digits); k++)
+        if (t->s[k] != '_')
+            digits[n++] = t->s[k];
+    digits[n] = '\0';
+    if (t->type == CHAT_TOKEN_FLOAT)
+        return constant(p, chat_float(strtod(digits, NULL)));
+    errno = 0;
+    i = strtoll(digits, NULL, 10);
+    if (errno || t->n >= sizeof(digits))
+        return chat_parse_fail(p, "a number is too large");
+    return constant(p, chat_int(i));
+}
+
+/* The code of \xhh, \uhhhh or \Uhhhhhhhh; -1: not that many digits. */
+static int64_t
+hexadecimal(const char *s, const char *end, int digits)
+{
+    int64_t code = 0;
+
+    for (int i = 0; i < digits; i++) {
+        static const char hex[] = "0123456789abcdef";
+        const char *h = s + i < end && s[i] ? strchr(hex, s[i] | 0x20) : NULL;
+
+        if (!h)
+            return -1;
+        code = 16 * code + (h - hex);
+    }
+    return code > 0x10ffff ? -1 : code;
+}
+
+static char *
+put_utf8(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        *to++ = (char)c;
+        return to;
+    }
+    if (c >= 0x10000)
+        *to++ = (char)(0xf0 | c >> 18);
+    if (c >= 0x800)
+        *to++ = (char)((c < 0x10000 ? 0xe0 : 0x80) | (c >> 12 & 0x3f));
+    *to++ = (char)((c < 0x800 ? 0xc0 : 0x80) | (c >> 6 & 0x3f));
+    *to++ = (char)(0x80 | (c & 0x3f));
+    return to;
+}
+
+/* What stands behind a backslash; returns how much of it. */
+static size_t
+unescape(const char *s, const char *end, char **to)
+{
+    static const char from[] = "abfnrtv\\'\"", plain[] = "\a\b\f\n\r\t\v\\'\"";
+    const char *simple = *s ? strchr(from, *s) : NULL;
+    int digits = *s == 'x' ? 2 : *s == 'u' ? 4 : *s == 'U' ? 8 : 0;
+    int64_t code = digits ? hexadecimal(s + 1, end, digits) : -1;
+
+    if (*s == '\n')
+        return 1;
+    if (simple) {
+        *(*to)++ = plain[simple - from];
+        return 1;
+    }
+    if (code >= 0) {
+        *to = put_utf8(*to, (uint32_t)code);
+        return 1 + (size_t)digits;
+    }
+    if (*s >= '0' && *s <= '7') {
+        size_t n = 0;
+
+        for (code = 0; n < 3 && s + n < end && s[n] >= '0' && s[n] <= '7'; n++)
+            code = 8 * code + (s[n] - '0');
+        *to = put_utf8(*to, (uint32_t)code);
+        return n;
+    }
+    *(*to)++ = '\\';
+    *(*to)++ = *s;
+    return 1;
+}
+
+static char *
+decode(const struct chat_token *t, char *to)
+{
+    const char *end = t->s + t->n - 1;
+
+    for (const char *s = t->s + 1; s < end;)
+        if (*s == '\\' && s + 1 < end)
+            s += 1 + unescape(s + 1, end, &to);
+        else
+            *to++ = *s++;
+    return to;
+}
+
+/* Strings that follow one another are one. */
+static struct chat_node *
+parse_string(struct chat_parser *p)
+{
+    const struct chat_token *t = p->token;
+    size_t size = 0;
+    char *s, *end;
+
+    for (; t->type == CHAT_TOKEN_STRING; t++)
+        size += t->n;
+    s = end = chat_arena_alloc(p->arena, size);
+    if (!s)
+        return chat_parse_fail(p, "out of memory");
+    for (; p->token->type == CHAT_TOKEN_STRING; p->token++)
+        end = decode(p->token, end);
+    return constant(p,
+                    chat_string(p->arena, s, (size_t)(end - s), CHAT_TRUSTED));
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static struct chat_node *
+parse_pair(struct chat_parser *p)
+{
+    struct chat_node *key = chat_parse_expression(p);
+
+    chat_parse_need(p, ":");
+    return pair(p, CHAT_NODE_PAIR, key, chat_parse_expression(p));
+}
+
+/* What stands between brackets, with commas between, to the closing one. */
+static struct chat_node *
+parse_items(struct chat_parser *p, const char *closing,
+            struct chat_node *(*parse)(struct chat_parser *))
+{
+    struct chat_node *first = NULL, **last = &first;
+
+    while (p->status == GG_OK && !chat_parse_at(p, closing)) {
+        *last = parse(p);
+        if (!*last)
+            break;
+        last = &(*last)->next;
+        if (!chat_parse_skip(p, ","))
+            break;
+    }
+    chat_parse_need(p, closing);
+    return first;
+}
+
+static struct chat_node *
+parse_brackets(struct chat_parser *p)
+{
+    bool dict = chat_parse_skip(p, "{");
+    struct chat_node *n =
+        chat_parse_node(p, dict ? CHAT_NODE_DICT : CHAT_NODE_LIST);
+
+    if (!dict)
+        chat_parse_need(p, "[");
+    if (n)
+        n->a = dict ? parse_items(p, "}", parse_pair)
+                    : parse_items(p, "]", chat_parse_expression);
+    return n;
+}
+
+/* (expression), or a tuple. */
+static struct chat_node *
+parse_parentheses(struct chat_parser *p)
+{
+    struct chat_node *n;
+
+    chat_parse_need(p, "(");
+    if (chat_parse_skip(p, ")"))
+        return chat_parse_node(p, CHAT_NODE_TUPLE);
+    n = chat_parse_tuple(p, true);
+    chat_parse_need(p, ")");
+    return n;
+}
+
+static struct chat_node *
+parse_primary(struct chat_parser *p)
+{
+    switch (p->token->type) {
+    case CHAT_TOKEN_NAME:
+        return parse_word(p);
+    case CHAT_TOKEN_STRING:
+        return parse_string(p);
+    case CHAT_TOKEN_INT:
+    case CHAT_TOKEN_FLOAT:
+        return parse_number(p);
+    default:
+        if (chat_parse_at(p, "("))
+            return parse_parentheses(p);
+        if (chat_parse_at(p, "[") || chat_parse_at(p, "{"))
+            return parse_brackets(p);
+        return chat_parse_expected(p, "an expression");
+    }
+}
+
+/* ---- what follows a value ------------------------------------------------ */
+
+static struct chat_node *
+parse_argument(struct chat_parser *p)
+{
+    struct chat_node *n = chat_parse_node(p, CHAT_NODE_ARGUMENT);
+    const struct chat_token *behind = p->token + 1;
+
+    if (!n)
+        return NULL;
+    if (chat_parse_skip(p, "**")) {
+        n->op = '2';
+    } else if (chat_parse_skip(p, "*")) {
+        n->op = '*';
+    } else if (p->token->type == CHAT_TOKEN_NAME &&
+               behind->type == CHAT_TOKEN_OPERATOR && behind->n == 1 &&
+               behind->s[0] == '=') {
+        n->name = chat_parse_name(p);
+        chat_parse_need(p, "=");
+    }
+    n->a = chat_parse_expression(p);
+    return n;
+}
+
+struct chat_node *
+chat_parse_arguments(struct chat_parser *p)
+{
+    if (!chat_parse_skip(p, "("))
+        return NULL;
+    return parse_items(p, ")", parse_argument);
+}
+
+static struct chat_node *
+parse_attribute(struct chat_parser *p, struct chat_node *of)
+{
+    struct chat_node *n;
+
+    if (p->token->type == CHAT_TOKEN_INT)
+        return pair(p, CHAT_NODE_ITEM, of, parse_number(p));
+    if (p->token->type != CHAT_TOKEN_NAME)
+        return chat_parse_expected(p, "a name");
+    n = pair(p, CHAT_NODE_ATTRIBUTE, of, NULL);
+    if (n)
+        n->name = chat_parse_name(p);
+    return n;
+}
+
+/* A bound of a slice, which may lack. */
+static struct chat_node *
+parse_bound(struct chat_parser *p)
+{
+    if (chat_parse_at(p, ":") || chat_parse_at(p, "]"))
+        return NULL;
+    return chat_parse_expression(p);
+}
+
+static struct chat_node *
+parse_item(struct chat_parser *p, struct chat_node *of)
+{
+    struct chat_node *b = parse_bound(p);
+    struct chat_node *n = pair(p, CHAT_NODE_ITEM, of, b);
+
+    if (!n)
+        return NULL;
+    if (chat_parse_skip(p, ":")) {
+        n->type = CHAT_NODE_SLICE;
+        n->c = parse_bound(p);
+        if (chat_parse_skip(p, ":"))
+            n->d = parse_bound(p);
+    } else if (!b) {
+        return chat_parse_expected(p, "an expression");
+    }
+    chat_parse_need(p, "]");
+    return n;
+}
+
+static struct chat_node *
+parse_postfix(struct chat_parser *p, struct chat_node *n)
+{
+    while (p->status == GG_OK)
+        if (chat_parse_skip(p, "."))
+            n = parse_attribute(p, n);
+        else if (chat_parse_skip(p, "["))
+            n = parse_item(p, n);
+        else if (chat_parse_at(p, "("))
+            n = pair(p, CHAT_NODE_CALL, n, chat_parse_arguments(p));
+        else
+            break;
+    return n;
+}
+
+static struct chat_node *
+parse_filter(struct chat_parser *p, struct chat_node *of)
+{
+    struct chat_node *n;
+
+    if (p->token->type != CHAT_TOKEN_NAME)
+        return chat_parse_expected(p, "a filter's name");
+    n = pair(p, CHAT_NODE_FILTER, of, NULL);
+    if (!n)
+        return NULL;
+    n->name = chat_parse_name(p);
+    n->builtin = n->name ? chat_filter(n->name) : NULL;
+    n->b = chat_parse_arguments(p);
+    return n;
+}
+
+struct chat_node *
+chat_parse_filters(struct chat_parser *p, struct chat_node *node, bool first)
+{
+    while (p->status == GG_OK && (first || chat_parse_skip(p, "|"))) {
+        node = parse_filter(p, node);
+        first = false;
+    }
+    return node;
+}
+
+/* Whether a test's argument follows, without parentheses. */
+static bool
+at_argument(const struct chat_parser *p)
+{
+    const struct chat_token *t = p->token;
+
+    if (t->type == CHAT_TOKEN_NAME)
+        return !chat_parse_at_word(p, "else") && !chat_parse_at_word(p, "or") &&
+               !chat_parse_at_word(p, "and") && !chat_parse_at_word(p, "if") &&
+               !chat_parse_at_word(p, "is") && !chat_parse_at_word(p, "in") &&
+               !chat_parse_at_word(p, "not") &&
+               !chat_parse_at_word(p, "recursive");
+    return t->type == CHAT_TOKEN_STRING || t->type == CHAT_TOKEN_INT ||
+           t->type == CHAT_TOKEN_FLOAT || chat_parse_at(p, "[") ||
+           chat_parse_at(p, "{");
+}
+
+static struct chat_node *
+parse_test(struct chat_parser *p, struct chat_node *of)
+{
+    bool negated = chat_parse_skip_word(p, "not");
+    struct chat_node *n = pair(p, CHAT_NODE_TEST, of, NULL), *not ;
+
+    if (!n)
+        return NULL;
+    if (p->token->type != CHAT_TOKEN_NAME)
+        return chat_parse_expected(p, "a test's name");
+    n->name = chat_parse_name(p);
+    n->builtin = n->name ? chat_test(n->name) : NULL;
+    if (chat_parse_at(p, "("))
+        n->b = chat_parse_arguments(p);
+    else if (at_argument(p))
+        n->b = pair(p, CHAT_NODE_ARGUMENT, parse_postfix(p, parse_primary(p)),
+                    NULL);
+    if (!negated)
+        return n;
+    not = pair(p, CHAT_NODE_UNARY, n, NULL);
+    if (not )
+        not ->op = '!';
+    return not ;
+}
+
+/* |filters and tests. */
+static struct chat_node *
+parse_behind(struct chat_parser *p, struct chat_node *n)
+{
+    while (p->status == GG_OK)
+        if (chat_parse_at(p, "|"))
+            n = chat_parse_filters(p, n, false);
+        else if (chat_parse_skip_word(p, "is"))
+            n = parse_test(p, n);
+        else if (chat_parse_at(p, "("))
+            n = pair(p, CHAT_NODE_CALL, n, chat_parse_arguments(p));
+        else
+            break;
+    return n;
+}
+
+/* ---- operators ----------------------------------------------------------- */
+
+static struct chat_node *
+parse_sign(struct chat_parser *p)
+{
+    int op = p->token->s[0];
+    struct chat_node *n = chat_parse_node(p, CHAT_NODE_UNARY);
+
+    p->token++;
+    if (!n)
+        return NULL;
+    n->op = op;
+    n->a = parse_unary(p, false);
+    return n;
+}
+
+static struct chat_node *
+parse_unary(struct chat_parser *p, bool filters)
+{
+    struct chat_node *n;
+
+    if (!chat_parse_down(p))
+        return NULL;
+    n = chat_parse_at(p, "-") || chat_parse_at(p, "+") ? parse_sign(p)
+                                                       : parse_primary(p);
+    n = parse_postfix(p, n);
+    if (filters)
+        n = parse_behind(p, n);
+    chat_parse_up(p);
+    return n;
+}
+
+static struct chat_node *
+parse_power(struct chat_parser *p)
+{
+    struct chat_node *n = parse_unary(p, true);
+
+    while (chat_parse_skip(p, "**"))
+        n = binary(p, CHAT_OP_POWER, n, parse_unary(p, true));
+    return n;
+}
+
+static struct chat_node *
+parse_product(struct chat_parser *p)
+{
+    struct chat_node *n = parse_power(p);
+
+    for (;;)
+        if (chat_parse_skip(p, "*"))
+            n = binary(p, '*', n, parse_power(p));
+        else if (chat_parse_skip(p, "/"))
+            n = binary(p, '/', n, parse_power(p));
+        else if (chat_parse_skip(p, "//"))
+            n = binary(p, CHAT_OP_FLOOR_DIVIDE, n, parse_power(p));
+        else if (chat_parse_skip(p, "%"))
+            n = binary(p, '%', n, parse_power(p));
+        else
+            return n;
+}
+
+static struct chat_node *
+parse_concat(struct chat_parser *p)
+{
+    struct chat_node *n = parse_product(p);
+
+    while (chat_parse_skip(p, "~"))
+        n = pair(p, CHAT_NODE_CONCAT, n, parse_product(p));
+    return n;
+}
+
+static struct chat_node *
+parse_sum(struct chat_parser *p)
+{
+    struct chat_node *n = parse_concat(p);
+
+    for (;;)
+        if (chat_parse_skip(p, "+"))
+            n = binary(p, '+', n, parse_concat(p));
+        else if (chat_parse_skip(p, "-"))
+            n = binary(p, '-', n, parse_concat(p));
+        else
+            return n;
+}
+
+static bool
+skip_comparison(struct chat_parser *p, int *op)
+{
+    static const struct {
+        const char *text;
+        int op;
+    } known[] = {
+        { "==", CHAT_OP_EQUAL },
+        { "!=", CHAT_OP_NOT_EQUAL },
+        { ">=", CHAT_OP_AT_LEAST },
+        { "<=", CHAT_OP_AT_MOST },
+        { ">", '>' },
+        { "<", '<' },
+    };
+    const struct chat_token *t = p->token;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (chat_parse_skip(p, known[i].text)) {
+            *op = known[i].op;
+            return true;
+        }
+    *op = chat_parse_skip_word(p, "not") ? CHAT_OP_NOT_IN : CHAT_OP_IN;
+    if (chat_parse_skip_word(p, "in"))
+        return true;
+    p->token = t;
+    return false;
+}
+
+static struct chat_node *
+parse_comparison(struct chat_parser *p)
+{
+    struct chat_node *n = parse_sum(p), *compare, **last;
+    int op;
+
+    if (!skip_comparison(p, &op))
+        return n;
+    compare = pair(p, CHAT_NODE_COMPARE, n, NULL);
+    if (!compare)
+        return NULL;
+    last = &compare->b;
+    do {
+        *last = pair(p, CHAT_NODE_OPERAND, parse_sum(p), NULL);
+        if (!*last)
+            return NULL;
+        (*last)->op = op;
+        last = &(*last)->next;
+    } while (skip_comparison(p, &op));
+    return compare;
+}
+
+static struct chat_node *
+parse_not(struct chat_parser *p)
+{
+    struct chat_node *n;
+
+    if (!chat_parse_at_word(p, "not"))
+        return parse_comparison(p);
+    if (!chat_parse_down(p))
+        return NULL;
+    n = chat_parse_node(p, CHAT_NODE_UNARY);
+    p->token++;
+    if (n) {
+        n->op = '!';
+        n->a = parse_not(p);
+    }
+    chat_parse_up(p);
+    return n;
+}
+
+static struct chat_node *
+parse_and(struct chat_parser *p)
+{
+    struct chat_node *n = parse_not(p);
+
+    while (chat_parse_skip_word(p, "and"))
+        n = pair(p, CHAT_NODE_AND, n, parse_not(p));
+    return n;
+}
+
+static struct chat_node *
+parse_or(struct chat_parser *p)
+{
+    struct chat_node *n = parse_and(p);
+
+    while (chat_parse_skip_word(p, "or"))
+        n = pair(p, CHAT_NODE_OR, n, parse_and(p));
+    return n;
+}
+
+struct chat_node *
+chat_parse_expression(struct chat_parser *p)
+{
+    struct chat_node *n;
+
+    if (!chat_parse_down(p))
+        return NULL;
+    n = parse_or(p);
+    while (p->status == GG_OK && chat_parse_skip_word(p, "if")) {
+        n = pair(p, CHAT_NODE_IF_ELSE, parse_or(p), n);
+        if (n && chat_parse_skip_word(p, "else"))
+            n->c = chat_parse_expression(p);
+    }
+    chat_parse_up(p);
+    return n;
+}
+
+/* Whether a tuple ends in front of the next token. */
+static bool
+at_end_of_tuple(const struct chat_parser *p)
+{
+    return p->token->type == CHAT_TOKEN_BLOCK_END ||
+           p->token->type == CHAT_TOKEN_PRINT_END || chat_parse_at(p, ")") ||
+           chat_parse_at(p, "=") || chat_parse_at_word(p, "in");
+}
+
+struct chat_node *
+chat_parse_tuple(struct chat_parser *p, bool condition)
+{
+    struct chat_node *n = condition ? chat_parse_expression(p) : parse_or(p);
+    struct chat_node *tuple, **last;
+
+    if (!n || !chat_parse_at(p, ","))
+        return n;
+    tuple = pair(p, CHAT_NODE_TUPLE, n, NULL);
+    last = &n->next;
+    while (tuple && p->status == GG_OK && chat_parse_skip(p, ",") &&
+           !at_end_of_tuple(p)) {
+        *last = condition ? chat_parse_expression(p) : parse_or(p);
+        if (!*last)
+            break;
+        last = &(*last)->next;
+    }
+    return tuple;
+}
+
+static struct chat_node *
+parse_target_name(struct chat_parser *p)
+{
+    struct chat_node *n, *of;
+
+    if (chat_parse_skip(p, "(")) {
+        n = chat_parse_target(p);
+        chat_parse_need(p, ")");
+        return n;
+    }
+    if (p->token->type != CHAT_TOKEN_NAME)
+        return chat_parse_expected(p, "a name");
+    n = chat_parse_node(p, CHAT_NODE_NAME);
+    if (n)
+        n->name = chat_parse_name(p);
+    if (!n || !chat_parse_skip(p, "."))
+        return n;
+    of = n;
+    n = pair(p, CHAT_NODE_ATTRIBUTE, of, NULL);
+    if (p->token->type != CHAT_TOKEN_NAME)
+        return chat_parse_expected(p, "a name");
+    if (n)
+        n->name = chat_parse_name(p);
+    return n;
+}
+
+struct chat_node *
+chat_parse_target(struct chat_parser *p)
+{
+    struct chat_node *n, *tuple, **last;
+
+    if (!chat_parse_down(p))
+        return NULL;
+    n = parse_target_name(p);
+    chat_parse_up(p);
+    if (!n || !chat_parse_at(p, ","))
+        return n;
+    tuple = pair(p, CHAT_NODE_TUPLE, n, NULL);
+    last = &n->next;
+    while (tuple && p->status == GG_OK && chat_parse_skip(p, ",") &&
+           !at_end_of_tuple(p)) {
+        *last = parse_target_name(p);
+        if (!*last)
+            break;
+        last = &(*last)->next;
+    }
+    return tuple;
+}

@@ -1,0 +1,189 @@
+/* repr.c - values as Python prints them: str() and repr() */
+#include <config.h>
+
+#include "chat/repr.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chat/text.h"
+
+/* ---- numbers ------------------------------------------------------------- */
+
+/* The fewest digits that give the number back, as d.ddde+xx. */
+static void
+shortest(char *out, size_t size, double f)
+{
+    for (int digits = 0; digits <= 16; digits++) {
+        snprintf(out, size, "%.*e", digits, f);
+        if (strtod(out, NULL) == f)
+            return;
+    }
+}
+
+void
+chat_float_text(char out[CHAT_FLOAT_TEXT], double f)
+{
+    char e[40];
+    int exponent, digits;
+
+    if (isnan(f) || isinf(f)) {
+        strcpy(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
+        return;
+    }
+    shortest(e, sizeof(e), f);
+    exponent = atoi(strchr(e, 'e') + 1);
+    digits = (int)strcspn(e + (e[0] == '-'), "e");
+    digits -= digits > 1 ? 2 : 1; /* behind the point */
+    if (exponent < -4 || exponent >= 16) {
+        strcpy(out, e);
+        return;
+    }
+    digits = digits > exponent ? digits - exponent : 0;
+    snprintf(out, CHAT_FLOAT_TEXT, "%.*f", digits > 1 ? digits : 1, f);
+}
+
+static void
+put_float(struct chat_builder *b, double f)
+{
+    char s[CHAT_FLOAT_TEXT];
+
+    chat_float_text(s, f);
+    chat_put_words(b, s);
+}
+
+static void
+put_int(struct chat_builder *b, int64_t i)
+{
+    char s[24];
+
+    snprintf(s, sizeof(s), "%" PRId64, i);
+    chat_put_words(b, s);
+}
+
+/* ---- strings ------------------------------------------------------------- */
+
+/* What Python shows as an escape sequence, of the first 256: control
+ * characters, NO-BREAK SPACE, SOFT HYPHEN. Of later ones it shows the
+ * unassigned and separators so; here the separators. */
+static bool
+is_printable(uint32_t c)
+{
+    return c >= 0x20 && !(c >= 0x7f && c <= 0xa0) && c != 0xad &&
+           (c == 0x20 || !chat_is_space(c));
+}
+
+static void
+put_escaped(struct chat_builder *b, uint32_t c, enum chat_origin origin)
+{
+    char s[16];
+    int n;
+
+    if (c == '\n' || c == '\r' || c == '\t')
+        n = snprintf(s, sizeof(s), "\\%c",
+                     c == '\n'   ? 'n'
+                     : c == '\r' ? 'r'
+                                 : 't');
+    else
+        n = snprintf(s, sizeof(s),
+                     c < 0x100     ? "\\x%02x"
+                     : c < 0x10000 ? "\\u%04x"
+                                   : "\\U%08x",
+                     c);
+    chat_put(b, s, (size_t)n, origin);
+}
+
+static void
+put_quoted(struct chat_builder *b, const struct chat_string *s)
+{
+    bool doubled = s->n && memchr(s->s, '\'', s->n) && !memchr(s->s, '"', s->n);
+    const char *quote = doubled ? "\"" : "'";
+
+    chat_put_words(b, quote);
+    for (size_t at = 0, n; at < s->n && !chat_failed(b->r); at += n) {
+        uint32_t c = 0;
+
+        n = chat_character(s, at, &c);
+        if (c == '\\' || (c == '\'' && !doubled))
+            chat_put(b, "\\", 1, chat_origin_at(s, at));
+        if (is_printable(c))
+            chat_put_part(b, s, at, n);
+        else
+            put_escaped(b, c, chat_origin_at(s, at));
+    }
+    chat_put_words(b, quote);
+}
+
+/* ---- lists and dicts ----------------------------------------------------- */
+
+static void
+put_list(struct chat_builder *b, const struct chat_list *list, bool tuple)
+{
+    chat_put_words(b, tuple ? "(" : "[");
+    for (size_t i = 0; i < list->n && !chat_failed(b->r); i++) {
+        chat_put_words(b, i ? ", " : "");
+        chat_put_repr(b, list->items[i]);
+    }
+    chat_put_words(b, tuple && list->n == 1 ? "," : "");
+    chat_put_words(b, tuple ? ")" : "]");
+}
+
+static void
+put_dict(struct chat_builder *b, const struct chat_dict *dict)
+{
+    chat_put_words(b, "{");
+    for (size_t i = 0; i < dict->n && !chat_failed(b->r); i++) {
+        chat_put_words(b, i ? ", " : "");
+        chat_put_repr(b, dict->pairs[i].key);
+        chat_put_words(b, ": ");
+        chat_put_repr(b, dict->pairs[i].value);
+    }
+    chat_put_words(b, "}");
+}
+
+void
+chat_put_repr(struct chat_builder *b, struct chat_value v)
+{
+    chat_take_steps(b->r, 1);
+    switch (v.type) {
+    case CHAT_NONE:
+        chat_put_words(b, "None");
+        break;
+    case CHAT_BOOL:
+        chat_put_words(b, v.b ? "True" : "False");
+        break;
+    case CHAT_INT:
+        put_int(b, v.i);
+        break;
+    case CHAT_FLOAT:
+        put_float(b, v.f);
+        break;
+    case CHAT_STRING:
+        put_quoted(b, v.string);
+        break;
+    case CHAT_LIST:
+    case CHAT_TUPLE:
+        put_list(b, v.list, v.type == CHAT_TUPLE);
+        break;
+    case CHAT_DICT:
+        put_dict(b, v.dict);
+        break;
+    default:
+        chat_put_words(b, v.type == CHAT_UNDEFINED   ? "Undefined"
+                          : v.type == CHAT_NAMESPACE ? "<Namespace>"
+                          : v.type == CHAT_LOOP      ? "<LoopContext>"
+                                                     : "<function>");
+    }
+}
+
+void
+chat_put_value(struct chat_builder *b, struct chat_value v)
+{
+    if (v.type == CHAT_STRING)
+        chat_put_string(b, v.string);
+    else if (v.type != CHAT_UNDEFINED)
+        chat_put_repr(b, v);
+}

@@ -1,0 +1,13 @@
+/* repr.h - numbers as Python prints them */
+#ifndef CHAT_REPR_H
+#define CHAT_REPR_H
+
+enum {
+    CHAT_FLOAT_TEXT = 40
+};
+
+/* repr(f): the fewest digits that give the number back. */
+void
+chat_float_text(char out[CHAT_FLOAT_TEXT], double f);
+
+#endif

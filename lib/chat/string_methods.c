@@ -1,0 +1,695 @@
+/* string_methods.c - what strings can do */
+#include <config.h>
+
+#include <string.h>
+
+#include "chat/builtin.h"
+#include "chat/case.h"
+#include "chat/text.h"
+
+/* ---- white space and case ------------------------------------------------ */
+
+/* `chars` None or absent: white space. */
+static struct chat_value
+strip(struct chat_run *r, struct chat_value self, struct chat_value chars,
+      unsigned sides)
+{
+    const struct chat_string *set = NULL;
+
+    if (chars.type != CHAT_ABSENT && chars.type != CHAT_NONE) {
+        set = chat_string_argument(r, chars, NULL);
+        if (!set)
+            return chat_undefined(NULL);
+    }
+    return chat_strip(r, self.string, set, sides);
+}
+
+static struct chat_value
+method_strip(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    return strip(r, self, a->v[0], CHAT_LEFT | CHAT_RIGHT);
+}
+
+static struct chat_value
+method_lstrip(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    return strip(r, self, a->v[0], CHAT_LEFT);
+}
+
+static struct chat_value
+method_rstrip(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    return strip(r, self, a->v[0], CHAT_RIGHT);
+}
+
+static struct chat_value
+method_upper(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    (void)a;
+    return chat_change_case(r, self.string, CHAT_CASE_UPPER);
+}
+
+static struct chat_value
+method_lower(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    (void)a;
+    return chat_change_case(r, self.string, CHAT_CASE_LOWER);
+}
+
+static struct chat_value
+method_title(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    (void)a;
+    return chat_change_case(r, self.string, CHAT_CASE_TITLE);
+}
+
+static struct chat_value
+method_capitalize(struct chat_run *r, struct chat_value self,
+                  const struct chat_arguments *a)
+{
+    (void)a;
+    return chat_change_case(r, self.string, CHAT_CASE_CAPITAL);
+}
+
+/* ---- splitting ----------------------------------------------------------- */
+
+static void
+add_part(struct chat_run *r, struct chat_value out, const struct chat_string *s,
+         size_t from, size_t to)
+{
+    struct chat_value part = chat_part(r, s, from, to - from);
+
+    chat_take_steps(r, 1);
+    chat_add(r, out, part);
+}
+
+static size_t
+skip_space(const struct chat_string *s, size_t at, bool space)
+{
+    while (at < s->n) {
+        uint32_t c = 0;
+        size_t n = chat_character(s, at, &c);
+
+        if (chat_is_space(c) != space)
+            break;
+        at += n;
+    }
+    return at;
+}
+
+/* At white space, at most `most` times. */
+static void
+split_words(struct chat_run *r, struct chat_value out,
+            const struct chat_string *s, size_t most)
+{
+    size_t at = skip_space(s, 0, true);
+
+    while (at < s->n && !chat_failed(r)) {
+        size_t end = most ? skip_space(s, at, false) : s->n;
+
+        if (!most)
+            while (end > at) {
+                uint32_t c = 0;
+                size_t n = chat_character_before(s, end, &c);
+
+                if (!chat_is_space(c))
+                    break;
+                end -= n;
+            }
+        add_part(r, out, s, at, end);
+        at = skip_space(s, end, true);
+        most -= most > 0;
+    }
+}
+
+static void
+split_at(struct chat_run *r, struct chat_value out, const struct chat_string *s,
+         const struct chat_string *by, size_t most)
+{
+    size_t at = 0, next;
+
+    while (most-- && !chat_failed(r) &&
+           (next = chat_find(s, at, by)) != SIZE_MAX) {
+        add_part(r, out, s, at, next);
+        at = next + by->n;
+    }
+    if (!chat_failed(r))
+        add_part(r, out, s, at, s->n);
+}
+
+/* Where `by` stands last in s[0..end), or SIZE_MAX. */
+static size_t
+find_last(const struct chat_string *s, size_t end, const struct chat_string *by)
+{
+    if (by->n > end)
+        return SIZE_MAX;
+    for (size_t at = end - by->n + 1; at-- > 0;)
+        if (memcmp(s->s + at, by->s, by->n) == 0)
+            return at;
+    return SIZE_MAX;
+}
+
+static void
+reverse(struct chat_list *list)
+{
+    for (size_t i = 0; i < list->n / 2; i++) {
+        struct chat_value v = list->items[i];
+
+        list->items[i] = list->items[list->n - 1 - i];
+        list->items[list->n - 1 - i] = v;
+    }
+}
+
+static void
+split_from_end(struct chat_run *r, struct chat_value out,
+               const struct chat_string *s, const struct chat_string *by,
+               size_t most)
+{
+    size_t end = s->n, at;
+
+    while (most-- && !chat_failed(r) &&
+           (at = find_last(s, end, by)) != SIZE_MAX) {
+        chat_take_steps(r, (end - at) / 64);
+        add_part(r, out, s, at + by->n, end);
+        end = at;
+    }
+    if (chat_failed(r))
+        return;
+    add_part(r, out, s, 0, end);
+    reverse(out.list);
+}
+
+/* The text to split at; NULL is white space. False: a failure. */
+static bool
+separator(struct chat_run *r, struct chat_value v,
+          const struct chat_string **by)
+{
+    *by = NULL;
+    if (v.type == CHAT_ABSENT || v.type == CHAT_NONE)
+        return true;
+    *by = chat_string_argument(r, v, NULL);
+    if (*by && (*by)->n == 0)
+        chat_fail(r, "nothing can be split at an empty text");
+    return !chat_failed(r);
+}
+
+static size_t
+most_splits(struct chat_run *r, struct chat_value v)
+{
+    int64_t n = chat_int_argument(r, v, -1);
+
+    return n < 0 ? SIZE_MAX : (size_t)n;
+}
+
+static struct chat_value
+method_split(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    struct chat_value out = chat_new_list(r, CHAT_LIST);
+    size_t most = most_splits(r, a->v[1]);
+    const struct chat_string *by;
+
+    if (!separator(r, a->v[0], &by) || chat_failed(r))
+        return chat_undefined(NULL);
+    if (by)
+        split_at(r, out, self.string, by, most);
+    else
+        split_words(r, out, self.string, most);
+    return out;
+}
+
+static struct chat_value
+method_rsplit(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    struct chat_value out = chat_new_list(r, CHAT_LIST);
+    size_t most = most_splits(r, a->v[1]);
+    const struct chat_string *by;
+
+    if (!separator(r, a->v[0], &by) || chat_failed(r))
+        return chat_undefined(NULL);
+    if (by)
+        split_from_end(r, out, self.string, by, most);
+    else if (most == SIZE_MAX)
+        split_words(r, out, self.string, most);
+    else
+        return chat_fail(r, "rsplit() at white space has no limit here");
+    return out;
+}
+
+/* The end of the line that begins at `at`, and where the next begins. */
+static size_t
+end_of_line(const struct chat_string *s, size_t at, size_t *next)
+{
+    for (; at < s->n; at++) {
+        size_t n = s->s[at] == '\r' && at + 1 < s->n && s->s[at + 1] == '\n';
+
+        if (strchr("\n\r\v\f\x1c\x1d\x1e", s->s[at]) && s->s[at]) {
+            *next = at + 1 + n;
+            return at;
+        }
+    }
+    *next = at;
+    return at;
+}
+
+static struct chat_value
+method_splitlines(struct chat_run *r, struct chat_value self,
+                  const struct chat_arguments *a)
+{
+    struct chat_value out = chat_new_list(r, CHAT_LIST);
+    bool keep = chat_bool_argument(a->v[0], false);
+
+    for (size_t at = 0, next; at < self.string->n && !chat_failed(r);
+         at = next) {
+        size_t end = end_of_line(self.string, at, &next);
+
+        add_part(r, out, self.string, at, keep ? next : end);
+    }
+    return out;
+}
+
+static struct chat_value
+partition(struct chat_run *r, struct chat_value self, struct chat_value by,
+          bool last)
+{
+    const struct chat_string *s = self.string;
+    const struct chat_string *sep = chat_string_argument(r, by, NULL);
+    struct chat_value out = chat_new_list(r, CHAT_TUPLE);
+    size_t at, end;
+
+    if (chat_failed(r) || sep->n == 0)
+        return chat_fail(r, "nothing can be split at an empty text");
+    at = last ? find_last(s, s->n, sep) : chat_find(s, 0, sep);
+    end = at == SIZE_MAX ? (last ? 0 : s->n) : at + sep->n;
+    at = at == SIZE_MAX ? end : at;
+    add_part(r, out, s, 0, at);
+    add_part(r, out, s, at, end);
+    add_part(r, out, s, end, s->n);
+    return out;
+}
+
+static struct chat_value
+method_partition(struct chat_run *r, struct chat_value self,
+                 const struct chat_arguments *a)
+{
+    return partition(r, self, a->v[0], false);
+}
+
+static struct chat_value
+method_rpartition(struct chat_run *r, struct chat_value self,
+                  const struct chat_arguments *a)
+{
+    return partition(r, self, a->v[0], true);
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static bool
+begins(const struct chat_string *s, const struct chat_string *with)
+{
+    return with->n <= s->n &&
+           (with->n == 0 || memcmp(s->s, with->s, with->n) == 0);
+}
+
+static bool
+ends(const struct chat_string *s, const struct chat_string *with)
+{
+    return with->n <= s->n && (with->n == 0 || memcmp(s->s + s->n - with->n,
+                                                      with->s, with->n) == 0);
+}
+
+/* Whether it begins or ends with a text, or with one of a tuple. */
+static struct chat_value
+stands_at(struct chat_run *r, struct chat_value self, struct chat_value v,
+          bool (*at)(const struct chat_string *, const struct chat_string *))
+{
+    const struct chat_string *with;
+
+    if (v.type == CHAT_TUPLE) {
+        for (size_t i = 0; i < v.list->n; i++)
+            if (v.list->items[i].type == CHAT_STRING &&
+                at(self.string, v.list->items[i].string))
+                return chat_bool(true);
+        return chat_bool(false);
+    }
+    with = chat_string_argument(r, v, NULL);
+    return chat_bool(with && at(self.string, with));
+}
+
+static struct chat_value
+method_startswith(struct chat_run *r, struct chat_value self,
+                  const struct chat_arguments *a)
+{
+    return stands_at(r, self, a->v[0], begins);
+}
+
+static struct chat_value
+method_endswith(struct chat_run *r, struct chat_value self,
+                const struct chat_arguments *a)
+{
+    return stands_at(r, self, a->v[0], ends);
+}
+
+/* The character where a text begins; -1: nowhere. */
+static int64_t
+character_of(const struct chat_string *s, size_t at)
+{
+    const struct chat_string before = { .s = s->s, .n = at };
+
+    return at == SIZE_MAX ? -1 : (int64_t)chat_length(&before);
+}
+
+static struct chat_value
+method_find(struct chat_run *r, struct chat_value self,
+            const struct chat_arguments *a)
+{
+    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+
+    if (!what)
+        return chat_undefined(NULL);
+    return chat_int(character_of(self.string, chat_find(self.string, 0, what)));
+}
+
+static struct chat_value
+method_rfind(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+
+    if (!what)
+        return chat_undefined(NULL);
+    return chat_int(character_of(self.string,
+                                 find_last(self.string, self.string->n, what)));
+}
+
+static struct chat_value
+found(struct chat_run *r, struct chat_value i)
+{
+    return i.type == CHAT_INT && i.i < 0 ? chat_fail(r, "substring not found")
+                                         : i;
+}
+
+static struct chat_value
+method_index(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    return found(r, method_find(r, self, a));
+}
+
+static struct chat_value
+method_rindex(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    return found(r, method_rfind(r, self, a));
+}
+
+static struct chat_value
+method_count(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+    int64_t n = 0;
+
+    if (!what)
+        return chat_undefined(NULL);
+    if (what->n == 0)
+        return chat_int((int64_t)chat_length(self.string) + 1);
+    for (size_t at = 0; (at = chat_find(self.string, at, what)) != SIZE_MAX;
+         at += what->n)
+        n++;
+    return chat_int(n);
+}
+
+/* ---- changing ------------------------------------------------------------ */
+
+/* "" stands between all characters, and around them. */
+static struct chat_value
+put_between(struct chat_run *r, const struct chat_string *s,
+            const struct chat_string *new, int64_t most)
+{
+    struct chat_builder b = { .r = r };
+    size_t at = 0;
+
+    for (; !chat_failed(r) && at <= s->n && most != 0; most--) {
+        size_t n = at < s->n ? chat_character(s, at, NULL) : 1;
+
+        chat_put_string(&b, new);
+        if (at < s->n)
+            chat_put_part(&b, s, at, n);
+        at += n;
+    }
+    if (at < s->n)
+        chat_put_part(&b, s, at, s->n - at);
+    return chat_built(&b);
+}
+
+static struct chat_value
+method_replace(struct chat_run *r, struct chat_value self,
+               const struct chat_arguments *a)
+{
+    const struct chat_string *s = self.string;
+    const struct chat_string *old = chat_string_argument(r, a->v[0], NULL);
+    const struct chat_string *new = chat_string_argument(r, a->v[1], NULL);
+    int64_t most =
+        a->v[2].type == CHAT_NONE ? -1 : chat_int_argument(r, a->v[2], -1);
+    struct chat_builder b = { .r = r };
+    size_t at = 0, next;
+
+    if (chat_failed(r))
+        return chat_undefined(NULL);
+    if (old->n == 0)
+        return put_between(r, s, new, most);
+    while (!chat_failed(r) && most-- != 0 &&
+           (next = chat_find(s, at, old)) != SIZE_MAX) {
+        chat_take_steps(r, 1);
+        chat_put_part(&b, s, at, next - at);
+        chat_put_string(&b, new);
+        at = next + old->n;
+    }
+    chat_put_part(&b, s, at, s->n - at);
+    return chat_built(&b);
+}
+
+static struct chat_value
+method_removeprefix(struct chat_run *r, struct chat_value self,
+                    const struct chat_arguments *a)
+{
+    const struct chat_string *s = self.string;
+    const struct chat_string *cut = chat_string_argument(r, a->v[0], NULL);
+    size_t n = cut && begins(s, cut) ? cut->n : 0;
+
+    return chat_part(r, s, n, s->n - n);
+}
+
+static struct chat_value
+method_removesuffix(struct chat_run *r, struct chat_value self,
+                    const struct chat_arguments *a)
+{
+    const struct chat_string *s = self.string;
+    const struct chat_string *cut = chat_string_argument(r, a->v[0], NULL);
+    size_t n = cut && ends(s, cut) ? cut->n : 0;
+
+    return chat_part(r, s, 0, s->n - n);
+}
+
+static struct chat_value
+method_join(struct chat_run *r, struct chat_value self,
+            const struct chat_arguments *a)
+{
+    struct chat_value list = chat_iterate(r, a->v[0]);
+    struct chat_builder b = { .r = r };
+
+    for (size_t i = 0; !chat_failed(r) && i < list.list->n; i++) {
+        if (list.list->items[i].type != CHAT_STRING)
+            return chat_fail(r, "join: item %zu is a %s, not a str", i,
+                             chat_type_name(list.list->items[i]));
+        if (i)
+            chat_put_string(&b, self.string);
+        chat_put_string(&b, list.list->items[i].string);
+    }
+    return chat_built(&b);
+}
+
+static void
+put_fill(struct chat_builder *b, char c, int64_t n)
+{
+    for (; n > 0 && !chat_failed(b->r); n--)
+        chat_put(b, &c, 1, CHAT_TEXT);
+}
+
+/* To so many characters, with blanks at the sides. */
+static struct chat_value
+pad(struct chat_run *r, struct chat_value self, const struct chat_arguments *a,
+    unsigned sides)
+{
+    int64_t width = chat_int_argument(r, a->v[0], 0);
+    int64_t n = width - (int64_t)chat_length(self.string);
+    int64_t left = sides == CHAT_LEFT    ? n
+                   : sides == CHAT_RIGHT ? 0
+                                         : n / 2 + (n & width & 1);
+    struct chat_builder b = { .r = r };
+
+    n = n < 0 ? 0 : n;
+    left = left < 0 ? 0 : left;
+    put_fill(&b, ' ', left);
+    chat_put_string(&b, self.string);
+    put_fill(&b, ' ', n - left);
+    return chat_built(&b);
+}
+
+static struct chat_value
+method_ljust(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    return pad(r, self, a, CHAT_RIGHT);
+}
+
+static struct chat_value
+method_rjust(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    return pad(r, self, a, CHAT_LEFT);
+}
+
+static struct chat_value
+method_center(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    return pad(r, self, a, CHAT_LEFT | CHAT_RIGHT);
+}
+
+static struct chat_value
+method_zfill(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    const struct chat_string *s = self.string;
+    int64_t n = chat_int_argument(r, a->v[0], 0) - (int64_t)chat_length(s);
+    size_t sign = s->n && (s->s[0] == '-' || s->s[0] == '+');
+    struct chat_builder b = { .r = r };
+
+    chat_put_part(&b, s, 0, sign);
+    put_fill(&b, '0', n);
+    chat_put_part(&b, s, sign, s->n - sign);
+    return chat_built(&b);
+}
+
+static struct chat_value
+method_format(struct chat_run *r, struct chat_value self,
+              const struct chat_arguments *a)
+{
+    return chat_format_braces(r, self.string, a);
+}
+
+/* ---- kinds of characters ------------------------------------------------- */
+
+/* Letters by their case, and all beyond ASCII that is no white space. */
+static bool
+is_letter(uint32_t c)
+{
+    return (c | 32) - 'a' < 26u || (c >= 0x80 && !chat_is_space(c));
+}
+
+static bool
+is_digit(uint32_t c)
+{
+    return c - '0' < 10u;
+}
+
+static bool
+is_letter_or_digit(uint32_t c)
+{
+    return is_letter(c) || is_digit(c);
+}
+
+static struct chat_value
+all_are(const struct chat_string *s, bool (*is)(uint32_t c))
+{
+    bool all = s->n > 0;
+
+    for (size_t at = 0; all && at < s->n;) {
+        uint32_t c = 0;
+
+        at += chat_character(s, at, &c);
+        all = is(c);
+    }
+    return chat_bool(all);
+}
+
+/* Whether all letters with two forms, at least one, have this one. */
+static struct chat_value
+all_have(const struct chat_string *s, uint32_t (*form)(uint32_t c))
+{
+    bool some = false;
+
+    for (size_t at = 0; at < s->n;) {
+        uint32_t c = 0;
+
+        at += chat_character(s, at, &c);
+        if (form(c) != c)
+            return chat_bool(false);
+        some = some || chat_upper(c) != c || chat_lower(c) != c;
+    }
+    return chat_bool(some);
+}
+
+#define KIND(name, result)                                                     \
+    static struct chat_value name(struct chat_run *r, struct chat_value self,  \
+                                  const struct chat_arguments *a)              \
+    {                                                                          \
+        (void)r, (void)a;                                                      \
+        return result;                                                         \
+    }
+
+KIND(method_isspace, all_are(self.string, chat_is_space))
+KIND(method_isalpha, all_are(self.string, is_letter))
+KIND(method_isdigit, all_are(self.string, is_digit))
+KIND(method_isalnum, all_are(self.string, is_letter_or_digit))
+KIND(method_isupper, all_have(self.string, chat_upper))
+KIND(method_islower, all_have(self.string, chat_lower))
+
+const struct chat_builtin chat_string_methods[] = {
+    { "capitalize", method_capitalize, "" },
+    { "center", method_center, "width" },
+    { "count", method_count, "sub" },
+    { "endswith", method_endswith, "suffix" },
+    { "find", method_find, "sub" },
+    { "format", method_format, NULL },
+    { "index", method_index, "sub" },
+    { "isalnum", method_isalnum, "" },
+    { "isalpha", method_isalpha, "" },
+    { "isdecimal", method_isdigit, "" },
+    { "isdigit", method_isdigit, "" },
+    { "islower", method_islower, "" },
+    { "isnumeric", method_isdigit, "" },
+    { "isspace", method_isspace, "" },
+    { "isupper", method_isupper, "" },
+    { "join", method_join, "iterable" },
+    { "ljust", method_ljust, "width" },
+    { "lower", method_lower, "" },
+    { "lstrip", method_lstrip, "chars" },
+    { "partition", method_partition, "sep" },
+    { "removeprefix", method_removeprefix, "prefix" },
+    { "removesuffix", method_removesuffix, "suffix" },
+    { "replace", method_replace, "old,new,count" },
+    { "rfind", method_rfind, "sub" },
+    { "rindex", method_rindex, "sub" },
+    { "rjust", method_rjust, "width" },
+    { "rpartition", method_rpartition, "sep" },
+    { "rsplit", method_rsplit, "sep,maxsplit" },
+    { "rstrip", method_rstrip, "chars" },
+    { "split", method_split, "sep,maxsplit" },
+    { "splitlines", method_splitlines, "keepends" },
+    { "startswith", method_startswith, "prefix" },
+    { "strip", method_strip, "chars" },
+    { "title", method_title, "" },
+    { "upper", method_upper, "" },
+    { "zfill", method_zfill, "width" },
+    { NULL },
+};

@@ -1,0 +1,41 @@
+/* template.h - chat templates in Jinja, parsed once and rendered often
+ *
+ * The language is Jinja's as transformers sets it up: no files, no host, no
+ * way to change a value but a namespace's. */
+#ifndef CHAT_TEMPLATE_H
+#define CHAT_TEMPLATE_H
+
+#include "chat/value.h"
+
+#include "core/error.h"
+
+struct chat_template;
+
+/* What a rendering may take; zero is the default. */
+struct chat_limits {
+    size_t memory;  /* bytes */
+    uint64_t steps; /* nodes of the template, and 64 bytes copied */
+};
+
+/* Parses a template of n bytes, which need not live on. On GG_OK *out is the
+ * caller's: chat_template_free() it. An error begins with its line. */
+enum gg_status
+chat_template_parse(const char *text, size_t n, struct chat_template **out,
+                    struct gg_error *err);
+void
+chat_template_free(struct chat_template *t);
+
+/* True if the template has this name anywhere. */
+bool
+chat_template_uses(const struct chat_template *t, const char *name);
+
+/* Renders with the variables of a dict; `time`, seconds since 1970 UTC, is what
+ * strftime_now() sees. The text goes to *out and lives in the arena, as do the
+ * variables. Several threads may render one template at once. */
+enum gg_status
+chat_template_render(const struct chat_template *t, struct chat_value variables,
+                     int64_t time, const struct chat_limits *limits,
+                     struct chat_arena *arena, struct chat_string *out,
+                     struct gg_error *err);
+
+#endif

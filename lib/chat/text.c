@@ -1,0 +1,308 @@
+/* text.c - strings whose bytes have an origin */
+#include <config.h>
+
+#include "chat/text.h"
+
+#include <string.h>
+
+/* ---- building ------------------------------------------------------------ */
+
+static bool
+make_room(struct chat_builder *b, size_t more)
+{
+    size_t cap = b->cap ? b->cap : 64;
+    char *s;
+
+    while (cap - b->n < more && cap < SIZE_MAX / 4)
+        cap *= 2;
+    if (cap == b->cap)
+        return true;
+    s = chat_failed(b->r) ? NULL
+                          : chat_arena_grow(&b->r->arena, b->s, b->cap, cap);
+    if (!s) {
+        chat_fail_memory(b->r);
+        return false;
+    }
+    b->s = s;
+    b->cap = cap;
+    return true;
+}
+
+/* From now on each byte has its own. */
+static bool
+part_origins(struct chat_builder *b)
+{
+    uint8_t *o;
+
+    if (b->origins && b->origins_cap >= b->cap)
+        return true;
+    o = chat_failed(b->r)
+            ? NULL
+            : chat_arena_grow(&b->r->arena, b->origins, b->origins_cap, b->cap);
+    if (!o) {
+        chat_fail_memory(b->r);
+        return false;
+    }
+    if (!b->origins)
+        memset(o, b->origin, b->n);
+    b->origins = o;
+    b->origins_cap = b->cap;
+    return true;
+}
+
+void
+chat_put(struct chat_builder *b, const char *s, size_t n,
+         enum chat_origin origin)
+{
+    if (n == 0 || !make_room(b, n))
+        return;
+    if (b->n == 0)
+        b->origin = (uint8_t)origin;
+    if ((b->origins || b->origin != origin) && !part_origins(b))
+        return;
+    memcpy(b->s + b->n, s, n);
+    if (b->origins)
+        memset(b->origins + b->n, (int)origin, n);
+    b->n += n;
+    chat_take_steps(b->r, n / 64);
+}
+
+void
+chat_put_words(struct chat_builder *b, const char *s)
+{
+    chat_put(b, s, strlen(s), CHAT_TEXT);
+}
+
+void
+chat_put_part(struct chat_builder *b, const struct chat_string *s, size_t at,
+              size_t n)
+{
+    while (n && !chat_failed(b->r)) {
+        size_t run = n;
+
+        if (s->origins)
+            for (run = 1; run < n && s->origins[at + run] == s->origins[at];)
+                run++;
+        chat_put(b, s->s + at, run, chat_origin_at(s, at));
+        at += run;
+        n -= run;
+    }
+}
+
+void
+chat_put_string(struct chat_builder *b, const struct chat_string *s)
+{
+    chat_put_part(b, s, 0, s->n);
+}
+
+void
+chat_put_character(struct chat_builder *b, uint32_t c, enum chat_origin origin)
+{
+    char s[4];
+    size_t n = 0;
+
+    if (c < 0x80) {
+        s[n++] = (char)c;
+    } else if (c < 0x800) {
+        s[n++] = (char)(0xc0 | c >> 6);
+        s[n++] = (char)(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        s[n++] = (char)(0xe0 | c >> 12);
+        s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        s[n++] = (char)(0x80 | (c & 0x3f));
+    } else {
+        s[n++] = (char)(0xf0 | c >> 18);
+        s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+        s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        s[n++] = (char)(0x80 | (c & 0x3f));
+    }
+    chat_put(b, s, n, origin);
+}
+
+struct chat_value
+chat_built(struct chat_builder *b)
+{
+    struct chat_string *s;
+
+    if (chat_failed(b->r))
+        return chat_undefined(NULL);
+    s = chat_alloc(b->r, sizeof(*s));
+    if (!s)
+        return chat_undefined(NULL);
+    *s = (struct chat_string){ b->s, b->n, b->origins, b->origin, b->markup };
+    return (struct chat_value){ .type = CHAT_STRING, .string = s };
+}
+
+struct chat_value
+chat_str(struct chat_run *r, struct chat_value v)
+{
+    struct chat_builder b = { .r = r };
+
+    if (v.type == CHAT_STRING || chat_failed(r))
+        return v;
+    if (v.type == CHAT_ABSENT)
+        return chat_fail(r, "an argument is missing");
+    chat_put_value(&b, v);
+    return chat_built(&b);
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+enum chat_origin
+chat_origin_at(const struct chat_string *s, size_t at)
+{
+    return s->origins ? s->origins[at] : s->origin;
+}
+
+struct chat_value
+chat_part(struct chat_run *r, const struct chat_string *s, size_t at, size_t n)
+{
+    struct chat_string *part = chat_alloc(r, sizeof(*part));
+
+    if (!part)
+        return chat_undefined(NULL);
+    *part =
+        (struct chat_string){ s->s + at, n, s->origins ? s->origins + at : NULL,
+                              s->origin, s->markup };
+    return (struct chat_value){ .type = CHAT_STRING, .string = part };
+}
+
+struct chat_value
+chat_as_markup(struct chat_run *r, const struct chat_string *s)
+{
+    struct chat_string *copy = chat_alloc(r, sizeof(*copy));
+
+    if (!copy)
+        return chat_undefined(NULL);
+    *copy = *s;
+    copy->markup = true;
+    return (struct chat_value){ .type = CHAT_STRING, .string = copy };
+}
+
+struct chat_value
+chat_concatenate(struct chat_run *r, const struct chat_string *a,
+                 const struct chat_string *b)
+{
+    struct chat_builder out = { .r = r };
+
+    chat_put_string(&out, a);
+    chat_put_string(&out, b);
+    return chat_built(&out);
+}
+
+/* ---- characters ---------------------------------------------------------- */
+
+/* Bytes that a first byte of UTF-8 announces; 1 for what is none. */
+static size_t
+announced(unsigned char c)
+{
+    return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
+}
+
+size_t
+chat_character(const struct chat_string *s, size_t at, uint32_t *c)
+{
+    const unsigned char *p = (const unsigned char *)s->s + at;
+    size_t n = announced(p[0]), i = 1;
+    uint32_t code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+
+    for (; n > 1 && i < n && at + i < s->n && (p[i] & 0xc0) == 0x80; i++)
+        code = code << 6 | (p[i] & 0x3f);
+    if (i < n) {
+        n = 1;
+        code = p[0];
+    }
+    if (c)
+        *c = code;
+    return n;
+}
+
+size_t
+chat_character_before(const struct chat_string *s, size_t end, uint32_t *c)
+{
+    for (size_t n = 2; n <= 4 && n <= end; n++)
+        if (((unsigned char)s->s[end - n] & 0xc0) == 0xc0 &&
+            chat_character(s, end - n, c) == n)
+            return n;
+    return chat_character(s, end - 1, c);
+}
+
+size_t
+chat_length(const struct chat_string *s)
+{
+    size_t n = 0;
+
+    for (size_t at = 0; at < s->n; n++)
+        at += chat_character(s, at, NULL);
+    return n;
+}
+
+size_t
+chat_offset(const struct chat_string *s, size_t i)
+{
+    size_t at = 0;
+
+    while (i-- && at < s->n)
+        at += chat_character(s, at, NULL);
+    return at;
+}
+
+bool
+chat_is_space(uint32_t c)
+{
+    return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 ||
+           c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+           c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+           c == 0x3000;
+}
+
+size_t
+chat_find(const struct chat_string *s, size_t from,
+          const struct chat_string *part)
+{
+    const char *p;
+
+    if (from > s->n || part->n > s->n - from)
+        return SIZE_MAX;
+    if (part->n == 0)
+        return from;
+    p = memmem(s->s + from, s->n - from, part->s, part->n);
+    return p ? (size_t)(p - s->s) : SIZE_MAX;
+}
+
+/* Whether the character at..at + n is one of `chars`, or white space. */
+static bool
+is_stripped(const struct chat_string *s, size_t at, size_t n, uint32_t c,
+            const struct chat_string *chars)
+{
+    if (!chars)
+        return chat_is_space(c);
+    for (size_t i = 0, m; i < chars->n; i += m) {
+        m = chat_character(chars, i, NULL);
+        if (m == n && memcmp(chars->s + i, s->s + at, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct chat_value
+chat_strip(struct chat_run *r, const struct chat_string *s,
+           const struct chat_string *chars, unsigned sides)
+{
+    size_t from = 0, to = s->n, n;
+    uint32_t c = 0;
+
+    while (sides & CHAT_LEFT && from < to) {
+        n = chat_character(s, from, &c);
+        if (!is_stripped(s, from, n, c, chars))
+            break;
+        from += n;
+    }
+    while (sides & CHAT_RIGHT && from < to) {
+        n = chat_character_before(s, to, &c);
+        if (!is_stripped(s, to - n, n, c, chars))
+            break;
+        to -= n;
+    }
+    return chat_part(r, s, from, to - from);
+}

@@ -1,0 +1,168 @@
+/* value.h - the values of the template language, and their arena
+ *
+ * Values are Python's, as far as chat templates see them. They are passed by
+ * value; what they point to lives in an arena and is never changed after it
+ * was made, but for namespaces and for lists and dicts that are being built.
+ *
+ * Each byte of a string has an origin: what may become a control token when
+ * the text is tokenised, and what must not. */
+#ifndef CHAT_VALUE_H
+#define CHAT_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chat/arena.h"
+
+enum chat_origin {
+    CHAT_TEXT,    /* what a user, a tool or a model said; numbers; JSON */
+    CHAT_TRUSTED, /* the template's own, and names of special tokens */
+    CHAT_ROLE,    /* a role: trusted between two that are */
+};
+
+enum chat_type {
+    CHAT_ABSENT, /* an argument that was not given; never a value */
+    CHAT_UNDEFINED,
+    CHAT_NONE,
+    CHAT_BOOL,
+    CHAT_INT,
+    CHAT_FLOAT,
+    CHAT_STRING,
+    CHAT_LIST,
+    CHAT_TUPLE, /* a list that prints with parentheses */
+    CHAT_DICT,
+    CHAT_NAMESPACE, /* a dict to which templates assign */
+    CHAT_LOOP,
+    CHAT_FUNCTION,
+};
+
+/* `origins` is NULL where all bytes have the same, `origin`. */
+struct chat_string {
+    const char *s;
+    size_t n;
+    const uint8_t *origins;
+    uint8_t origin;
+    /* The filter `safe` made it, or `escape`: what + joins to it is escaped
+     * for HTML, as markupsafe does it. */
+    bool markup;
+};
+
+struct chat_list;
+struct chat_dict;
+struct chat_loop;
+struct chat_function;
+
+struct chat_value {
+    enum chat_type type;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        const struct chat_string *string;
+        struct chat_list *list; /* lists and tuples */
+        struct chat_dict *dict; /* dicts and namespaces */
+        struct chat_loop *loop;
+        const struct chat_function *function;
+        const char *name; /* of what is undefined, or NULL */
+    };
+};
+
+enum {
+    CHAT_DEPTH = 300
+}; /* of values within values, at most */
+
+struct chat_list {
+    struct chat_value *items;
+    size_t n, cap;
+    unsigned depth; /* 1 + the largest of an item */
+};
+
+struct chat_pair {
+    struct chat_value key, value;
+};
+
+/* In the order in which keys were added. */
+struct chat_dict {
+    struct chat_pair *pairs;
+    size_t n, cap;
+    unsigned depth;
+};
+
+#define CHAT_VALUE_NONE                                                        \
+    (struct chat_value)                                                        \
+    {                                                                          \
+        .type = CHAT_NONE                                                      \
+    }
+
+struct chat_value
+chat_undefined(const char *name);
+struct chat_value
+chat_bool(bool b);
+struct chat_value
+chat_int(int64_t i);
+struct chat_value
+chat_float(double f);
+
+/* A string of bytes that live as long as the arena; a CHAT_ABSENT value where
+ * there is no memory. */
+struct chat_value
+chat_string(struct chat_arena *a, const char *s, size_t n,
+            enum chat_origin origin);
+/* The same for a copy of the bytes. */
+struct chat_value
+chat_string_copy(struct chat_arena *a, const char *s, size_t n,
+                 enum chat_origin origin);
+
+/* Empty ones; CHAT_ABSENT where there is no memory. */
+struct chat_value
+chat_list(struct chat_arena *a, enum chat_type type);
+struct chat_value
+chat_dict(struct chat_arena *a, enum chat_type type);
+
+/* Lists and dicts of one another, down to a value without; namespaces are
+ * such, as nothing that walks down a value walks into them. */
+unsigned
+chat_value_depth(struct chat_value v);
+
+/* False where there is no memory, or the depth would pass CHAT_DEPTH. */
+bool
+chat_list_add(struct chat_arena *a, struct chat_list *list,
+              struct chat_value value);
+/* Replaces the value of a key that is there. */
+bool
+chat_dict_set(struct chat_arena *a, struct chat_dict *dict,
+              struct chat_value key, struct chat_value value);
+/* The same for a key that is not there yet. */
+bool
+chat_dict_put(struct chat_arena *a, struct chat_dict *dict, const char *key,
+              struct chat_value value);
+
+/* NULL: no such key. */
+const struct chat_value *
+chat_dict_get(const struct chat_dict *dict, struct chat_value key);
+const struct chat_value *
+chat_dict_find(const struct chat_dict *dict, const char *key, size_t len);
+
+/* bool(value) in Python. */
+bool
+chat_truth(struct chat_value v);
+/* a == b in Python. */
+bool
+chat_equal(struct chat_value a, struct chat_value b);
+
+bool
+chat_is_number(struct chat_value v); /* Python's bools are numbers */
+/* Of a number. */
+double
+chat_number(struct chat_value v);
+bool
+chat_is_list(struct chat_value v); /* or a tuple */
+bool
+chat_is(const struct chat_string *s, const char *text);
+
+/* "str", "dict", ...: as Python calls the type. */
+const char *
+chat_type_name(struct chat_value v);
+
+#endif
