@@ -29,6 +29,8 @@ static void
 encode_new(const struct chat *c, struct ids *out)
 {
     int32_t pending = c->text ? gg_text_pending(c->text) : -1;
+    const struct gg_chat_params params = { .flags = GG_CHAT_ANSWER,
+                                           .first = c->done };
     size_t at = pending >= 0;
     struct gg_encoded made;
 
@@ -37,9 +39,8 @@ encode_new(const struct chat *c, struct ids *out)
     if (!out->list)
         exit(1);
     out->list[0] = pending;
-    must(gg_chat_encode(c->vocab, c->template, c->messages, c->n, c->done,
-                        GG_CHAT_ANSWER, out->list + at, out->cap - at, &made,
-                        &err));
+    must(gg_chat_encode(c->vocab, c->template, c->messages, c->n, &params,
+                        out->list + at, out->cap - at, &made, &err));
     out->n = made.n + at;
     if (out->n > out->cap)
         exit(1);
@@ -74,6 +75,7 @@ main(int argc, char **argv)
     struct gg_sampler_params sampling = gg_sampler_params_default();
     struct gg_engine_params params = { .shift = true };
     static struct chat c;
+    struct gg_chat_template *own = NULL;
     struct gg_model *model;
     struct gg_session *session;
     struct gg_engine *engine;
@@ -87,8 +89,9 @@ main(int argc, char **argv)
     must(gg_sampler_new(&sampling, &c.sampler, &err));
     must(gg_sequence_new(engine, &c.sequence, &err));
     c.vocab = gg_model_vocab(model);
-    c.template = gg_vocab_chat(c.vocab);
-    if (!c.template)
+    if (gg_chat_open(c.vocab, NULL, &own, &err) == GG_OK)
+        c.template = own;
+    else
         c.template = gg_chat_find("vicuna");
     while (c.n + 2 <= MOST && fgets(line, sizeof(line), stdin)) {
         add(&c, GG_ROLE_USER, line, strcspn(line, "\n"));
@@ -100,5 +103,6 @@ main(int argc, char **argv)
     gg_engine_free(engine);
     gg_session_free(session);
     gg_model_free(model);
+    gg_chat_free(own);
     return 0;
 }

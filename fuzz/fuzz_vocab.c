@@ -165,14 +165,15 @@ controls(const struct gg_vocab *v, const struct gg_chat_template *t,
          const char *text, size_t len)
 {
     const struct gg_message message = { GG_ROLE_USER, text, len };
+    const struct gg_chat_params params = { .flags = GG_CHAT_ANSWER };
     size_t cap = bound(v, len) + 4096;
     struct gg_encoded made;
     int32_t *ids = malloc(cap * sizeof(*ids));
     long found = -1;
 
     check(ids != NULL);
-    if (gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_ANSWER, ids, cap, &made,
-                       NULL) == GG_OK) {
+    if (gg_chat_encode(v, t, &message, 1, &params, ids, cap, &made, NULL) ==
+        GG_OK) {
         check(made.n <= cap);
         found = 0;
         for (size_t i = 0; i < made.n; i++)
@@ -193,7 +194,6 @@ converse(const struct gg_vocab *v, const char *text, size_t len)
 
         check(n < 0 || n == bare);
     }
-    (void)gg_vocab_chat(v);
 }
 
 static void

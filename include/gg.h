@@ -328,57 +328,89 @@ struct gg_message {
     size_t len;
 };
 
-struct gg_chat_template; /* static */
+/* How a conversation is written out for a model: a program in Jinja, as model
+ * files have it, or one of the known forms, for files that have none.
+ * Immutable. */
+struct gg_chat_template;
 
-/* The known templates in turn; NULL after the last. */
+/* The known ones in turn; NULL after the last. */
 GG_API const struct gg_chat_template *
 gg_chat_at(size_t i);
 
-/* "chatml", "llama3" ... */
+/* "chatml", "llama3" ...; "jinja" of what was parsed. */
 GG_API const char *
 gg_chat_name(const struct gg_chat_template *chat);
 
-/* NULL: there is none of that name. */
+/* NULL: none of the known ones has that name. */
 GG_API const struct gg_chat_template *
 gg_chat_find(const char *name);
 
-/* The known template that a model's own, a program in Jinja, is recognised as
- * by what it contains; it is not run. NULL: none. */
-GG_API const struct gg_chat_template *
-gg_chat_recognise(const char *source, size_t len);
-GG_API const struct gg_chat_template *
-gg_vocab_chat(const struct gg_vocab *vocab);
+/* Parses a template in Jinja of which the source need not live on.
+ * GG_ERR_FORMAT: it is none, and the sentence has its line. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
+              struct gg_error *err);
 
-/* The model's own template; not NUL-ended; NULL: it has none. Owned by the
- * vocabulary. */
+/* Parses the model's own: its default one, where name is NULL, or another one
+ * ("tool_use"). GG_ERR_UNSUPPORTED: it has none. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_open(const struct gg_vocab *vocab, const char *name,
+             struct gg_chat_template **out, struct gg_error *err);
+
+/* Of what was parsed. */
+GG_API void
+gg_chat_free(struct gg_chat_template *chat); /* takes NULL */
+
+/* The source of the model's own template, or of one with a name: "rerank" is
+ * how a reranker reads a pair, with {query} and {document} in their places. Not
+ * NUL-ended; NULL: it has none. Owned by the vocabulary. */
 GG_API const char *
-gg_vocab_chat_source(const struct gg_vocab *vocab, size_t *len);
-/* The text of the file's template named rerank: how a reranker reads a pair,
- * with {query} and {document} in their places. NULL: it has none. */
-GG_API const char *
-gg_vocab_rerank_source(const struct gg_vocab *vocab, size_t *len);
+gg_vocab_chat_source(const struct gg_vocab *vocab, const char *name,
+                     size_t *len);
 
 enum {
     /* The assistant speaks next: an answer is begun after the last message,
      * or the last message goes on, if it is the assistant's. */
     GG_CHAT_ANSWER = 1,
-    GG_CHAT_BOS = 2,    /* BOS goes first, whatever the model says */
+    GG_CHAT_BOS = 2,    /* BOS goes first, whatever the template says */
     GG_CHAT_NO_BOS = 4, /* it does not */
     GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
 };
 
-/* Writes the ids of a conversation as gg_vocab_encode() does. Markup becomes
- * control tokens; contents never do, whatever they hold. The messages before
- * `first` stand in the sequence already, all but the end of the last of them,
- * which must be the assistant's: the ids go on from there. GG_ERR_ARG: there
- * are no messages. GG_ERR_UNSUPPORTED: the template has no place for a
- * message, or the vocabulary no token for the markup. */
+/* All that is 0 is the default. */
+struct gg_chat_params {
+    unsigned flags; /* GG_CHAT_... */
+    /* The messages before this one stand in the sequence already, all but the
+     * end of the last of them, which must be the assistant's: the ids go on
+     * from there. */
+    size_t first;
+    int64_t date; /* what a template takes for now: seconds since 1970 UTC */
+    const char *arguments; /* variables of the template more: a JSON object */
+    const char *tools;     /* what the model may call: a JSON array */
+    uintptr_t reserved[8];
+};
+
+/* Writes the ids of a conversation as gg_vocab_encode() does. What the template
+ * itself writes becomes control tokens; contents, names and arguments never do,
+ * whatever they hold. GG_ERR_ARG: there are no messages. GG_ERR_FORMAT: the
+ * template fails, or refuses the conversation; the sentence has its line.
+ * GG_ERR_UNSUPPORTED: a known form has no place for a message, or the
+ * vocabulary no token for it. NULL params: all zero. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_encode(const struct gg_vocab *vocab,
                const struct gg_chat_template *chat,
                const struct gg_message *messages, size_t n_messages,
-               size_t first, unsigned flags, int32_t *ids, size_t cap,
+               const struct gg_chat_params *params, int32_t *ids, size_t cap,
                struct gg_encoded *out, struct gg_error *err);
+
+/* Writes the text that a template in Jinja makes of a conversation, not
+ * NUL-ended: its first `cap` bytes; *len gets the number of all. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_render(const struct gg_vocab *vocab,
+               const struct gg_chat_template *chat,
+               const struct gg_message *messages, size_t n_messages,
+               const struct gg_chat_params *params, char *text, size_t cap,
+               size_t *len, struct gg_error *err);
 
 /* ---- Model and session: token ids -> logits --------------------------- */
 
@@ -479,7 +511,7 @@ gg_model_is_encoder(const struct gg_model *model);
 enum gg_pooling {
     GG_POOL_MEAN = 0, /* of all: the mean */
     GG_POOL_LAST = 1,
-    GG_POOL_CLS = 2, /* the first */
+    GG_POOL_CLS = 2,  /* the first */
     GG_POOL_RANK = 3, /* no embedding but scores, of a reranker */
     GG_POOL_NONE = 4, /* of each id alone: a vector each, not pooled */
 };
@@ -490,8 +522,8 @@ GG_API int32_t
 gg_model_n_scores(const struct gg_model *model);
 
 /* What an embedding is made of as the file says, whose key ARCH.pooling_type
- * is 0 for none, 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does not say, or
- * something else. */
+ * is 0 for none, 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does
+ * not say, or something else. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void
 chat_add(struct chat *c, enum gg_role role, const char *text, size_t len)
@@ -53,6 +54,26 @@ chat_template_name(size_t i)
     return t ? gg_chat_name(t) : NULL;
 }
 
+enum {
+    MAX_TEMPLATE = 1 << 22
+}; /* bytes */
+
+static const struct gg_chat_template *
+parse_file(const char *path)
+{
+    struct gg_chat_template *t;
+    struct gg_error err;
+    int fd = cli_open_input(path);
+    size_t n;
+    char *text = cli_read_all(fd, path, MAX_TEMPLATE, &n);
+
+    close(fd);
+    if (gg_chat_parse(text, n, &t, &err) != GG_OK)
+        cli_die("%s: %s", path, err.message);
+    free(text);
+    return t;
+}
+
 const struct gg_chat_template *
 chat_template(const char *name)
 {
@@ -60,27 +81,34 @@ chat_template(const char *name)
 
     if (!t && (strcmp(name, "list") == 0 || strcmp(name, "help") == 0))
         list();
+    if (!t && access(name, F_OK) == 0)
+        t = parse_file(name);
     if (!t)
-        cli_misuse("--template: '%s' is not known; --template list shows what "
-                   "is",
+        cli_misuse("--template: '%s' is neither known nor a file; --template "
+                   "list shows what is known",
                    name);
     return t;
 }
 
 const struct gg_chat_template *
-chat_detect(const struct gg_vocab *vocab, const char *path)
+chat_template_open(const struct gg_vocab *vocab, const char *path)
 {
-    const struct gg_chat_template *t = gg_vocab_chat(vocab);
-    size_t len;
+    struct gg_chat_template *t;
+    struct gg_error err;
 
-    if (!t)
-        cli_die("%s: the model has %s; --template NAME says which to use, "
-                "--template list shows them",
-                path,
-                gg_vocab_chat_source(vocab, &len)
-                    ? "a chat template that is not known"
-                    : "no chat template");
+    if (!gg_vocab_chat_source(vocab, NULL, NULL))
+        cli_die("%s: the model has no chat template; --template NAME says "
+                "which to use, --template list shows them",
+                path);
+    if (gg_chat_open(vocab, NULL, &t, &err) != GG_OK)
+        cli_die("%s: %s", path, err.message);
     return t;
+}
+
+void
+chat_template_clear(const struct gg_chat_template *t)
+{
+    gg_chat_free((struct gg_chat_template *)t);
 }
 
 void
@@ -95,7 +123,7 @@ chat_check(const struct gg_vocab *vocab,
     struct gg_encoded none;
     struct gg_error err;
 
-    cli_check(gg_chat_encode(vocab, template, messages, 3, 0, 0, NULL, 0, &none,
+    cli_check(gg_chat_encode(vocab, template, messages, 3, NULL, NULL, 0, &none,
                              &err),
               &err);
 }
@@ -103,8 +131,8 @@ chat_check(const struct gg_vocab *vocab,
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,
-            size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
-            uint64_t *left_out, struct gg_error *err)
+            const struct gg_chat_params *params, int32_t **ids, size_t *cap,
+            size_t *n, uint64_t *left_out, struct gg_error *err)
 {
     struct gg_encoded made = { 0 };
     enum gg_status st;
@@ -112,8 +140,8 @@ chat_encode(const struct gg_vocab *vocab,
     do {
         if (made.n > *cap)
             *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
-        st = gg_chat_encode(vocab, template, c->messages, c->n, first, flags,
-                            *ids, *cap, &made, err);
+        st = gg_chat_encode(vocab, template, c->messages, c->n, params, *ids,
+                            *cap, &made, err);
     } while (st == GG_OK && made.n > *cap);
     if (st == GG_OK) {
         *n = made.n;

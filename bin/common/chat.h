@@ -31,15 +31,18 @@ chat_read(struct chat *c, const char *text, size_t len, bool lines,
 const char *
 chat_template_name(size_t i);
 
-/* --template's argument: "list" and "help" print all names, and the tool
- * ends; a name that is none ends it with status 2. */
+/* --template's argument: the name of a known one, or a file in Jinja; "list"
+ * and "help" print all names, and the tool ends. What is neither, or no
+ * template, ends it with status 2. chat_template_clear() it. */
 const struct gg_chat_template *
 chat_template(const char *name);
 
-/* The template of the model in the file `path`. Ends the tool where there is
- * none, or it is not known. */
+/* The template of the model in the file `path`; the same. Ends the tool where
+ * there is none, or it is no template. */
 const struct gg_chat_template *
-chat_detect(const struct gg_vocab *vocab, const char *path);
+chat_template_open(const struct gg_vocab *vocab, const char *path);
+void
+chat_template_clear(const struct gg_chat_template *template);
 
 /* Ends the tool where a conversation could not go on after an answer. */
 void
@@ -51,7 +54,7 @@ chat_check(const struct gg_vocab *vocab,
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,
-            size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
-            uint64_t *left_out, struct gg_error *err);
+            const struct gg_chat_params *params, int32_t **ids, size_t *cap,
+            size_t *n, uint64_t *left_out, struct gg_error *err);
 
 #endif

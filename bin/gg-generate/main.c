@@ -20,7 +20,7 @@ start_chat(struct generate *g)
     struct options *o = g->o;
 
     if (!o->template)
-        o->template = chat_detect(g->engine.vocab, g->engine.path);
+        o->template = chat_template_open(g->engine.vocab, g->engine.path);
     if (o->engine.verbose)
         cli_warn("chat template %s", gg_chat_name(o->template));
     if (o->interactive)
@@ -128,6 +128,7 @@ run(struct generate *g, const struct mode *mode)
         gg_sampler_free(sampler);
     }
     status = mode->run(g);
+    chat_template_clear(g->o->template);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);
     gg_sequence_free(g->base.sequence);

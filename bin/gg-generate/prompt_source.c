@@ -68,6 +68,26 @@ begin_chat(const struct generate *g, struct prompt_source *s)
         chat_add(&s->chat, GG_ROLE_ASSISTANT, NULL, 0);
 }
 
+/* The model's own, opened when the first conversation wants it. */
+static enum gg_status
+open_template(struct generate *g, struct prompt_source *s, struct gg_error *err)
+{
+    const struct gg_vocab *v = g->engine.vocab;
+    struct gg_chat_template *t = NULL;
+    enum gg_status st = GG_OK;
+
+    if (!g->o->template && !gg_vocab_chat_source(v, NULL, NULL))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "the model has no chat template; --template NAME says "
+                         "which to use");
+    if (!g->o->template)
+        st = gg_chat_open(v, NULL, &t, err);
+    if (t)
+        g->o->template = t;
+    s->template = g->o->template;
+    return st;
+}
+
 enum gg_status
 prompt_source_open_messages(struct generate *g, struct prompt_source *s,
                             const char *json, size_t len, struct gg_error *err)
@@ -76,12 +96,8 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
 
     begin_chat(g, s);
     st = chat_read(&s->chat, json, len, s->whole, err);
-    if (!s->template)
-        s->template = gg_vocab_chat(g->engine.vocab);
-    if (st == GG_OK && !s->template)
-        st = cli_error(err, GG_ERR_FORMAT,
-                       "the model has no chat template that is known; "
-                       "--template NAME says which to use");
+    if (st == GG_OK)
+        st = open_template(g, s, err);
     if (st == GG_OK && s->chat.n == s->done)
         st = cli_error(err, GG_ERR_FORMAT, "no messages");
     return st;
@@ -156,14 +172,15 @@ encode_chat(struct generate *g, struct prompt_source *s,
             const struct choice *choice, struct prompt *out,
             struct gg_error *err)
 {
+    const struct gg_chat_params params = { .flags = chat_flags(g->o),
+                                           .first = s->done };
     struct gg_message last;
     enum gg_status st;
 
     if (choice)
         add_answer(&s->chat, choice, &last);
-    st = chat_encode(g->engine.vocab, s->template, &s->chat, s->done,
-                     chat_flags(g->o), &out->ids, &out->cap, &out->n,
-                     &g->left_out, err);
+    st = chat_encode(g->engine.vocab, s->template, &s->chat, &params, &out->ids,
+                     &out->cap, &out->n, &g->left_out, err);
     if (choice)
         remove_answer(&s->chat, &last);
     return st;

@@ -7,6 +7,15 @@
 
 #include "gg-generate/generate.h"
 
+/* What gg_chat_name() says of templates in Jinja. */
+#define JINJA "jinja"
+
+static bool
+known(const struct gg_chat_template *t)
+{
+    return gg_chat_find(gg_chat_name(t)) != NULL;
+}
+
 static void
 take_template(struct generate *g, const char *name)
 {
@@ -14,6 +23,8 @@ take_template(struct generate *g, const char *name)
     const struct gg_chat_template *t = gg_chat_find(name);
     char shown[300];
 
+    if (strcmp(name, JINJA) == 0 && (!o->template || !known(o->template)))
+        return; /* the model's, or a file's */
     if (!t)
         cli_die("%s: the chat template %s is not known", state_name(&g->state),
                 gg_escape(shown, sizeof(shown), name, strlen(name)));

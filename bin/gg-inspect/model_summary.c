@@ -194,11 +194,13 @@ get_scaling(const struct gguf_context *ctx, struct model_summary *s)
 static void
 get_chat(const struct gguf_context *ctx, struct model_summary *s)
 {
-    const struct gg_chat_template *chat;
+    struct gg_chat_template *chat = NULL;
 
     s->chat = get_text(ctx, "tokenizer.chat_template");
-    chat = gg_chat_recognise(s->chat.s, s->chat.len);
-    s->chat_name = chat ? gg_chat_name(chat) : NULL;
+    if (s->chat.s &&
+        gg_chat_parse(s->chat.s, s->chat.len, &chat, &s->chat_error) == GG_OK)
+        s->chat_parses = true;
+    gg_chat_free(chat);
 }
 
 static void

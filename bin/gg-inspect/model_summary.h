@@ -37,8 +37,9 @@ struct model_summary {
     bool state; /* it is no model, but what --save of gg-eval leaves, */
     struct text state_of; /* with one of that family */
     uint64_t state_sequences, state_ids;
-    struct text chat;      /* the template */
-    const char *chat_name; /* under which it is known; or NULL */
+    struct text chat; /* the template */
+    bool chat_parses;
+    struct gg_error chat_error; /* why not */
 };
 
 /* The value of a key as far as it is numbers. */

@@ -253,10 +253,10 @@ text_vocabulary(const struct model_summary *s)
     label("template");
     if (!s->chat.s)
         puts("none");
-    else if (s->chat_name)
-        puts(s->chat_name);
+    else if (s->chat_parses)
+        printf("Jinja, %zu bytes\n", s->chat.len);
     else
-        printf("unknown, %zu bytes\n", s->chat.len);
+        printf("%zu bytes; %s\n", s->chat.len, s->chat_error.message);
 }
 
 /* Of a file that is no model. */
@@ -398,9 +398,9 @@ model_summary_json(const struct model_summary *s)
     put_json_text("vocabulary", &s->vocab);
     put_json_number("tokens", s->n_vocab);
     put_json_text("split_rule", &s->split);
-    if (s->chat_name) {
+    if (s->chat.s) {
         member("template");
-        printf("\"%s\"", s->chat_name);
+        fputs(s->chat_parses ? "\"jinja\"" : "null", stdout);
     }
     put_json_number("template_bytes", s->chat.len);
     fputs("\n  }", stdout);

@@ -68,13 +68,13 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
 {
     const struct tokenize_options *o = w->o;
     bool lines = !o->records || o->end != '\n';
+    const struct gg_chat_params params = { .flags = o->chat_flags };
     struct chat chat = { 0 };
     enum gg_status st = chat_read(&chat, p->text, p->len, lines, err);
 
     if (st == GG_OK)
-        st = chat_encode(w->vocab, o->chat, &chat, 0, o->chat_flags,
-                         &w->job->ids, &w->job->cap_ids, &p->n,
-                         &w->job->n_left_out, err);
+        st = chat_encode(w->vocab, o->chat, &chat, &params, &w->job->ids,
+                         &w->job->cap_ids, &p->n, &w->job->n_left_out, err);
     chat_clear(&chat);
     return st;
 }
@@ -306,7 +306,7 @@ encode_pair(struct work *w, const char *text, size_t len, uint64_t sequence,
     struct piece p = { .text = text, .len = len };
     struct pair pair = { { 0 }, { 0 } };
     size_t n;
-    const char *template = gg_vocab_rerank_source(w->vocab, &n);
+    const char *template = gg_vocab_chat_source(w->vocab, "rerank", &n);
     enum gg_status st = ranked_pair_read(&pair, text, len, err);
 
     job->n_pair = 0;

@@ -35,7 +35,7 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
     struct tokenize_options *o = &a->options;
 
     if (!o->chat)
-        o->chat = chat_detect(vocab, model);
+        o->chat = chat_template_open(vocab, model);
     if (o->verbose)
         cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
     o->chat_flags =
@@ -85,6 +85,7 @@ run(struct arguments *a)
         cli_refuse_terminal();
     status = convert(vocab, a);
     free(prompt);
+    chat_template_clear(o->chat);
     gg_vocab_free(vocab);
     return status;
 }

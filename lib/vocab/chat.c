@@ -1,8 +1,9 @@
-/* chat.c - which chat templates there are, and which a model has */
+/* chat.c - which chat templates are known, and the source of a model's own */
 #include <config.h>
 
 #include "vocab/chat.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vocab/vocab.h"
@@ -33,57 +34,33 @@ gg_chat_find(const char *name)
     return name && t->name ? t : NULL;
 }
 
-bool
-vocab_chat_contains(const struct gguf_str *s, const char *text)
+struct gguf_str
+vocab_chat_source(const struct gg_vocab *v, const char *name)
 {
-    return s->n && memmem(s->s, s->n, text, strlen(text));
-}
+    struct gguf_str s = { 0 };
+    struct gg_error unused;
+    char key[128];
+    int n;
 
-static bool
-fits(const struct gg_chat_template *t, const struct gguf_str *text)
-{
-    bool found = t->marks[0] != NULL;
-
-    for (int i = 0; i < CHAT_MARKS && t->marks[i]; i++) {
-        bool absent = t->marks[i][0] == '!';
-
-        found =
-            found && vocab_chat_contains(text, t->marks[i] + absent) != absent;
-    }
-    return found;
-}
-
-const struct gg_chat_template *
-gg_chat_recognise(const char *source, size_t len)
-{
-    const struct gg_chat_template *t = vocab_chat_templates;
-    struct gguf_str s = { source, source ? len : 0 };
-
-    while (t->name && !fits(t, &s))
-        t++;
-    return t->name ? t : NULL;
-}
-
-const struct gg_chat_template *
-gg_vocab_chat(const struct gg_vocab *v)
-{
-    return v ? gg_chat_recognise(v->chat.s, v->chat.n) : NULL;
+    if (!name)
+        return v->chat;
+    n = snprintf(key, sizeof(key), VOCAB_CHAT ".%s", name);
+    if (!v->gguf || n < 0 || (size_t)n >= sizeof(key) ||
+        gguf_opt_str(v->gguf, key, &s, &unused) != GG_OK)
+        s = (struct gguf_str){ 0 };
+    return s;
 }
 
 const char *
-gg_vocab_chat_source(const struct gg_vocab *v, size_t *len)
+gg_vocab_chat_source(const struct gg_vocab *v, const char *name, size_t *len)
 {
-    if (len)
-        *len = v ? v->chat.n : 0;
-    return v ? v->chat.s : NULL;
-}
+    struct gguf_str s = { 0 };
 
-const char *
-gg_vocab_rerank_source(const struct gg_vocab *v, size_t *len)
-{
+    if (v)
+        s = vocab_chat_source(v, name);
     if (len)
-        *len = v ? v->rerank.n : 0;
-    return v ? v->rerank.s : NULL;
+        *len = s.n;
+    return s.n ? s.s : NULL;
 }
 
 /* ---- the control tokens of markup ---- */

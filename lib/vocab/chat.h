@@ -14,7 +14,6 @@ enum {
     CHAT_BOS = 4,   /* the vocabulary's BOS, but never two of them */
     CHAT_EOS = 5,   /* the vocabulary's EOS */
     CHAT_ROLES = 4, /* of enum gg_role */
-    CHAT_MARKS = 4, /* of a fingerprint */
 };
 
 #define TOKEN(name) "\x01" name "\x03"
@@ -30,11 +29,11 @@ struct chat_turn {
 
 struct gguf_str;
 
+struct chat_template;
+
 struct gg_chat_template {
     const char *name;
-    /* It is this one if the model's template has all marks in it; a mark that
-     * begins with '!' must not be there. None: only found by name. */
-    const char *marks[CHAT_MARKS];
+    struct chat_template *jinja; /* it is this, and nothing below counts */
     struct chat_turn turns[CHAT_ROLES]; /* by enum gg_role */
     const char *prelude;                /* before the first message, or NULL */
     const char *open;                   /* what an answer begins with */
@@ -49,15 +48,18 @@ struct gg_chat_template {
     bool strip;
 };
 
-/* In the order in which fingerprints are tried; ends with a NULL name. */
+/* Ends with a NULL name. */
 extern const struct gg_chat_template vocab_chat_templates[];
-
-/* True if `text` stands in the string. */
-bool
-vocab_chat_contains(const struct gguf_str *s, const char *text);
 
 /* True if a template knows a control token of that name. */
 bool
 vocab_chat_is_token(const char *name, size_t len);
+
+/* gg_chat_encode() with one of them; the arguments are checked. */
+enum gg_status
+vocab_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
+                  const struct gg_message *messages, size_t n_messages,
+                  size_t first, unsigned flags, int32_t *ids, size_t cap,
+                  struct gg_encoded *result, struct gg_error *err);
 
 #endif

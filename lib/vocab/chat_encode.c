@@ -210,9 +210,7 @@ static enum gg_status
 begin_conversation(struct writer *w)
 {
     const struct gg_vocab *v = w->v;
-    bool bos = w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos ||
-               (vocab_chat_contains(&v->chat, "bos_token") &&
-                w->t == gg_vocab_chat(v));
+    bool bos = w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos;
     enum gg_status st = GG_OK;
 
     if (bos && !(w->flags & GG_CHAT_NO_BOS))
@@ -271,32 +269,11 @@ add_messages(struct writer *w, const struct gg_message *messages, size_t n,
     return st == GG_OK ? flush(w) : st;
 }
 
-static enum gg_status
-check_arguments(const struct gg_message *messages, size_t n, size_t first,
-                struct gg_error *err)
-{
-    if (n == 0 || first > n)
-        return error_set(err, GG_ERR_ARG, "a conversation without messages");
-    if (!messages)
-        return error_null(err);
-    for (size_t i = 0; i < n; i++)
-        if (!messages[i].content && messages[i].len)
-            return error_null(err);
-        else if ((unsigned)messages[i].role >= CHAT_ROLES)
-            return error_set(err, GG_ERR_ARG, "message %zu has no known role",
-                             i + 1);
-    if (first && messages[first - 1].role != GG_ROLE_ASSISTANT)
-        return error_set(
-            err, GG_ERR_ARG,
-            "a conversation can be continued after an answer only");
-    return GG_OK;
-}
-
 enum gg_status
-gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
-               const struct gg_message *messages, size_t n_messages,
-               size_t first, unsigned flags, int32_t *ids, size_t cap,
-               struct gg_encoded *result, struct gg_error *err)
+vocab_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
+                  const struct gg_message *messages, size_t n_messages,
+                  size_t first, unsigned flags, int32_t *ids, size_t cap,
+                  struct gg_encoded *result, struct gg_error *err)
 {
     struct writer w = { .v = v,
                         .t = t,
@@ -306,12 +283,8 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
                         .err = err };
     enum gg_status st;
 
-    if (!v || !t || !result || (!ids && cap))
-        return error_null(err);
-    st = check_arguments(messages, n_messages, first, err);
-    if (st == GG_OK)
-        st = first ? add_markup(&w, t->turns[GG_ROLE_ASSISTANT].after)
-                   : begin_conversation(&w);
+    st = first ? add_markup(&w, t->turns[GG_ROLE_ASSISTANT].after)
+               : begin_conversation(&w);
     if (st == GG_OK)
         st = add_messages(&w, messages, n_messages, first);
     mem_free(w.text);

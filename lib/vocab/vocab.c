@@ -12,7 +12,6 @@
 
 #define MODEL "tokenizer.ggml.model"
 #define PRE   "tokenizer.ggml.pre"
-#define CHAT  "tokenizer.chat_template"
 
 static enum gg_status
 load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
@@ -139,9 +138,8 @@ load_from(struct gg_vocab *v, const struct gguf_context *gguf,
                         !vocab_special_contents(&v->contents, v)))
         st = error_nomem(err);
     if (st == GG_OK)
-        st = gguf_opt_str(gguf, CHAT, &v->chat, err);
-    if (st == GG_OK)
-        st = gguf_opt_str(gguf, CHAT ".rerank", &v->rerank, err);
+        st = gguf_opt_str(gguf, VOCAB_CHAT, &v->chat, err);
+    v->gguf = gguf;
     return st;
 }
 

@@ -62,6 +62,8 @@ enum vocab_whole {
     VOCAB_WHOLE_NO,  /* they become others */
 };
 
+#define VOCAB_CHAT "tokenizer.chat_template"
+
 struct gg_vocab {
     struct gguf_file file; /* empty where the file is someone else's */
     const char *name;      /* of the kind, in the file */
@@ -116,8 +118,8 @@ struct gg_vocab {
     struct special_set user, all; /* without, with the control tokens */
     struct special_set contents;  /* `user` without what markup is made of */
     struct gguf_str chat;         /* the model's chat template, or empty */
-    struct gguf_str rerank;       /* that of a reranker's pairs, or empty */
-    int32_t bos, eos;             /* or -1 */
+    const struct gguf_context *gguf;
+    int32_t bos, eos; /* or -1 */
     /* What is unknown becomes this token, which is no control token; or -1: it
      * is left out. Byte-level BPE has none. */
     int32_t unk;
@@ -132,6 +134,11 @@ struct gg_vocab {
     char textless[256];
     struct gguf_str *empty;
 };
+
+/* The source of the chat template: the default one, where `name` is NULL, or
+ * the one of the name. Empty: there is none. */
+struct gguf_str
+vocab_chat_source(const struct gg_vocab *v, const char *name);
 
 /* Reads the vocabulary of `gguf`, which must outlive it. gg_vocab_free() it. */
 enum gg_status

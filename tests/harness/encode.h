@@ -26,10 +26,11 @@ encode_chat(const struct gg_vocab *v, const struct gg_chat_template *chat,
             unsigned flags, int32_t *ids, size_t cap, size_t *n,
             struct gg_error *error)
 {
+    const struct gg_chat_params params = { .flags = flags | GG_CHAT_STRICT,
+                                           .first = first };
     struct gg_encoded made;
-    enum gg_status st =
-        gg_chat_encode(v, chat, messages, n_messages, first,
-                       flags | GG_CHAT_STRICT, ids, cap, &made, error);
+    enum gg_status st = gg_chat_encode(v, chat, messages, n_messages, &params,
+                                       ids, cap, &made, error);
 
     if (st == GG_OK)
         *n = made.n;

@@ -1,0 +1,161 @@
+/* chat.c - chat templates: a model's own, a file's, the known ones */
+#include <config.h>
+
+#include <string.h>
+
+#include "chat/encode.h"
+#include "chat/render.h"
+#include "core/mem.h"
+#include "vocab/chat.h"
+#include "vocab/vocab.h"
+
+enum {
+    MEMORY = 1 << 30
+}; /* of a conversation's variables and text */
+
+enum gg_status
+gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
+              struct gg_error *err)
+{
+    struct gg_chat_template *t;
+    enum gg_status st;
+
+    if (!out || (!source && len))
+        return error_null(err);
+    t = mem_zalloc(sizeof(*t));
+    if (!t)
+        return error_nomem(err);
+    st = chat_template_parse(source, len, &t->jinja, err);
+    if (st != GG_OK) {
+        mem_free(t);
+        return error_prefix(err, st, "chat template");
+    }
+    t->name = "jinja";
+    *out = t;
+    return GG_OK;
+}
+
+void
+gg_chat_free(struct gg_chat_template *t)
+{
+    if (!t || !t->jinja)
+        return;
+    chat_template_free(t->jinja);
+    mem_free(t);
+}
+
+enum gg_status
+gg_chat_open(const struct gg_vocab *v, const char *name,
+             struct gg_chat_template **out, struct gg_error *err)
+{
+    struct gguf_str source;
+
+    if (!v || !out)
+        return error_null(err);
+    source = vocab_chat_source(v, name);
+    if (!source.n)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         name ? "the model has no chat template of the name %s"
+                              : "the model has no chat template",
+                         name);
+    return gg_chat_parse(source.s, source.n, out, err);
+}
+
+static enum gg_status
+check_arguments(const struct gg_message *messages, size_t n, size_t first,
+                struct gg_error *err)
+{
+    if (n == 0 || first > n)
+        return error_set(err, GG_ERR_ARG, "a conversation without messages");
+    if (!messages)
+        return error_null(err);
+    for (size_t i = 0; i < n; i++)
+        if (!messages[i].content && messages[i].len)
+            return error_null(err);
+        else if ((unsigned)messages[i].role >= CHAT_ROLES)
+            return error_set(err, GG_ERR_ARG, "message %zu has no known role",
+                             i + 1);
+    if (first && messages[first - 1].role != GG_ROLE_ASSISTANT)
+        return error_set(
+            err, GG_ERR_ARG,
+            "a conversation can be continued after an answer only");
+    return GG_OK;
+}
+
+/* Renders to the arena, which is to be cleared in any case. */
+static enum gg_status
+render(const struct gg_vocab *v, const struct gg_chat_template *t,
+       const struct gg_message *messages, size_t n,
+       const struct gg_chat_params *params, struct chat_arena *arena,
+       struct chat_string *out, struct gg_error *err)
+{
+    const struct chat_request q = { v, t->jinja,      messages,
+                                    n, params->first, params };
+    enum gg_status st = chat_render(&q, arena, out, err);
+
+    return st == GG_OK ? st : error_prefix(err, st, "chat template");
+}
+
+enum gg_status
+gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
+               const struct gg_message *messages, size_t n,
+               const struct gg_chat_params *params, int32_t *ids, size_t cap,
+               struct gg_encoded *result, struct gg_error *err)
+{
+    static const struct gg_chat_params none = { 0 };
+    struct chat_arena arena = { .limit = MEMORY };
+    struct chat_string text;
+    enum gg_status st;
+
+    if (!v || !t || !result || (!ids && cap))
+        return error_null(err);
+    if (!params)
+        params = &none;
+    st = ERROR_RESERVED(params, err);
+    if (st == GG_OK)
+        st = check_arguments(messages, n, params->first, err);
+    if (st != GG_OK)
+        return st;
+    if (!t->jinja)
+        return vocab_chat_encode(v, t, messages, n, params->first,
+                                 params->flags, ids, cap, result, err);
+    st = render(v, t, messages, n, params, &arena, &text, err);
+    if (st == GG_OK)
+        st = chat_encode_string(v, &text, params->flags, params->first > 0, ids,
+                                cap, result, err);
+    chat_arena_clear(&arena);
+    return st;
+}
+
+enum gg_status
+gg_chat_render(const struct gg_vocab *v, const struct gg_chat_template *t,
+               const struct gg_message *messages, size_t n,
+               const struct gg_chat_params *params, char *text, size_t cap,
+               size_t *len, struct gg_error *err)
+{
+    static const struct gg_chat_params none = { 0 };
+    struct chat_arena arena = { .limit = MEMORY };
+    struct chat_string out;
+    enum gg_status st;
+
+    if (!v || !t || !len || (!text && cap))
+        return error_null(err);
+    if (!params)
+        params = &none;
+    st = ERROR_RESERVED(params, err);
+    if (st == GG_OK)
+        st = check_arguments(messages, n, params->first, err);
+    if (st == GG_OK && !t->jinja)
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "chat template %s is known by its tokens, and has no "
+                       "text",
+                       t->name);
+    if (st == GG_OK)
+        st = render(v, t, messages, n, params, &arena, &out, err);
+    if (st == GG_OK && out.n && cap)
+        memcpy(text, out.s, out.n < cap ? out.n : cap);
+    if (st == GG_OK)
+        *len = out.n;
+    chat_arena_clear(&arena);
+    return st;
+}

@@ -1,0 +1,24 @@
+/* render.h - a conversation as a template writes it out */
+#ifndef CHAT_RENDER_H
+#define CHAT_RENDER_H
+
+#include <gg.h>
+
+#include "chat/template.h"
+
+/* What is rendered; as in gg_chat_encode(). */
+struct chat_request {
+    const struct gg_vocab *vocab;
+    const struct chat_template *template;
+    const struct gg_message *messages;
+    size_t n, first;
+    const struct gg_chat_params *params;
+};
+
+/* The text, in the arena: that of all messages, or of those from `first` on and
+ * of what ends the one before. An answer begins behind it, or goes on. */
+enum gg_status
+chat_render(const struct chat_request *q, struct chat_arena *arena,
+            struct chat_string *out, struct gg_error *err);
+
+#endif
