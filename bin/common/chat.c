@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void
@@ -148,4 +149,43 @@ chat_encode(const struct gg_vocab *vocab,
         *left_out += made.left_out;
     }
     return st;
+}
+
+enum gg_status
+chat_render(const struct gg_vocab *vocab,
+            const struct gg_chat_template *template, const struct chat *c,
+            const struct gg_chat_params *params, char **text, size_t *n,
+            struct gg_error *err)
+{
+    size_t len = 0, cap = 0;
+    char *s = NULL;
+    enum gg_status st;
+
+    do {
+        if (len > cap)
+            s = cli_alloc(s, cap = len, 1);
+        st = gg_chat_render(vocab, template, c->messages, c->n, params, s, cap,
+                            &len, err);
+    } while (st == GG_OK && len > cap);
+    if (st == GG_OK) {
+        *text = s;
+        *n = len;
+    } else {
+        free(s);
+    }
+    return st;
+}
+
+int64_t
+chat_date(void)
+{
+    static int64_t date;
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    struct gg_error err;
+
+    if (!date &&
+        (!epoch || cli_read_int("SOURCE_DATE_EPOCH", epoch, 1, INT64_C(1) << 40,
+                                &date, &err) != GG_OK))
+        date = (int64_t)time(NULL);
+    return date;
 }

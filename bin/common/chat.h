@@ -49,6 +49,18 @@ void
 chat_check(const struct gg_vocab *vocab,
            const struct gg_chat_template *template);
 
+/* What templates take for now, once for the whole job: SOURCE_DATE_EPOCH of the
+ * environment, if it is there. */
+int64_t
+chat_date(void);
+
+/* The text of gg_chat_render(), which the caller frees; *n gets its bytes. */
+enum gg_status
+chat_render(const struct gg_vocab *vocab,
+            const struct gg_chat_template *template, const struct chat *c,
+            const struct gg_chat_params *params, char **text, size_t *n,
+            struct gg_error *err);
+
 /* The ids of gg_chat_encode() to *ids, which has room for *cap and grows; *n
  * gets their number, and *left_out that of the bytes without a token more. */
 enum gg_status

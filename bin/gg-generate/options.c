@@ -101,7 +101,7 @@ const struct cli_option generate_rows[] = {
       AT(messages),
       .not_with = "jsonl: records have a member of that name" },
     { "template", 0, CLI_CALL, "NAME",
-      "the chat template, if not the model's; list: all",
+      "the chat template, if not the model's, or a file; list: all",
       .set = set_template, .values = "list", .list = chat_template_name },
     { .help = "" },
     { "lines", 0, CLI_CONST, NULL,

@@ -173,7 +173,8 @@ encode_chat(struct generate *g, struct prompt_source *s,
             struct gg_error *err)
 {
     const struct gg_chat_params params = { .flags = chat_flags(g->o),
-                                           .first = s->done };
+                                           .first = s->done,
+                                           .date = chat_date() };
     struct gg_message last;
     enum gg_status st;
 

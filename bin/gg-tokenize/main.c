@@ -43,10 +43,41 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         (o->no_bos ? GG_CHAT_NO_BOS : 0) | (o->strict ? GG_CHAT_STRICT : 0);
 }
 
+enum {
+    MAX_TEXT = 1 << 28
+}; /* bytes of a conversation */
+
+/* The text that the template makes of the input. Returns the exit status. */
+static int
+write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
+{
+    const struct gg_chat_params params = { .flags = o->chat_flags,
+                                           .date = chat_date() };
+    struct chat chat = { 0 };
+    struct gg_error err;
+    size_t len, n = 0;
+    char *json = cli_read_all(o->fd, o->input, MAX_TEXT, &len), *text = NULL;
+    enum gg_status st = chat_read(&chat, json, len, true, &err);
+
+    if (st == GG_OK)
+        st = chat_render(vocab, o->chat, &chat, &params, &text, &n, &err);
+    if (st != GG_OK)
+        cli_die("%s: %s", o->input, err.message);
+    if (n)
+        fwrite(text, 1, n, stdout);
+    chat_clear(&chat);
+    free(json);
+    free(text);
+    return 0;
+}
+
 static int
 convert(const struct gg_vocab *vocab, const struct arguments *a)
 {
     const struct tokenize_options *o = &a->options;
+
+    if (a->text)
+        return write_text(vocab, o);
 
     if (a->decode)
         return tokenize_decode(vocab, o);

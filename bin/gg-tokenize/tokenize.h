@@ -46,7 +46,7 @@ struct tokenize_options {
 struct arguments {
     struct tokenize_options options;
     const char *model, *file, *output, *prompt;
-    bool decode, bos, eos, no_eos, quiet, chat, no_answer;
+    bool decode, bos, eos, no_eos, quiet, chat, no_answer, text;
 };
 
 /* GG_ENCODE_... of every text. */

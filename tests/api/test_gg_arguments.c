@@ -372,23 +372,38 @@ chat_find(void)
 }
 
 static bool
-chat_recognise(void)
+chat_parse(void)
 {
-    return !gg_chat_recognise(NULL, 7) && !gg_chat_recognise("", 0);
+    struct gg_chat_template *t;
+
+    return refused(gg_chat_parse(NULL, 1, &t, &err)) &&
+           refused(gg_chat_parse("a", 1, NULL, &err)) &&
+           gg_chat_parse("{{", 2, &t, &err) == GG_ERR_FORMAT;
 }
 
 static bool
-vocab_chat(void)
+chat_open(void)
 {
-    return !gg_vocab_chat(NULL);
+    struct gg_chat_template *t;
+
+    return refused(gg_chat_open(NULL, NULL, &t, &err)) &&
+           refused(gg_chat_open(vocab, NULL, NULL, &err)) &&
+           gg_chat_open(vocab, "none", &t, &err) == GG_ERR_UNSUPPORTED;
+}
+
+static bool
+chat_free(void)
+{
+    gg_chat_free(NULL);
+    return true;
 }
 
 static bool
 vocab_chat_source(void)
 {
     n = 7;
-    gg_vocab_chat_source(vocab, NULL);
-    return !gg_vocab_chat_source(NULL, &n) && n == 0;
+    gg_vocab_chat_source(vocab, NULL, NULL);
+    return !gg_vocab_chat_source(NULL, NULL, &n) && n == 0;
 }
 
 static bool
@@ -401,20 +416,52 @@ chat_encode(void)
                               { GG_ROLE_USER, "a", 1 } };
     struct gg_encoded *e = &encoded;
 
-#define ENCODE(v, t, m, n, first, i, out)                                      \
-    gg_chat_encode(v, t, m, n, first, 0, i, 4, out, &err)
-    return refused(ENCODE(NULL, t, m, 1, 0, ids, e)) &&
-           refused(ENCODE(vocab, NULL, m, 1, 0, ids, e)) &&
-           refused(ENCODE(vocab, t, NULL, 1, 0, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 0, 0, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 1, 2, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 1, SIZE_MAX, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 2, 0, ids, e)) &&
-           refused(ENCODE(vocab, t, m + 2, 1, 0, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 1, 1, ids, e)) &&
-           refused(ENCODE(vocab, t, m, 1, 0, NULL, e)) &&
-           refused(ENCODE(vocab, t, m, 1, 0, ids, NULL));
+    const struct gg_chat_params zero = { 0 }, one = { .first = 1 },
+                                two = { .first = 2 },
+                                most = { .first = SIZE_MAX },
+                                reserved = { .reserved = { 1 } };
+
+#define ENCODE(v, t, m, n, params, i, out)                                     \
+    gg_chat_encode(v, t, m, n, &params, i, 4, out, &err)
+    return refused(ENCODE(NULL, t, m, 1, zero, ids, e)) &&
+           refused(ENCODE(vocab, NULL, m, 1, zero, ids, e)) &&
+           refused(ENCODE(vocab, t, NULL, 1, zero, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 0, zero, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 1, two, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 1, most, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 1, reserved, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 2, zero, ids, e)) &&
+           refused(ENCODE(vocab, t, m + 2, 1, zero, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 1, one, ids, e)) &&
+           refused(ENCODE(vocab, t, m, 1, zero, NULL, e)) &&
+           refused(ENCODE(vocab, t, m, 1, zero, ids, NULL));
 #undef ENCODE
+}
+
+static bool
+chat_render(void)
+{
+    const struct gg_message m = { GG_ROLE_USER, "a", 1 };
+    struct gg_chat_template *t;
+    char text[8];
+    size_t len;
+    bool good;
+
+    if (gg_chat_parse("b", 1, &t, &err) != GG_OK)
+        return false;
+    good =
+        refused(gg_chat_render(NULL, t, &m, 1, NULL, text, 8, &len, &err)) &&
+        refused(
+            gg_chat_render(vocab, NULL, &m, 1, NULL, text, 8, &len, &err)) &&
+        refused(gg_chat_render(vocab, t, &m, 0, NULL, text, 8, &len, &err)) &&
+        refused(gg_chat_render(vocab, t, &m, 1, NULL, NULL, 8, &len, &err)) &&
+        refused(gg_chat_render(vocab, t, &m, 1, NULL, text, 8, NULL, &err)) &&
+        gg_chat_render(vocab, gg_chat_at(0), &m, 1, NULL, text, 8, &len,
+                       &err) == GG_ERR_UNSUPPORTED &&
+        gg_chat_render(vocab, t, &m, 1, NULL, NULL, 0, &len, &err) == GG_OK &&
+        len == 1;
+    gg_chat_free(t);
+    return good;
 }
 
 /* ---- models -------------------------------------------------------------- */
@@ -500,15 +547,6 @@ static bool
 model_n_scores(void)
 {
     return gg_model_n_scores(NULL) == 0;
-}
-
-static bool
-vocab_rerank_source(void)
-{
-    size_t len = 1;
-
-    return !gg_vocab_rerank_source(NULL, &len) && len == 0 &&
-           !gg_vocab_rerank_source(NULL, NULL);
 }
 
 static bool
@@ -1266,10 +1304,12 @@ static const struct {
     { "gg_chat_at", chat_at },
     { "gg_chat_name", chat_name },
     { "gg_chat_find", chat_find },
-    { "gg_chat_recognise", chat_recognise },
-    { "gg_vocab_chat", vocab_chat },
+    { "gg_chat_parse", chat_parse },
+    { "gg_chat_open", chat_open },
+    { "gg_chat_free", chat_free },
     { "gg_vocab_chat_source", vocab_chat_source },
     { "gg_chat_encode", chat_encode },
+    { "gg_chat_render", chat_render },
     { "gg_model_open", model_open },
     { "gg_model_free", model_free },
     { "gg_model_note", model_note },
@@ -1280,7 +1320,6 @@ static const struct {
     { "gg_model_family", model_family },
     { "gg_model_n_scores", model_n_scores },
     { "gg_model_window", model_window_of },
-    { "gg_vocab_rerank_source", vocab_rerank_source },
     { "gg_model_vocab", model_vocab },
     { "gg_model_architecture", model_architecture },
     { "gg_model_n_vocab", model_n_vocab },

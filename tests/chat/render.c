@@ -4,6 +4,8 @@
  * now. Ends with 1 and a message where the template refuses them. */
 #include <config.h>
 
+#ifdef HAVE_JANSSON
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,3 +95,16 @@ main(int argc, char **argv)
     fclose(f);
     return status;
 }
+
+#else
+
+#include <stdio.h>
+
+int
+main(void)
+{
+    fputs("render: built without Jansson\n", stderr);
+    return 77;
+}
+
+#endif

@@ -114,3 +114,24 @@ same '{"role":"user","content":"\na"}' \
     '{"role":"user","content":[{"type":"text","text":""},{"text":"a","type":"text"}],"tool_calls":[]}'
 same '[{"role":"system","content":"Be kind."},{"role":"user","content":"a"}]' \
     '[{"role":"developer","content":"Be kind."},{"role":"user","content":"a"}]'
+
+echo "-- a template in Jinja"
+cat >turns.jinja <<'END'
+{% for m in messages %}{{ bos_token if loop.first }}{{ m.role | upper }}: {{ m.content | trim }}
+{% endfor %}{% if add_generation_prompt %}ASSISTANT:{% endif %}
+END
+gg-tokenize -q --chat --template turns.jinja --text chat.jsonl
+echo
+gg-tokenize -q --chat --template turns.jinja --text --no-answer answer.jsonl
+show --template turns.jinja chat.jsonl
+tr ' ' '\n' <ids | grep -cx "$(gg-tokenize -q --special parse --no-bos <end)"
+printf 'a\n{{ messages[0].content }}{{ raise_exception("No " ~ messages | length) }}' >no.jinja
+gg-tokenize -q --chat --template no.jinja chat.jsonl
+echo "[$?]"
+printf '\n\n{%% if x %%}' >open.jinja
+gg-tokenize -q --chat --template open.jinja chat.jsonl
+echo "[$?]"
+echo '{{ strftime_now("%d %B %Y") }}' >date.jinja
+SOURCE_DATE_EPOCH=1795780800 gg-tokenize -q --chat --template date.jinja --text chat.jsonl
+echo
+gg-tokenize -q --chat --template zephyr --text chat.jsonl

@@ -337,94 +337,26 @@ test_harmony_ends(void)
     make_free(&m);
 }
 
-/* ---- which template ---- */
-
-static const char *
-detected(const char *source)
-{
-    const struct gg_chat_template *t;
-    struct make m;
-    struct gg_vocab *v = NULL;
-    const char *name = "?";
-    size_t len;
-
-    make_kind(&m, true);
-    if (source)
-        gguf_set_val_str(m.gguf, "tokenizer.chat_template", source);
-    if (make_load(&m, &v, NULL) == GG_OK) {
-        t = gg_vocab_chat(v);
-        name = t ? gg_chat_name(t) : "none";
-        if (!gg_vocab_chat_source(v, &len) != !source)
-            name = "the source is not there";
-    }
-    gg_vocab_free(v);
-    make_free(&m);
-    return name;
-}
+/* ---- the model's own ---- */
 
 static void
-test_detection(void)
+test_sources(void)
 {
-    /* Excerpts with what tells the families apart. */
-    static const char *const sources[][2] = {
-        { "'<|im_start|>' + role + '<|im_sep|>'", "phi4" },
-        { "'<|im_start|>' + message['role'] + '\\n'", "chatml" },
-        { "'<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. You "
-          "are a helpful assistant.<|im_end|>\\n'",
-          "qwen2.5" },
-        { "'<|im_start|>system\\nYou are a helpful assistant.<|im_end|>\\n'",
-          "qwen2" },
-        { "'<|im_start|>user' ... '<tool_response>' ... '</think>'", "qwen3" },
-        { "'<|im_start|>system\\nYou are a helpful AI assistant named SmolLM, "
-          "trained by Hugging Face<|im_end|>\\n'",
-          "smollm" },
-        { "'[INST] <<SYS>>\\n'", "llama2" },
-        { "'[INST] ' + message['content'] + ' [/INST]'", "mistral-v0" },
-        { "' [INST] ' + message['content'] + ' [/INST]'", "mistral-v1" },
-        { "'[INST] ' + message['content'] + '[/INST]'", "mistral-v3" },
-        { "\"[AVAILABLE_TOOLS] [\" \"[INST] \"", "mistral-v3" },
-        { "\"[AVAILABLE_TOOLS][\" \"[INST]\"", "mistral-v3-tekken" },
-        { "'[SYSTEM_PROMPT] ' '[INST] '", "mistral-v7" },
-        { "'[SYSTEM_PROMPT]' '[INST]'", "mistral-v7-tekken" },
-        { "'<|user|>' + '\\n' '<|end|>' '<|assistant|>'", "phi3" },
-        { "'<|user|>' '<|end|>' '<|assistant|>' '<|/tool|>'", "phi4-mini" },
-        { "'<|user|>\\n' + message['content'] + eos_token '<|assistant|>'",
-          "zephyr" },
-        { "'<|user|>\\n' + message['content'] + '\\n' '<|assistant|>'",
-          "tulu" },
-        { "'<start_of_turn>' + role", "gemma" },
-        { "<|start|>system<|message|> <|channel|>", "harmony" },
-        { "'<|START_OF_TURN_TOKEN|><|USER_TOKEN|>'", "command-r" },
-        { "'<|start_header_id|>' '<|end_header_id|>'", "llama3" },
-        { "<|start_header_id|> Cutting Knowledge Date: December 2023",
-          "llama3.1" },
-        { "'<|header_start|>' '<|header_end|>'", "llama4" },
-        { "'### Instruction:\\n' '<|EOT|>'", "deepseek-coder" },
-        { "'User: ' 'Assistant: ' + message['content'] + eos_token",
-          "deepseek2" },
-        { "'<\xef\xbd\x9cUser\xef\xbd\x9c>' '<\xef\xbd\x9c"
-          "Assistant\xef\xbd\x9c>'",
-          "deepseek3" },
-        { "'<\xef\xbd\x9cUser\xef\xbd\x9c>' '<\xef\xbd\x9c"
-          "Assistant\xef\xbd\x9c><think>\\n'",
-          "deepseek-r1" },
-        { "'<\xef\xbd\x9cUser\xef\xbd\x9c>' '<\xef\xbd\x9c"
-          "Assistant\xef\xbd\x9c>' {{'</think>'}}",
-          "deepseek3.1" },
-        { "'<|start_of_role|>' '<|end_of_role|>'", "granite" },
-        { "'GPT4 Correct ' + role + '<|end_of_turn|>'", "openchat" },
-        { "{{ messages }}", "none" },
-        { "", "none" },
-        { NULL, "none" },
-    };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    size_t len = 0, named = 0;
 
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        const char *name = detected(sources[i][0]);
-
-        if (strcmp(name, sources[i][1]) != 0)
-            printf("# found %s\n", name);
-        is(name, sources[i][1], sources[i][1]);
-    }
+    make_kind(&m, true);
+    gguf_set_val_str(m.gguf, "tokenizer.chat_template", "a");
+    gguf_set_val_str(m.gguf, "tokenizer.chat_template.tool_use", "tools");
+    ok(make_load(&m, &v, NULL) == GG_OK, "a vocabulary with templates");
+    ok(v && gg_vocab_chat_source(v, NULL, &len) && len == 1 &&
+           gg_vocab_chat_source(v, "tool_use", &named) && named == 5,
+       "its templates' sources");
+    ok(v && !gg_vocab_chat_source(v, "rerank", &len) && len == 0,
+       "it has none of another name");
+    gg_vocab_free(v);
+    make_free(&m);
 }
 
 /* ---- what cannot be ---- */
@@ -536,7 +468,7 @@ main(void)
     test_going_on();
     test_ends();
     test_harmony_ends();
-    test_detection();
+    test_sources();
     test_refused();
     test_room();
     return tap_done();

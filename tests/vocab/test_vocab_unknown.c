@@ -205,6 +205,7 @@ test_chat(void)
     struct gg_error err = { "" };
     struct make m;
     struct gg_vocab *v;
+    const struct gg_chat_params strict = { .flags = GG_CHAT_STRICT };
     int32_t ids[64];
     size_t ends = 0;
 
@@ -214,14 +215,14 @@ test_chat(void)
     gguf_set_val_u32(m.gguf, KEY("unknown_token_id"),
                      (uint32_t)(256 + m.n_merges));
     v = load(&m);
-    ok(gg_chat_encode(v, t, &message, 1, 0, 0, ids, 64, &made, &err) == GG_OK &&
+    ok(gg_chat_encode(v, t, &message, 1, NULL, ids, 64, &made, &err) == GG_OK &&
            made.left_out == 1,
        "a conversation says what is left out");
     for (size_t i = 0; i < made.n; i++)
         ends += ids[i] == (int32_t)(256 + m.n_merges);
     is(ends, 0, "and does not end there");
-    ok(gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_STRICT, ids, 64, &made,
-                      &err) == GG_ERR_UNSUPPORTED &&
+    ok(gg_chat_encode(v, t, &message, 1, &strict, ids, 64, &made, &err) ==
+               GG_ERR_UNSUPPORTED &&
            strstr(err.message, "0x04"),
        "strictly it is an error there, too");
     drop(v, &m);
