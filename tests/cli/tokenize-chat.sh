@@ -135,3 +135,4 @@ echo '{{ strftime_now("%d %B %Y") }}' >date.jinja
 SOURCE_DATE_EPOCH=1795780800 gg-tokenize -q --chat --template date.jinja --text chat.jsonl
 echo
 gg-tokenize -q --chat --template zephyr --text chat.jsonl
+echo "[$?]"
