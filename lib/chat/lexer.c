@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "chat/text.h"
+
 enum {
     MAX_OPEN = 256
 }; /* brackets within brackets */
@@ -56,18 +58,38 @@ advance(struct chat_lexer *x, size_t to)
     x->at = to;
 }
 
-static bool
-is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
+/* Behind the white space at `at`: Python's, not ASCII's alone. */
 static size_t
 skip_blanks(const struct chat_lexer *x, size_t at)
 {
-    while (at < x->n && is_blank(x->source[at]))
-        at++;
+    const struct chat_string source = { .s = x->source, .n = x->n };
+    uint32_t c;
+
+    while (at < x->n) {
+        size_t n = chat_character(&source, at, &c);
+
+        if (!chat_is_space(c))
+            break;
+        at += n;
+    }
     return at;
+}
+
+/* The length of text[0..n) without the white space at its end. */
+static size_t
+cut_blanks(const char *text, size_t n)
+{
+    const struct chat_string s = { .s = text, .n = n };
+    uint32_t c;
+
+    while (n) {
+        size_t m = chat_character_before(&s, n, &c);
+
+        if (!chat_is_space(c))
+            break;
+        n -= m;
+    }
+    return n;
 }
 
 static bool
@@ -85,17 +107,14 @@ static size_t
 cut_end(const struct chat_lexer *x, const char *text, size_t n, char sign,
         bool block)
 {
-    size_t end = n;
+    const char *newline = memrchr(text, '\n', n);
+    size_t line = newline ? (size_t)(newline - text) + 1 : 0;
 
     if (sign == '-')
-        while (end && is_blank(text[end - 1]))
-            end--;
-    if (sign == '-' || sign == '+' || !block)
-        return end;
-    while (end && (text[end - 1] == ' ' || text[end - 1] == '\t'))
-        end--;
-    return (end && text[end - 1] == '\n') || (end == 0 && x->line_starts) ? end
-                                                                          : n;
+        return cut_blanks(text, n);
+    if (sign == '+' || !block || (line == 0 && !x->line_starts))
+        return n;
+    return cut_blanks(text, n) <= line ? line : n;
 }
 
 /* The text up to `to`, where something with this sign begins. */
@@ -150,7 +169,9 @@ ends_with(const struct chat_lexer *x, size_t at, const char *mark, bool trim,
 static void
 skip_comment(struct chat_lexer *x)
 {
-    for (size_t at = x->at + 2, end; at < x->n; at++)
+    size_t at = x->at + 2 + (sign_at(x, x->at + 2) != '\0'), end;
+
+    for (; at < x->n; at++)
         if (ends_with(x, at, "#}", true, &end)) {
             advance(x, end);
             return;
