@@ -76,6 +76,10 @@ chat_bool_argument(struct chat_value v, bool other);
 /* a.name and a[key] as templates mean them: attributes are keys, too. */
 struct chat_value
 chat_attribute(struct chat_run *r, struct chat_value of, const char *name);
+/* The same for a name that need not live on. */
+struct chat_value
+chat_attribute_named(struct chat_run *r, struct chat_value of,
+                     const struct chat_string *name);
 struct chat_value
 chat_item(struct chat_run *r, struct chat_value of, struct chat_value key);
 /* "a.b.0" */

@@ -88,6 +88,8 @@ chat_change_case(struct chat_run *r, const struct chat_string *s,
         uint32_t c = 0;
 
         n = chat_character(s, at, &c);
+        if (how == CHAT_CASE_SWAP)
+            upper = chat_lower(c) == c;
         if (!has_forms(c) && c != 0xdf)
             chat_put_part(&b, s, at, n);
         else if (upper)

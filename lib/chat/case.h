@@ -15,6 +15,7 @@ enum chat_case {
     CHAT_CASE_LOWER,
     CHAT_CASE_TITLE,   /* each word's first letter is capital */
     CHAT_CASE_CAPITAL, /* the first letter is */
+    CHAT_CASE_SWAP,    /* small ones are, and capital ones small */
 };
 
 struct chat_value

@@ -3,6 +3,7 @@
 
 #include "chat/evaluate.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "chat/text.h"
@@ -125,18 +126,23 @@ numbered_item(struct chat_run *r, struct chat_value of, int64_t i)
     return k < of.list->n ? of.list->items[k] : chat_undefined(NULL);
 }
 
-/* The name that a text is, where the template knows it. */
-static struct chat_value
-named_item(struct chat_run *r, struct chat_value of,
-           const struct chat_string *name)
+struct chat_value
+chat_attribute_named(struct chat_run *r, struct chat_value of,
+                     const struct chat_string *name)
 {
+    struct chat_value v;
     char s[64];
 
-    if (name->n >= sizeof(s))
+    if (name->n >= sizeof(s) || (name->n && memchr(name->s, '\0', name->n)))
         return chat_undefined(NULL);
-    memcpy(s, name->s, name->n);
-    s[name->n] = '\0';
-    return chat_attribute(r, of, s);
+    snprintf(s, sizeof(s), "%.*s", (int)name->n, name->n ? name->s : "");
+    v = chat_attribute(r, of, s);
+    if (v.type == CHAT_UNDEFINED && v.name == s) {
+        char *kept = chat_alloc(r, name->n + 1);
+
+        v.name = kept ? memcpy(kept, s, name->n + 1) : NULL;
+    }
+    return v;
 }
 
 struct chat_value
@@ -153,7 +159,7 @@ chat_item(struct chat_run *r, struct chat_value of, struct chat_value key)
     if (key.type == CHAT_INT || key.type == CHAT_BOOL)
         return numbered_item(r, of, key.type == CHAT_INT ? key.i : key.b);
     if (key.type == CHAT_STRING)
-        return named_item(r, of, key.string);
+        return chat_attribute_named(r, of, key.string);
     return chat_undefined(NULL);
 }
 
@@ -292,7 +298,7 @@ slice(struct chat_run *r, const struct chat_node *n)
         return slice_list(r, n, v);
     if (v.type == CHAT_UNDEFINED)
         return fail_undefined(r, v, "items");
-    return chat_undefined(NULL);
+    return chat_fail(r, "a %s has no slices", chat_type_name(v));
 }
 
 /* ---- lists and dicts ----------------------------------------------------- */

@@ -38,16 +38,15 @@ static struct chat_value
 filter_attr(struct chat_run *r, struct chat_value v,
             const struct chat_arguments *a)
 {
-    const struct chat_string *s = chat_string_argument(r, a->v[0], NULL);
-    char name[64];
+    const struct chat_string *name = chat_string_argument(r, a->v[0], NULL);
+    struct chat_value found;
 
-    if (!s || s->n >= sizeof(name))
+    if (!name)
         return chat_undefined(NULL);
-    memcpy(name, s->s, s->n);
-    name[s->n] = '\0';
-    if (v.type == CHAT_DICT && !chat_method(v, name))
-        return chat_undefined(NULL);
-    return chat_attribute(r, v, name);
+    found = chat_attribute_named(r, v, name);
+    return v.type == CHAT_DICT && found.type != CHAT_FUNCTION
+               ? chat_undefined(NULL)
+               : found;
 }
 
 static struct chat_value
@@ -118,6 +117,13 @@ float_to_int(double f, struct chat_value other)
 }
 
 static struct chat_value
+no_number(struct chat_run *r, struct chat_value v)
+{
+    return chat_fail(r, "%s is undefined, and no number",
+                     v.name ? v.name : "a value");
+}
+
+static struct chat_value
 filter_int(struct chat_run *r, struct chat_value v,
            const struct chat_arguments *a)
 {
@@ -129,6 +135,8 @@ filter_int(struct chat_run *r, struct chat_value v,
 
     if (v.type == CHAT_INT || v.type == CHAT_BOOL)
         return chat_operate(r, '+', chat_int(0), v);
+    if (v.type == CHAT_UNDEFINED)
+        return no_number(r, v);
     if (v.type == CHAT_FLOAT)
         return float_to_int(v.f, other);
     if (v.type != CHAT_STRING || base < 2 || base > 36 ||
@@ -147,6 +155,8 @@ filter_float(struct chat_run *r, struct chat_value v,
 
     if (chat_is_number(v))
         return chat_float(chat_number(v));
+    if (v.type == CHAT_UNDEFINED)
+        return no_number(r, v);
     if (v.type == CHAT_STRING && read_number(r, v.string, 10, &f, &i, &whole))
         return chat_float(f);
     return a->v[0].type == CHAT_ABSENT ? chat_float(0) : a->v[0];
@@ -167,13 +177,15 @@ filter_round(struct chat_run *r, struct chat_value v,
         return chat_fail(r, "round: no such precision");
     f = chat_number(v);
     if (chat_is(how, "ceil"))
-        return chat_float(ceil(f * scale) / scale);
+        return chat_float(ceil(f * scale) / scale + 0.0); /* not -0.0 */
     if (chat_is(how, "floor"))
-        return chat_float(floor(f * scale) / scale);
+        return chat_float(floor(f * scale) / scale + 0.0);
     if (!chat_is(how, "common"))
         return chat_fail(r, "round: method must be common, ceil or floor");
     if (v.type != CHAT_FLOAT && digits >= 0)
         return chat_operate(r, '+', chat_int(0), v);
+    if (v.type != CHAT_FLOAT && digits > -16)
+        return chat_int((int64_t)(nearbyint(f * scale) / scale));
     if (digits < 0 || fabs(f) >= 1e16)
         return chat_float(nearbyint(f * scale) / scale);
     snprintf(s, sizeof(s), "%.*f", (int)digits, f);
@@ -258,13 +270,34 @@ filter_title(struct chat_run *r, struct chat_value v,
     return chat_built(&b);
 }
 
+/* Words are of letters, digits and underscores. */
 static struct chat_value
 filter_wordcount(struct chat_run *r, struct chat_value v,
                  const struct chat_arguments *a)
 {
+    bool within = false, before;
+    int64_t words = 0;
+
     (void)a;
-    v = by_method(r, v, "split", NOTHING, NOTHING);
-    return chat_failed(r) ? v : chat_int((int64_t)v.list->n);
+    v = chat_str(r, v);
+    for (size_t at = 0; !chat_failed(r) && at < v.string->n;) {
+        uint32_t c = 0;
+
+        at += chat_character(v.string, at, &c);
+        before = within;
+        within = (c | 32) - 'a' < 26u || c - '0' < 10u || c == '_' ||
+                 (c >= 0xaa && !chat_is_space(c));
+        words += within && !before;
+    }
+    return chat_int(words);
+}
+
+static bool
+is_text(struct chat_run *r, struct chat_value v, const char *filter)
+{
+    if (v.type != CHAT_STRING)
+        chat_fail(r, "%s: a %s is no text", filter, chat_type_name(v));
+    return !chat_failed(r);
 }
 
 /* Blanks in front of all lines but the first; empty lines stay empty. */
@@ -279,6 +312,8 @@ filter_indent(struct chat_run *r, struct chat_value v,
     struct chat_value s = chat_str(r, v), with = chat_words(r, " ");
     struct chat_builder b = { .r = r };
 
+    if (!is_text(r, v, "indent"))
+        return v;
     with = a->v[0].type == CHAT_STRING
                ? a->v[0]
                : chat_operate(r, '*', with, chat_int(width));
@@ -306,7 +341,8 @@ filter_truncate(struct chat_run *r, struct chat_value v,
     struct chat_builder b = { .r = r };
     size_t n;
 
-    if (chat_failed(r))
+    if (chat_failed(r) ||
+        (v.type != CHAT_UNDEFINED && !is_text(r, v, "truncate")))
         return s;
     if (length < (int64_t)chat_length(end) || leeway < 0)
         return chat_fail(r, "truncate: no such length");
@@ -388,6 +424,8 @@ filter_urlencode(struct chat_run *r, struct chat_value v,
     struct chat_builder b = { .r = r };
 
     (void)a;
+    if (chat_is_list(v) || v.type == CHAT_DICT)
+        is_text(r, v, "urlencode");
     for (size_t i = 0; !chat_failed(r) && i < s.string->n; i++) {
         unsigned char c = (unsigned char)s.string->s[i];
         char code[4];

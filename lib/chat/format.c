@@ -114,12 +114,26 @@ put_digits(struct chat_builder *b, const struct form *f, bool negative,
 }
 
 static void
+binary(char *out, const char *prefix, uint64_t u)
+{
+    int bits = 1;
+
+    while (bits < 64 && u >> bits)
+        bits++;
+    out += sprintf(out, "%s", prefix);
+    while (bits--)
+        *out++ = (char)('0' + (u >> bits & 1));
+    *out = '\0';
+}
+
+static void
 put_int(struct chat_builder *b, const struct form *f, int64_t i)
 {
     uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i;
     const char *prefix = f->alternate && f->type == 'x'   ? "0x"
                          : f->alternate && f->type == 'X' ? "0X"
                          : f->alternate && f->type == 'o' ? "0o"
+                         : f->alternate && f->type == 'b' ? "0b"
                                                           : "";
     char s[80];
 
@@ -129,6 +143,8 @@ put_int(struct chat_builder *b, const struct form *f, int64_t i)
         snprintf(s, sizeof(s), "%s%" PRIX64, prefix, u);
     else if (f->type == 'o')
         snprintf(s, sizeof(s), "%s%" PRIo64, prefix, u);
+    else if (f->type == 'b')
+        binary(s, prefix, u);
     else
         snprintf(s, sizeof(s), "%" PRIu64, u);
     put_digits(b, f, i < 0, s);
@@ -158,7 +174,7 @@ put_float(struct chat_builder *b, const struct form *f, double x)
 static void
 put_number(struct chat_builder *b, const struct form *f, struct chat_value v)
 {
-    bool whole = strchr("diuxXoc", f->type) && f->type;
+    bool whole = strchr("diuxXobc", f->type) && f->type;
 
     if (!chat_is_number(v)) {
         chat_fail(b->r, "a %s has no format %c", chat_type_name(v), f->type);
@@ -176,12 +192,20 @@ put_number(struct chat_builder *b, const struct form *f, struct chat_value v)
     }
 }
 
+static bool
+is_plain(const struct form *f)
+{
+    return f->width < 0 && f->precision < 0 && !f->sign && !f->commas &&
+           !f->alternate;
+}
+
 static void
 put_formed(struct chat_builder *b, const struct form *f, struct chat_value v)
 {
     bool text = f->convert || f->type == 's' ||
+                (f->type == 'c' && v.type == CHAT_STRING) ||
                 (f->type == '\0' &&
-                 (!chat_is_number(v) || (v.type == CHAT_BOOL && f->width < 0)));
+                 (!chat_is_number(v) || (v.type == CHAT_BOOL && is_plain(f))));
 
     if (text)
         put_string(b, f, v);
@@ -331,6 +355,14 @@ put_percent(struct chat_builder *b, struct reader *x, struct values *values)
         put_formed(b, &f, v);
 }
 
+/* What need not be used up: Python takes it for names and their values. */
+static bool
+has_items(struct chat_value v)
+{
+    return v.type == CHAT_LIST || v.type == CHAT_DICT ||
+           v.type == CHAT_UNDEFINED;
+}
+
 struct chat_value
 chat_format_percent(struct chat_run *r, const struct chat_string *format,
                     struct chat_value v)
@@ -348,7 +380,7 @@ chat_format_percent(struct chat_run *r, const struct chat_string *format,
         if (p)
             put_percent(&b, &x, &values);
     }
-    if (v.type == CHAT_TUPLE && values.used < v.list->n)
+    if (values.used < (v.type == CHAT_TUPLE ? v.list->n : !has_items(v)))
         chat_fail(r, "more values than a format has places");
     return chat_built(&b);
 }
@@ -379,7 +411,7 @@ read_spec(struct reader *x, struct form *f)
     f->precision = take_precision(x);
     if (peek(x) && peek(x) != '}')
         f->type = x->s->s[x->at++];
-    if (f->type && !strchr("sdiuxXofFeEgGc%", f->type))
+    if (f->type && !strchr("sdbxXofFeEgGc%", f->type))
         chat_fail(x->r, "a format that is none");
 }
 

@@ -229,7 +229,7 @@ filter_slice(struct chat_run *r, struct chat_value v,
         chat_take_steps(r, 1);
         for (; at < end; at++)
             chat_add(r, part, items[at]);
-        if (a->v[1].type != CHAT_ABSENT && more && s >= more)
+        if (a->v[1].type != CHAT_ABSENT && s >= more)
             chat_add(r, part, a->v[1]);
         chat_add(r, out, part);
     }
@@ -293,17 +293,38 @@ sort(struct chat_run *r, struct sortable *s, struct sortable *spare, size_t n,
     merge(r, s, spare, n, op);
 }
 
+/* A key of several attributes, "a.b,c": a list. */
+static struct chat_value
+keys_of(struct chat_run *r, struct chat_value item, struct chat_value paths,
+        bool cased)
+{
+    struct chat_value keys = chat_new_list(r, CHAT_LIST), parts;
+
+    if (paths.type != CHAT_STRING) {
+        chat_add(r, keys, key_of(r, attribute(r, item, paths), cased));
+        return keys;
+    }
+    parts = chat_call_simply(r, chat_method(paths, "split"), paths,
+                             chat_words(r, ","), absent);
+    for (size_t i = 0; !chat_failed(r) && i < parts.list->n; i++)
+        chat_add(r, keys,
+                 key_of(r, attribute(r, item, parts.list->items[i]), cased));
+    return keys;
+}
+
 /* The items of a list with their keys: room for twice as many. */
 static struct sortable *
 with_keys(struct chat_run *r, struct chat_value v, struct chat_value path,
-          bool cased, size_t *n)
+          bool cased, bool several, size_t *n)
 {
     struct chat_value *items = items_of(r, v, n);
     struct sortable *s = chat_alloc(r, 2 * *n * sizeof(*s));
 
     for (size_t i = 0; s && i < *n; i++)
         s[i] =
-            (struct sortable){ key_of(r, attribute(r, items[i], path), cased),
+            (struct sortable){ several ? keys_of(r, items[i], path, cased)
+                                       : key_of(r, attribute(r, items[i], path),
+                                                cased),
                                items[i] };
     return s;
 }
@@ -314,7 +335,7 @@ sorted(struct chat_run *r, struct chat_value v, struct chat_value path,
 {
     struct chat_value out = chat_new_list(r, CHAT_LIST);
     size_t n;
-    struct sortable *s = with_keys(r, v, path, cased, &n);
+    struct sortable *s = with_keys(r, v, path, cased, true, &n);
 
     if (s)
         sort(r, s, s + n, n, reverse ? '>' : '<');
@@ -353,7 +374,7 @@ filter_groupby(struct chat_run *r, struct chat_value v,
     bool cased = chat_bool_argument(a->v[2], false);
     struct chat_value out = chat_new_list(r, CHAT_LIST), group = out;
     size_t n;
-    struct sortable *s = with_keys(r, v, a->v[0], cased, &n);
+    struct sortable *s = with_keys(r, v, a->v[0], cased, false, &n);
 
     if (s)
         sort(r, s, s + n, n, '<');

@@ -77,6 +77,14 @@ method_capitalize(struct chat_run *r, struct chat_value self,
     return chat_change_case(r, self.string, CHAT_CASE_CAPITAL);
 }
 
+static struct chat_value
+method_swapcase(struct chat_run *r, struct chat_value self,
+                const struct chat_arguments *a)
+{
+    (void)a;
+    return chat_change_case(r, self.string, CHAT_CASE_SWAP);
+}
+
 /* ---- splitting ----------------------------------------------------------- */
 
 static void
@@ -113,15 +121,6 @@ split_words(struct chat_run *r, struct chat_value out,
     while (at < s->n && !chat_failed(r)) {
         size_t end = most ? skip_space(s, at, false) : s->n;
 
-        if (!most)
-            while (end > at) {
-                uint32_t c = 0;
-                size_t n = chat_character_before(s, end, &c);
-
-                if (!chat_is_space(c))
-                    break;
-                end -= n;
-            }
         add_part(r, out, s, at, end);
         at = skip_space(s, end, true);
         most -= most > 0;
@@ -141,6 +140,21 @@ split_at(struct chat_run *r, struct chat_value out, const struct chat_string *s,
     }
     if (!chat_failed(r))
         add_part(r, out, s, at, s->n);
+}
+
+/* The start of the white space, or of what is none, that ends at `at`. */
+static size_t
+skip_space_before(const struct chat_string *s, size_t at, bool space)
+{
+    while (at > 0) {
+        uint32_t c = 0;
+        size_t n = chat_character_before(s, at, &c);
+
+        if (chat_is_space(c) != space)
+            break;
+        at -= n;
+    }
+    return at;
 }
 
 /* Where `by` stands last in s[0..end), or SIZE_MAX. */
@@ -164,6 +178,24 @@ reverse(struct chat_list *list)
         list->items[i] = list->items[list->n - 1 - i];
         list->items[list->n - 1 - i] = v;
     }
+}
+
+/* At white space, from the end, at most `most` times. */
+static void
+split_words_from_end(struct chat_run *r, struct chat_value out,
+                     const struct chat_string *s, size_t most)
+{
+    size_t end = skip_space_before(s, s->n, true);
+
+    while (end > 0 && !chat_failed(r)) {
+        size_t at = most ? skip_space_before(s, end, false) : 0;
+
+        add_part(r, out, s, at, end);
+        end = skip_space_before(s, at, true);
+        most -= most > 0;
+    }
+    if (!chat_failed(r))
+        reverse(out.list);
 }
 
 static void
@@ -236,10 +268,8 @@ method_rsplit(struct chat_run *r, struct chat_value self,
         return chat_undefined(NULL);
     if (by)
         split_from_end(r, out, self.string, by, most);
-    else if (most == SIZE_MAX)
-        split_words(r, out, self.string, most);
     else
-        return chat_fail(r, "rsplit() at white space has no limit here");
+        split_words_from_end(r, out, self.string, most);
     return out;
 }
 
@@ -325,75 +355,122 @@ ends(const struct chat_string *s, const struct chat_string *with)
                                                       with->s, with->n) == 0);
 }
 
+/* What is searched: the part between two arguments, as a slice has it. */
+struct searched {
+    struct chat_string s;
+    const struct chat_string *what;
+    int64_t from; /* characters in front of it */
+    bool within;  /* the part begins within the text */
+};
+
+static int64_t
+bound(struct chat_run *r, struct chat_value v, int64_t n, int64_t other)
+{
+    int64_t i = v.type == CHAT_NONE ? other : chat_int_argument(r, v, other);
+
+    i = i >= 0 ? i : i < -n ? 0 : i + n;
+    return i;
+}
+
+static struct searched
+search(struct chat_run *r, struct chat_value self, const struct chat_value *v)
+{
+    struct searched x = { .s = *self.string, .within = true };
+    int64_t n = (int64_t)chat_length(self.string), to;
+    size_t at, end;
+
+    x.from = bound(r, v[1], n, 0);
+    to = bound(r, v[2], n, n);
+    x.within = x.from <= n && x.from <= to;
+    to = to > n ? n : to;
+    if (!x.within || (x.from == 0 && to == n))
+        return x;
+    at = chat_offset(self.string, (size_t)x.from);
+    end = chat_offset(self.string, (size_t)to);
+    x.s = (struct chat_string){ .s = self.string->s + at, .n = end - at };
+    return x;
+}
+
+/* The same for a text. */
+static struct searched
+search_text(struct chat_run *r, struct chat_value self,
+            const struct chat_value *v)
+{
+    struct searched x = search(r, self, v);
+
+    x.what = chat_string_argument(r, v[0], NULL);
+    x.within = x.within && x.what;
+    return x;
+}
+
 /* Whether it begins or ends with a text, or with one of a tuple. */
 static struct chat_value
-stands_at(struct chat_run *r, struct chat_value self, struct chat_value v,
+stands_at(struct chat_run *r, struct chat_value self,
+          const struct chat_arguments *a,
           bool (*at)(const struct chat_string *, const struct chat_string *))
 {
+    struct chat_value v = a->v[0];
+    struct searched x = search(r, self, a->v);
     const struct chat_string *with;
 
     if (v.type == CHAT_TUPLE) {
-        for (size_t i = 0; i < v.list->n; i++)
+        for (size_t i = 0; x.within && i < v.list->n; i++)
             if (v.list->items[i].type == CHAT_STRING &&
-                at(self.string, v.list->items[i].string))
+                at(&x.s, v.list->items[i].string))
                 return chat_bool(true);
         return chat_bool(false);
     }
     with = chat_string_argument(r, v, NULL);
-    return chat_bool(with && at(self.string, with));
+    return chat_bool(with && x.within && at(&x.s, with));
 }
 
 static struct chat_value
 method_startswith(struct chat_run *r, struct chat_value self,
                   const struct chat_arguments *a)
 {
-    return stands_at(r, self, a->v[0], begins);
+    return stands_at(r, self, a, begins);
 }
 
 static struct chat_value
 method_endswith(struct chat_run *r, struct chat_value self,
                 const struct chat_arguments *a)
 {
-    return stands_at(r, self, a->v[0], ends);
+    return stands_at(r, self, a, ends);
 }
 
-/* The character where a text begins; -1: nowhere. */
-static int64_t
-character_of(const struct chat_string *s, size_t at)
+/* The character where a text begins that was found; -1: nowhere. */
+static struct chat_value
+character_of(const struct searched *x, size_t at)
 {
-    const struct chat_string before = { .s = s->s, .n = at };
+    const struct chat_string before = { .s = x->s.s, .n = at };
 
-    return at == SIZE_MAX ? -1 : (int64_t)chat_length(&before);
+    return chat_int(at == SIZE_MAX ? -1
+                                   : x->from + (int64_t)chat_length(&before));
 }
 
 static struct chat_value
 method_find(struct chat_run *r, struct chat_value self,
             const struct chat_arguments *a)
 {
-    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+    struct searched x = search_text(r, self, a->v);
 
-    if (!what)
-        return chat_undefined(NULL);
-    return chat_int(character_of(self.string, chat_find(self.string, 0, what)));
+    return character_of(&x, x.within ? chat_find(&x.s, 0, x.what) : SIZE_MAX);
 }
 
 static struct chat_value
 method_rfind(struct chat_run *r, struct chat_value self,
              const struct chat_arguments *a)
 {
-    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+    struct searched x = search_text(r, self, a->v);
 
-    if (!what)
-        return chat_undefined(NULL);
-    return chat_int(character_of(self.string,
-                                 find_last(self.string, self.string->n, what)));
+    return character_of(&x,
+                        x.within ? find_last(&x.s, x.s.n, x.what) : SIZE_MAX);
 }
 
 static struct chat_value
 found(struct chat_run *r, struct chat_value i)
 {
-    return i.type == CHAT_INT && i.i < 0 ? chat_fail(r, "substring not found")
-                                         : i;
+    return i.i < 0 ? chat_fail(r, "substring not found") : i;
 }
 
 static struct chat_value
@@ -414,15 +491,15 @@ static struct chat_value
 method_count(struct chat_run *r, struct chat_value self,
              const struct chat_arguments *a)
 {
-    const struct chat_string *what = chat_string_argument(r, a->v[0], NULL);
+    struct searched x = search_text(r, self, a->v);
     int64_t n = 0;
 
-    if (!what)
-        return chat_undefined(NULL);
-    if (what->n == 0)
-        return chat_int((int64_t)chat_length(self.string) + 1);
-    for (size_t at = 0; (at = chat_find(self.string, at, what)) != SIZE_MAX;
-         at += what->n)
+    if (!x.within)
+        return chat_int(0);
+    if (x.what->n == 0)
+        return chat_int((int64_t)chat_length(&x.s) + 1);
+    for (size_t at = 0; (at = chat_find(&x.s, at, x.what)) != SIZE_MAX;
+         at += x.what->n)
         n++;
     return chat_int(n);
 }
@@ -518,17 +595,20 @@ method_join(struct chat_run *r, struct chat_value self,
 }
 
 static void
-put_fill(struct chat_builder *b, char c, int64_t n)
+put_fill(struct chat_builder *b, const struct chat_string *fill, int64_t n)
 {
-    for (; n > 0 && !chat_failed(b->r); n--)
-        chat_put(b, &c, 1, CHAT_TEXT);
+    for (; n > 0 && !chat_failed(b->r); n--) {
+        chat_take_steps(b->r, 1);
+        chat_put_string(b, fill);
+    }
 }
 
-/* To so many characters, with blanks at the sides. */
+/* To so many characters, with blanks or others at the sides. */
 static struct chat_value
 pad(struct chat_run *r, struct chat_value self, const struct chat_arguments *a,
     unsigned sides)
 {
+    const struct chat_string *fill = chat_string_argument(r, a->v[1], " ");
     int64_t width = chat_int_argument(r, a->v[0], 0);
     int64_t n = width - (int64_t)chat_length(self.string);
     int64_t left = sides == CHAT_LEFT    ? n
@@ -536,11 +616,13 @@ pad(struct chat_run *r, struct chat_value self, const struct chat_arguments *a,
                                          : n / 2 + (n & width & 1);
     struct chat_builder b = { .r = r };
 
+    if (fill && chat_length(fill) != 1)
+        chat_fail(r, "what fills is not one character");
     n = n < 0 ? 0 : n;
     left = left < 0 ? 0 : left;
-    put_fill(&b, ' ', left);
+    put_fill(&b, fill, left);
     chat_put_string(&b, self.string);
-    put_fill(&b, ' ', n - left);
+    put_fill(&b, fill, n - left);
     return chat_built(&b);
 }
 
@@ -572,10 +654,11 @@ method_zfill(struct chat_run *r, struct chat_value self,
     const struct chat_string *s = self.string;
     int64_t n = chat_int_argument(r, a->v[0], 0) - (int64_t)chat_length(s);
     size_t sign = s->n && (s->s[0] == '-' || s->s[0] == '+');
+    const struct chat_string zero = { .s = "0", .n = 1, .origin = CHAT_TEXT };
     struct chat_builder b = { .r = r };
 
     chat_put_part(&b, s, 0, sign);
-    put_fill(&b, '0', n);
+    put_fill(&b, &zero, n);
     chat_put_part(&b, s, sign, s->n - sign);
     return chat_built(&b);
 }
@@ -639,6 +722,36 @@ all_have(const struct chat_string *s, uint32_t (*form)(uint32_t c))
     return chat_bool(some);
 }
 
+static bool
+is_ascii(const struct chat_string *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if ((unsigned char)s->s[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/* Whether words begin with a capital, and have no other; there must be one. */
+static struct chat_value
+is_title(const struct chat_string *s)
+{
+    bool some = false, within = false;
+
+    for (size_t at = 0; at < s->n;) {
+        uint32_t c = 0;
+        bool small, capital;
+
+        at += chat_character(s, at, &c);
+        small = chat_upper(c) != c;
+        capital = chat_lower(c) != c;
+        if (within ? capital : small)
+            return chat_bool(false);
+        within = small || capital;
+        some = some || within;
+    }
+    return chat_bool(some);
+}
+
 #define KIND(name, result)                                                     \
     static struct chat_value name(struct chat_run *r, struct chat_value self,  \
                                   const struct chat_arguments *a)              \
@@ -651,43 +764,49 @@ KIND(method_isspace, all_are(self.string, chat_is_space))
 KIND(method_isalpha, all_are(self.string, is_letter))
 KIND(method_isdigit, all_are(self.string, is_digit))
 KIND(method_isalnum, all_are(self.string, is_letter_or_digit))
+KIND(method_isascii, chat_bool(is_ascii(self.string)))
+KIND(method_istitle, is_title(self.string))
 KIND(method_isupper, all_have(self.string, chat_upper))
 KIND(method_islower, all_have(self.string, chat_lower))
 
 const struct chat_builtin chat_string_methods[] = {
     { "capitalize", method_capitalize, "" },
-    { "center", method_center, "width" },
-    { "count", method_count, "sub" },
-    { "endswith", method_endswith, "suffix" },
-    { "find", method_find, "sub" },
+    { "casefold", method_lower, "" },
+    { "center", method_center, "width,fillchar" },
+    { "count", method_count, "sub,start,end" },
+    { "endswith", method_endswith, "suffix,start,end" },
+    { "find", method_find, "sub,start,end" },
     { "format", method_format, NULL },
-    { "index", method_index, "sub" },
+    { "index", method_index, "sub,start,end" },
     { "isalnum", method_isalnum, "" },
     { "isalpha", method_isalpha, "" },
+    { "isascii", method_isascii, "" },
     { "isdecimal", method_isdigit, "" },
     { "isdigit", method_isdigit, "" },
     { "islower", method_islower, "" },
     { "isnumeric", method_isdigit, "" },
     { "isspace", method_isspace, "" },
+    { "istitle", method_istitle, "" },
     { "isupper", method_isupper, "" },
     { "join", method_join, "iterable" },
-    { "ljust", method_ljust, "width" },
+    { "ljust", method_ljust, "width,fillchar" },
     { "lower", method_lower, "" },
     { "lstrip", method_lstrip, "chars" },
     { "partition", method_partition, "sep" },
     { "removeprefix", method_removeprefix, "prefix" },
     { "removesuffix", method_removesuffix, "suffix" },
     { "replace", method_replace, "old,new,count" },
-    { "rfind", method_rfind, "sub" },
-    { "rindex", method_rindex, "sub" },
-    { "rjust", method_rjust, "width" },
+    { "rfind", method_rfind, "sub,start,end" },
+    { "rindex", method_rindex, "sub,start,end" },
+    { "rjust", method_rjust, "width,fillchar" },
     { "rpartition", method_rpartition, "sep" },
     { "rsplit", method_rsplit, "sep,maxsplit" },
     { "rstrip", method_rstrip, "chars" },
     { "split", method_split, "sep,maxsplit" },
     { "splitlines", method_splitlines, "keepends" },
-    { "startswith", method_startswith, "prefix" },
+    { "startswith", method_startswith, "prefix,start,end" },
     { "strip", method_strip, "chars" },
+    { "swapcase", method_swapcase, "" },
     { "title", method_title, "" },
     { "upper", method_upper, "" },
     { "zfill", method_zfill, "width" },

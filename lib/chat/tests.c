@@ -79,10 +79,10 @@ static struct chat_value
 remainder_is(struct chat_run *r, struct chat_value v, int64_t by,
              int64_t wanted)
 {
-    if (v.type != CHAT_INT && v.type != CHAT_BOOL)
+    if (!chat_is_number(v))
         return chat_fail(r, "a %s has no remainder", chat_type_name(v));
-    v = chat_operate(r, '%', v, chat_int(by));
-    return chat_bool(v.type == CHAT_INT && v.i == wanted);
+    return chat_bool(
+        chat_equal(chat_operate(r, '%', v, chat_int(by)), chat_int(wanted)));
 }
 
 static struct chat_value
