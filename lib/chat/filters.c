@@ -309,22 +309,26 @@ filter_indent(struct chat_run *r, struct chat_value v,
         a->v[0].type == CHAT_STRING ? 0 : chat_int_argument(r, a->v[0], 4);
     bool first = chat_bool_argument(a->v[1], false);
     bool blank = chat_bool_argument(a->v[2], false);
-    struct chat_value s = chat_str(r, v), with = chat_words(r, " ");
+    struct chat_value s = chat_str(r, v), with = chat_words(r, " "), lines;
     struct chat_builder b = { .r = r };
+    size_t end = 0; /* of the last line, in s */
 
     if (!is_text(r, v, "indent"))
         return v;
     with = a->v[0].type == CHAT_STRING
                ? a->v[0]
                : chat_operate(r, '*', with, chat_int(width));
-    for (size_t at = 0, end; !chat_failed(r) && at < s.string->n; at = end) {
-        const char *newline = memchr(s.string->s + at, '\n', s.string->n - at);
-        bool empty = newline == s.string->s + at;
+    s = chat_operate(r, '+', s, chat_words(r, "\n"));
+    lines = by_method(r, s, "splitlines", NOTHING, NOTHING);
+    for (size_t i = 0; !chat_failed(r) && i < lines.list->n; i++) {
+        const struct chat_string *line = lines.list->items[i].string;
 
-        end = newline ? (size_t)(newline - s.string->s) + 1 : s.string->n;
-        if (at ? blank || !empty : first)
+        if (i)
+            chat_put(&b, "\n", 1, chat_origin_at(s.string, end));
+        if (i ? blank || line->n : first)
             chat_put_string(&b, with.string);
-        chat_put_part(&b, s.string, at, end - at);
+        chat_put_string(&b, line);
+        end = (size_t)(line->s - s.string->s) + line->n;
     }
     return chat_built(&b);
 }

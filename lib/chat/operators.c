@@ -129,6 +129,31 @@ operate_ints(struct chat_run *r, int op, int64_t a, int64_t b)
     return over ? too_large(r) : chat_int(out);
 }
 
+/* Python's: exact where the quotient is rounded up to an integer. */
+static double
+floor_quotient(double a, double b)
+{
+    double rest = fmod(a, b), q = (a - rest) / b, down;
+
+    if (rest != 0 && (rest < 0) != (b < 0))
+        q -= 1;
+    down = floor(q);
+    return q == 0 ? copysign(0, a / b) : q - down > 0.5 ? down + 1 : down;
+}
+
+static struct chat_value
+float_power(struct chat_run *r, double a, double b)
+{
+    double p = pow(a, b);
+
+    if (a == 0 && b < 0)
+        return zero_division(r);
+    if (isfinite(a) && isfinite(b) && !isfinite(p))
+        return isnan(p) ? chat_fail(r, "a power is no real number")
+                        : too_large(r);
+    return chat_float(p);
+}
+
 static struct chat_value
 operate_floats(struct chat_run *r, int op, double a, double b)
 {
@@ -146,12 +171,14 @@ operate_floats(struct chat_run *r, int op, double a, double b)
     case '/':
         return chat_float(a / b);
     case CHAT_OP_FLOOR_DIVIDE:
-        return chat_float(floor(a / b));
+        return chat_float(floor_quotient(a, b));
     case '%':
         rest = fmod(a, b);
-        return chat_float(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+        if (rest == 0)
+            return chat_float(copysign(0, b));
+        return chat_float((rest < 0) != (b < 0) ? rest + b : rest);
     default:
-        return chat_float(pow(a, b));
+        return float_power(r, a, b);
     }
 }
 
