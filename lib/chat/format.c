@@ -135,18 +135,19 @@ put_int(struct chat_builder *b, const struct form *f, int64_t i)
                          : f->alternate && f->type == 'o' ? "0o"
                          : f->alternate && f->type == 'b' ? "0b"
                                                           : "";
+    int digits = f->precision < 1 ? 1 : f->precision;
     char s[80];
 
     if (f->type == 'x')
-        snprintf(s, sizeof(s), "%s%" PRIx64, prefix, u);
+        snprintf(s, sizeof(s), "%s%.*" PRIx64, prefix, digits, u);
     else if (f->type == 'X')
-        snprintf(s, sizeof(s), "%s%" PRIX64, prefix, u);
+        snprintf(s, sizeof(s), "%s%.*" PRIX64, prefix, digits, u);
     else if (f->type == 'o')
-        snprintf(s, sizeof(s), "%s%" PRIo64, prefix, u);
+        snprintf(s, sizeof(s), "%s%.*" PRIo64, prefix, digits, u);
     else if (f->type == 'b')
         binary(s, prefix, u);
     else
-        snprintf(s, sizeof(s), "%" PRIu64, u);
+        snprintf(s, sizeof(s), "%.*" PRIu64, digits, u);
     put_digits(b, f, i < 0, s);
 }
 
@@ -163,6 +164,8 @@ put_float(struct chat_builder *b, const struct form *f, double x)
         snprintf(s, sizeof(s), "%.*e", precision, y);
     else if (f->type == 'E')
         snprintf(s, sizeof(s), "%.*E", precision, y);
+    else if (f->type == 'G')
+        snprintf(s, sizeof(s), "%.*G", precision, y);
     else if (f->type == 'g' || f->type == '\0')
         snprintf(s, sizeof(s), "%.*g", precision, y);
     else

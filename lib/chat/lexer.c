@@ -260,13 +260,34 @@ skip_fraction(const struct chat_lexer *x, size_t at)
     return end;
 }
 
+/* The end of 0x1f, 0o17 or 0b11 at x->at; or x->at. */
+static size_t
+skip_based(const struct chat_lexer *x)
+{
+    char c = x->at + 1 < x->n ? (char)(x->source[x->at + 1] | 0x20) : '\0';
+    const char *digits = c == 'x'   ? "0123456789abcdefABCDEF"
+                         : c == 'o' ? "01234567"
+                         : c == 'b' ? "01"
+                                    : "";
+    size_t at = x->at + 2;
+
+    if (x->source[x->at] != '0' || !*digits)
+        return x->at;
+    while (at < x->n && x->source[at] && strchr(digits, x->source[at]))
+        at++;
+    return at > x->at + 2 ? at : x->at;
+}
+
 static size_t
 lex_number(struct chat_lexer *x)
 {
+    size_t based = skip_based(x);
     bool item = x->n_tokens && x->source[x->at - 1] == '.'; /* list.0 */
     size_t whole = skip_digits(x, x->at);
     size_t end = item ? whole : skip_fraction(x, whole);
 
+    if (based > x->at)
+        whole = end = based;
     add(x, end > whole ? CHAT_TOKEN_FLOAT : CHAT_TOKEN_INT, x->source + x->at,
         end - x->at);
     return end;

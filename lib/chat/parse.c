@@ -488,6 +488,9 @@ static struct chat_node *
 parse_block(struct chat_parser *p, struct chat_node *n)
 {
     n->name = chat_parse_name(p);
+    while (chat_parse_skip_word(p, "scoped") ||
+           chat_parse_skip_word(p, "required"))
+        ;
     n->c = parse_to(p, "endblock");
     return n;
 }

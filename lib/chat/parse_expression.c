@@ -81,6 +81,14 @@ parse_word(struct chat_parser *p)
     return n;
 }
 
+static int
+base_of(const char *digits)
+{
+    char c = digits[0] == '0' ? (char)(digits[1] | 0x20) : '\0';
+
+    return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 10;
+}
+
 static struct chat_node *
 parse_number(struct chat_parser *p)
 {
@@ -88,15 +96,17 @@ parse_number(struct chat_parser *p)
     char digits[64];
     size_t n = 0;
     int64_t i;
+    int base;
 
     for (size_t k = 0; k < t->n && n + 1 < sizeof(digits); k++)
         if (t->s[k] != '_')
             digits[n++] = t->s[k];
     digits[n] = '\0';
+    base = base_of(digits);
     if (t->type == CHAT_TOKEN_FLOAT)
         return constant(p, chat_float(strtod(digits, NULL)));
     errno = 0;
-    i = strtoll(digits, NULL, 10);
+    i = strtoll(digits + 2 * (base != 10), NULL, base);
     if (errno || t->n >= sizeof(digits))
         return chat_parse_fail(p, "a number is too large");
     return constant(p, chat_int(i));

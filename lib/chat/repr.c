@@ -66,14 +66,25 @@ put_int(struct chat_builder *b, int64_t i)
 
 /* ---- strings ------------------------------------------------------------- */
 
-/* What Python shows as an escape sequence, of the first 256: control
- * characters, NO-BREAK SPACE, SOFT HYPHEN. Of later ones it shows the
- * unassigned and separators so; here the separators. */
+/* What Python shows as an escape sequence: control and format characters,
+ * separators, those for private use; unassigned ones, which it shows so, too,
+ * are not known here. */
 static bool
 is_printable(uint32_t c)
 {
-    return c >= 0x20 && !(c >= 0x7f && c <= 0xa0) && c != 0xad &&
-           (c == 0x20 || !chat_is_space(c));
+    static const uint32_t ranges[][2] = {
+        { 0x00, 0x1f },       { 0x7f, 0xa0 },        { 0xad, 0xad },
+        { 0x600, 0x605 },     { 0x61c, 0x61c },      { 0x6dd, 0x6dd },
+        { 0x70f, 0x70f },     { 0x180e, 0x180e },    { 0x200b, 0x200f },
+        { 0x202a, 0x202e },   { 0x2060, 0x206f },    { 0xd800, 0xf8ff },
+        { 0xfeff, 0xfeff },   { 0xfff0, 0xfffb },    { 0xfffe, 0xffff },
+        { 0xe0000, 0xe00ff }, { 0xe01f0, 0x10ffff },
+    };
+
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return false;
+    return c == 0x20 || !chat_is_space(c);
 }
 
 static void
