@@ -170,12 +170,16 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
                     p->a ? chat_evaluate(r, p->a) : chat_undefined(p->name));
 }
 
+/* Whether a parameter behind the first `from` has this name. */
 static bool
-has_parameter(const struct chat_node *macro, const struct chat_string *name)
+has_parameter(const struct chat_node *macro, size_t from,
+              const struct chat_string *name)
 {
     for (const struct chat_node *p = macro->a; p; p = p->next)
         if (chat_is(name, p->name))
-            return true;
+            return from == 0;
+        else
+            from -= from > 0;
     return false;
 }
 
@@ -208,7 +212,7 @@ bind_named_rest(struct chat_run *r, const struct chat_node *macro,
             no_such_argument(r, macro->name, pair->key);
         else if (macro->op & CHAT_CALLER && chat_is(pair->key.string, "caller"))
             chat_assign(r, macro->e->name, pair->value);
-        else if (has_parameter(macro, pair->key.string))
+        else if (has_parameter(macro, a->n, pair->key.string))
             continue;
         else if (macro->op & CHAT_KWARGS)
             chat_set(r, rest, pair->key, pair->value);

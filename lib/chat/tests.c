@@ -76,13 +76,12 @@ test_same(struct chat_run *r, struct chat_value v,
 }
 
 static struct chat_value
-remainder_is(struct chat_run *r, struct chat_value v, int64_t by,
+remainder_is(struct chat_run *r, struct chat_value v, struct chat_value by,
              int64_t wanted)
 {
     if (!chat_is_number(v))
         return chat_fail(r, "a %s has no remainder", chat_type_name(v));
-    return chat_bool(
-        chat_equal(chat_operate(r, '%', v, chat_int(by)), chat_int(wanted)));
+    return chat_bool(chat_equal(chat_operate(r, '%', v, by), chat_int(wanted)));
 }
 
 static struct chat_value
@@ -90,7 +89,7 @@ test_odd(struct chat_run *r, struct chat_value v,
          const struct chat_arguments *a)
 {
     (void)a;
-    return remainder_is(r, v, 2, 1);
+    return remainder_is(r, v, chat_int(2), 1);
 }
 
 static struct chat_value
@@ -98,14 +97,14 @@ test_even(struct chat_run *r, struct chat_value v,
           const struct chat_arguments *a)
 {
     (void)a;
-    return remainder_is(r, v, 2, 0);
+    return remainder_is(r, v, chat_int(2), 0);
 }
 
 static struct chat_value
 test_divisible(struct chat_run *r, struct chat_value v,
                const struct chat_arguments *a)
 {
-    return remainder_is(r, v, chat_int_argument(r, a->v[0], 0), 0);
+    return remainder_is(r, v, a->v[0], 0);
 }
 
 /* Whether all letters, of which there must be one, are small or capital. */
