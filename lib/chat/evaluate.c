@@ -85,6 +85,8 @@ chat_attribute(struct chat_run *r, struct chat_value of, const char *name)
         return chat_loop_attribute(r, of.loop, name);
     if (method)
         return function_value(r, method, of);
+    if (of.type == CHAT_DICT || of.type == CHAT_NAMESPACE)
+        chat_take_steps(r, of.dict->n / 16);
     v = key_value(of, name);
     return v ? *v : chat_undefined(name);
 }
@@ -152,6 +154,8 @@ chat_item(struct chat_run *r, struct chat_value of, struct chat_value key)
 
     if (of.type == CHAT_UNDEFINED)
         return fail_undefined(r, of, "items");
+    if (of.type == CHAT_DICT)
+        chat_take_steps(r, of.dict->n / 16);
     if (of.type == CHAT_DICT)
         v = chat_dict_get(of.dict, key);
     if (v)
@@ -342,6 +346,7 @@ chat_iterate(struct chat_run *r, struct chat_value v)
             chat_add(r, out, chat_part(r, v.string, at, n));
         }
     } else if (v.type == CHAT_DICT) {
+        chat_take_steps(r, v.dict->n);
         for (size_t i = 0; i < v.dict->n && !chat_failed(r); i++)
             chat_add(r, out, v.dict->pairs[i].key);
     } else if (v.type != CHAT_UNDEFINED) {

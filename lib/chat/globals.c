@@ -145,7 +145,7 @@ loop_changed(struct chat_run *r, struct chat_value self,
         chat_add(r, now, a->v[i]);
     if (chat_failed(r))
         return now;
-    changed = !chat_equal(self.loop->changed, now);
+    changed = !chat_same(r, self.loop->changed, now);
     self.loop->changed = now;
     return chat_bool(changed);
 }

@@ -379,7 +379,7 @@ filter_groupby(struct chat_run *r, struct chat_value v,
     if (s)
         sort(r, s, s + n, n, '<');
     for (size_t i = 0; i < n && !chat_failed(r); i++) {
-        if (i == 0 || !chat_equal(s[i].key, s[i - 1].key)) {
+        if (i == 0 || !chat_same(r, s[i].key, s[i - 1].key)) {
             struct chat_value pair = chat_new_list(r, CHAT_TUPLE);
 
             group = chat_new_list(r, CHAT_LIST);

@@ -96,8 +96,8 @@ static struct chat_value
 method_index(struct chat_run *r, struct chat_value self,
              const struct chat_arguments *a)
 {
-    for (size_t i = 0; i < self.list->n; i++)
-        if (chat_equal(self.list->items[i], a->v[0]))
+    for (size_t i = 0; i < self.list->n && !chat_failed(r); i++)
+        if (chat_same(r, self.list->items[i], a->v[0]))
             return chat_int((int64_t)i);
     return chat_fail(r, "the list has no such item");
 }
@@ -108,9 +108,8 @@ method_count(struct chat_run *r, struct chat_value self,
 {
     int64_t n = 0;
 
-    (void)r;
-    for (size_t i = 0; i < self.list->n; i++)
-        n += chat_equal(self.list->items[i], a->v[0]);
+    for (size_t i = 0; i < self.list->n && !chat_failed(r); i++)
+        n += chat_same(r, self.list->items[i], a->v[0]);
     return chat_int(n);
 }
 

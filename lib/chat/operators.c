@@ -297,6 +297,10 @@ chat_operate(struct chat_run *r, int op, struct chat_value a,
 static bool
 contains(struct chat_run *r, struct chat_value v, struct chat_value item)
 {
+    if (v.type == CHAT_STRING)
+        chat_take_steps(r, v.string->n / 64);
+    if (v.type == CHAT_DICT)
+        chat_take_steps(r, v.dict->n / 16);
     if (v.type == CHAT_STRING && item.type == CHAT_STRING)
         return chat_find(v.string, 0, item.string) != SIZE_MAX;
     if (v.type == CHAT_DICT)
@@ -307,8 +311,8 @@ contains(struct chat_run *r, struct chat_value v, struct chat_value item)
         no_operator(r, CHAT_OP_IN, item, v);
         return false;
     }
-    for (size_t i = 0; i < v.list->n; i++)
-        if (chat_equal(v.list->items[i], item))
+    for (size_t i = 0; i < v.list->n && !chat_failed(r); i++)
+        if (chat_same(r, v.list->items[i], item))
             return true;
     return false;
 }
@@ -343,8 +347,8 @@ order(struct chat_run *r, int op, struct chat_value a, struct chat_value b)
         no_operator(r, op, a, b);
         return 0;
     }
-    for (size_t i = 0; i < a.list->n && i < b.list->n; i++)
-        if (!chat_equal(a.list->items[i], b.list->items[i]))
+    for (size_t i = 0; i < a.list->n && i < b.list->n && !chat_failed(r); i++)
+        if (!chat_same(r, a.list->items[i], b.list->items[i]))
             return order(r, op, a.list->items[i], b.list->items[i]);
     return (a.list->n > b.list->n) - (a.list->n < b.list->n);
 }
@@ -357,9 +361,9 @@ chat_compare(struct chat_run *r, int op, struct chat_value a,
         return false;
     switch (op) {
     case CHAT_OP_EQUAL:
-        return chat_equal(a, b);
+        return chat_same(r, a, b);
     case CHAT_OP_NOT_EQUAL:
-        return !chat_equal(a, b);
+        return !chat_same(r, a, b);
     case CHAT_OP_IN:
         return contains(r, b, a);
     case CHAT_OP_NOT_IN:

@@ -34,6 +34,15 @@ chat_parse_fail(struct chat_parser *p, const char *fmt, ...)
 }
 
 struct chat_node *
+chat_parse_no_memory(struct chat_parser *p)
+{
+    if (p->status == GG_OK)
+        p->status = error_nomem(p->err);
+    p->token = &nothing;
+    return NULL;
+}
+
+struct chat_node *
 chat_parse_expected(struct chat_parser *p, const char *what)
 {
     const struct chat_token *t = p->token;

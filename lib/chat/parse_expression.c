@@ -195,18 +195,19 @@ static struct chat_node *
 parse_string(struct chat_parser *p)
 {
     const struct chat_token *t = p->token;
+    struct chat_node *n = chat_parse_node(p, CHAT_NODE_CONSTANT);
     size_t size = 0;
     char *s, *end;
 
     for (; t->type == CHAT_TOKEN_STRING; t++)
         size += t->n;
     s = end = chat_arena_alloc(p->arena, size);
-    if (!s)
-        return chat_parse_fail(p, "out of memory");
+    if (!n || !s)
+        return chat_parse_no_memory(p);
     for (; p->token->type == CHAT_TOKEN_STRING; p->token++)
         end = decode(p->token, end);
-    return constant(p,
-                    chat_string(p->arena, s, (size_t)(end - s), CHAT_TRUSTED));
+    n->value = chat_string(p->arena, s, (size_t)(end - s), CHAT_TRUSTED);
+    return n->value.type == CHAT_ABSENT ? chat_parse_no_memory(p) : n;
 }
 
 /* ---- lists --------------------------------------------------------------- */

@@ -41,6 +41,8 @@ chat_name(const struct chat_names *names, const char *s, size_t n);
 /* Within the parser. The first failure sticks, and tokens end there. */
 __attribute__((format(printf, 2, 3))) struct chat_node *
 chat_parse_fail(struct chat_parser *p, const char *fmt, ...);
+struct chat_node *
+chat_parse_no_memory(struct chat_parser *p);
 /* "expected this, not that" */
 struct chat_node *
 chat_parse_expected(struct chat_parser *p, const char *what);

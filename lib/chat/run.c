@@ -43,6 +43,16 @@ chat_take_steps(struct chat_run *r, uint64_t n)
     chat_fail(r, "the chat template does not end");
 }
 
+bool
+chat_same(struct chat_run *r, struct chat_value a, struct chat_value b)
+{
+    bool same = !chat_failed(r) && chat_equal_within(a, b, &r->steps);
+
+    if (r->steps == 0)
+        chat_take_steps(r, 1);
+    return same;
+}
+
 void *
 chat_alloc(struct chat_run *r, size_t size)
 {
@@ -144,6 +154,7 @@ chat_assign(struct chat_run *r, const char *name, struct chat_value value)
         old->value = value;
         return;
     }
+    chat_take_steps(r, s->n / 16);
     if (s->n == s->cap) {
         void *p = chat_failed(r) ? NULL
                                  : chat_arena_grow(&r->arena, s->variables,
@@ -160,13 +171,14 @@ chat_assign(struct chat_run *r, const char *name, struct chat_value value)
 }
 
 const struct chat_value *
-chat_lookup(const struct chat_run *r, const char *name)
+chat_lookup(struct chat_run *r, const char *name)
 {
     for (const struct chat_scope *s = r->scope; s; s = s->outer) {
         const struct chat_variable *v = find(s, name);
 
         if (v)
             return &v->value;
+        chat_take_steps(r, s->n / 16);
     }
     return NULL;
 }

@@ -63,6 +63,10 @@ chat_fail_memory(struct chat_run *r);
 void
 chat_take_steps(struct chat_run *r, uint64_t n);
 
+/* a == b in Python. */
+bool
+chat_same(struct chat_run *r, struct chat_value a, struct chat_value b);
+
 /* NULL, and a failure, where there is no memory. */
 void *
 chat_alloc(struct chat_run *r, size_t size);
@@ -88,6 +92,6 @@ void
 chat_assign(struct chat_run *r, const char *name, struct chat_value value);
 /* NULL: there is none. */
 const struct chat_value *
-chat_lookup(const struct chat_run *r, const char *name);
+chat_lookup(struct chat_run *r, const char *name);
 
 #endif

@@ -159,13 +159,18 @@ skip_space_before(const struct chat_string *s, size_t at, bool space)
 
 /* Where `by` stands last in s[0..end), or SIZE_MAX. */
 static size_t
-find_last(const struct chat_string *s, size_t end, const struct chat_string *by)
+find_last(struct chat_run *r, const struct chat_string *s, size_t end,
+          const struct chat_string *by)
 {
-    if (by->n > end)
-        return SIZE_MAX;
-    for (size_t at = end - by->n + 1; at-- > 0;)
+    if (by->n > end || by->n == 0)
+        return by->n ? SIZE_MAX : end;
+    for (size_t at = end - by->n + 1; at-- > 0 && !chat_failed(r);) {
+        if (s->s[at] != by->s[0])
+            continue;
+        chat_take_steps(r, by->n / 64);
         if (memcmp(s->s + at, by->s, by->n) == 0)
             return at;
+    }
     return SIZE_MAX;
 }
 
@@ -206,7 +211,7 @@ split_from_end(struct chat_run *r, struct chat_value out,
     size_t end = s->n, at;
 
     while (most-- && !chat_failed(r) &&
-           (at = find_last(s, end, by)) != SIZE_MAX) {
+           (at = find_last(r, s, end, by)) != SIZE_MAX) {
         chat_take_steps(r, (end - at) / 64);
         add_part(r, out, s, at + by->n, end);
         end = at;
@@ -316,7 +321,7 @@ partition(struct chat_run *r, struct chat_value self, struct chat_value by,
 
     if (chat_failed(r) || sep->n == 0)
         return chat_fail(r, "nothing can be split at an empty text");
-    at = last ? find_last(s, s->n, sep) : chat_find(s, 0, sep);
+    at = last ? find_last(r, s, s->n, sep) : chat_find(s, 0, sep);
     end = at == SIZE_MAX ? (last ? 0 : s->n) : at + sep->n;
     at = at == SIZE_MAX ? end : at;
     add_part(r, out, s, 0, at);
@@ -463,8 +468,8 @@ method_rfind(struct chat_run *r, struct chat_value self,
 {
     struct searched x = search_text(r, self, a->v);
 
-    return character_of(&x,
-                        x.within ? find_last(&x.s, x.s.n, x.what) : SIZE_MAX);
+    return character_of(&x, x.within ? find_last(r, &x.s, x.s.n, x.what)
+                                     : SIZE_MAX);
 }
 
 static struct chat_value

@@ -49,8 +49,8 @@ TEST(test_sequence, is_sequence(v))
 TEST(test_string, v.type == CHAT_STRING)
 TEST(test_true, v.type == CHAT_BOOL && v.b)
 TEST(test_undefined, v.type == CHAT_UNDEFINED)
-TEST(test_equal, chat_equal(v, a->v[0]))
-TEST(test_not_equal, !chat_equal(v, a->v[0]))
+TEST(test_equal, chat_same(r, v, a->v[0]))
+TEST(test_not_equal, !chat_same(r, v, a->v[0]))
 TEST(test_less, chat_compare(r, '<', v, a->v[0]))
 TEST(test_more, chat_compare(r, '>', v, a->v[0]))
 TEST(test_at_least, chat_compare(r, CHAT_OP_AT_LEAST, v, a->v[0]))
@@ -72,7 +72,8 @@ test_same(struct chat_run *r, struct chat_value v,
         return chat_bool(false);
     if (chat_is_list(v))
         return chat_bool(v.list == b.list);
-    return chat_bool(v.type == CHAT_DICT ? v.dict == b.dict : chat_equal(v, b));
+    return chat_bool(v.type == CHAT_DICT ? v.dict == b.dict
+                                         : chat_same(r, v, b));
 }
 
 static struct chat_value
@@ -81,7 +82,8 @@ remainder_is(struct chat_run *r, struct chat_value v, struct chat_value by,
 {
     if (!chat_is_number(v))
         return chat_fail(r, "a %s has no remainder", chat_type_name(v));
-    return chat_bool(chat_equal(chat_operate(r, '%', v, by), chat_int(wanted)));
+    return chat_bool(
+        chat_same(r, chat_operate(r, '%', v, by), chat_int(wanted)));
 }
 
 static struct chat_value

@@ -292,14 +292,16 @@ chat_strip(struct chat_run *r, const struct chat_string *s,
     size_t from = 0, to = s->n, n;
     uint32_t c = 0;
 
-    while (sides & CHAT_LEFT && from < to) {
+    while (sides & CHAT_LEFT && from < to && !chat_failed(r)) {
         n = chat_character(s, from, &c);
+        chat_take_steps(r, chars ? chars->n / 16 : 0);
         if (!is_stripped(s, from, n, c, chars))
             break;
         from += n;
     }
-    while (sides & CHAT_RIGHT && from < to) {
+    while (sides & CHAT_RIGHT && from < to && !chat_failed(r)) {
         n = chat_character_before(s, to, &c);
+        chat_take_steps(r, chars ? chars->n / 16 : 0);
         if (!is_stripped(s, to - n, n, c, chars))
             break;
         to -= n;

@@ -250,47 +250,59 @@ strings_equal(const struct chat_string *a, const struct chat_string *b)
 }
 
 static bool
-lists_equal(const struct chat_list *a, const struct chat_list *b)
+lists_equal(const struct chat_list *a, const struct chat_list *b,
+            uint64_t *steps)
 {
     bool equal = a->n == b->n;
 
     for (size_t i = 0; equal && i < a->n; i++)
-        equal = chat_equal(a->items[i], b->items[i]);
+        equal = chat_equal_within(a->items[i], b->items[i], steps);
     return equal;
 }
 
 static bool
-dicts_equal(const struct chat_dict *a, const struct chat_dict *b)
+dicts_equal(const struct chat_dict *a, const struct chat_dict *b,
+            uint64_t *steps)
 {
     bool equal = a->n == b->n;
 
     for (size_t i = 0; equal && i < a->n; i++) {
         const struct chat_value *v = chat_dict_get(b, a->pairs[i].key);
 
-        equal = v && chat_equal(a->pairs[i].value, *v);
+        *steps -= *steps < b->n / 16 ? *steps : b->n / 16;
+        equal = v && chat_equal_within(a->pairs[i].value, *v, steps);
     }
     return equal;
 }
 
-bool
-chat_equal(struct chat_value a, struct chat_value b)
+static bool
+numbers_equal(struct chat_value a, struct chat_value b)
 {
-    if (chat_is_number(a) && chat_is_number(b)) {
-        if (a.type == CHAT_FLOAT || b.type == CHAT_FLOAT)
-            return chat_number(a) == chat_number(b);
-        return (a.type == CHAT_BOOL ? a.b : a.i) ==
-               (b.type == CHAT_BOOL ? b.b : b.i);
-    }
+    if (a.type == CHAT_FLOAT || b.type == CHAT_FLOAT)
+        return chat_number(a) == chat_number(b);
+    return (a.type == CHAT_BOOL ? a.b : a.i) ==
+           (b.type == CHAT_BOOL ? b.b : b.i);
+}
+
+bool
+chat_equal_within(struct chat_value a, struct chat_value b, uint64_t *steps)
+{
+    if (*steps == 0)
+        return false;
+    --*steps;
+    if (chat_is_number(a) && chat_is_number(b))
+        return numbers_equal(a, b);
     if (a.type != b.type)
         return false;
     switch (a.type) {
     case CHAT_STRING:
+        *steps -= *steps < a.string->n / 64 ? *steps : a.string->n / 64;
         return strings_equal(a.string, b.string);
     case CHAT_LIST:
     case CHAT_TUPLE:
-        return lists_equal(a.list, b.list);
+        return lists_equal(a.list, b.list, steps);
     case CHAT_DICT:
-        return dicts_equal(a.dict, b.dict);
+        return dicts_equal(a.dict, b.dict, steps);
     case CHAT_NAMESPACE:
         return a.dict == b.dict;
     case CHAT_LOOP:
@@ -300,6 +312,14 @@ chat_equal(struct chat_value a, struct chat_value b)
     default:
         return true;
     }
+}
+
+bool
+chat_equal(struct chat_value a, struct chat_value b)
+{
+    uint64_t steps = UINT64_MAX;
+
+    return chat_equal_within(a, b, &steps);
 }
 
 const char *

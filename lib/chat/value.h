@@ -147,9 +147,12 @@ chat_dict_find(const struct chat_dict *dict, const char *key, size_t len);
 /* bool(value) in Python. */
 bool
 chat_truth(struct chat_value v);
-/* a == b in Python. */
+/* a == b in Python. Lists that have a list twice take exponential time. */
 bool
 chat_equal(struct chat_value a, struct chat_value b);
+/* The same, taking steps; false where none is left. */
+bool
+chat_equal_within(struct chat_value a, struct chat_value b, uint64_t *steps);
 
 bool
 chat_is_number(struct chat_value v); /* Python's bools are numbers */
