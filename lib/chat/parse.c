@@ -436,7 +436,7 @@ parse_macro_body(struct chat_parser *p, struct chat_node *n, const char *end)
     p->uses = 0;
     n->c = parse_to(p, end);
     n->op = p->uses;
-    p->uses = uses | (p->uses & CHAT_CALLER);
+    p->uses |= uses; /* an inner one's are its own, too */
     p->loops = loops;
     return n;
 }

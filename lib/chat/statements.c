@@ -120,14 +120,16 @@ run_body(struct chat_run *r, const struct chat_node *n, struct chat_loop *loop,
     chat_leave(r);
 }
 
-static void
+/* Whether the end of the body was reached, once at least. */
+static bool
 run_loop(struct chat_run *r, const struct chat_node *n, struct chat_value items,
          unsigned depth)
 {
     struct chat_loop *loop = chat_alloc(r, sizeof(*loop));
+    bool ended = false;
 
     if (!loop)
-        return;
+        return false;
     *loop = (struct chat_loop){ .node = n->op ? n : NULL,
                                 .items = items.list,
                                 .depth = depth,
@@ -136,23 +138,22 @@ run_loop(struct chat_run *r, const struct chat_node *n, struct chat_value items,
         run_body(r, n, loop, n->name);
         if (r->jump == CHAT_BREAK)
             break;
+        ended = ended || r->jump == CHAT_GO_ON;
         r->jump = CHAT_GO_ON;
     }
     r->jump = CHAT_GO_ON;
+    return ended;
 }
 
+/* Jinja runs what follows else where no item went through the whole body. */
 static void
 run_for(struct chat_run *r, const struct chat_node *n, struct chat_value over,
         unsigned depth)
 {
     struct chat_value items = chosen(r, n, chat_iterate(r, over));
 
-    if (chat_failed(r))
+    if (chat_failed(r) || run_loop(r, n, items, depth) || !n->d)
         return;
-    if (items.list->n) {
-        run_loop(r, n, items, depth);
-        return;
-    }
     chat_enter(r);
     chat_execute(r, n->d);
     chat_leave(r);
