@@ -2,7 +2,7 @@
 #ifndef CHAT_JSON_H
 #define CHAT_JSON_H
 
-#include <jansson.h>
+#include "core/json.h"
 
 #include "chat/value.h"
 
