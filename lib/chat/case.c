@@ -61,10 +61,13 @@ chat_lower(uint32_t c)
 
 /* As str.upper() has it: some letters become two. */
 static void
-put_upper(struct chat_builder *b, uint32_t c, enum chat_origin origin)
+put_upper(struct chat_builder *b, uint32_t c, enum chat_case how,
+          enum chat_origin origin)
 {
+    bool first = how == CHAT_CASE_TITLE || how == CHAT_CASE_CAPITAL;
+
     if (c == 0xdf)
-        chat_put(b, "SS", 2, origin);
+        chat_put(b, first ? "Ss" : "SS", 2, origin);
     else
         chat_put_character(b, chat_upper(c), origin);
 }
@@ -72,7 +75,7 @@ put_upper(struct chat_builder *b, uint32_t c, enum chat_origin origin)
 static bool
 has_forms(uint32_t c)
 {
-    return chat_upper(c) != c || chat_lower(c) != c;
+    return chat_upper(c) != c || chat_lower(c) != c || c == 0xdf;
 }
 
 struct chat_value
@@ -90,10 +93,10 @@ chat_change_case(struct chat_run *r, const struct chat_string *s,
         n = chat_character(s, at, &c);
         if (how == CHAT_CASE_SWAP)
             upper = chat_lower(c) == c;
-        if (!has_forms(c) && c != 0xdf)
+        if (!has_forms(c))
             chat_put_part(&b, s, at, n);
         else if (upper)
-            put_upper(&b, c, chat_origin_at(s, at));
+            put_upper(&b, c, how, chat_origin_at(s, at));
         else
             chat_put_character(&b, chat_lower(c), chat_origin_at(s, at));
         first = how == CHAT_CASE_TITLE && !has_forms(c);
