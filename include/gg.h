@@ -385,13 +385,17 @@ struct gg_chat_params {
      * from there. */
     size_t first;
     int64_t date; /* what a template takes for now: seconds since 1970 UTC */
-    const char *arguments; /* variables of the template more: a JSON object */
-    const char *tools;     /* what the model may call: a JSON array */
+    /* Of templates in Jinja: a JSON array of messages, with all that they have,
+     * in place of those that are arguments; what the model may call, a JSON
+     * array; variables more, a JSON object. Or NULL. */
+    const char *messages, *tools, *arguments;
     uintptr_t reserved[8];
 };
 
-/* Writes the ids of a conversation as gg_vocab_encode() does. What the template
- * itself writes becomes control tokens; contents, names and arguments never do,
+/* Writes the ids of a conversation as gg_vocab_encode() does. What a template
+ * refuses is made plainer: the parts of a content are joined with newlines,
+ * null becomes an empty text, a developer the system. What the template itself
+ * writes becomes control tokens; contents, names and arguments never do,
  * whatever they hold. GG_ERR_ARG: there are no messages. GG_ERR_FORMAT: the
  * template fails, or refuses the conversation; the sentence has its line.
  * GG_ERR_UNSUPPORTED: a known form has no place for a message, or the

@@ -18,15 +18,19 @@ chat_add(struct chat *c, enum gg_role role, const char *text, size_t len)
     if (c->n == c->cap) {
         c->cap = c->cap ? 2 * c->cap : 16;
         c->messages = cli_alloc(c->messages, c->cap, sizeof(*c->messages));
+        c->json = cli_alloc(c->json, c->cap, sizeof(*c->json));
     }
+    c->json[c->n] = NULL;
     c->messages[c->n++] = (struct gg_message){ role, copy, len };
 }
 
 void
 chat_truncate(struct chat *c, size_t n)
 {
-    while (c->n > n)
+    while (c->n > n) {
         free((char *)c->messages[--c->n].content);
+        free(c->json[c->n]);
+    }
 }
 
 void
@@ -34,6 +38,9 @@ chat_clear(struct chat *c)
 {
     chat_truncate(c, 0);
     free(c->messages);
+    free(c->json);
+    free(c->tools);
+    free(c->arguments);
     *c = (struct chat){ 0 };
 }
 
@@ -129,6 +136,21 @@ chat_check(const struct gg_vocab *vocab,
               &err);
 }
 
+/* The same parameters with what the conversation has beside texts. */
+static enum gg_status
+whole_params(const struct chat *c, const struct gg_chat_params *params,
+             struct gg_chat_params *whole, struct gg_error *err)
+{
+    char *json = NULL;
+    enum gg_status st = chat_messages_json(c, &json, err);
+
+    *whole = *params;
+    whole->messages = json;
+    whole->tools = c->tools;
+    whole->arguments = c->arguments;
+    return st;
+}
+
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,
@@ -136,14 +158,17 @@ chat_encode(const struct gg_vocab *vocab,
             size_t *n, uint64_t *left_out, struct gg_error *err)
 {
     struct gg_encoded made = { 0 };
-    enum gg_status st;
+    struct gg_chat_params whole;
+    enum gg_status st = whole_params(c, params, &whole, err);
 
-    do {
-        if (made.n > *cap)
-            *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
-        st = gg_chat_encode(vocab, template, c->messages, c->n, params, *ids,
+    while (st == GG_OK) {
+        st = gg_chat_encode(vocab, template, c->messages, c->n, &whole, *ids,
                             *cap, &made, err);
-    } while (st == GG_OK && made.n > *cap);
+        if (st != GG_OK || made.n <= *cap)
+            break;
+        *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
+    }
+    free((char *)whole.messages);
     if (st == GG_OK) {
         *n = made.n;
         *left_out += made.left_out;
@@ -159,14 +184,17 @@ chat_render(const struct gg_vocab *vocab,
 {
     size_t len = 0, cap = 0;
     char *s = NULL;
-    enum gg_status st;
+    struct gg_chat_params whole;
+    enum gg_status st = whole_params(c, params, &whole, err);
 
-    do {
-        if (len > cap)
-            s = cli_alloc(s, cap = len, 1);
-        st = gg_chat_render(vocab, template, c->messages, c->n, params, s, cap,
+    while (st == GG_OK) {
+        st = gg_chat_render(vocab, template, c->messages, c->n, &whole, s, cap,
                             &len, err);
-    } while (st == GG_OK && len > cap);
+        if (st != GG_OK || len <= cap)
+            break;
+        s = cli_alloc(s, cap = len, 1);
+    }
+    free((char *)whole.messages);
     if (st == GG_OK) {
         *text = s;
         *n = len;

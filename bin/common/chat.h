@@ -4,10 +4,14 @@
 
 #include "common/cli.h"
 
-/* A conversation; all zero is the empty one. Contents are its own. */
+/* A conversation; all zero is the empty one. All is its own. Of a message that
+ * has more than a text and a role, json[] has the whole, for templates in
+ * Jinja. */
 struct chat {
     struct gg_message *messages;
+    char **json;
     size_t n, cap;
+    char *tools, *arguments; /* JSON, or NULL */
 };
 
 void
@@ -20,12 +24,13 @@ chat_clear(struct chat *c);
 
 /* Adds the messages of a text in JSON: values with white space between them,
  * each a message {"role", "content"}, an array of messages, or an object with
- * such an array as "messages". On failure some may have been added; the
- * sentence begins with the line's number if `lines`. Where this was built
- * without Jansson, nothing can be read. */
+ * such an array as "messages", and perhaps "tools" and "chat_template_kwargs".
+ * What a known form, `template`, has no place for is an error. On failure some
+ * may have been added; the sentence begins with the line's number if `lines`.
+ * Where this was built without Jansson, nothing can be read. */
 enum gg_status
-chat_read(struct chat *c, const char *text, size_t len, bool lines,
-          struct gg_error *err);
+chat_read(struct chat *c, const struct gg_chat_template *template,
+          const char *text, size_t len, bool lines, struct gg_error *err);
 
 /* The names of the known ones, until NULL. */
 const char *
@@ -48,6 +53,11 @@ chat_template_clear(const struct gg_chat_template *template);
 void
 chat_check(const struct gg_vocab *vocab,
            const struct gg_chat_template *template);
+
+/* All messages as a JSON array, for free(), if one of them has more than a
+ * text; else *out is NULL. */
+enum gg_status
+chat_messages_json(const struct chat *c, char **out, struct gg_error *err);
 
 /* What templates take for now, once for the whole job: SOURCE_DATE_EPOCH of the
  * environment, if it is there. */

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -16,6 +17,7 @@ struct reader {
     struct chat *chat;
     struct gg_error *err;
     size_t line; /* of the value; 0: lines are not counted */
+    bool known;  /* for a known form, which has texts and roles only */
 };
 
 CLI_PRINTF(2, 3)
@@ -116,6 +118,51 @@ calls_tools(const json_t *message)
     return (calls && !json_is_null(calls)) || (call && !json_is_null(call));
 }
 
+/* Whether it has more than a text and a role that a known form has. */
+static bool
+has_more(const json_t *message)
+{
+    static const char *const plain[] = { "system", "user", "assistant",
+                                         "tool" };
+    const char *role = json_string_value(json_object_get(message, "role"));
+    bool more = json_object_size(message) != 2 ||
+                !json_is_string(json_object_get(message, "content"));
+
+    for (int i = 0; role && i < 4; i++)
+        if (strcmp(role, plain[i]) == 0)
+            return more;
+    return true;
+}
+
+/* A text of the value, for free(). */
+static enum gg_status
+keep(const struct reader *r, const json_t *value, char **out)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    if (!text)
+        return fail(r, "out of memory");
+    free(*out);
+    *out = text;
+    return GG_OK;
+}
+
+/* The same for templates in Jinja: all that it has. */
+static enum gg_status
+read_whole_message(const struct reader *r, const json_t *value)
+{
+    const json_t *role = json_object_get(value, "role");
+    const json_t *content = json_object_get(value, "content");
+    bool answer = json_is_string(role) &&
+                  strcmp(json_string_value(role), "assistant") == 0;
+
+    if (!json_is_string(role))
+        return fail(r, "a message without a role that is a string");
+    chat_add(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
+             json_string_value(content), json_string_length(content));
+    return keep(r, value, &r->chat->json[r->chat->n - 1]);
+}
+
 static enum gg_status
 read_message(const struct reader *r, const json_t *value)
 {
@@ -125,15 +172,35 @@ read_message(const struct reader *r, const json_t *value)
 
     if (!json_is_object(value))
         return fail(r, "a message that is not an object");
+    if (!r->known && has_more(value))
+        return read_whole_message(r, value);
     st = read_role(r, json_object_get(value, "role"), &role);
     if (st != GG_OK)
         return st;
     st = read_content(r, json_object_get(value, "content"), &content);
     if (st == GG_OK && calls_tools(value))
-        st = fail(r, "a message with tool_calls, which are not supported");
+        st = fail(r, "a message with tool_calls, which the template has no "
+                     "place for");
     if (st == GG_OK)
         chat_add(r->chat, role, content.p, content.len);
     buffer_clear(&content);
+    return st;
+}
+
+/* What stands beside the messages. */
+static enum gg_status
+read_beside(const struct reader *r, const json_t *value)
+{
+    const json_t *tools = json_object_get(value, "tools");
+    const json_t *more = json_object_get(value, "chat_template_kwargs");
+    enum gg_status st = GG_OK;
+
+    if (r->known)
+        return GG_OK;
+    if (json_is_array(tools))
+        st = keep(r, tools, &r->chat->tools);
+    if (st == GG_OK && json_is_object(more))
+        st = keep(r, more, &r->chat->arguments);
     return st;
 }
 
@@ -150,7 +217,66 @@ read_value(const struct reader *r, const json_t *value)
         return fail(r, "messages that are not an array");
     for (size_t i = 0; st == GG_OK && i < json_array_size(list); i++)
         st = read_message(r, json_array_get(list, i));
-    return st;
+    return st == GG_OK ? read_beside(r, value) : st;
+}
+
+/* A message of a text and a role only. */
+static json_t *
+plain_message(const struct gg_message *m)
+{
+    static const char *const roles[] = { "system", "user", "assistant",
+                                         "tool" };
+    json_t *o = json_object(), *text = json_stringn(m->content, m->len);
+
+    if (!o || !text ||
+        json_object_set_new(o, "role", json_string(roles[m->role])) ||
+        json_object_set(o, "content", text)) {
+        json_decref(o);
+        o = NULL;
+    }
+    json_decref(text);
+    return o;
+}
+
+static bool
+is_plain(const struct chat *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->json[i])
+            return false;
+    return true;
+}
+
+enum gg_status
+chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
+{
+    json_t *list = is_plain(c) ? NULL : json_array();
+    char *text;
+
+    if (is_plain(c))
+        return GG_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        json_t *m = c->json[i] ? json_loads(c->json[i], JSON_ALLOW_NUL, NULL)
+                               : plain_message(&c->messages[i]);
+
+        if (json_array_append_new(list, m)) {
+            json_decref(list);
+            return cli_error(err, GG_ERR_FORMAT, "message %zu is not UTF-8",
+                             i + 1);
+        }
+    }
+    text = json_dumps(list, JSON_COMPACT);
+    json_decref(list);
+    if (!text)
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
+    *out = text;
+    return GG_OK;
+}
+
+static bool
+is_jinja(const struct gg_chat_template *t)
+{
+    return t && !gg_chat_find(gg_chat_name(t));
 }
 
 static void
@@ -174,10 +300,10 @@ skip_space(struct reader *r, const char *p, size_t len)
 }
 
 enum gg_status
-chat_read(struct chat *c, const char *text, size_t len, bool lines,
-          struct gg_error *err)
+chat_read(struct chat *c, const struct gg_chat_template *template,
+          const char *text, size_t len, bool lines, struct gg_error *err)
 {
-    struct reader r = { c, err, lines };
+    struct reader r = { c, err, lines, !is_jinja(template) };
     enum gg_status st = GG_OK;
     size_t at = cli_mark(text, len);
 
@@ -205,10 +331,17 @@ chat_read(struct chat *c, const char *text, size_t len, bool lines,
 #else
 
 enum gg_status
-chat_read(struct chat *c, const char *text, size_t len, bool lines,
-          struct gg_error *err)
+chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
 {
-    (void)c, (void)text, (void)len, (void)lines;
+    (void)c, (void)out, (void)err;
+    return GG_OK;
+}
+
+enum gg_status
+chat_read(struct chat *c, const struct gg_chat_template *template,
+          const char *text, size_t len, bool lines, struct gg_error *err)
+{
+    (void)c, (void)template, (void)text, (void)len, (void)lines;
     snprintf(err->message, sizeof(err->message),
              "this %s was built without Jansson, and reads no JSON", cli_name);
     return GG_ERR_UNSUPPORTED;

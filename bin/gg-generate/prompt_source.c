@@ -95,9 +95,9 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
     enum gg_status st;
 
     begin_chat(g, s);
-    st = chat_read(&s->chat, json, len, s->whole, err);
+    st = open_template(g, s, err);
     if (st == GG_OK)
-        st = open_template(g, s, err);
+        st = chat_read(&s->chat, s->template, json, len, s->whole, err);
     if (st == GG_OK && s->chat.n == s->done)
         st = cli_error(err, GG_ERR_FORMAT, "no messages");
     return st;
@@ -142,16 +142,23 @@ prompt_source_close(struct prompt_source *s)
 
 /* ---- ids ----------------------------------------------------------------- */
 
+/* An assistant's message that a choice takes the place of. */
+struct replaced {
+    struct gg_message message;
+    char *json;
+};
+
 /* The assistant's message is the choice, or goes on with it. */
 static void
 add_answer(struct chat *chat, const struct choice *choice,
-           struct gg_message *last)
+           struct replaced *last)
 {
     struct buffer text = { 0 };
 
-    *last = chat->messages[chat->n - 1];
-    if (last->role == GG_ROLE_ASSISTANT) {
-        buffer_add(&text, last->content, last->len);
+    *last = (struct replaced){ chat->messages[chat->n - 1],
+                               chat->json[chat->n - 1] };
+    if (last->message.role == GG_ROLE_ASSISTANT) {
+        buffer_add(&text, last->message.content, last->message.len);
         chat->n--;
     }
     buffer_add(&text, choice->text, choice->len);
@@ -160,11 +167,13 @@ add_answer(struct chat *chat, const struct choice *choice,
 }
 
 static void
-remove_answer(struct chat *chat, const struct gg_message *last)
+remove_answer(struct chat *chat, const struct replaced *last)
 {
     chat_truncate(chat, chat->n - 1);
-    if (last->role == GG_ROLE_ASSISTANT)
-        chat->messages[chat->n++] = *last;
+    if (last->message.role != GG_ROLE_ASSISTANT)
+        return;
+    chat->messages[chat->n] = last->message;
+    chat->json[chat->n++] = last->json;
 }
 
 static enum gg_status
@@ -175,7 +184,7 @@ encode_chat(struct generate *g, struct prompt_source *s,
     const struct gg_chat_params params = { .flags = chat_flags(g->o),
                                            .first = s->done,
                                            .date = chat_date() };
-    struct gg_message last;
+    struct replaced last;
     enum gg_status st;
 
     if (choice)

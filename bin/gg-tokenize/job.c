@@ -71,7 +71,7 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     const struct gg_chat_params params = { .flags = o->chat_flags,
                                            .date = chat_date() };
     struct chat chat = { 0 };
-    enum gg_status st = chat_read(&chat, p->text, p->len, lines, err);
+    enum gg_status st = chat_read(&chat, o->chat, p->text, p->len, lines, err);
 
     if (st == GG_OK)
         st = chat_encode(w->vocab, o->chat, &chat, &params, &w->job->ids,

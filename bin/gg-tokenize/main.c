@@ -57,7 +57,7 @@ write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
     struct gg_error err;
     size_t len, n = 0;
     char *json = cli_read_all(o->fd, o->input, MAX_TEXT, &len), *text = NULL;
-    enum gg_status st = chat_read(&chat, json, len, true, &err);
+    enum gg_status st = chat_read(&chat, o->chat, json, len, true, &err);
 
     if (st == GG_OK)
         st = chat_render(vocab, o->chat, &chat, &params, &text, &n, &err);

@@ -62,9 +62,19 @@ gg_chat_open(const struct gg_vocab *v, const char *name,
 }
 
 static enum gg_status
-check_arguments(const struct gg_message *messages, size_t n, size_t first,
-                struct gg_error *err)
+check_arguments(const struct gg_chat_template *t,
+                const struct gg_message *messages, size_t n,
+                const struct gg_chat_params *params, struct gg_error *err)
 {
+    size_t first = params->first;
+
+    if (!t->jinja && (params->messages || params->tools || params->arguments))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "chat template %s has no place for tools, nor for "
+                         "other than texts and roles",
+                         t->name);
+    if (params->messages)
+        return GG_OK; /* read later */
     if (n == 0 || first > n)
         return error_set(err, GG_ERR_ARG, "a conversation without messages");
     if (!messages)
@@ -113,7 +123,7 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
         params = &none;
     st = ERROR_RESERVED(params, err);
     if (st == GG_OK)
-        st = check_arguments(messages, n, params->first, err);
+        st = check_arguments(t, messages, n, params, err);
     if (st != GG_OK)
         return st;
     if (!t->jinja)
@@ -144,7 +154,7 @@ gg_chat_render(const struct gg_vocab *v, const struct gg_chat_template *t,
         params = &none;
     st = ERROR_RESERVED(params, err);
     if (st == GG_OK)
-        st = check_arguments(messages, n, params->first, err);
+        st = check_arguments(t, messages, n, params, err);
     if (st == GG_OK && !t->jinja)
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "chat template %s is known by its tokens, and has no "

@@ -136,3 +136,40 @@ SOURCE_DATE_EPOCH=1795780800 gg-tokenize -q --chat --template date.jinja --text 
 echo
 gg-tokenize -q --chat --template zephyr --text chat.jsonl
 echo "[$?]"
+
+echo "-- all that a message has"
+cat >whole.jinja <<'END'
+{%- if tools %}{{ tools | tojson }}
+{% endif %}
+{%- for m in messages %}
+{{- m.role }}{{ '(' + m.name + ')' if m.name }}:{% if m.content is string %} {{ m.content }}{% else %}{% for p in m.content %} {{ p.text }}{% endfor %}{% endif %}
+{%- for c in m.tool_calls %} {{ c.function.name }}({{ c.function.arguments | tojson }}){% endfor %}
+
+{% endfor %}{{ 'thinking' if enable_thinking }}
+END
+cat >whole.json <<'END'
+{"messages": [{"role": "developer", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+  {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "now", "arguments": {"x": [1, 2.5, null]}}}]},
+  {"role": "tool", "name": "now", "content": "no\u0000on"}],
+ "tools": [{"type": "function", "function": {"name": "now"}}],
+ "chat_template_kwargs": {"enable_thinking": true}}
+END
+gg-tokenize -q --chat --template whole.jinja --text whole.json | tr '\0' 0
+echo
+echo "-- made plainer, where the template refuses it"
+printf '%s' '{% for m in messages %}{% if m.role not in ["system", "user"] %}{{ raise_exception("who?") }}{% endif %}{{ m.role + m.content }}{% endfor %}' >strict.jinja
+echo '[{"role":"developer","content":null},{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]' |
+    gg-tokenize -q --chat --template strict.jinja --text
+echo
+printf '%s' '{% for m in messages %}{{ m.content }}{% endfor %}' >prints.jinja
+echo '[{"role":"user","content":[{"type":"text","text":"a"}]}]' |
+    gg-tokenize -q --chat --template prints.jinja --text
+echo
+echo '[{"role":"robot","content":""}]' | gg-tokenize -q --chat --template strict.jinja
+echo "[$?]"
+echo '[{"role":"user","content":"","tools":[]},3]' | gg-tokenize -q --chat --template strict.jinja
+echo "[$?]"
+echo "-- the same in gg-generate"
+gg-tokenize -q --chat --template whole.jinja whole.json |
+    gg-loop 'gg-eval -q | gg-sample -n 5 -s 1' | gg-tokenize -q -d >piped
+gg-generate -q --messages --template whole.jinja -n 5 -s 1 -f whole.json | cmp - piped
