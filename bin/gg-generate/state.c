@@ -10,12 +10,6 @@
 /* What gg_chat_name() says of templates in Jinja. */
 #define JINJA "jinja"
 
-static bool
-known(const struct gg_chat_template *t)
-{
-    return gg_chat_find(gg_chat_name(t)) != NULL;
-}
-
 static void
 take_template(struct generate *g, const char *name)
 {
@@ -23,8 +17,12 @@ take_template(struct generate *g, const char *name)
     const struct gg_chat_template *t = gg_chat_find(name);
     char shown[300];
 
-    if (strcmp(name, JINJA) == 0 && (!o->template || !known(o->template)))
+    if (strcmp(name, JINJA) == 0) {
+        if (o->template && gg_chat_find(gg_chat_name(o->template)))
+            cli_die("%s: the conversation has a template in Jinja, not %s",
+                    state_name(&g->state), gg_chat_name(o->template));
         return; /* the model's, or a file's */
+    }
     if (!t)
         cli_die("%s: the chat template %s is not known", state_name(&g->state),
                 gg_escape(shown, sizeof(shown), name, strlen(name)));

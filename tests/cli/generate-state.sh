@@ -71,3 +71,13 @@ exec 3>&-
 printf 'b b\nc\n' | gg-generate -i $chat --state stopped >>got
 cmp got want
 cmp stopped all
+
+echo "-- a conversation by a template in Jinja"
+printf '%s' '{% for m in messages %}{{ "Q: " + m.content + "\n" if m.role == "user" else "A: " + m.content + "\n" }}{% endfor %}{% if add_generation_prompt %}A:{% endif %}' >turns.jinja
+turn() {
+    gg-generate -q --chat --template "$1" --state jinja.gguf -n 8 -s 1 -p "$2"
+}
+{ turn turns.jinja 'Hello' && echo && turn turns.jinja 'And then?' && echo; } >turns
+printf 'Hello\nAnd then?\n' | gg-generate -q -i --template turns.jinja -n 8 -s 1 | cmp - turns
+turn alpaca 'And then?'
+echo "[$?]"
