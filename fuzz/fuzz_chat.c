@@ -1,7 +1,8 @@
 /* fuzz_chat.c - chat templates: whatever the template and its variables are, a
  * text, or a word with a line
  *
- * A template, NUL, and variables in JSON; without them, those of the tests. */
+ * A template, NUL, and variables in JSON; without them, those of the tests. The
+ * template may have NUL, too. */
 #include <config.h>
 
 #include <stdbool.h>
@@ -78,7 +79,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
-    const char *end = size ? memchr(text, '\0', size) : NULL;
+    const char *end = size ? memrchr(text, '\0', size) : NULL;
     size_t n = end ? (size_t)(end - text) : size;
     struct chat_template *t = NULL;
     struct gg_error err = { "" };

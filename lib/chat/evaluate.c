@@ -167,6 +167,20 @@ chat_item(struct chat_run *r, struct chat_value of, struct chat_value key)
     return chat_undefined(NULL);
 }
 
+/* The number that s[0..n) is; -1: it is none, or large. */
+static int64_t
+number_of(const char *s, size_t n)
+{
+    int64_t number = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9' || i == 9)
+            return -1;
+        number = 10 * number + (s[i] - '0');
+    }
+    return n ? number : -1;
+}
+
 struct chat_value
 chat_path(struct chat_run *r, struct chat_value of,
           const struct chat_string *path)
@@ -174,22 +188,14 @@ chat_path(struct chat_run *r, struct chat_value of,
     size_t at = 0;
 
     while (at <= path->n && !chat_failed(r)) {
-        size_t n = strcspn(path->s + at, ".");
-        bool number;
+        const char *s = path->s + at;
+        const char *dot = path->n > at ? memchr(s, '.', path->n - at) : NULL;
+        size_t n = dot ? (size_t)(dot - s) : path->n - at;
+        int64_t i = number_of(s, n);
+        struct chat_value key = chat_part(r, path, at, n);
 
-        n = n > path->n - at ? path->n - at : n;
-        number = n && n < 10 && strspn(path->s + at, "0123456789") >= n;
-        if (number) {
-            int64_t i = 0;
-
-            for (size_t k = 0; k < n; k++)
-                i = 10 * i + (path->s[at + k] - '0');
-            of = numbered_item(r, of, i);
-        } else {
-            struct chat_value key = chat_part(r, path, at, n);
-
-            of = chat_failed(r) ? key : chat_item(r, of, key);
-        }
+        if (!chat_failed(r))
+            of = i >= 0 ? numbered_item(r, of, i) : chat_item(r, of, key);
         at += n + 1;
     }
     return of;

@@ -135,7 +135,7 @@ find_opening(const struct chat_lexer *x)
     size_t at = x->at;
 
     while (at + 1 < x->n &&
-           !(x->source[at] == '{' && strchr("{%#", x->source[at + 1])))
+           !(x->source[at] == '{' && memchr("{%#", x->source[at + 1], 3)))
         at++;
     return at + 1 < x->n ? at : x->n;
 }

@@ -129,7 +129,8 @@ chat_built(struct chat_builder *b)
     s = chat_alloc(b->r, sizeof(*s));
     if (!s)
         return chat_undefined(NULL);
-    *s = (struct chat_string){ b->s, b->n, b->origins, b->origin, b->markup };
+    *s = (struct chat_string){ b->s ? b->s : "", b->n, b->origins, b->origin,
+                               b->markup };
     return (struct chat_value){ .type = CHAT_STRING, .string = s };
 }
 

@@ -303,6 +303,21 @@ test_large(void)
     free(more);
 }
 
+static void
+test_nul(void)
+{
+    static const char text[] = "a{\0b{{ '\0' }}{", tag[] = "{{ \0 }}",
+                      name[] = "{{ a\0 }}";
+    char out[32] = "";
+
+    ok(render(text, sizeof(text) - 1, NULL, out, sizeof(out)) == GG_OK &&
+           memcmp(out, "a{", 3) == 0,
+       "NUL is a character of texts");
+    ok(refused(tag, sizeof(tag) - 1, "line 1: ") &&
+           refused(name, sizeof(name) - 1, "line 1: "),
+       "and of no tag");
+}
+
 /* ---- memory ---- */
 
 static const char everything[] =
@@ -372,6 +387,7 @@ main(void)
     test_deep();
     test_chains();
     test_large();
+    test_nul();
     test_memory();
     test_little();
     return tap_done();
