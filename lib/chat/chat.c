@@ -61,20 +61,11 @@ gg_chat_open(const struct gg_vocab *v, const char *name,
     return gg_chat_parse(source.s, source.n, out, err);
 }
 
+/* Messages that are arguments. */
 static enum gg_status
-check_arguments(const struct gg_chat_template *t,
-                const struct gg_message *messages, size_t n,
-                const struct gg_chat_params *params, struct gg_error *err)
+check_messages(const struct gg_message *messages, size_t n, size_t first,
+               struct gg_error *err)
 {
-    size_t first = params->first;
-
-    if (!t->jinja && (params->messages || params->tools || params->arguments))
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for tools, nor for "
-                         "other than texts and roles",
-                         t->name);
-    if (params->messages)
-        return GG_OK; /* read later */
     if (n == 0 || first > n)
         return error_set(err, GG_ERR_ARG, "a conversation without messages");
     if (!messages)
@@ -90,6 +81,32 @@ check_arguments(const struct gg_chat_template *t,
             err, GG_ERR_ARG,
             "a conversation can be continued after an answer only");
     return GG_OK;
+}
+
+/* What both functions below take; *params is never NULL behind it. */
+static enum gg_status
+check_request(const struct gg_vocab *v, const struct gg_chat_template *t,
+              const struct gg_message *messages, size_t n,
+              const struct gg_chat_params **params, struct gg_error *err)
+{
+    static const struct gg_chat_params none = { 0 };
+    const struct gg_chat_params *p = *params ? *params : &none;
+    enum gg_status st;
+
+    *params = p;
+    if (!v || !t)
+        return error_null(err);
+    st = ERROR_RESERVED(p, err);
+    if (st != GG_OK)
+        return st;
+    if (!t->jinja && (p->messages || p->tools || p->arguments))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "chat template %s has no place for tools, nor for "
+                         "other than texts and roles",
+                         t->name);
+    if (p->messages)
+        return GG_OK; /* read later */
+    return check_messages(messages, n, p->first, err);
 }
 
 /* Renders to the arena, which is to be cleared in any case. */
@@ -112,20 +129,14 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
                const struct gg_chat_params *params, int32_t *ids, size_t cap,
                struct gg_encoded *result, struct gg_error *err)
 {
-    static const struct gg_chat_params none = { 0 };
     struct chat_arena arena = { .limit = MEMORY };
     struct chat_string text;
-    enum gg_status st;
+    enum gg_status st = check_request(v, t, messages, n, &params, err);
 
-    if (!v || !t || !result || (!ids && cap))
-        return error_null(err);
-    if (!params)
-        params = &none;
-    st = ERROR_RESERVED(params, err);
-    if (st == GG_OK)
-        st = check_arguments(t, messages, n, params, err);
     if (st != GG_OK)
         return st;
+    if (!result || (!ids && cap))
+        return error_null(err);
     if (!t->jinja)
         return vocab_chat_encode(v, t, messages, n, params->first,
                                  params->flags, ids, cap, result, err);
@@ -143,18 +154,12 @@ gg_chat_render(const struct gg_vocab *v, const struct gg_chat_template *t,
                const struct gg_chat_params *params, char *text, size_t cap,
                size_t *len, struct gg_error *err)
 {
-    static const struct gg_chat_params none = { 0 };
     struct chat_arena arena = { .limit = MEMORY };
     struct chat_string out;
-    enum gg_status st;
+    enum gg_status st = check_request(v, t, messages, n, &params, err);
 
-    if (!v || !t || !len || (!text && cap))
-        return error_null(err);
-    if (!params)
-        params = &none;
-    st = ERROR_RESERVED(params, err);
-    if (st == GG_OK)
-        st = check_arguments(t, messages, n, params, err);
+    if (st == GG_OK && (!len || (!text && cap)))
+        st = error_null(err);
     if (st == GG_OK && !t->jinja)
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "chat template %s is known by its tokens, and has no "

@@ -663,24 +663,34 @@ at_end_of_tuple(const struct chat_parser *p)
            chat_parse_at(p, "=") || chat_parse_at_word(p, "in");
 }
 
-struct chat_node *
-chat_parse_tuple(struct chat_parser *p, bool condition)
+/* The tuple that begins with a node, where a comma follows; else the node. */
+static struct chat_node *
+tuple_of(struct chat_parser *p, struct chat_node *first,
+         struct chat_node *(*parse)(struct chat_parser *))
 {
-    struct chat_node *n = condition ? chat_parse_expression(p) : parse_or(p);
     struct chat_node *tuple, **last;
 
-    if (!n || !chat_parse_at(p, ","))
-        return n;
-    tuple = pair(p, CHAT_NODE_TUPLE, n, NULL);
-    last = &n->next;
+    if (!first || !chat_parse_at(p, ","))
+        return first;
+    tuple = pair(p, CHAT_NODE_TUPLE, first, NULL);
+    last = &first->next;
     while (tuple && p->status == GG_OK && chat_parse_skip(p, ",") &&
            !at_end_of_tuple(p)) {
-        *last = condition ? chat_parse_expression(p) : parse_or(p);
+        *last = parse(p);
         if (!*last)
             break;
         last = &(*last)->next;
     }
     return tuple;
+}
+
+struct chat_node *
+chat_parse_tuple(struct chat_parser *p, bool condition)
+{
+    struct chat_node *(*parse)(struct chat_parser *) =
+        condition ? chat_parse_expression : parse_or;
+
+    return tuple_of(p, parse(p), parse);
 }
 
 static struct chat_node *
@@ -712,22 +722,11 @@ parse_target_name(struct chat_parser *p)
 struct chat_node *
 chat_parse_target(struct chat_parser *p)
 {
-    struct chat_node *n, *tuple, **last;
+    struct chat_node *n;
 
     if (!chat_parse_down(p))
         return NULL;
     n = parse_target_name(p);
     chat_parse_up(p);
-    if (!n || !chat_parse_at(p, ","))
-        return n;
-    tuple = pair(p, CHAT_NODE_TUPLE, n, NULL);
-    last = &n->next;
-    while (tuple && p->status == GG_OK && chat_parse_skip(p, ",") &&
-           !at_end_of_tuple(p)) {
-        *last = parse_target_name(p);
-        if (!*last)
-            break;
-        last = &(*last)->next;
-    }
-    return tuple;
+    return tuple_of(p, n, parse_target_name);
 }
