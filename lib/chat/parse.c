@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chat/parser.h"
+#include "core/hash.h"
 
 enum {
     MAX_DEPTH = 200
@@ -72,11 +73,10 @@ chat_parse_up(struct chat_parser *p)
 static size_t
 place_of(const struct chat_names *names, const char *s, size_t n)
 {
-    size_t h = 5381;
+    uint64_t hash = hash_bytes(names->start, s, n);
+    size_t h = (hash ^ hash >> 29) & (names->cap - 1);
 
-    for (size_t i = 0; i < n; i++)
-        h = h * 33 + (unsigned char)s[i];
-    for (h &= names->cap - 1; names->p[h]; h = (h + 1) & (names->cap - 1))
+    for (; names->p[h]; h = (h + 1) & (names->cap - 1))
         if (strncmp(names->p[h], s, n) == 0 && names->p[h][n] == '\0')
             break;
     return h;
@@ -95,6 +95,8 @@ grow_names(struct chat_parser *p)
     struct chat_names old = p->names, new = old;
 
     new.cap = old.cap ? 4 * old.cap : 256;
+    if (!old.cap)
+        new.start = hash_random_start();
     new.p = chat_arena_alloc(p->arena, new.cap * sizeof(*new.p));
     if (!new.p)
         return false;

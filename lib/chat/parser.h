@@ -8,7 +8,8 @@
 /* Names that stand in a template, each once. */
 struct chat_names {
     const char **p;
-    size_t n, cap; /* a hash table of `cap` places */
+    size_t n, cap;  /* a hash table of `cap` places */
+    uint64_t start; /* of the hashes: no template can know it */
 };
 
 struct chat_parser {

@@ -25,6 +25,16 @@ hash_bytes(uint64_t h, const void *data, size_t len)
     return h;
 }
 
+uint64_t
+hash_random_start(void)
+{
+    uint64_t start = HASH_START;
+
+    if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
+        start ^= (uintptr_t)&start; /* early at boot: better than nothing */
+    return start;
+}
+
 bool
 hash_map_init(struct hash_map *map, size_t n)
 {
@@ -36,9 +46,7 @@ hash_map_init(struct hash_map *map, size_t n)
         slots *= 2;
     map->slots = mem_array(slots, sizeof(*map->slots));
     map->mask = slots - 1;
-    map->start = HASH_START;
-    if (getrandom(&map->start, sizeof(map->start), GRND_NONBLOCK) < 0)
-        map->start ^= (uintptr_t)map; /* early at boot: better than nothing */
+    map->start = hash_random_start();
     return map->slots != NULL;
 }
 

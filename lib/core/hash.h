@@ -10,6 +10,9 @@
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 uint64_t
 hash_bytes(uint64_t h, const void *data, size_t len);
+/* In place of HASH_START, where no file shall know it. */
+uint64_t
+hash_random_start(void);
 
 /* Maps strings to the index that they were added with. Holds pointers to the
  * strings, which must outlive it. Each map hashes with a start of its own, so
