@@ -113,6 +113,21 @@ static const struct hf_name codeshell_whole[] = {
     { 0 },
 };
 
+/* Layers may have no attention, or a matrix in its place, or nothing. */
+static const struct hf_name deci_layer[] = {
+    { "input_layernorm", "attn_norm", HF_OPTIONAL },
+    { "self_attn.q_proj", "attn_q", HF_HEADS_Q | HF_OPTIONAL },
+    { "self_attn.k_proj", "attn_k", HF_HEADS_K | HF_OPTIONAL },
+    { "self_attn.v_proj", "attn_v", HF_OPTIONAL },
+    { "self_attn.o_proj", "attn_output", HF_OPTIONAL },
+    { "self_attn.linear_attn", "attn_output", HF_OPTIONAL },
+    { "post_attention_layernorm", "ffn_norm", HF_OPTIONAL },
+    { "mlp.gate_proj", "ffn_gate", HF_OPTIONAL },
+    { "mlp.up_proj", "ffn_up", HF_OPTIONAL },
+    { "mlp.down_proj", "ffn_down", HF_OPTIONAL },
+    { 0 },
+};
+
 /* ---- keys ---------------------------------------------------------------- */
 
 static void
@@ -254,6 +269,13 @@ const struct hf_family convert_hf_dense[] = {
       .keys = keys_cohere2,
       .full_every = 4,
       .full_at = 3 },
+    { "DeciLMForCausalLM",
+      "deci",
+      "model.layers.",
+      convert_hf_usual,
+      { deci_layer },
+      .activations = "silu",
+      .keys = convert_hf_keys_deci },
     { "Ernie4_5ForCausalLM",
       "ernie4_5",
       "model.layers.",

@@ -180,6 +180,9 @@ void
 convert_hf_keys_listed_behind(struct hf *h);
 void
 convert_hf_keys_granite(struct hf *h);
+/* deci.c. */
+void
+convert_hf_keys_deci(struct hf *h);
 
 /* Rotary positions: keys, and divisors where the scaling has some. */
 void

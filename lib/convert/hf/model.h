@@ -31,6 +31,7 @@ struct hf {
     int32_t n_pad;                    /* rows of positions that no id has */
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
+    bool heads_by_layer;      /* a layer has as many as its rows make */
     bool weighed;             /* the tensors are wanted, not only the keys */
 };
 

@@ -174,6 +174,8 @@ set_order(struct hf *h, struct conversion *g)
 
     if (g->how & (HF_HEADS_Q | HF_HEADS_K)) {
         make_column(g);
+        if (h->heads_by_layer)
+            heads = r->n_rows < h->d_head ? 1 : r->n_rows / h->d_head;
         r->order = HF_PAIRS;
         r->n_head = (int32_t)heads;
         if (r->n_rows % heads || r->n_rows / heads % 2)
