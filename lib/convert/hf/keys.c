@@ -84,7 +84,7 @@ convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other)
 
 /* ---- what all have ------------------------------------------------------- */
 
-#define DIM "head_dim|d_kv"
+#define DIM "head_dim|d_kv|kv_channels"
 
 static void
 read_heads(struct hf *h)
@@ -123,7 +123,8 @@ read_numbers(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
-    h->n_vocab = (int32_t)core_json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
+    h->n_vocab = (int32_t)core_json_int(c, "padded_vocab_size|vocab_size", 1,
+                                        MAX_VOCAB, 0);
     h->n_ctx = (int32_t)core_json_int(
         c, "max_position_embeddings|n_positions|n_ctx|max_seq_len", 1, MAX_CTX,
         h->family->n_ctx ? h->family->n_ctx : 2048);

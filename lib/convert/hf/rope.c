@@ -275,11 +275,12 @@ read_length(struct hf *h, struct rope *r)
 {
     bool phi2 = !strcmp(h->family->arch, "phi2");
     bool neox = !strcmp(h->family->arch, "gptneox");
+    bool glm = !strcmp(h->family->arch, "chatglm");
     double part =
         number_between(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
-                       phi2 || h->family->half_turns ? 0.5
-                       : neox                        ? 0.25
-                                                     : 1);
+                       phi2 || glm || h->family->half_turns ? 0.5
+                       : neox                               ? 0.25
+                                                            : 1);
 
     if (!strcmp(core_json_text(&r->all, "rope_type|type", ""), "proportional"))
         part = 1; /* set_proportional() */
@@ -323,6 +324,7 @@ convert_hf_read_rope(struct hf *h)
         r.base = number_between(h, &r,
                                 "rope_theta|rotary_emb_base|global_rope_theta",
                                 1, 1e12, 10000);
+    r.base *= core_json_number(&h->config, "rope_ratio", 1e-3, 1e9, 1);
     if (!convert_hf_good(h))
         return;
     if (strcmp(h->family->arch, "gptj") != 0)
