@@ -566,6 +566,7 @@ static const struct hf_family *const tables[] = {
     convert_hf_pictures,
     convert_hf_patterns,
     convert_hf_windows,
+    convert_hf_llamas,
 };
 
 static bool

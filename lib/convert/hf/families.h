@@ -73,13 +73,14 @@ struct hf_family {
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
- * patterns.c, windows.c. */
+ * patterns.c, windows.c, llamas.c. */
 extern const struct hf_family convert_hf_encoders[];
 extern const struct hf_family convert_hf_dense[];
 extern const struct hf_family convert_hf_mixtures[];
 extern const struct hf_family convert_hf_pictures[];
 extern const struct hf_family convert_hf_patterns[];
 extern const struct hf_family convert_hf_windows[];
+extern const struct hf_family convert_hf_llamas[];
 
 /* Lists of names that several families have. */
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
