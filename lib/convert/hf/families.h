@@ -28,6 +28,11 @@ enum {
                             tensors' columns, are as long as the embedding */
     HF_POSITIONS = 1 << 16, /* without the rows of what pads */
     HF_STACKED = 1 << 17,   /* rows of all experts, one after the other */
+    HF_ONLY_Q = 1 << 19,    /* of a matrix that makes queries, keys and values
+                               those rows, by HF_PAIRS */
+    HF_ONLY_K = 1 << 20,    /* of keys, by HF_PAIRS */
+    HF_ONLY_V = 1 << 21,    /* of values */
+    HF_GROUPED = 1 << 22,   /* and it has them group by group */
 };
 
 enum {

@@ -216,6 +216,16 @@ set_proportional(struct hf *h, struct rope *r)
         add_divisors(h, "rope_freqs.weight", x);
 }
 
+/* Nothing up to the context that the model was made for. */
+static void
+set_dynamic(struct hf *h, struct rope *r)
+{
+    (void)h;
+    if (core_json_find(&r->all, "alpha"))
+        core_json_bad(&r->all, GG_ERR_UNSUPPORTED,
+                      "alpha: rope_type dynamic has none here");
+}
+
 static const struct {
     const char *name;
     void (*set)(struct hf *h, struct rope *r);
@@ -225,6 +235,7 @@ static const struct {
     { "llama3", set_llama3 },
     { "longrope", set_long },
     { "su", set_long },
+    { "dynamic", set_dynamic },
     { "default", NULL },
     { "mrope", NULL }, /* one position thrice */
     { "proportional", set_proportional },
@@ -244,7 +255,7 @@ set_scaling(struct hf *h, struct rope *r)
     core_json_bad(
         &r->all, GG_ERR_UNSUPPORTED,
         "rope_type: '%.32s' is none of linear, yarn, llama3, longrope, "
-        "default",
+        "dynamic, default",
         type);
 }
 

@@ -191,6 +191,33 @@ set_order(struct hf *h, struct conversion *g)
     }
 }
 
+/* Of each group, or of the whole, the rows of its queries, keys or values. */
+static void
+take_part(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t groups = g->how & HF_GROUPED ? h->n_head_kv : 1;
+    int64_t q = h->n_head / groups, k = h->n_head_kv / groups, d;
+
+    make_column(g);
+    d = r->n_rows / (groups * (q + 2 * k));
+    if (g->first->n_dims > 2 || h->n_head % groups || d < 2 || d % 2 ||
+        r->n_blocks != 1 || r->n_rows != d * groups * (q + 2 * k)) {
+        bad_tensor(h, g, "its rows are not those of the heads");
+        return;
+    }
+    r->block = (size_t)(r->n_rows / groups) * r->row;
+    r->first = (size_t)(g->how & HF_ONLY_Q   ? 0
+                        : g->how & HF_ONLY_K ? q
+                                             : q + k);
+    r->first *= (size_t)d * r->row;
+    r->n_blocks = groups;
+    r->n_head = (int32_t)(g->how & HF_ONLY_Q ? q : k);
+    r->n_rows = r->n_head * d;
+    r->order = g->how & HF_ONLY_V ? HF_AS_IS : HF_PAIRS;
+    g->ne[g->first->n_dims - 1] = groups * r->n_rows;
+}
+
 static void
 fill_vocabulary(struct hf *h, struct conversion *g)
 {
@@ -292,6 +319,8 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         take_alternate(h, &g);
     if (convert_hf_good(h))
         set_order(h, &g);
+    if (convert_hf_good(h) && how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V))
+        take_part(h, &g);
     if (convert_hf_good(h) && how & HF_VOCAB)
         fill_vocabulary(h, &g);
     if (convert_hf_good(h) && how & HF_POSITIONS)
