@@ -113,6 +113,12 @@ static const struct hf_name codeshell_whole[] = {
     { 0 },
 };
 
+static const struct hf_name sub_norms[] = {
+    { "self_attn.attn_sub_norm", "attn_sub_norm", 0 },
+    { "mlp.ffn_sub_norm", "ffn_sub_norm", 0 },
+    { 0 },
+};
+
 /* ChatGLM 2 and 3, GLM 4 as it was first published. */
 static const struct hf_name chatglm_whole[] = {
     { "transformer.embedding.word_embeddings", "token_embd", 0 },
@@ -246,6 +252,15 @@ keys_codeshell(struct hf *h)
     convert_hf_must_be(h, "group_query_attention", true, true);
 }
 
+/* What the library takes where nothing is said is not what files have. */
+static void
+keys_bitnet(struct hf *h)
+{
+    if (!core_json_find(&h->config, "hidden_act"))
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "hidden_act: bitnet has silu here, not relu2");
+}
+
 static void
 keys_chatglm(struct hf *h)
 {
@@ -271,6 +286,14 @@ const struct hf_family convert_hf_dense[] = {
       convert_hf_usual,
       { convert_hf_attention_pairs, convert_hf_norms, up_down },
       .activations = "relu2" },
+    { "BitNetForCausalLM",
+      "bitnet",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_norms, sub_norms, convert_hf_mlp },
+      .epsilon = 1e-5,
+      .activations = "silu",
+      .keys = keys_bitnet },
     { "BloomForCausalLM",
       "bloom",
       "transformer.h.",
