@@ -8,6 +8,7 @@
 
 enum {
     MAX_CTX = 1 << 28,
+    MAX_FF = 1 << 24,
     MAX_LOOPS = 64,
 };
 
@@ -49,6 +50,12 @@ static const struct hf_name glm4_layer[] = {
 static const struct hf_name hunyuan_norms[] = {
     { "self_attn.query_layernorm", "attn_q_norm", 0 },
     { "self_attn.key_layernorm", "attn_k_norm", 0 },
+    { 0 },
+};
+static const struct hf_name maincoder_mlp[] = {
+    { "feed_forward.gate_proj", "ffn_gate", 0 },
+    { "feed_forward.up_proj", "ffn_up", 0 },
+    { "feed_forward.down_proj", "ffn_down", 0 },
     { 0 },
 };
 static const struct hf_name cohere_norms[] = {
@@ -262,6 +269,14 @@ keys_bitnet(struct hf *h)
 }
 
 static void
+keys_maincoder(struct hf *h)
+{
+    h->n_ff = (int32_t)core_json_int(&h->config, "intermediate_size_mlp", 1,
+                                     MAX_FF, h->n_ff);
+    convert_hf_must_be(h, "use_qk_norm", true, true);
+}
+
+static void
 keys_chatglm(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
@@ -396,6 +411,16 @@ const struct hf_family convert_hf_dense[] = {
       { convert_hf_attention, convert_hf_norms, up_down },
       .layer_norm = true,
       .activations = "relu2" },
+    { "MaincoderForCausalLM",
+      "maincoder",
+      "model.layers.",
+      convert_hf_usual,
+      { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
+        maincoder_mlp },
+      .epsilon = 1e-5,
+      .activations = "silu",
+      .tied = true,
+      .keys = keys_maincoder },
     { "Ministral3ForCausalLM",
       "mistral3",
       "model.layers.",
