@@ -11,6 +11,7 @@
 
 enum {
     MAX_HEADS = 1 << 16,
+    MAX_FF = 1 << 24,
     MULTIPLE = 256, /* of lengths of feed-forward vectors */
 };
 
@@ -60,11 +61,15 @@ static void
 count_ff(struct hf *h, const json_t *block, const struct counts *n, int32_t i)
 {
     struct core_json_keys c = part_of(h, block, "ffn");
-    double times;
+    double times, length;
 
     if (c.status == GG_OK) {
         times = core_json_number(&c, "ffn_mult", 0, MAX_MULTIPLIER, 0);
-        n->ff[i] = (int32_t)(2 * times * h->n_embd / 3);
+        length = 2 * times * h->n_embd / 3;
+        if (length > MAX_FF)
+            core_json_bad(&c, GG_ERR_FORMAT, "ffn_mult: %g is too large",
+                          times);
+        n->ff[i] = length > MAX_FF ? 0 : (int32_t)length;
         n->ff[i] = (n->ff[i] + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
         if (core_json_bool(&c, "replace_with_linear", false))
             core_json_bad(&c, GG_ERR_UNSUPPORTED,
