@@ -63,8 +63,10 @@ chat_template_name(size_t i)
 }
 
 enum {
-    MAX_TEMPLATE = 1 << 22
-}; /* bytes */
+    MAX_TEMPLATE = 1 << 22, /* bytes */
+    USUAL = 1024,           /* ids of a conversation: most are not written
+                               out twice */
+};
 
 static const struct gg_chat_template *
 parse_file(const char *path)
@@ -98,19 +100,40 @@ chat_template(const char *name)
     return t;
 }
 
+enum gg_status
+chat_template_own(const struct gg_vocab *vocab,
+                  const struct gg_chat_template **out, struct gg_error *err)
+{
+    struct gg_chat_template *t = NULL;
+    enum gg_status st;
+
+    if (!gg_vocab_chat_source(vocab, NULL, NULL))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "the model has no chat template; --template NAME says "
+                         "which to use");
+    st = gg_chat_open(vocab, NULL, &t, err);
+    if (st == GG_OK)
+        *out = t;
+    return st;
+}
+
 const struct gg_chat_template *
 chat_template_open(const struct gg_vocab *vocab, const char *path)
 {
-    struct gg_chat_template *t;
+    const struct gg_chat_template *t = NULL;
     struct gg_error err;
+    enum gg_status st = chat_template_own(vocab, &t, &err);
 
-    if (!gg_vocab_chat_source(vocab, NULL, NULL))
-        cli_die("%s: the model has no chat template; --template NAME says "
-                "which to use, --template list shows them",
-                path);
-    if (gg_chat_open(vocab, NULL, &t, &err) != GG_OK)
-        cli_die("%s: %s", path, err.message);
+    if (st != GG_OK)
+        cli_die("%s: %s%s", path, err.message,
+                st == GG_ERR_UNSUPPORTED ? ", --template list shows them" : "");
     return t;
+}
+
+bool
+chat_is_known(const struct gg_chat_template *t)
+{
+    return gg_chat_find(gg_chat_name(t)) != NULL;
 }
 
 void
@@ -161,6 +184,8 @@ chat_encode(const struct gg_vocab *vocab,
     struct gg_chat_params whole;
     enum gg_status st = whole_params(c, params, &whole, err);
 
+    if (*cap == 0)
+        *ids = cli_alloc(*ids, *cap = USUAL, sizeof(**ids));
     while (st == GG_OK) {
         st = gg_chat_encode(vocab, template, c->messages, c->n, &whole, *ids,
                             *cap, &made, err);
@@ -182,8 +207,8 @@ chat_render(const struct gg_vocab *vocab,
             const struct gg_chat_params *params, char **text, size_t *n,
             struct gg_error *err)
 {
-    size_t len = 0, cap = 0;
-    char *s = NULL;
+    size_t len = 0, cap = 16 * USUAL;
+    char *s = cli_alloc(NULL, cap, 1);
     struct gg_chat_params whole;
     enum gg_status st = whole_params(c, params, &whole, err);
 
@@ -207,13 +232,13 @@ chat_render(const struct gg_vocab *vocab,
 int64_t
 chat_date(void)
 {
-    static int64_t date;
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    int64_t date = (int64_t)time(NULL);
     struct gg_error err;
 
-    if (!date &&
-        (!epoch || cli_read_int("SOURCE_DATE_EPOCH", epoch, 1, INT64_C(1) << 40,
-                                &date, &err) != GG_OK))
-        date = (int64_t)time(NULL);
+    if (epoch)
+        cli_check(cli_read_int("SOURCE_DATE_EPOCH", epoch, 1, INT64_C(1) << 40,
+                               &date, &err),
+                  &err);
     return date;
 }

@@ -37,15 +37,24 @@ const char *
 chat_template_name(size_t i);
 
 /* --template's argument: the name of a known one, or a file in Jinja; "list"
- * and "help" print all names, and the tool ends. What is neither, or no
- * template, ends it with status 2. chat_template_clear() it. */
+ * and "help" print all names, and the tool ends. What is neither ends it with
+ * status 2, a file that is no template with 1. chat_template_clear() it. */
 const struct gg_chat_template *
 chat_template(const char *name);
 
-/* The template of the model in the file `path`; the same. Ends the tool where
+/* The model's own template, to be cleared the same. GG_ERR_UNSUPPORTED: it has
+ * none. */
+enum gg_status
+chat_template_own(const struct gg_vocab *vocab,
+                  const struct gg_chat_template **out, struct gg_error *err);
+
+/* The same of the model in the file `path`. Ends the tool where
  * there is none, or it is no template. */
 const struct gg_chat_template *
 chat_template_open(const struct gg_vocab *vocab, const char *path);
+/* Whether it is a form that is built in, and no template in Jinja. */
+bool
+chat_is_known(const struct gg_chat_template *template);
 void
 chat_template_clear(const struct gg_chat_template *template);
 
@@ -59,8 +68,9 @@ chat_check(const struct gg_vocab *vocab,
 enum gg_status
 chat_messages_json(const struct chat *c, char **out, struct gg_error *err);
 
-/* What templates take for now, once for the whole job: SOURCE_DATE_EPOCH of the
- * environment, if it is there. */
+/* What templates take for now, to be taken once for the whole job:
+ * SOURCE_DATE_EPOCH of the environment, if it is there. Ends the tool where
+ * that is no such number. */
 int64_t
 chat_date(void);
 

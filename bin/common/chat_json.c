@@ -20,6 +20,10 @@ struct reader {
     bool known;  /* for a known form, which has texts and roles only */
 };
 
+/* By enum gg_role, and one that known forms take for the system. */
+static const char *const roles[] = { "system", "user", "assistant", "tool",
+                                     "developer" };
+
 CLI_PRINTF(2, 3)
 static enum gg_status
 fail(const struct reader *r, const char *fmt, ...)
@@ -49,15 +53,13 @@ fail_syntax(struct reader *r, const json_error_t *e)
 static enum gg_status
 read_role(const struct reader *r, const json_t *value, enum gg_role *role)
 {
-    static const char *const names[] = { "system", "user", "assistant", "tool",
-                                         "developer" };
     const char *s = json_string_value(value);
     char shown[64];
 
     if (!s)
         return fail(r, "a message without a role that is a string");
     for (int i = 0; i < 5; i++)
-        if (strcmp(s, names[i]) == 0) {
+        if (strcmp(s, roles[i]) == 0) {
             *role = i < 4 ? (enum gg_role)i : GG_ROLE_SYSTEM;
             return GG_OK;
         }
@@ -122,14 +124,12 @@ calls_tools(const json_t *message)
 static bool
 has_more(const json_t *message)
 {
-    static const char *const plain[] = { "system", "user", "assistant",
-                                         "tool" };
     const char *role = json_string_value(json_object_get(message, "role"));
     bool more = json_object_size(message) != 2 ||
                 !json_is_string(json_object_get(message, "content"));
 
     for (int i = 0; role && i < 4; i++)
-        if (strcmp(role, plain[i]) == 0)
+        if (strcmp(role, roles[i]) == 0)
             return more;
     return true;
 }
@@ -224,8 +224,6 @@ read_value(const struct reader *r, const json_t *value)
 static json_t *
 plain_message(const struct gg_message *m)
 {
-    static const char *const roles[] = { "system", "user", "assistant",
-                                         "tool" };
     json_t *o = json_object(), *text = json_stringn(m->content, m->len);
 
     if (!o || !text ||
@@ -273,12 +271,6 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
     return GG_OK;
 }
 
-static bool
-is_jinja(const struct gg_chat_template *t)
-{
-    return t && !gg_chat_find(gg_chat_name(t));
-}
-
 static void
 count_lines(struct reader *r, const char *p, size_t len)
 {
@@ -303,7 +295,7 @@ enum gg_status
 chat_read(struct chat *c, const struct gg_chat_template *template,
           const char *text, size_t len, bool lines, struct gg_error *err)
 {
-    struct reader r = { c, err, lines, !is_jinja(template) };
+    struct reader r = { c, err, lines, chat_is_known(template) };
     enum gg_status st = GG_OK;
     size_t at = cli_mark(text, len);
 

@@ -68,23 +68,16 @@ begin_chat(const struct generate *g, struct prompt_source *s)
         chat_add(&s->chat, GG_ROLE_ASSISTANT, NULL, 0);
 }
 
-/* The model's own, opened when the first conversation wants it. */
+/* The model's own is opened when the first conversation wants it. */
 static enum gg_status
 open_template(struct generate *g, struct prompt_source *s, struct gg_error *err)
 {
-    const struct gg_vocab *v = g->engine.vocab;
-    struct gg_chat_template *t = NULL;
-    enum gg_status st = GG_OK;
+    struct options *o = g->o;
+    enum gg_status st =
+        o->template ? GG_OK
+                    : chat_template_own(g->engine.vocab, &o->template, err);
 
-    if (!g->o->template && !gg_vocab_chat_source(v, NULL, NULL))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "the model has no chat template; --template NAME says "
-                         "which to use");
-    if (!g->o->template)
-        st = gg_chat_open(v, NULL, &t, err);
-    if (t)
-        g->o->template = t;
-    s->template = g->o->template;
+    s->template = o->template;
     return st;
 }
 
@@ -181,12 +174,14 @@ encode_chat(struct generate *g, struct prompt_source *s,
             const struct choice *choice, struct prompt *out,
             struct gg_error *err)
 {
-    const struct gg_chat_params params = { .flags = chat_flags(g->o),
-                                           .first = s->done,
-                                           .date = chat_date() };
+    struct gg_chat_params params = { .flags = chat_flags(g->o),
+                                     .first = s->done };
     struct replaced last;
     enum gg_status st;
 
+    if (!g->date)
+        g->date = chat_date();
+    params.date = g->date;
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, &params, &out->ids,

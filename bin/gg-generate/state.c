@@ -18,7 +18,7 @@ take_template(struct generate *g, const char *name)
     char shown[300];
 
     if (strcmp(name, JINJA) == 0) {
-        if (o->template && gg_chat_find(gg_chat_name(o->template)))
+        if (o->template && chat_is_known(o->template))
             cli_die("%s: the conversation has a template in Jinja, not %s",
                     state_name(&g->state), gg_chat_name(o->template));
         return; /* the model's, or a file's */

@@ -69,7 +69,7 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     const struct tokenize_options *o = w->o;
     bool lines = !o->records || o->end != '\n';
     const struct gg_chat_params params = { .flags = o->chat_flags,
-                                           .date = chat_date() };
+                                           .date = o->chat_date };
     struct chat chat = { 0 };
     enum gg_status st = chat_read(&chat, o->chat, p->text, p->len, lines, err);
 

@@ -38,6 +38,7 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         o->chat = chat_template_open(vocab, model);
     if (o->verbose)
         cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
+    o->chat_date = chat_date();
     o->chat_flags =
         (a->no_answer ? 0 : GG_CHAT_ANSWER) | (a->bos ? GG_CHAT_BOS : 0) |
         (o->no_bos ? GG_CHAT_NO_BOS : 0) | (o->strict ? GG_CHAT_STRICT : 0);
@@ -52,7 +53,7 @@ static int
 write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
 {
     const struct gg_chat_params params = { .flags = o->chat_flags,
-                                           .date = chat_date() };
+                                           .date = o->chat_date };
     struct chat chat = { 0 };
     struct gg_error err;
     size_t len, n = 0;

@@ -31,8 +31,9 @@ struct tokenize_options {
     bool escapes;       /* \n, \t, \\ in a record stand for what they name */
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */
-    bool count, pieces, offsets;         /* what is written, in place of ids */
-    size_t max;                          /* ids of a text; 0: any number */
+    int64_t chat_date;
+    bool count, pieces, offsets; /* what is written, in place of ids */
+    size_t max;                  /* ids of a text; 0: any number */
     enum truncate truncate;
     size_t budget; /* cut the text into pieces of so many ids; or 0 */
     int threads;   /* 0: not said */

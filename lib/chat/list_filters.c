@@ -54,7 +54,7 @@ filter_last(struct chat_run *r, struct chat_value v,
     return n ? items[n - 1] : chat_undefined("the last item");
 }
 
-/* Texts without their case, where that is asked for. */
+/* Texts in lower case, unless `cased`. */
 static struct chat_value
 key_of(struct chat_run *r, struct chat_value v, bool cased)
 {

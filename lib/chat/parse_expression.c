@@ -11,6 +11,7 @@
 
 #include "chat/builtin.h"
 #include "chat/parser.h"
+#include "chat/text.h"
 
 static struct chat_node *
 parse_unary(struct chat_parser *p, bool filters);
@@ -129,22 +130,6 @@ hexadecimal(const char *s, const char *end, int digits)
     return code > 0x10ffff ? -1 : code;
 }
 
-static char *
-put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (char)c;
-        return to;
-    }
-    if (c >= 0x10000)
-        *to++ = (char)(0xf0 | c >> 18);
-    if (c >= 0x800)
-        *to++ = (char)((c < 0x10000 ? 0xe0 : 0x80) | (c >> 12 & 0x3f));
-    *to++ = (char)((c < 0x800 ? 0xc0 : 0x80) | (c >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (c & 0x3f));
-    return to;
-}
-
 /* What stands behind a backslash; returns how much of it. */
 static size_t
 unescape(const char *s, const char *end, char **to)
@@ -161,7 +146,7 @@ unescape(const char *s, const char *end, char **to)
         return 1;
     }
     if (code >= 0) {
-        *to = put_utf8(*to, (uint32_t)code);
+        *to += chat_utf8(*to, (uint32_t)code);
         return 1 + (size_t)digits;
     }
     if (*s >= '0' && *s <= '7') {
@@ -169,7 +154,7 @@ unescape(const char *s, const char *end, char **to)
 
         for (code = 0; n < 3 && s + n < end && s[n] >= '0' && s[n] <= '7'; n++)
             code = 8 * code + (s[n] - '0');
-        *to = put_utf8(*to, (uint32_t)code);
+        *to += chat_utf8(*to, (uint32_t)code);
         return n;
     }
     *(*to)++ = '\\';
@@ -496,32 +481,60 @@ parse_unary(struct chat_parser *p, bool filters)
     return n;
 }
 
+/* Operators of one level; ends with a NULL text. */
+struct infix {
+    const char *text;
+    int op;
+};
+
+static bool
+skip_infix(struct chat_parser *p, const struct infix *known, int *op)
+{
+    for (; known->text; known++)
+        if (chat_parse_skip(p, known->text)) {
+            *op = known->op;
+            return true;
+        }
+    return false;
+}
+
+/* Operands of one level, joined from the left. */
+static struct chat_node *
+parse_level(struct chat_parser *p, const struct infix *known,
+            struct chat_node *(*operand)(struct chat_parser *))
+{
+    struct chat_node *n = operand(p);
+    int op;
+
+    while (skip_infix(p, known, &op))
+        n = binary(p, op, n, operand(p));
+    return n;
+}
+
+static struct chat_node *
+parse_filtered(struct chat_parser *p)
+{
+    return parse_unary(p, true);
+}
+
 static struct chat_node *
 parse_power(struct chat_parser *p)
 {
-    struct chat_node *n = parse_unary(p, true);
+    static const struct infix known[] = { { "**", CHAT_OP_POWER }, { 0 } };
 
-    while (chat_parse_skip(p, "**"))
-        n = binary(p, CHAT_OP_POWER, n, parse_unary(p, true));
-    return n;
+    return parse_level(p, known, parse_filtered);
 }
 
 static struct chat_node *
 parse_product(struct chat_parser *p)
 {
-    struct chat_node *n = parse_power(p);
+    static const struct infix known[] = { { "*", '*' },
+                                          { "/", '/' },
+                                          { "//", CHAT_OP_FLOOR_DIVIDE },
+                                          { "%", '%' },
+                                          { 0 } };
 
-    for (;;)
-        if (chat_parse_skip(p, "*"))
-            n = binary(p, '*', n, parse_power(p));
-        else if (chat_parse_skip(p, "/"))
-            n = binary(p, '/', n, parse_power(p));
-        else if (chat_parse_skip(p, "//"))
-            n = binary(p, CHAT_OP_FLOOR_DIVIDE, n, parse_power(p));
-        else if (chat_parse_skip(p, "%"))
-            n = binary(p, '%', n, parse_power(p));
-        else
-            return n;
+    return parse_level(p, known, parse_power);
 }
 
 static struct chat_node *
@@ -537,38 +550,27 @@ parse_concat(struct chat_parser *p)
 static struct chat_node *
 parse_sum(struct chat_parser *p)
 {
-    struct chat_node *n = parse_concat(p);
+    static const struct infix known[] = { { "+", '+' }, { "-", '-' }, { 0 } };
 
-    for (;;)
-        if (chat_parse_skip(p, "+"))
-            n = binary(p, '+', n, parse_concat(p));
-        else if (chat_parse_skip(p, "-"))
-            n = binary(p, '-', n, parse_concat(p));
-        else
-            return n;
+    return parse_level(p, known, parse_concat);
 }
 
 static bool
 skip_comparison(struct chat_parser *p, int *op)
 {
-    static const struct {
-        const char *text;
-        int op;
-    } known[] = {
+    static const struct infix known[] = {
         { "==", CHAT_OP_EQUAL },
         { "!=", CHAT_OP_NOT_EQUAL },
         { ">=", CHAT_OP_AT_LEAST },
         { "<=", CHAT_OP_AT_MOST },
         { ">", '>' },
         { "<", '<' },
+        { 0 },
     };
     const struct chat_token *t = p->token;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (chat_parse_skip(p, known[i].text)) {
-            *op = known[i].op;
-            return true;
-        }
+    if (skip_infix(p, known, op))
+        return true;
     *op = chat_parse_skip_word(p, "not") ? CHAT_OP_NOT_IN : CHAT_OP_IN;
     if (chat_parse_skip_word(p, "in"))
         return true;

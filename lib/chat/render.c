@@ -8,6 +8,7 @@
 
 #include "chat/json.h"
 #include "core/json.h"
+#include "vocab/chat.h"
 #include "vocab/vocab.h"
 
 /* Stands behind a content, to be found in what is rendered: no text has it, and
@@ -118,12 +119,10 @@ static bool
 add_messages(struct chat_arena *a, const struct chat_request *q,
              struct chat_list *list)
 {
-    static const char *const roles[] = { "system", "user", "assistant",
-                                         "tool" };
     bool ok = true;
 
     for (size_t i = 0; ok && i < q->n; i++)
-        ok = add_message(a, list, roles[q->messages[i].role],
+        ok = add_message(a, list, vocab_chat_roles[q->messages[i].role],
                          q->messages[i].content, q->messages[i].len);
     return ok;
 }

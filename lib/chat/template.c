@@ -54,12 +54,6 @@ chat_template_free(struct chat_template *t)
     mem_free(t);
 }
 
-bool
-chat_template_uses(const struct chat_template *t, const char *name)
-{
-    return chat_name(&t->names, name, strlen(name)) != NULL;
-}
-
 /* The variables that the template names. */
 static void
 assign_variables(struct chat_run *r, const struct chat_template *t,

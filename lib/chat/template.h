@@ -25,10 +25,6 @@ chat_template_parse(const char *text, size_t n, struct chat_template **out,
 void
 chat_template_free(struct chat_template *t);
 
-/* True if the template has this name anywhere. */
-bool
-chat_template_uses(const struct chat_template *t, const char *name);
-
 /* Renders with the variables of a dict; `time`, seconds since 1970 UTC, is what
  * strftime_now() sees. The text goes to *out and lives in the arena, as do the
  * variables. Several threads may render one template at once. */

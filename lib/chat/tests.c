@@ -38,6 +38,7 @@ is_iterable(struct chat_value v)
 TEST(test_boolean, v.type == CHAT_BOOL)
 TEST(test_callable, v.type == CHAT_FUNCTION)
 TEST(test_defined, v.type != CHAT_UNDEFINED)
+TEST(test_escaped, v.type == CHAT_STRING && v.string->markup)
 TEST(test_false, v.type == CHAT_BOOL && !v.b)
 TEST(test_float, v.type == CHAT_FLOAT)
 TEST(test_integer, is_int(v))
@@ -135,14 +136,6 @@ test_upper(struct chat_run *r, struct chat_value v,
 {
     (void)a;
     return has_case(r, v, "isupper");
-}
-
-static struct chat_value
-test_escaped(struct chat_run *r, struct chat_value v,
-             const struct chat_arguments *a)
-{
-    (void)r, (void)v, (void)a;
-    return chat_bool(false);
 }
 
 static const struct chat_builtin tests[] = {

@@ -95,27 +95,30 @@ chat_put_string(struct chat_builder *b, const struct chat_string *s)
     chat_put_part(b, s, 0, s->n);
 }
 
-void
-chat_put_character(struct chat_builder *b, uint32_t c, enum chat_origin origin)
+size_t
+chat_utf8(char out[CHAT_UTF8], uint32_t c)
 {
-    char s[4];
     size_t n = 0;
 
     if (c < 0x80) {
-        s[n++] = (char)c;
-    } else if (c < 0x800) {
-        s[n++] = (char)(0xc0 | c >> 6);
-        s[n++] = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        s[n++] = (char)(0xe0 | c >> 12);
-        s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        s[n++] = (char)(0x80 | (c & 0x3f));
-    } else {
-        s[n++] = (char)(0xf0 | c >> 18);
-        s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-        s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        s[n++] = (char)(0x80 | (c & 0x3f));
+        out[n++] = (char)c;
+        return n;
     }
+    if (c >= 0x10000)
+        out[n++] = (char)(0xf0 | c >> 18);
+    if (c >= 0x800)
+        out[n++] = (char)((c < 0x10000 ? 0xe0 : 0x80) | (c >> 12 & 0x3f));
+    out[n++] = (char)((c < 0x800 ? 0xc0 : 0x80) | (c >> 6 & 0x3f));
+    out[n++] = (char)(0x80 | (c & 0x3f));
+    return n;
+}
+
+void
+chat_put_character(struct chat_builder *b, uint32_t c, enum chat_origin origin)
+{
+    char s[CHAT_UTF8];
+    size_t n = chat_utf8(s, c);
+
     chat_put(b, s, n, origin);
 }
 

@@ -70,7 +70,14 @@ chat_length(const struct chat_string *s);
 /* The byte where character i begins, or n. */
 size_t
 chat_offset(const struct chat_string *s, size_t i);
-/* Adds a character in UTF-8. */
+enum {
+    CHAT_UTF8 = 4 /* bytes of a character, at most */
+};
+
+/* A character in UTF-8; returns its bytes. */
+size_t
+chat_utf8(char out[CHAT_UTF8], uint32_t c);
+/* Adds it. */
 void
 chat_put_character(struct chat_builder *b, uint32_t c, enum chat_origin origin);
 

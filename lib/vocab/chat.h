@@ -51,6 +51,9 @@ struct gg_chat_template {
 /* Ends with a NULL name. */
 extern const struct gg_chat_template vocab_chat_templates[];
 
+/* "system" ..., by enum gg_role. */
+extern const char *const vocab_chat_roles[CHAT_ROLES];
+
 /* True if a template knows a control token of that name. */
 bool
 vocab_chat_is_token(const char *name, size_t len);

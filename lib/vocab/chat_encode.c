@@ -12,7 +12,7 @@
 #include "core/mem.h"
 #include "vocab/vocab.h"
 
-static const char *const roles[CHAT_ROLES] = {
+const char *const vocab_chat_roles[CHAT_ROLES] = {
     [GG_ROLE_SYSTEM] = "system",
     [GG_ROLE_USER] = "user",
     [GG_ROLE_ASSISTANT] = "assistant",
@@ -196,7 +196,7 @@ add_message(struct writer *w, const struct gg_message *m,
         return error_set(w->err, GG_ERR_UNSUPPORTED,
                          "chat template %s has no message of "
                          "role %s",
-                         w->t->name, roles[m->role]);
+                         w->t->name, vocab_chat_roles[m->role]);
     st = add_markup(w, turn->before);
     if (st == GG_OK && system)
         st = add_around(w, system);

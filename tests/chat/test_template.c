@@ -114,21 +114,6 @@ test_errors(struct chat_value variables)
     }
 }
 
-static void
-test_uses(void)
-{
-    static const char text[] = "{{ tools|length }} {{ a.enable_thinking }}";
-    struct chat_template *t = NULL;
-
-    if (chat_template_parse(text, sizeof(text) - 1, &t, &err) == GG_OK)
-        ok(chat_template_uses(t, "tools") &&
-               chat_template_uses(t, "enable_thinking") &&
-               !chat_template_uses(t, "messages") &&
-               !chat_template_uses(t, "tool"),
-           "names that a template has");
-    chat_template_free(t);
-}
-
 int
 main(void)
 {
@@ -138,7 +123,6 @@ main(void)
 
     test_templates(variables);
     test_errors(variables);
-    test_uses();
     chat_arena_clear(&arena);
     json_decref(json);
     return tap_done();

@@ -1,8 +1,8 @@
 /* pooling.c - what sentence-transformers makes of the vectors of a text
  *
  * modules.json lists the steps: the model itself; Pooling, whose folder says
- * how; Dense, a matrix that the vector is multiplied with; Normalize, which a
- * reader does where it is asked for. */
+ * how; Dense, a matrix that the vector is multiplied with; Normalize, which
+ * whoever reads the vectors does with --normalize or its like. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
