@@ -47,7 +47,8 @@ const struct chat_builtin *
 chat_find_builtin(const struct chat_builtin *table, const char *name);
 
 extern const struct chat_builtin chat_filters[], chat_list_filters[],
-    chat_string_methods[], chat_dict_methods[], chat_list_methods[];
+    chat_string_methods[], chat_string_parts[], chat_dict_methods[],
+    chat_list_methods[];
 
 /* Calls an entry of a table with arguments as they stand: binds them. */
 struct chat_value

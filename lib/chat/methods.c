@@ -122,12 +122,20 @@ const struct chat_builtin chat_list_methods[] = {
     { "sort", method_changes, NULL },   { NULL },
 };
 
+static const struct chat_builtin *
+string_method(const char *name)
+{
+    const struct chat_builtin *b = chat_find_builtin(chat_string_methods, name);
+
+    return b ? b : chat_find_builtin(chat_string_parts, name);
+}
+
 const struct chat_builtin *
 chat_method(struct chat_value self, const char *name)
 {
     switch (self.type) {
     case CHAT_STRING:
-        return chat_find_builtin(chat_string_methods, name);
+        return string_method(name);
     case CHAT_DICT:
         return chat_find_builtin(chat_dict_methods, name);
     case CHAT_LIST:
