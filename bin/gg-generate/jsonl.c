@@ -158,23 +158,39 @@ add_contest(struct buffer *out, const struct gg_choices *c)
     buffer_char(out, ']');
 }
 
+/* The prompt comes first, if that is wanted. */
 static void
-add_answer(struct buffer *out, const struct record *r, const struct answer *a,
-           struct buffer *echo)
+add_text(struct buffer *out, const struct record *r, const struct answer *a)
+{
+    struct buffer text = { 0 };
+
+    buffer_add(&text, r->out.p, r->out.len);
+    buffer_add(&text, a->text.p, a->text.len);
+    add_key(out, "text");
+    cli_json_add(out, text.p, text.len);
+    buffer_clear(&text);
+}
+
+static void
+add_jsonl(const struct generate *g, const struct record *r, size_t which,
+          const struct answer *a, struct buffer *out)
 {
     static const char *const endings[] = { "", "eog", "length", "context",
                                            "string" };
+    enum gg_finish finish = gg_text_finish(a->made);
     size_t n;
     const int32_t *ids = gg_text_ids(a->made, &n);
 
-    buffer_add(echo, a->text.p, a->text.len);
-    add_key(out, "text");
-    cli_json_add(out, echo->p, echo->len);
+    (void)g, (void)which;
+    if (gg_text_error(a->made))
+        return;
+    buffer_add(out, r->text.p, r->text.len);
+    add_text(out, r, a);
     add_ids(out, ids, n);
     add_key(out, "logprob");
     buffer_format(out, "%.6f", a->logprob);
     add_key(out, "stop_reason");
-    buffer_format(out, "\"%s\"", endings[gg_text_finish(a->made)]);
+    buffer_format(out, "\"%s\"", endings[finish]);
     if (r->has_seed || r->sampling.params.temperature == 0)
         return;
     add_key(out, "seed");
@@ -182,24 +198,22 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a,
 }
 
 static void
-write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
-            const char *message)
+write_jsonl(const struct generate *g, struct record *r, const char *message)
 {
-    struct buffer echo = r->out; /* the prompt, if that is wanted */
-
     (void)g;
-    r->out = (struct buffer){ 0 };
-    buffer_add(&r->out, r->text.p, r->text.len);
-    if (message) {
-        add_key(&r->out, "error");
-        cli_json_add(&r->out, message, strlen(message));
-    } else if (r->prompt.contest.n) {
-        add_contest(&r->out, &r->prompt.contest);
+    r->out.len = 0;
+    if (!message && r->written) {
+        buffer_add(&r->out, r->written->p, r->written->len);
     } else {
-        add_answer(&r->out, r, a, &echo);
+        buffer_add(&r->out, r->text.p, r->text.len);
+        if (message) {
+            add_key(&r->out, "error");
+            cli_json_add(&r->out, message, strlen(message));
+        } else {
+            add_contest(&r->out, &r->prompt.contest);
+        }
     }
     buffer_add(&r->out, "}\n", 2);
-    buffer_clear(&echo);
 }
 
 /* ---- an earlier run's ---- */
@@ -257,7 +271,8 @@ matches_jsonl(const struct generate *g, struct record *r, const char *text,
     return same;
 }
 
-static const struct form form = { read_jsonl, write_jsonl, matches_jsonl };
+static const struct form form = { read_jsonl, add_jsonl, write_jsonl,
+                                  matches_jsonl };
 const struct form *const jsonl_form = &form;
 
 #else

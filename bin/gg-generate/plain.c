@@ -73,11 +73,18 @@ add_choice(const struct generate *g, const struct gg_choices *c,
         buffer_add(out, best->text, best->len);
 }
 
+static void
+add_plain(const struct generate *g, const struct record *r, size_t which,
+          const struct answer *a, struct buffer *out)
+{
+    (void)g, (void)r, (void)which;
+    buffer_add(out, a->text.p, a->text.len);
+}
+
 /* What failed is empty, or as far as it went: the reason goes to standard
  * error only. The prompt of --echo stands in r->out. */
 static void
-write_plain(const struct generate *g, struct record *r, const struct answer *a,
-            const char *message)
+write_plain(const struct generate *g, struct record *r, const char *message)
 {
     struct buffer echo = r->out;
     char end = g->o->form == FORM_NULL ? '\0' : '\n';
@@ -85,8 +92,8 @@ write_plain(const struct generate *g, struct record *r, const struct answer *a,
 
     r->out = (struct buffer){ 0 };
     buffer_add(&r->out, r->text.p, r->text.len);
-    if (a)
-        buffer_add(&echo, a->text.p, a->text.len);
+    if (r->written)
+        buffer_add(&echo, r->written->p, r->written->len);
     if (chosen)
         add_choice(g, &r->prompt.contest, &echo);
     if (end == '\n' && !(chosen && g->o->scores))
@@ -110,4 +117,5 @@ matches_plain(const struct generate *g, struct record *r, const char *text,
     return n <= out_len && (n == 0 || memcmp(text, out, n) == 0);
 }
 
-const struct form plain_form = { read_plain, write_plain, matches_plain };
+const struct form plain_form = { read_plain, add_plain, write_plain,
+                                 matches_plain };

@@ -18,6 +18,13 @@ enum {
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
+/* An answer that is being made, or a record with choices. */
+struct active {
+    struct record *record;
+    size_t which; /* of its answers */
+    struct answer answer;
+};
+
 struct records {
     struct generate *g;
     const struct form *form;
@@ -25,12 +32,13 @@ struct records {
     struct record *first, *last; /* not written yet, in order */
     size_t held;                 /* bytes in them */
     uint64_t number;             /* of the record that was read last */
-    struct record **active;  /* that are being answered; there is room for */
-    size_t n_active, n_most; /* so many */
-    struct gg_text **texts;  /* scratch */
-    bool ended;              /* the input */
-    bool failed;             /* a record */
-    size_t n_records;        /* done */
+    struct record *beginning;    /* not all of its answers are begun; or NULL */
+    struct active *active;       /* there is room for n_most */
+    size_t n_active, n_most;
+    struct gg_text **texts; /* scratch */
+    bool ended;             /* the input */
+    bool failed;            /* a record */
+    size_t n_records;       /* done */
     struct resumed resumed;
     struct ticker ticker;
     uint64_t all; /* bytes of the input; 0: unknown */
@@ -38,49 +46,44 @@ struct records {
 
 /* ---- output ---- */
 
-/* All but what is written. */
-static void
-forget_input(struct record *r)
-{
-    buffer_clear(&r->text);
-    choices_clear(&r->choices);
-    prompt_clear(&r->prompt);
-    free(r->bias);
-    for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
-        free(r->breakers[i]);
-    free(r->breakers);
-    gg_stop_free(r->stop);
-    r->stop = NULL;
-    r->bias = NULL;
-    r->breakers = NULL;
-}
-
-static void
-free_record(struct record *r)
-{
-    answer_clear(&r->answer);
-    forget_input(r);
-    buffer_clear(&r->out);
-    buffer_clear(&r->before);
-    free(r);
-}
-
 static size_t
 record_size(const struct record *r)
 {
     return sizeof(*r) + r->text.cap + r->out.cap;
 }
 
-/* A record is done; it waits for those before it. Its sampler may have a
+/* Those that are not made any more are active no longer: of a record that is
+ * done, and what has ended. */
+static void
+remove_ended(struct records *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_active; i++)
+        if (w->active[i].record)
+            w->active[n++] = w->active[i];
+    w->n_active = n;
+}
+
+static void
+end_active(struct active *a)
+{
+    answer_clear(&a->answer);
+    a->record = NULL;
+}
+
+/* A record is done; it waits for those before it. Its samplers may have a
  * grammar of its own, which goes. */
 static void
 finish_record(struct records *w, struct record *r)
 {
     r->done = true;
-    answer_clear(&r->answer);
-    grammars_give_back(&w->g->grammars, r->grammar);
-    r->grammar = NULL;
-    forget_input(r);
+    for (size_t i = 0; i < w->n_active; i++)
+        if (w->active[i].record == r)
+            end_active(&w->active[i]);
+    if (w->beginning == r)
+        w->beginning = NULL;
+    record_forget_input(w->g, r);
     w->held += record_size(r);
     w->n_records++;
 }
@@ -121,7 +124,7 @@ write_done(struct records *w)
         else
             put_record(w, r);
         cli_flush();
-        free_record(r);
+        record_free(w->g, r);
     }
     if (!w->first)
         w->last = NULL;
@@ -130,51 +133,18 @@ write_done(struct records *w)
 /* The record has no answer, or no whole one. What is no fault of its own ends
  * the tool: it counts as not answered. */
 static void
-fail(struct records *w, struct record *r, const struct answer *a,
-     enum gg_status st, const char *message)
+fail(struct records *w, struct record *r, enum gg_status st,
+     const char *message)
 {
     if (st == GG_ERR_NOMEM || st == GG_ERR_IO)
         cli_die("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     w->failed = true;
-    w->form->write(w->g, r, a, message);
+    w->form->write(w->g, r, message);
     finish_record(w, r);
 }
 
 /* ---- beginning ---- */
-
-enum gg_status
-record_encode(struct generate *g, struct record *r, bool messages,
-              const char *text, size_t len, struct gg_error *err)
-{
-    const struct choices *choices = r->choices.n ? &r->choices : &g->o->choices;
-    struct prompt_source s = { 0 };
-    enum gg_status st = messages
-                            ? prompt_source_open_messages(g, &s, text, len, err)
-                            : prompt_source_open(g, &s, text, len, err);
-
-    if (st == GG_OK)
-        st = prompt_source_encode(g, &s, choices, &r->prompt, err);
-    prompt_source_close(&s);
-    return st;
-}
-
-enum gg_status
-record_take_prompt(struct generate *g, struct record *r, const char *text,
-                   size_t len, struct gg_error *err)
-{
-    const char *before = g->o->prompt ? g->o->prompt : "";
-    struct buffer all = { 0 };
-    enum gg_status st;
-
-    buffer_add(&all, before, strlen(before));
-    buffer_add(&all, text, len);
-    if (g->o->echo)
-        buffer_add(&r->out, all.p, all.len);
-    st = record_encode(g, r, false, all.p, all.len, err);
-    buffer_clear(&all);
-    return st;
-}
 
 static struct record *
 add_record(struct records *w)
@@ -183,7 +153,7 @@ add_record(struct records *w)
 
     *r = (struct record){ .number = ++w->number,
                           .sampling = w->g->o->sampling,
-                          .answer.tail = -1 };
+                          .n_answers = 1 };
     if (w->last)
         w->last->next = r;
     else
@@ -204,28 +174,6 @@ check_room(const struct records *w, const struct record *r,
         return GG_OK;
     engine_say_full(e, 0, r->prompt.n, err->message, sizeof(err->message));
     return GG_ERR_CONTEXT;
-}
-
-/* The record's ids are there. */
-static enum gg_status
-begin_record(struct records *w, struct record *r, struct gg_error *err)
-{
-    const struct generate *g = w->g;
-    struct answer *a = &r->answer;
-    enum gg_status st =
-        sampling_sampler(&r->sampling, g->engine.vocab, &a->sampler, err);
-
-    a->sampling = &r->sampling;
-    a->stop = r->stop ? r->stop : g->o->stop;
-    a->draws = r->sequence;
-    a->numbered = true;
-    a->number = w->form == jsonl_form ? r->number : r->sequence;
-    a->wants_logprob = g->o->form == FORM_JSONL;
-    if (st == GG_OK)
-        st = generate_new_sequence(g, &a->sequence, err);
-    return st == GG_OK ? answer_start(g, a, &r->prompt,
-                                      engine_count_ids(a->sequence), err)
-                       : st;
 }
 
 /* True where another run would give the record the same answer. */
@@ -254,11 +202,7 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     if (w->in.too_long)
         return cli_error(err, GG_ERR_FORMAT, "more than %d bytes", MAX_RECORD);
     st = w->form->read(w->g, r, text, len, err);
-    if (st == GG_OK)
-        st = check_room(w, r, err);
-    if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
-        st = begin_record(w, r, err);
-    return st;
+    return st == GG_OK ? check_room(w, r, err) : st;
 }
 
 static void
@@ -268,15 +212,54 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     enum gg_status st = read_record(w, r, text, len, &err);
 
     if (st != GG_OK) {
-        fail(w, r, NULL, st, err.message);
+        fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
-        w->form->write(w->g, r, NULL, NULL);
+        w->form->write(w->g, r, NULL);
         finish_record(w, r);
     } else {
-        w->active[w->n_active++] = r;
+        w->beginning = r;
     }
+}
+
+/* The next answer of the record that has not begun all of them; there is room.
+ */
+static void
+begin_answer(struct records *w)
+{
+    struct record *r = w->beginning;
+    struct active *a = &w->active[w->n_active];
+    enum gg_status st = GG_OK;
+    struct gg_error err;
+
+    *a = (struct active){ r, r->n_begun++, { .tail = -1 } };
+    if (r->prompt.contest.n == 0)
+        st = record_begin(w->g, r, a->which, &a->answer, &err);
+    if (r->n_begun == r->n_answers)
+        w->beginning = NULL;
+    w->n_active++;
+    if (st != GG_OK) {
+        fail(w, r, st, err.message);
+        remove_ended(w);
+    }
+}
+
+/* False: there is none now. */
+static bool
+read_next(struct records *w)
+{
+    enum reader_state state;
+    const char *text;
+    size_t len;
+
+    if (w->ended || (w->n_active && w->held >= MAX_HELD))
+        return false;
+    state = reader_next(&w->in, w->n_active == 0, &text, &len);
+    w->ended = state == READER_END;
+    if (state == READER_RECORD)
+        start_record(w, add_record(w), text, len);
+    return state == READER_RECORD;
 }
 
 /* Reads records as there is room for them: what is there; waits for one where
@@ -284,31 +267,13 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
 static void
 fill_slots(struct records *w)
 {
-    while (!w->ended && !cli_signal() && w->n_active < w->n_most &&
-           (w->n_active == 0 || w->held < MAX_HELD)) {
-        const char *text;
-        size_t len;
-        enum reader_state state =
-            reader_next(&w->in, w->n_active == 0, &text, &len);
-
-        w->ended = state == READER_END;
-        if (state != READER_RECORD)
+    while (!cli_signal() && w->n_active < w->n_most) {
+        if (w->beginning)
+            begin_answer(w);
+        else if (!read_next(w))
             return;
-        start_record(w, add_record(w), text, len);
         write_done(w);
     }
-}
-
-/* Those that are done are active no longer. */
-static void
-remove_done(struct records *w)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < w->n_active; i++)
-        if (!w->active[i]->done)
-            w->active[n++] = w->active[i];
-    w->n_active = n;
 }
 
 /* ---- choosing ---- */
@@ -319,10 +284,10 @@ decide(struct records *w, struct record *r)
     struct gg_error err;
 
     if (contest_decide(&r->prompt.contest, &err)) {
-        w->form->write(w->g, r, NULL, NULL);
+        w->form->write(w->g, r, NULL);
         finish_record(w, r);
     } else {
-        fail(w, r, NULL, GG_ERR_FORMAT, err.message);
+        fail(w, r, GG_ERR_FORMAT, err.message);
     }
 }
 
@@ -335,86 +300,94 @@ choose_tokens(struct records *w)
     size_t n = 0;
 
     for (size_t i = 0; i < w->n_active; i++)
-        if (w->active[i]->prompt.contest.n)
-            list[n++] = w->active[i]->prompt.contest; /* the same choices */
+        if (w->active[i].record->prompt.contest.n)
+            list[n++] = w->active[i].record->prompt.contest; /* the same */
     if (n && contest_run(w->g->engine.gg, list, n)) {
         for (size_t i = 0; i < w->n_active; i++)
-            if (w->active[i]->prompt.contest.n)
-                decide(w, w->active[i]);
-        remove_done(w);
+            if (w->active[i].record->prompt.contest.n)
+                decide(w, w->active[i].record);
+        remove_ended(w);
     }
     free(list);
 }
 
 /* ---- going on ---- */
 
-static void
-say_full(struct records *w, struct record *r, const struct answer *a,
-         bool failed)
+/* A record whose answers are plain text has failed, if it has less than what
+ * was asked for. In JSON the reason stands in the answer. */
+static bool
+is_too_short(const struct records *w, const struct active *a, char *text,
+             size_t size)
 {
-    char text[256];
-
-    engine_say_full(&w->g->engine, engine_count_ids(a->sequence), 1, text,
-                    sizeof(text));
-    if (failed)
-        fail(w, r, a, GG_ERR_CONTEXT, text);
-    else if (!w->g->o->engine.quiet)
-        cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.name, r->number,
-                 text);
+    if (gg_text_finish(a->answer.made) != GG_FINISH_CONTEXT ||
+        w->g->o->form == FORM_JSONL)
+        return false;
+    engine_say_full(&w->g->engine, engine_count_ids(a->answer.sequence), 1,
+                    text, size);
+    if (a->record->sampling.count)
+        return true;
+    if (!w->g->o->engine.quiet)
+        cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.name,
+                 a->record->number, text);
+    return false;
 }
 
 static void
-say_cut(struct records *w, const struct record *r, const char *text)
+say_cut(struct records *w, const struct active *a)
 {
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, text);
+    char text[128];
+
+    if (!answer_is_cut(&a->answer, text, sizeof(text)))
+        return;
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.name, a->record->number, text);
     w->failed = true;
 }
 
-/* The answer has ended. In JSON the reason stands in it; a text that is less
- * than what was asked for has failed. */
+/* The answer has ended, and perhaps its record. */
 static void
-end_answer(struct records *w, struct record *r)
+end_answer(struct records *w, struct active *a)
 {
-    struct answer *a = &r->answer;
-    bool full = gg_text_finish(a->made) == GG_FINISH_CONTEXT &&
-                w->g->o->form != FORM_JSONL;
-    char text[128];
+    struct record *r = a->record;
+    const char *error = gg_text_error(a->answer.made);
+    char text[256];
 
-    if (gg_text_error(a->made)) {
-        fail(w, r, a, GG_ERR_FORMAT, gg_text_error(a->made));
+    record_end(w->g, w->form, r, a->which, &a->answer);
+    if (error || is_too_short(w, a, text, sizeof(text))) {
+        fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
+             error ? error : text);
         return;
     }
-    if (full)
-        say_full(w, r, a, r->sampling.count > 0);
-    if (r->done)
+    say_cut(w, a);
+    end_active(a);
+    if (r->n_ended < r->n_answers)
         return;
-    if (answer_is_cut(a, text, sizeof(text)))
-        say_cut(w, r, text);
-    w->form->write(w->g, r, a, NULL);
+    w->form->write(w->g, r, NULL);
     finish_record(w, r);
 }
 
 /* One id for each answer. */
 static void
-step_records(struct records *w)
+step_answers(struct records *w)
 {
     struct gg_error err;
     enum gg_status st;
 
     for (size_t i = 0; i < w->n_active; i++)
-        w->texts[i] = w->active[i]->answer.made;
+        w->texts[i] = w->active[i].answer.made;
     st = gg_engine_step(w->g->engine.gg, w->texts, w->n_active, &err);
     if (!cli_finished(st, &err))
         return;
     for (size_t i = 0; i < w->n_active; i++) {
-        struct record *r = w->active[i];
+        struct active *a = &w->active[i];
 
+        if (!a->record) /* another answer has failed */
+            continue;
         w->g->sum_made++;
-        answer_take(&r->answer);
-        if (gg_text_finish(r->answer.made) != GG_FINISH_NONE)
-            end_answer(w, r);
+        answer_take(&a->answer);
+        if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
+            end_answer(w, a);
     }
-    remove_done(w);
+    remove_ended(w);
 }
 
 /* ---- life ---- */
@@ -422,13 +395,15 @@ step_records(struct records *w)
 static void
 clear_records(struct records *w)
 {
+    for (size_t i = 0; i < w->n_active; i++)
+        end_active(&w->active[i]);
     free(w->active);
     free(w->texts);
     while (w->first) { /* a signal came */
         struct record *r = w->first;
 
         w->first = r->next;
-        free_record(r);
+        record_free(w->g, r);
     }
     reader_clear(&w->in);
 }
@@ -538,10 +513,10 @@ generate_records(struct generate *g)
         fill_slots(&w);
         choose_tokens(&w);
         if (w.n_active && !cli_signal())
-            step_records(&w);
+            step_answers(&w);
         write_done(&w);
         show_progress(&w);
-    } while (!cli_signal() && (!w.ended || w.n_active));
+    } while (!cli_signal() && (!w.ended || w.n_active || w.beginning));
     ticker_end(&w.ticker);
     if (!cli_signal())
         resume_cut(g->o->resume, &w.resumed);

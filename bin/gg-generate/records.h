@@ -25,13 +25,23 @@ struct record {
     char **breakers;
     struct grammar_entry *grammar;
     struct prompt prompt;
-    struct answer answer;
 
-    struct buffer out; /* what is written, once it is */
+    size_t n_answers;        /* that are wanted */
+    size_t n_begun, n_ended; /* of them */
+    uint64_t n_made;         /* ids in those that have ended */
+    struct buffer *written;  /* what is written of each that has ended; NULL:
+                              * none has begun */
+    struct buffer out;       /* what is written, once it is */
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;
 };
+
+/* Frees all that the answers were made of; they must have been cleared. */
+void
+record_forget_input(struct generate *g, struct record *r);
+void
+record_free(struct generate *g, struct record *r);
 
 /* A text, or a conversation in JSON, becomes the record's ids. */
 enum gg_status
@@ -44,22 +54,35 @@ enum gg_status
 record_take_prompt(struct generate *g, struct record *r, const char *text,
                    size_t len, struct gg_error *err);
 
+/* Begins one of the answers: draws depend on the record's seed plus `which`. */
+enum gg_status
+record_begin(const struct generate *g, struct record *r, size_t which,
+             struct answer *a, struct gg_error *err);
+
 /* How records are read and written. */
 struct form {
     /* The ids and options of a record; its text lives during the call. */
     enum gg_status (*read)(struct generate *g, struct record *r,
                            const char *text, size_t len, struct gg_error *err);
-    /* Adds to r->out, which may hold the prompt: the answer, or, where
-     * `message` says why there is none, what stands in its place; `a` then is
-     * NULL, or as far as it went. */
+    /* Adds to `out` what is written of an answer that has ended, perhaps by an
+     * error; r->out may hold the prompt. */
+    void (*add)(const struct generate *g, const struct record *r, size_t which,
+                const struct answer *a, struct buffer *out);
+    /* Turns r->out into all that is written: with all answers, or, where
+     * `message` says why one has failed, what stands in their place. */
     void (*write)(const struct generate *g, struct record *r,
-                  const struct answer *a, const char *message);
+                  const char *message);
     /* True where `out` could be what was written for the record in an earlier
      * run; *failed gets whether that was an error record, if one can tell. */
     bool (*matches)(const struct generate *g, struct record *r,
                     const char *text, size_t len, const char *out,
                     size_t out_len, bool *failed);
 };
+
+/* One of the answers has ended: what is written of it is kept. */
+void
+record_end(const struct generate *g, const struct form *form, struct record *r,
+           size_t which, const struct answer *a);
 
 /* Lines, or with -0 records that NUL ends; with --numbered each begins with
  * its number. */
