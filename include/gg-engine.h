@@ -208,7 +208,8 @@ struct gg_text_params {
     bool all_logits;            /* all are drawn from, though fewer would do */
     bool goes_on;           /* the sequence's end is a text's, which goes on */
     const double *mirostat; /* what it has learnt before; or NULL */
-    uintptr_t reserved[8];
+    size_t n_top;           /* likeliest ids that gg_text_top() has; a few */
+    uintptr_t reserved[7];
 };
 
 /* An answer begins after the sequence's ids, at least one. The sequence is the
@@ -258,6 +259,17 @@ struct gg_drawn {
 };
 GG_API struct gg_drawn
 gg_text_drawn(const struct gg_text *text);
+
+/* The ids that were likeliest there in the model, with the natural logarithms
+ * of their probabilities, whatever the sampler does: in falling order, the
+ * lower id first among equals. Their number is n_top of the parameters, or that
+ * of the vocabulary; 0 before the first draw. Valid until the next step. */
+struct gg_likely {
+    int32_t id;
+    double logprob;
+};
+GG_API const struct gg_likely *
+gg_text_top(const struct gg_text *text, size_t *n);
 
 /* All ids of this answer; valid until the next step. */
 GG_API const int32_t *

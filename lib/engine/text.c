@@ -21,6 +21,8 @@ enough(const struct gg_text *t)
     gg_vocab_eog_ids(e->vocab, &n_eog);
     if (k > 0 && t->params.ignore_eog)
         k += n_eog;
+    if (k > 0 && k < t->params.n_top)
+        k = t->params.n_top;
     return k >= e->n_vocab || t->params.all_logits ? 0 : k;
 }
 
@@ -54,6 +56,7 @@ start_text(struct gg_text *t, const struct gg_text_params *params,
     if (st != GG_OK)
         return st;
     t->params = *params;
+    t->params.logprobs = params->logprobs || params->n_top;
     t->decode = (struct gg_decode_state){ .started = params->goes_on };
     t->n_made = 0;
     t->pending = -1;
@@ -64,6 +67,8 @@ start_text(struct gg_text *t, const struct gg_text_params *params,
     st = start_history(t, new, err);
     if (st == GG_OK && !engine_stop_start(&t->stop, params->stop))
         st = error_nomem(err);
+    if (st == GG_OK)
+        st = engine_top_reserve(t, err);
     return st == GG_OK ? engine_text_reserve_rows(t, 1, err) : st;
 }
 
@@ -106,6 +111,7 @@ gg_text_free(struct gg_text *text)
         mem_free(text->best[i].logits);
     }
     mem_free(text->best);
+    mem_free(text->top);
     engine_stop_clear(&text->stop);
     mem_free(text->bytes.p);
     mem_free(text->piece);
@@ -216,18 +222,10 @@ engine_text_query(struct gg_text *t, size_t n)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-/* What is drawn from: some of the logits, or, with ids NULL, all. */
-struct row {
-    float *logits;
-    const int32_t *ids;
-    size_t n;
-    double log_sum_exp; /* if it is known or wanted */
-};
-
 static enum gg_status
-take_best(const struct gg_best *b, struct row *r, struct gg_error *err)
+take_best(const struct gg_best *b, struct text_row *r, struct gg_error *err)
 {
-    *r = (struct row){ b->logits, b->ids, b->n, b->log_sum_exp };
+    *r = (struct text_row){ b->logits, b->ids, b->n, b->log_sum_exp };
     if (isfinite(r->log_sum_exp))
         return GG_OK;
     return error_set(err, GG_ERR_FORMAT, "%s",
@@ -237,20 +235,20 @@ take_best(const struct gg_best *b, struct row *r, struct gg_error *err)
 }
 
 static enum gg_status
-next_row(struct gg_text *t, struct row *r, struct gg_error *err)
+next_row(struct gg_text *t, struct text_row *r, struct gg_error *err)
 {
     size_t n_vocab = t->sequence->engine->n_vocab, i = t->row++;
 
     if (t->k)
         return take_best(&t->best[i], r, err);
-    *r = (struct row){ t->logits + i * n_vocab, NULL, n_vocab, 0 };
+    *r = (struct text_row){ t->logits + i * n_vocab, NULL, n_vocab, 0 };
     if (t->params.logprobs)
         r->log_sum_exp = gg_log_sum_exp(r->logits, r->n);
     return GG_OK;
 }
 
 static float *
-find_logit(const struct row *r, int32_t id)
+find_logit(const struct text_row *r, int32_t id)
 {
     if (!r->ids)
         return &r->logits[id];
@@ -261,7 +259,7 @@ find_logit(const struct row *r, int32_t id)
 }
 
 static void
-exclude_eog(const struct gg_text *t, struct row *r)
+exclude_eog(const struct gg_text *t, struct text_row *r)
 {
     size_t n;
     const int32_t *eog = gg_vocab_eog_ids(t->sequence->engine->vocab, &n);
@@ -292,9 +290,11 @@ draw(struct gg_text *t, struct gg_error *err)
 {
     uint64_t position = t->sequence->n_dropped + t->sequence->n_ids;
     struct gg_drawn *d = &t->drawn;
-    struct row r;
+    struct text_row r;
     enum gg_status st = next_row(t, &r, err);
 
+    if (st == GG_OK)
+        engine_top_take(t, &r);
     if (st == GG_OK && t->params.ignore_eog)
         exclude_eog(t, &r);
     if (st == GG_OK)

@@ -44,6 +44,8 @@ struct gg_text {
     size_t n_made, cap_made;
     int32_t pending; /* drawn, and not put; -1: none */
     struct gg_drawn drawn;
+    struct gg_likely *top; /* params.n_top of them, of which there are */
+    size_t n_top;
     enum gg_finish finish;
     struct gg_error error; /* of GG_FINISH_ERROR */
     struct text_draft draft;
@@ -52,6 +54,22 @@ struct gg_text {
 /* Room for n rows of logits, or of the likeliest ids. */
 enum gg_status
 engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
+
+/* What is drawn from: some of the logits, or, with ids NULL, all. */
+struct text_row {
+    float *logits;
+    const int32_t *ids; /* the likeliest first */
+    size_t n;
+    double log_sum_exp; /* if it is known or wanted */
+};
+
+/* Room for the likeliest ids of a row, params.n_top of them; none is there. */
+enum gg_status
+engine_top_reserve(struct gg_text *t, struct gg_error *err);
+
+/* Finds them. */
+void
+engine_top_take(struct gg_text *t, const struct text_row *row);
 
 /* The query that gives n rows, the last of which is after the last id. */
 struct gg_query

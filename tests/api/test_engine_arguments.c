@@ -198,6 +198,7 @@ test_no_text(void)
     ok(!gg_text_error(NULL), "gg_text_error: no text");
     ok(!gg_text_is_open(NULL), "gg_text_is_open: no text");
     is(gg_text_drawn(NULL).draw.id, -1, "gg_text_drawn: no text");
+    ok(!gg_text_top(NULL, NULL), "gg_text_top: no text");
     ok(!gg_text_ids(NULL, &n) && n == 0, "gg_text_ids: no text");
     n = 7;
     is(gg_text_take(NULL, &n), "", "gg_text_take: no text");

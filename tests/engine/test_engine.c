@@ -307,6 +307,58 @@ check_full(const struct gg_model *m, struct gg_sampler *sampler)
     }
 }
 
+/* top[0..n) against logits. */
+static bool
+is_top(const struct gg_likely *top, size_t n, const float *logits)
+{
+    double sum = gg_log_sum_exp(logits, V);
+    bool good = true;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t higher = 0;
+
+        for (int32_t id = 0; id < V; id++)
+            higher += logits[id] > logits[top[i].id] ||
+                      (logits[id] == logits[top[i].id] && id < top[i].id);
+        good = good && higher == i &&
+               fabs(top[i].logprob - ((double)logits[top[i].id] - sum)) < 1e-6;
+    }
+    return good;
+}
+
+static void
+check_top(const struct gg_model *m, struct gg_sampler *sampler)
+{
+    for (int all = 0; all < 2; all++) {
+        struct gg_text_params p = {
+            .sampler = sampler, .max_ids = 3, .all_logits = all, .n_top = 7
+        };
+        struct running r = { 0 };
+        struct bench b;
+        float truth[V];
+        int32_t prompt[512];
+        size_t n = make_prompt(0, prompt), n_top;
+
+        in_steps(m, (struct gg_session_params){ 0 }, prompt, n, n, truth);
+        open_bench(&b, m, 1, 200, (struct gg_engine_params){ 0 });
+        must(gg_sequence_new(b.engine, &r.sequence[0], &err));
+        must(gg_text_new(r.sequence[0], &p, &r.text[0], &err));
+        must(gg_text_continue(r.text[0], &p, prompt, n, &err));
+        (void)gg_text_top(r.text[0], &n_top);
+        ok(n_top == 0, "no likeliest ids before the first draw");
+        must(gg_engine_step(b.engine, &r.text[0], 1, &err));
+        ok(is_top(gg_text_top(r.text[0], &n_top), 7, truth) && n_top == 7,
+           all ? "the likeliest ids of all logits" : "the likeliest ids");
+        p.n_top = 100000;
+        must(gg_text_continue(r.text[0], &p, prompt, 1, &err));
+        must(gg_engine_step(b.engine, &r.text[0], 1, &err));
+        (void)gg_text_top(r.text[0], &n_top);
+        ok(n_top == V, "which are no more than there are");
+        end_text(&r, 0);
+        close_bench(&b);
+    }
+}
+
 /* ---- logits, scores, choices --------------------------------------------- */
 
 static void
@@ -549,6 +601,7 @@ main(void)
     check_shared(m, sampler, &truth);
     check_one(m, sampler[0], truth.ids[0]);
     check_full(m, sampler[0]);
+    check_top(m, sampler[0]);
     check_query(m);
     check_score(m);
     check_choices(m);
