@@ -357,6 +357,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_chat_open(const struct gg_vocab *vocab, const char *name,
              struct gg_chat_template **out, struct gg_error *err);
 
+/* Whether what it writes may depend on the date: its source names
+ * strftime_now. */
+GG_API bool
+gg_chat_takes_date(const struct gg_chat_template *chat);
+
 /* Of what was parsed. */
 GG_API void
 gg_chat_free(struct gg_chat_template *chat); /* takes NULL */
@@ -768,6 +773,8 @@ struct gg_state {
     const char *chat; /* the template of a conversation, NUL-ended, whose last
                          message is the assistant's, all but its end; NULL: the
                          sequence is none */
+    int64_t date;     /* what its template takes for now; 0: it does not matter,
+                         or is not known */
     bool has_mirostat;
     double mirostat; /* gg_history_mirostat() of the one without a number */
 };

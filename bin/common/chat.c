@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 void
@@ -227,18 +226,4 @@ chat_render(const struct gg_vocab *vocab,
         free(s);
     }
     return st;
-}
-
-int64_t
-chat_date(void)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    int64_t date = (int64_t)time(NULL);
-    struct gg_error err;
-
-    if (epoch)
-        cli_check(cli_read_int("SOURCE_DATE_EPOCH", epoch, 1, INT64_C(1) << 40,
-                               &date, &err),
-                  &err);
-    return date;
 }

@@ -2,7 +2,7 @@
 #ifndef COMMON_CHAT_H
 #define COMMON_CHAT_H
 
-#include "common/cli.h"
+#include "common/options.h"
 
 /* A conversation; all zero is the empty one. All is its own. Of a message that
  * has more than a text and a role, json[] has the whole, for templates in
@@ -69,10 +69,20 @@ enum gg_status
 chat_messages_json(const struct chat *c, char **out, struct gg_error *err);
 
 /* What templates take for now, to be taken once for the whole job:
- * SOURCE_DATE_EPOCH of the environment, if it is there. Ends the tool where
- * that is no such number. */
+ * SOURCE_DATE_EPOCH of the environment, if it is there, else the clock. Ends
+ * the tool where the former is no such number. */
 int64_t
 chat_date(void);
+/* Whether it is of the environment. */
+bool
+chat_date_is_fixed(void);
+
+/* --date, whose row is at an int64_t that is 0 without it. */
+enum gg_status
+chat_set_date(void *options, const struct cli_option *row, const char *value,
+              struct gg_error *err);
+#define CHAT_DATE_HELP                                                         \
+    "what a chat template takes for now: YYYY-MM-DD, or seconds since 1970"
 
 /* The text of gg_chat_render(), which the caller frees; *n gets its bytes. */
 enum gg_status

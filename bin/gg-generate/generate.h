@@ -35,6 +35,7 @@ struct options {
     bool chat, messages, interactive;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
+    int64_t date;                            /* 0: not said */
     struct gg_stop *stop;                    /* NULL: no strings */
     struct choices choices;
     bool scores;       /* of all choices */
@@ -98,6 +99,19 @@ void
 generate_turn_prompt(struct generate *g, struct prompt *out);
 void
 prompt_clear(struct prompt *p);
+
+/* What templates take for now, in all conversations of the job: --date's, a
+ * state's, that of the run which is resumed, SOURCE_DATE_EPOCH, or the clock's.
+ */
+int64_t
+generate_date(struct generate *g);
+/* The answer to that record of the run that is resumed had this one. Ends the
+ * tool where --date, or another answer, says another one. */
+void
+generate_resume_date(struct generate *g, uint64_t number, int64_t date);
+/* Ends the tool where nothing would hold the date of a job that is resumed. */
+void
+generate_check_date(const struct generate *g);
 
 /* Says how many bytes of the prompts so far have no token. */
 void

@@ -197,10 +197,17 @@ add_jsonl(const struct generate *g, const struct record *r, size_t which,
     buffer_format(out, "%" PRIu64, r->sampling.params.seed);
 }
 
+/* For a run that resumes this one. */
+static void
+add_date(struct buffer *out, int64_t date)
+{
+    add_key(out, MEMBER_DATE);
+    buffer_format(out, "%" PRId64, date);
+}
+
 static void
 write_jsonl(const struct generate *g, struct record *r, const char *message)
 {
-    (void)g;
     r->out.len = 0;
     if (!message && r->written) {
         buffer_add(&r->out, r->written->p, r->written->len);
@@ -213,6 +220,8 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
             add_contest(&r->out, &r->prompt.contest);
         }
     }
+    if (!message && r->takes_date)
+        add_date(&r->out, g->date);
     buffer_add(&r->out, "}\n", 2);
 }
 
@@ -252,7 +261,21 @@ matches_seed(const struct generate *g, const struct record *r,
 }
 
 static bool
-matches_jsonl(const struct generate *g, struct record *r, const char *text,
+matches_date(struct generate *g, const struct record *r, const json_t *answer)
+{
+    const json_t *member = json_object_get(answer, MEMBER_DATE);
+    double date = json_number_value(member);
+
+    if (!member)
+        return true;
+    if (!(date >= 1 && date < 1e15))
+        return false;
+    generate_resume_date(g, r->number, (int64_t)date);
+    return true;
+}
+
+static bool
+matches_jsonl(struct generate *g, struct record *r, const char *text,
               size_t len, const char *out, size_t out_len, bool *failed)
 {
     struct gg_error err;
@@ -264,7 +287,7 @@ matches_jsonl(const struct generate *g, struct record *r, const char *text,
         member_pass_through(text, &r->text);
     r->has_seed = json_is_number(json_object_get(object, "seed"));
     same = answer && is_prefix(&r->text, out, out_len) &&
-           matches_seed(g, r, answer);
+           matches_seed(g, r, answer) && matches_date(g, r, answer);
     *failed = json_object_get(answer, "error") != NULL;
     json_decref(object);
     json_decref(answer);

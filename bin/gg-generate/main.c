@@ -23,6 +23,7 @@ start_chat(struct generate *g)
         o->template = chat_template_open(g->engine.vocab, g->engine.path);
     if (o->engine.verbose)
         cli_warn("chat template %s", gg_chat_name(o->template));
+    generate_check_date(g);
     if (o->interactive)
         chat_check(g->engine.vocab, o->template);
 }
@@ -149,6 +150,7 @@ main(int argc, char **argv)
     cli_start();
     generate_parse(argc, argv, &o);
     mode = mode_of(&o);
+    g.date = o.date;
     state_lock(&g.state, &o.state);
     if (o.resume)
         g.resumed = resume_open(o.resume);

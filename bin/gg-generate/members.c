@@ -58,9 +58,9 @@ next_member(const char *p, struct member *m)
     return true;
 }
 
-static const char *const written[] = { "text",        "ids",   "logprob",
-                                       "stop_reason", "error", "choices",
-                                       "probability" };
+static const char *const written[] = { "text",        "ids",      "logprob",
+                                       "stop_reason", "error",    "choices",
+                                       "probability", MEMBER_DATE };
 
 bool
 member_is_written(const char *name)

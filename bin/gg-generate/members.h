@@ -15,6 +15,9 @@ struct member {
     size_t key_len; /* with its quotes */
 };
 
+/* Of answers: the date that their template took. */
+#define MEMBER_DATE "template_date"
+
 /* The member of that name of the object `text`; false: there is none. */
 bool
 member_find(const char *text, const char *name, struct member *m);

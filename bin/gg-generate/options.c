@@ -54,6 +54,7 @@ set_template(void *options, const struct cli_option *row, const char *value,
 
 #define AT(field) .at = offsetof(struct options, field)
 #define RECORDS   "lines|null|jsonl"
+#define CHATS     "chat|system|interactive|messages|template|jsonl"
 #define WAITS     ": the next line of a conversation waits for an answer"
 
 /* clang-format off */
@@ -103,6 +104,8 @@ const struct cli_option generate_rows[] = {
     { "template", 0, CLI_CALL, "NAME",
       "the chat template, if not the model's, or a file; list: all",
       .set = set_template, .values = "list", .list = chat_template_name },
+    { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, AT(date),
+      .set = chat_set_date, .only_with = CHATS },
     { .help = "" },
     { "lines", 0, CLI_CONST, NULL,
       "answer to each line of the input, a line each", AT(form), FORM_LINES },

@@ -106,7 +106,7 @@ write_plain(const struct generate *g, struct record *r, const char *message)
 
 /* Only a number can tell. */
 static bool
-matches_plain(const struct generate *g, struct record *r, const char *text,
+matches_plain(struct generate *g, struct record *r, const char *text,
               size_t len, const char *out, size_t out_len, bool *failed)
 {
     uint64_t number;

@@ -179,9 +179,7 @@ encode_chat(struct generate *g, struct prompt_source *s,
     struct replaced last;
     enum gg_status st;
 
-    if (!g->date)
-        g->date = chat_date();
-    params.date = g->date;
+    params.date = generate_date(g);
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, &params, &out->ids,

@@ -53,6 +53,7 @@ record_encode(struct generate *g, struct record *r, bool messages,
 
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
+    r->takes_date = s.is_chat && gg_chat_takes_date(s.template);
     prompt_source_close(&s);
     return st;
 }

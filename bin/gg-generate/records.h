@@ -20,6 +20,7 @@ struct record {
     struct sampling_options sampling;
     struct gg_stop *stop; /* its own stop strings, or NULL */
     bool has_seed;
+    bool takes_date;        /* its prompt may depend on it */
     struct choices choices; /* the same */
     struct gg_bias *bias;   /* and what its options point to */
     char **breakers;
@@ -74,9 +75,8 @@ struct form {
                   const char *message);
     /* True where `out` could be what was written for the record in an earlier
      * run; *failed gets whether that was an error record, if one can tell. */
-    bool (*matches)(const struct generate *g, struct record *r,
-                    const char *text, size_t len, const char *out,
-                    size_t out_len, bool *failed);
+    bool (*matches)(struct generate *g, struct record *r, const char *text,
+                    size_t len, const char *out, size_t out_len, bool *failed);
 };
 
 /* One of the answers has ended: what is written of it is kept. */

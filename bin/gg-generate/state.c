@@ -52,6 +52,8 @@ open_state(struct generate *g)
         cli_die("%s: it is of a text, not a conversation", name);
     if (state->chat)
         take_template(g, state->chat);
+    if (!g->date)
+        g->date = state->date;
     g->loaded = true;
     return state;
 }
@@ -143,6 +145,8 @@ generate_save(struct generate *g)
     q.ids = ids;
     if (g->o->chat)
         state.chat = gg_chat_name(g->o->template);
+    if (g->o->chat && gg_chat_takes_date(g->o->template))
+        state.date = generate_date(g);
     add_mirostat(g, &state);
     state_save(&g->state, g->engine.session, &state);
     free(ids);

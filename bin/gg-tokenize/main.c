@@ -38,7 +38,8 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         o->chat = chat_template_open(vocab, model);
     if (o->verbose)
         cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
-    o->chat_date = chat_date();
+    if (!o->chat_date)
+        o->chat_date = chat_date();
     o->chat_flags =
         (a->no_answer ? 0 : GG_CHAT_ANSWER) | (a->bos ? GG_CHAT_BOS : 0) |
         (o->no_bos ? GG_CHAT_NO_BOS : 0) | (o->strict ? GG_CHAT_STRICT : 0);

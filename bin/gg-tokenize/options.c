@@ -171,6 +171,8 @@ static const struct cli_option rows[] = {
       "the chat template, if not the model's, or a file; list: all",
       .set = set_template, .values = "list", .list = chat_template_name,
       .only_with = "chat" },
+    { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, OPT(chat_date),
+      .set = chat_set_date, .only_with = "chat" },
     { "text", 0, CLI_FLAG, NULL,
       "with --chat: write the text that the template makes, not its ids",
       AT(text), .only_with = "chat",

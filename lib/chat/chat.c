@@ -17,6 +17,7 @@ enum gg_status
 gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
               struct gg_error *err)
 {
+    static const char date[] = "strftime_now";
     struct gg_chat_template *t;
     enum gg_status st;
 
@@ -31,8 +32,15 @@ gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
         return error_prefix(err, st, "chat template");
     }
     t->name = "jinja";
+    t->takes_date = len && memmem(source, len, date, strlen(date));
     *out = t;
     return GG_OK;
+}
+
+bool
+gg_chat_takes_date(const struct gg_chat_template *t)
+{
+    return t && t->takes_date;
 }
 
 void

@@ -30,6 +30,7 @@
 #define STATE_KEY_LAYERS   "state.layers"
 #define STATE_KEY_NUMBERED "state.numbered"
 #define STATE_KEY_CHAT     "state.chat_template"
+#define STATE_KEY_DATE     "state.date"
 #define STATE_KEY_MIROSTAT "state.mirostat"
 #define STATE_KEY_SCALING  "state.rope.scaling"
 #define STATE_KEY_FACTOR   "state.rope.factor"

@@ -155,6 +155,19 @@ read_mirostat(const struct opener *o, struct gg_state *state)
 }
 
 static enum gg_status
+read_date(const struct opener *o, struct gg_state *state)
+{
+    uint64_t date = 0;
+    enum gg_status st = gguf_opt_u64(o->gguf, STATE_KEY_DATE, &date, o->err);
+
+    if (st == GG_OK && date > INT64_MAX)
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  STATE_KEY_DATE ": makes no sense");
+    state->date = (int64_t)date;
+    return st;
+}
+
+static enum gg_status
 read_keys(const struct opener *o)
 {
     struct gguf_str chat = { NULL, 0 };
@@ -163,6 +176,8 @@ read_keys(const struct opener *o)
 
     if (st == GG_OK)
         st = read_mirostat(o, &o->f->state);
+    if (st == GG_OK)
+        st = read_date(o, &o->f->state);
     if (st == GG_OK)
         st = gguf_opt_str(o->gguf, STATE_KEY_CHAT, &chat, o->err);
     if (st != GG_OK || !chat.s)

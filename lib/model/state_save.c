@@ -141,6 +141,8 @@ set_keys(struct saver *v)
     gguf_set_val_bool(g, STATE_KEY_NUMBERED, v->state->numbered);
     if (v->state->chat)
         gguf_set_val_str(g, STATE_KEY_CHAT, v->state->chat);
+    if (v->state->chat && v->state->date > 0)
+        gguf_set_val_u64(g, STATE_KEY_DATE, (uint64_t)v->state->date);
     if (v->state->has_mirostat && !v->state->numbered)
         gguf_set_val_f64(g, STATE_KEY_MIROSTAT, v->state->mirostat);
     gguf_set_val_str(g, STATE_KEY_SCALING, rope.scaling);

@@ -34,6 +34,7 @@ struct chat_template;
 struct gg_chat_template {
     const char *name;
     struct chat_template *jinja; /* it is this, and nothing below counts */
+    bool takes_date;
     struct chat_turn turns[CHAT_ROLES]; /* by enum gg_role */
     const char *prelude;                /* before the first message, or NULL */
     const char *open;                   /* what an answer begins with */

@@ -124,9 +124,8 @@ test_sequences(const struct gg_model *m)
         { 0, (UINT64_C(1) << 62) - 1, ids + 9, 100, 0, 60, 0 },
     };
     const struct gg_state_range gone[] = { { 1, 2 }, { 4, 90 } };
-    const struct gg_state state = {
-        true, list, 3, gone, 2, "chatml", false, 0
-    };
+    const struct gg_state state = { true,     list,       3,     gone, 2,
+                                    "chatml", 1700000000, false, 0 };
     const struct gg_state *got;
     struct gg_state_file *f;
     float truth[V], out[V];
@@ -142,7 +141,7 @@ test_sequences(const struct gg_model *m)
     got = gg_state_get(f);
     ok(got->numbered && got->n_sequences == 3 && got->n_forgotten == 2 &&
            !memcmp(got->forgotten, gone, sizeof(gone)) &&
-           !strcmp(got->chat, "chatml"),
+           !strcmp(got->chat, "chatml") && got->date == 1700000000,
        "what was said of the state");
     for (int i = 0; i < 3; i++) {
         const struct gg_state_sequence *a = &list[i], *b = &got->sequences[i];
