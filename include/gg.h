@@ -351,8 +351,9 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
               struct gg_error *err);
 
-/* Parses the model's own: its default one, where name is NULL, or another one
- * ("tool_use"). GG_ERR_UNSUPPORTED: it has none. */
+/* Parses the model's own: its default one, where name is NULL, with the one of
+ * the name "tool_use", if it is there, for conversations with tools; or another
+ * one. GG_ERR_UNSUPPORTED: it has none. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_open(const struct gg_vocab *vocab, const char *name,
              struct gg_chat_template **out, struct gg_error *err);
@@ -382,6 +383,13 @@ enum {
     GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
 };
 
+/* What is made plainer, where a template refuses it as it is. */
+enum {
+    GG_CHAT_JOINED = 1,   /* the parts of a content are one text */
+    GG_CHAT_EMPTIED = 2,  /* a content of null, or none, is empty */
+    GG_CHAT_SYSTEMED = 4, /* a developer is the system */
+};
+
 /* All that is 0 is the default. */
 struct gg_chat_params {
     unsigned flags; /* GG_CHAT_... */
@@ -394,6 +402,8 @@ struct gg_chat_params {
      * in place of those that are arguments; what the model may call, a JSON
      * array; variables more, a JSON object. Or NULL. */
     const char *messages, *tools, *arguments;
+    unsigned *plainer; /* gets GG_CHAT_JOINED ... beside those it has: what was
+                          made plainer; or NULL */
     uintptr_t reserved[8];
 };
 

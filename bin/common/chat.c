@@ -173,6 +173,19 @@ whole_params(const struct chat *c, const struct gg_chat_params *params,
     return st;
 }
 
+void
+chat_tell_plainer(const char *name, unsigned plainer)
+{
+    static const char *const what[] = { "parts of contents were joined",
+                                        "contents of null became empty",
+                                        "the developer became the system" };
+
+    for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
+        if (plainer >> i & 1)
+            cli_warn("%s: %s, as the chat template refuses them otherwise",
+                     name, what[i]);
+}
+
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,

@@ -84,6 +84,10 @@ chat_set_date(void *options, const struct cli_option *row, const char *value,
 #define CHAT_DATE_HELP                                                         \
     "what a chat template takes for now: YYYY-MM-DD, or seconds since 1970"
 
+/* For -v: what templates had to be given plainer, GG_CHAT_JOINED ... */
+void
+chat_tell_plainer(const char *name, unsigned plainer);
+
 /* The text of gg_chat_render(), which the caller frees; *n gets its bytes. */
 enum gg_status
 chat_render(const struct gg_vocab *vocab,

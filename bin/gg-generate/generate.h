@@ -75,6 +75,7 @@ struct generate {
     struct answer answer;
     size_t sum_prompt, sum_made; /* ids */
     uint64_t left_out;           /* bytes of prompts without a token */
+    unsigned plainer;            /* what templates refused, the same */
     int64_t date;                /* of all conversations; 0: of none yet */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
     struct prompt_source source; /* of the one prompt, or of all turns */

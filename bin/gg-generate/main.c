@@ -109,6 +109,15 @@ mode_of(const struct options *o)
 
 /* ---- all of it ---- */
 
+static void
+tell_plainer(const struct generate *g)
+{
+    const struct options *o = g->o;
+    bool read = o->input || !o->prompt;
+
+    chat_tell_plainer(read ? cli_input_name(o->input) : "-p", g->plainer);
+}
+
 /* Returns the exit status. */
 static int
 run(struct generate *g, const struct mode *mode)
@@ -129,6 +138,8 @@ run(struct generate *g, const struct mode *mode)
         gg_sampler_free(sampler);
     }
     status = mode->run(g);
+    if (g->o->engine.verbose)
+        tell_plainer(g);
     chat_template_clear(g->o->template);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);

@@ -175,7 +175,8 @@ encode_chat(struct generate *g, struct prompt_source *s,
             struct gg_error *err)
 {
     struct gg_chat_params params = { .flags = chat_flags(g->o),
-                                     .first = s->done };
+                                     .first = s->done,
+                                     .plainer = &g->plainer };
     struct replaced last;
     enum gg_status st;
 

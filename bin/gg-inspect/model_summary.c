@@ -191,12 +191,29 @@ get_scaling(const struct gguf_context *ctx, struct model_summary *s)
     s->frequency_factors = has_factors(ctx);
 }
 
+/* "tool_use" of tokenizer.chat_template.tool_use */
+static void
+get_named_chats(const struct gguf_context *ctx, struct model_summary *s)
+{
+    static const char prefix[] = "tokenizer.chat_template.";
+    size_t n = sizeof(prefix) - 1, most = sizeof(s->chats) / sizeof(*s->chats);
+
+    for (int64_t i = 0; i < gguf_get_n_kv(ctx) && s->n_chats < most; i++) {
+        const char *key = gguf_get_key(ctx, i);
+
+        if (strncmp(key, prefix, n) == 0 &&
+            gguf_get_kv_type(ctx, i) == GGUF_TYPE_STRING)
+            s->chats[s->n_chats++] = (struct text){ key + n, strlen(key) - n };
+    }
+}
+
 static void
 get_chat(const struct gguf_context *ctx, struct model_summary *s)
 {
     struct gg_chat_template *chat = NULL;
 
     s->chat = get_text(ctx, "tokenizer.chat_template");
+    get_named_chats(ctx, s);
     if (s->chat.s &&
         gg_chat_parse(s->chat.s, s->chat.len, &chat, &s->chat_error) == GG_OK)
         s->chat_parses = true;

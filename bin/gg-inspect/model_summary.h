@@ -39,6 +39,8 @@ struct model_summary {
     uint64_t state_sequences, state_ids;
     struct text chat; /* the template */
     bool chat_parses;
+    struct text chats[8]; /* names of others */
+    size_t n_chats;
     struct gg_error chat_error; /* why not */
 };
 

@@ -252,11 +252,16 @@ text_vocabulary(const struct model_summary *s)
         return;
     label("template");
     if (!s->chat.s)
-        puts("none");
+        fputs("none", stdout);
     else if (s->chat_parses)
-        printf("Jinja, %zu bytes\n", s->chat.len);
+        printf("Jinja, %zu bytes", s->chat.len);
     else
-        printf("%zu bytes; %s\n", s->chat.len, s->chat_error.message);
+        printf("%zu bytes; %s", s->chat.len, s->chat_error.message);
+    for (size_t i = 0; i < s->n_chats; i++) {
+        fputs(i ? ", " : "; others: ", stdout);
+        put_text(&s->chats[i]);
+    }
+    putchar('\n');
 }
 
 /* Of a file that is no model. */
@@ -318,6 +323,20 @@ put_json_text(const char *name, const struct text *t)
         return;
     member(name);
     cli_json_put(t->s, t->len);
+}
+
+/* Names of other templates than the default one. */
+static void
+put_json_chats(const struct model_summary *s)
+{
+    if (!s->n_chats)
+        return;
+    member("templates");
+    for (size_t i = 0; i < s->n_chats; i++) {
+        putchar(i ? ',' : '[');
+        cli_json_put(s->chats[i].s, s->chats[i].len);
+    }
+    putchar(']');
 }
 
 static void
@@ -403,5 +422,6 @@ model_summary_json(const struct model_summary *s)
         fputs(s->chat_parses ? "\"jinja\"" : "null", stdout);
     }
     put_json_number("template_bytes", s->chat.len);
+    put_json_chats(s);
     fputs("\n  }", stdout);
 }

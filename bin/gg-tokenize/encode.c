@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/jobs.h"
+#include "common/chat.h"
 #include "gg-tokenize/format.h"
 #include "gg-tokenize/input.h"
 #include "gg-tokenize/job.h"
@@ -23,7 +24,8 @@ struct work {
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
     uint64_t bytes, n_ids, n_cut, n_left_out;
-    size_t line; /* bytes of ids on the line that is being written */
+    unsigned plainer; /* what templates refused */
+    size_t line;      /* bytes of ids on the line that is being written */
     int status;
 };
 
@@ -67,6 +69,7 @@ count_text(struct work *w, const struct job *job)
     w->n_ids += job->n_ids;
     w->n_cut += job->n_cut;
     w->n_left_out += job->n_left_out;
+    w->plainer |= job->plainer;
 }
 
 /* ---- one text ---- */
@@ -265,6 +268,8 @@ tokenize_encode(const struct gg_vocab *vocab,
     else
         encode_whole(&w);
     cli_tell_left_out(options->input, w.n_left_out);
+    if (options->verbose)
+        chat_tell_plainer(options->input, w.plainer);
     if (options->verbose)
         cli_warn("%s: %llu bytes, %llu ids", options->input,
                  (unsigned long long)w.bytes, (unsigned long long)w.n_ids);

@@ -69,7 +69,8 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     const struct tokenize_options *o = w->o;
     bool lines = !o->records || o->end != '\n';
     const struct gg_chat_params params = { .flags = o->chat_flags,
-                                           .date = o->chat_date };
+                                           .date = o->chat_date,
+                                           .plainer = &w->job->plainer };
     struct chat chat = { 0 };
     enum gg_status st = chat_read(&chat, o->chat, p->text, p->len, lines, err);
 
@@ -452,6 +453,7 @@ job_run(struct job *job, const struct gg_vocab *vocab,
 
     job->out.len = job->warnings.len = 0;
     job->n_ids = job->n_cut = job->n_left_out = 0;
+    job->plainer = 0;
     job->failed = false;
     if (job->part)
         run_part(&w);

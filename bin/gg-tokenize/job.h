@@ -20,6 +20,7 @@ struct job {
     struct buffer warnings; /* each ends with a NUL; for standard error */
     uint64_t n_ids, n_cut;  /* written; texts that --truncate has cut */
     uint64_t n_left_out;    /* bytes without a token */
+    unsigned plainer;       /* what templates refused: GG_CHAT_JOINED ... */
     bool failed;            /* a record; or the text, and this is why: */
     struct gg_error err;
 

@@ -53,8 +53,10 @@ enum {
 static int
 write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
 {
+    unsigned plainer = 0;
     const struct gg_chat_params params = { .flags = o->chat_flags,
-                                           .date = o->chat_date };
+                                           .date = o->chat_date,
+                                           .plainer = &plainer };
     struct chat chat = { 0 };
     struct gg_error err;
     size_t len, n = 0;
@@ -65,6 +67,8 @@ write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
         st = chat_render(vocab, o->chat, &chat, &params, &text, &n, &err);
     if (st != GG_OK)
         cli_die("%s: %s", o->input, err.message);
+    if (o->verbose)
+        chat_tell_plainer(o->input, plainer);
     if (n)
         fwrite(text, 1, n, stdout);
     chat_clear(&chat);

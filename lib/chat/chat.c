@@ -49,14 +49,36 @@ gg_chat_free(struct gg_chat_template *t)
     if (!t || !t->jinja)
         return;
     chat_template_free(t->jinja);
+    chat_template_free(t->for_tools);
     mem_free(t);
+}
+
+/* What transformers takes where there are tools, if the model has it. */
+static enum gg_status
+open_for_tools(const struct gg_vocab *v, struct gg_chat_template *t,
+               struct gg_error *err)
+{
+    struct gg_chat_template *tools = NULL;
+    struct gguf_str s = vocab_chat_source(v, "tool_use");
+    enum gg_status st = s.n ? gg_chat_parse(s.s, s.n, &tools, err) : GG_OK;
+
+    if (st != GG_OK)
+        return error_prefix(err, st, "tool_use");
+    if (!tools)
+        return GG_OK;
+    t->for_tools = tools->jinja;
+    t->takes_date = t->takes_date || tools->takes_date;
+    mem_free(tools);
+    return GG_OK;
 }
 
 enum gg_status
 gg_chat_open(const struct gg_vocab *v, const char *name,
              struct gg_chat_template **out, struct gg_error *err)
 {
+    struct gg_chat_template *t = NULL;
     struct gguf_str source;
+    enum gg_status st;
 
     if (!v || !out)
         return error_null(err);
@@ -66,7 +88,14 @@ gg_chat_open(const struct gg_vocab *v, const char *name,
                          name ? "the model has no chat template of the name %s"
                               : "the model has no chat template",
                          name);
-    return gg_chat_parse(source.s, source.n, out, err);
+    st = gg_chat_parse(source.s, source.n, &t, err);
+    if (st == GG_OK && !name)
+        st = open_for_tools(v, t, err);
+    if (st == GG_OK)
+        *out = t;
+    else
+        gg_chat_free(t);
+    return st;
 }
 
 /* Messages that are arguments. */
@@ -124,8 +153,10 @@ render(const struct gg_vocab *v, const struct gg_chat_template *t,
        const struct gg_chat_params *params, struct chat_arena *arena,
        struct chat_string *out, struct gg_error *err)
 {
-    const struct chat_request q = { v, t->jinja,      messages,
-                                    n, params->first, params };
+    const struct chat_request q = {
+        v,     vocab_chat_jinja(t, params->tools), messages, n, params->first,
+        params
+    };
     enum gg_status st = chat_render(&q, arena, out, err);
 
     return st == GG_OK ? st : error_prefix(err, st, "chat template");

@@ -405,6 +405,28 @@ has_parts(const struct chat_list *messages)
     return false;
 }
 
+/* GG_CHAT_JOINED ..., of the messages as they were. */
+static unsigned
+made_plainer(const struct form *f, const struct chat_list *messages)
+{
+    unsigned made = 0;
+
+    for (size_t i = 0; i < messages->n; i++) {
+        const struct chat_dict *m = messages->items[i].dict;
+        const struct chat_value *role = chat_dict_find(m, "role", 4);
+        const struct chat_value *v = chat_dict_find(m, "content", 7);
+
+        if (!v || v->type == CHAT_NONE)
+            made |= GG_CHAT_EMPTIED;
+        else if (v->type == CHAT_LIST)
+            made |= GG_CHAT_JOINED;
+        if (f->system && role && role->type == CHAT_STRING &&
+            chat_is(role->string, "developer"))
+            made |= GG_CHAT_SYSTEMED;
+    }
+    return made;
+}
+
 /* What a template refuses is made plainer, step by step; the error is that of
  * the messages as they are. */
 static enum gg_status
@@ -429,6 +451,8 @@ render_plainer(const struct chat_request *q, const struct form *first,
     }
     if (found)
         *out = plainer;
+    if (found && q->params->plainer)
+        *q->params->plainer |= made_plainer(&f, messages.list);
     return found ? GG_OK : st;
 }
 

@@ -33,7 +33,9 @@ struct chat_template;
 
 struct gg_chat_template {
     const char *name;
-    struct chat_template *jinja; /* it is this, and nothing below counts */
+    struct chat_template *jinja;     /* it is this, and nothing below counts */
+    struct chat_template *for_tools; /* in its place where there are tools, or
+                                        NULL */
     bool takes_date;
     struct chat_turn turns[CHAT_ROLES]; /* by enum gg_role */
     const char *prelude;                /* before the first message, or NULL */
@@ -48,6 +50,13 @@ struct gg_chat_template {
     /* SentencePiece's: white space after a control token is dropped. */
     bool strip;
 };
+
+/* That of a conversation, where a template is Jinja. */
+static inline const struct chat_template *
+vocab_chat_jinja(const struct gg_chat_template *t, bool tools)
+{
+    return tools && t->for_tools ? t->for_tools : t->jinja;
+}
 
 /* Ends with a NULL name. */
 extern const struct gg_chat_template vocab_chat_templates[];

@@ -19,7 +19,21 @@ config '"chat_template":"one"' && key chat_template
 config '"chat_template":[{"name":"tool_use","template":"x"},
     {"name":"default","template":"two"}]' && key chat_template
 printf 'three' >dir/chat_template.jinja && key chat_template
-rm dir/chat_template.jinja
+mkdir dir/additional_chat_templates
+printf 'four' >dir/additional_chat_templates/tool_use.jinja
+printf 'five' >dir/additional_chat_templates/a-b.jinja
+printf 'six' >dir/additional_chat_templates/other.txt
+gg-convert dir out.gguf
+for k in chat_template chat_template.tool_use chat_template.a_b chat_templates; do
+    gg-inspect -k "tokenizer.$k" out.gguf
+done
+gg-inspect out.gguf | grep '^template'
+gg-inspect --json out.gguf | grep '"templates"'
+rm -r dir/chat_template.jinja dir/additional_chat_templates
+gg-convert dir out.gguf
+for k in chat_template chat_template.tool_use chat_templates; do
+    gg-inspect -k "tokenizer.$k" out.gguf
+done
 
 # Special ids by their texts.
 config '"eos_token":{"content":"<|control|>"},"bos_token":"a","pad_token":null'

@@ -165,9 +165,36 @@ printf '%s' '{% for m in messages %}{{ m.content }}{% endfor %}' >prints.jinja
 echo '[{"role":"user","content":[{"type":"text","text":"a"}]}]' |
     gg-tokenize -q --chat --template prints.jinja --text
 echo
+echo "-- with -v that is said"
+{
+    echo '[{"role":"user","content":"a"}]'
+    echo '[{"role":"developer","content":null},{"role":"user","content":"a"}]'
+    echo '[{"role":"developer","content":"a"}]'
+    echo '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]'
+} >plain.jsonl
+gg-tokenize -v --chat --template strict.jinja --lines -t 2 plain.jsonl 2>&1 >/dev/null | grep 'template refuses'
+head -n 3 plain.jsonl | gg-tokenize -v --chat --template strict.jinja --lines 2>&1 >/dev/null | grep 'template refuses'
+sed 's/.*/{"messages":&}/' plain.jsonl |
+    gg-generate -v --jsonl --template strict.jinja -n 1 2>&1 >/dev/null | grep 'template refuses'
 echo '[{"role":"robot","content":""}]' | gg-tokenize -q --chat --template strict.jinja
 echo "[$?]"
 echo '[{"role":"user","content":"","tools":[]},3]' | gg-tokenize -q --chat --template strict.jinja
+echo "[$?]"
+echo "-- another template where there are tools"
+gg-convert --set 'tokenizer.chat_template={{ "default" }}' \
+    --set 'tokenizer.chat_template.tool_use={{ "tools " ~ tools | length }}' \
+    "$GG_MODEL" named.gguf
+text() { # members
+    echo "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]$1}" |
+        gg-tokenize -m named.gguf --chat --text
+    echo
+}
+text ''
+text ',"tools":null'
+text ',"tools":[]'
+text ',"tools":[{},{}]'
+gg-convert --set 'tokenizer.chat_template.tool_use={% x' named.gguf bad.gguf
+gg-tokenize -m bad.gguf --chat whole.json
 echo "[$?]"
 echo "-- the same in gg-generate"
 gg-tokenize -q --chat --template whole.jinja whole.json |

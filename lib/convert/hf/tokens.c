@@ -17,7 +17,6 @@
 enum {
     MAX_PATH_LENGTH = 4096,
     LONGEST_MADE = 24, /* "[PAD16777215]" */
-    MAX_TEMPLATE = 1 << 24,
 };
 
 static void
@@ -130,50 +129,6 @@ index_tokens(struct hf_tokens *t)
         hash_map_add(&t->ids, t->text[i].s, t->text[i].n, (uint32_t)i);
 }
 
-/* ---- the chat template --------------------------------------------------- */
-
-/* True: there is one. */
-static bool
-read_template_file(struct hf_tokens *t)
-{
-    char path[MAX_PATH_LENGTH];
-    struct file_map map;
-    bool fits;
-
-    snprintf(path, sizeof(path), "%s/chat_template.jinja", t->h->path);
-    if (access(path, R_OK) || file_map(path, &map, NULL) != GG_OK)
-        return false;
-    fits = map.size <= MAX_TEMPLATE;
-    if (fits)
-        gguf_set_bytes(t->h->gguf, "tokenizer.chat_template", map.data,
-                       map.size);
-    file_unmap(&map);
-    return fits;
-}
-
-/* One, or several with names. A file of its own counts more, as it does where
- * such folders come from. */
-static void
-set_template(struct hf_tokens *t)
-{
-    const json_t *v = json_object_get(t->config.object, "chat_template"), *one;
-    const json_t *list = v;
-    size_t i;
-
-    if (read_template_file(t))
-        return;
-    json_array_foreach(list, i, one)
-    {
-        const char *name = json_string_value(json_object_get(one, "name"));
-
-        if (name && !strcmp(name, "default"))
-            v = json_object_get(one, "template");
-    }
-    if (json_is_string(v))
-        gguf_set_bytes(t->h->gguf, "tokenizer.chat_template",
-                       json_string_value(v), json_string_length(v));
-}
-
 /* ---- all of it ----------------------------------------------------------- */
 
 static const struct hf_tokenizer bpe = { "gpt2", convert_hf_bpe_tokens,
@@ -251,7 +206,7 @@ read_tokenizer(struct hf_tokens *t)
     if (convert_hf_good(t->h)) {
         set_lists(t);
         convert_hf_set_specials(t);
-        set_template(t);
+        convert_hf_set_templates(t);
     }
     if (convert_hf_good(t->h) && t->h->answers && t->h->weighed)
         convert_hf_add_answers(t);

@@ -53,6 +53,10 @@ convert_hf_special_find(const struct hf_tokens *t, int i);
 void
 convert_hf_set_specials(struct hf_tokens *t);
 
+/* templates.c: the chat template, and those with names, tool_use and others. */
+void
+convert_hf_set_templates(struct hf_tokens *t);
+
 /* unigram.c: whether tokenizer.json is of this kind; its tokens. */
 bool
 convert_hf_unigram_is(const struct hf_tokens *t);
