@@ -392,6 +392,20 @@ chat_open(void)
 }
 
 static bool
+chat_takes_date(void)
+{
+    struct gg_chat_template *t = NULL, *u = NULL;
+    bool good =
+        gg_chat_parse("{{ strftime_now('%Y') }}", 24, &t, &err) == GG_OK &&
+        gg_chat_parse("now", 3, &u, &err) == GG_OK && gg_chat_takes_date(t) &&
+        !gg_chat_takes_date(u);
+
+    gg_chat_free(t);
+    gg_chat_free(u);
+    return good && !gg_chat_takes_date(NULL);
+}
+
+static bool
 chat_free(void)
 {
     gg_chat_free(NULL);
@@ -1306,6 +1320,7 @@ static const struct {
     { "gg_chat_find", chat_find },
     { "gg_chat_parse", chat_parse },
     { "gg_chat_open", chat_open },
+    { "gg_chat_takes_date", chat_takes_date },
     { "gg_chat_free", chat_free },
     { "gg_vocab_chat_source", vocab_chat_source },
     { "gg_chat_encode", chat_encode },
