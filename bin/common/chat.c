@@ -23,6 +23,27 @@ chat_add(struct chat *c, enum gg_role role, const char *text, size_t len)
     c->messages[c->n++] = (struct gg_message){ role, copy, len };
 }
 
+/* More of the last message. */
+static void
+append(struct gg_message *m, const char *text, size_t len)
+{
+    char *all = cli_alloc((char *)m->content, m->len + len, 1);
+
+    if (len)
+        memcpy(all + m->len, text, len);
+    m->content = all;
+    m->len += len;
+}
+
+void
+chat_answer(struct chat *c, const char *text, size_t len)
+{
+    if (c->n && c->messages[c->n - 1].role == GG_ROLE_ASSISTANT)
+        append(&c->messages[c->n - 1], text, len);
+    else
+        chat_add(c, GG_ROLE_ASSISTANT, text, len);
+}
+
 void
 chat_truncate(struct chat *c, size_t n)
 {

@@ -16,6 +16,9 @@ struct chat {
 
 void
 chat_add(struct chat *c, enum gg_role role, const char *text, size_t len);
+/* The assistant has said this: a message of its own, or more of the last. */
+void
+chat_answer(struct chat *c, const char *text, size_t len);
 /* Forgets all but the first n messages. */
 void
 chat_truncate(struct chat *c, size_t n);

@@ -31,6 +31,7 @@ answer_start(const struct generate *g, struct answer *a,
     };
     enum gg_status st = GG_OK;
 
+    a->text.len = a->n_written = 0;
     a->logprob = 0;
     a->n_made = 0;
     if (!a->made)

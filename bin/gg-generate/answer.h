@@ -20,10 +20,11 @@ struct answer {
     bool numbered;              /* for --logprobs: the sequence has */
     uint64_t number;            /* this one */
 
-    struct buffer text; /* the caller takes it away */
-    double logprob;     /* if wanted: the sum of the drawn ids' */
-    size_t n_made;      /* ids */
-    int32_t tail;       /* drawn, and not the sequence's; -1: none */
+    struct buffer text; /* all of it, of which the caller has written: */
+    size_t n_written;
+    double logprob; /* if wanted: the sum of the drawn ids' */
+    size_t n_made;  /* ids */
+    int32_t tail;   /* drawn, and not the sequence's; -1: none */
 };
 
 /* Frees all but the options. */

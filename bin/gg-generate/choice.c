@@ -109,12 +109,15 @@ write_choice(const struct generate *g, const struct gg_choices *c)
 static void
 go_on(struct generate *g, const struct gg_choice *chosen)
 {
+    const struct choice *text = contest_text(chosen);
     struct gg_sequence **q = &g->base.sequence;
     struct gg_error err;
     size_t n;
 
     if (!*q)
         cli_check(gg_sequence_new(g->engine.gg, q, &err), &err);
+    g->answer.text.len = 0;
+    buffer_add(&g->answer.text, text->text, text->len);
     n = engine_count_ids(*q);
     cli_check(gg_sequence_put(*q, chosen->ids + n, chosen->n - n, &err), &err);
     generate_hold_base(g);

@@ -64,8 +64,8 @@ answer(struct generate *g, struct prompt *prompt, bool terminal, size_t before)
     struct chat *chat = &s->chat;
     bool heard = generate_answer(g, prompt);
 
-    if (heard && chat->messages[chat->n - 1].role != GG_ROLE_ASSISTANT)
-        chat_add(chat, GG_ROLE_ASSISTANT, NULL, 0);
+    if (heard)
+        chat_answer(chat, g->answer.text.p, g->answer.text.len);
     if (heard)
         s->done = chat->n;
     else

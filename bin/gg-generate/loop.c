@@ -22,11 +22,14 @@ say_full(const struct generate *g, size_t more)
         cli_warn("stopped: %s", text);
 }
 
+/* What was not written yet. */
 static void
-write_text(struct buffer *text, bool more)
+write_text(struct answer *a, bool more)
 {
-    terminal_write(text->p, text->len, more);
-    text->len = 0;
+    const char *new = a->text.p ? a->text.p + a->n_written : NULL;
+
+    terminal_write(new, a->text.len - a->n_written, more);
+    a->n_written = a->text.len;
     cli_flush();
 }
 
@@ -65,13 +68,13 @@ finish_text(struct generate *g)
     bool going = gg_text_finish(a->made) == GG_FINISH_NONE;
     char text[128];
 
-    write_text(&a->text, true);
+    write_text(a, true);
     while (going && !cli_signal() && step_text(g)) {
-        write_text(&a->text, true);
+        write_text(a, true);
         going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
     answer_cut(a);
-    write_text(&a->text, false);
+    write_text(a, false);
     if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)
         say_full(g, 1);
     if (answer_is_cut(a, text, sizeof(text))) {
