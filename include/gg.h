@@ -247,6 +247,17 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap,
                 struct gg_encoded *out, struct gg_error *err);
 
+/* Fill in the middle: the same for what stands around a gap, with the marks
+ * with which a model is asked for what is in it, in the order in which it was
+ * trained. The suffix follows something, so SentencePiece puts no blank in front
+ * of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the vocabulary
+ * has no such tokens. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_encode_infill(const struct gg_vocab *vocab, const char *prefix,
+                       size_t n_prefix, const char *suffix, size_t n_suffix,
+                       unsigned flags, int32_t *ids, size_t cap,
+                       struct gg_encoded *out, struct gg_error *err);
+
 /* Where text[0..len), which begins as a text or at another such place, can be
  * cut: what stands before that offset, and what stands after it with
  * GG_ENCODE_CONTINUE, have the ids of the whole, whatever follows the text.

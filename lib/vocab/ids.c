@@ -12,11 +12,13 @@ static const char *const other_ids[] = {
     KEY("padding_token_id"),   KEY("separator_token_id"),
     KEY("seperator_token_id"), /* as files write it */
     KEY("cls_token_id"),       KEY("mask_token_id"),
-    KEY("prefix_token_id"),    KEY("suffix_token_id"),
-    KEY("middle_token_id"),    KEY("fim_pre_token_id"),
-    KEY("fim_suf_token_id"),   KEY("fim_mid_token_id"),
-    KEY("fim_pad_token_id"),   KEY("fim_rep_token_id"),
-    KEY("fim_sep_token_id"),
+};
+
+/* Those that end a text or a turn, beside EOS: where a middle is filled in,
+ * padding and what begins another file or repository do. */
+static const char *const eog_keys[] = {
+    KEY("eot_token_id"),     KEY("eom_token_id"),     KEY("fim_pad_token_id"),
+    KEY("fim_rep_token_id"), KEY("fim_sep_token_id"),
 };
 
 /* The bar is U+FF5C, the blanks are U+2581. */
@@ -63,18 +65,25 @@ static const char *const eog_names[] = {
     "<seed:eos>",
     "[e~[",
     "<|eos|>",
+    "<|fim_pad|>",
+    "<fim_pad>",
+    "<fim-pad>",
+    "<|file_sep|>",
+    "<|repo_name|>",
+    "<|fim_repo|>",
+    "<reponame>",
     DEEPSEEK_END,
     HUNYUAN_END,
 };
 
 enum {
-    N_NAMES = sizeof(eog_names) / sizeof(eog_names[0])
+    N_NAMES = sizeof(eog_names) / sizeof(eog_names[0]),
+    N_KEYS = sizeof(eog_keys) / sizeof(eog_keys[0])
 };
 
-/* Where the key is there, *id is set to its value. */
-static enum gg_status
-read_id(const struct gg_vocab *v, const struct gguf_context *gguf,
-        const char *key, int32_t *id, struct gg_error *err)
+enum gg_status
+vocab_read_id(const struct gg_vocab *v, const struct gguf_context *gguf,
+              const char *key, int32_t *id, struct gg_error *err)
 {
     uint32_t value = 0;
     enum gg_status st;
@@ -150,16 +159,17 @@ static enum gg_status
 read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
          struct gg_error *err)
 {
-    int32_t eot = -1, eom = -1;
-    enum gg_status st = read_id(v, gguf, KEY("eot_token_id"), &eot, err);
+    enum gg_status st = GG_OK;
 
-    if (st == GG_OK)
-        st = read_id(v, gguf, KEY("eom_token_id"), &eom, err);
-    if (st != GG_OK)
-        return st;
-    v->eog = mem_array(N_NAMES + 3, sizeof(*v->eog));
+    v->eog = mem_array(N_NAMES + N_KEYS + 1, sizeof(*v->eog));
     if (!v->eog)
         return error_nomem(err);
+    for (size_t i = 0; st == GG_OK && i < N_KEYS; i++) {
+        int32_t id = -1;
+
+        st = vocab_read_id(v, gguf, eog_keys[i], &id, err);
+        add_eog(v, id);
+    }
     for (size_t i = 0; i < N_NAMES; i++) {
         int32_t id = named(v, eog_names[i]);
 
@@ -169,10 +179,8 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
         add_eog(v, id);
     }
     add_eog(v, v->eos);
-    add_eog(v, eot);
-    add_eog(v, eom);
     sort_eog(v);
-    return GG_OK;
+    return st;
 }
 
 /* Phi-3's control tokens take the white space after them, but for those that
@@ -206,7 +214,7 @@ check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
 
     for (size_t i = 0;
          st == GG_OK && i < sizeof(other_ids) / sizeof(other_ids[0]); i++)
-        st = read_id(v, gguf, other_ids[i], &unused, err);
+        st = vocab_read_id(v, gguf, other_ids[i], &unused, err);
     return st;
 }
 
@@ -244,7 +252,7 @@ read_ends(struct gg_vocab *v, const struct gguf_context *gguf,
     v->unk = named(v, names[2]);
     for (size_t i = 0; st == GG_OK && i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!keys[i].wpm || v->kind == VOCAB_WPM)
-            st = read_id(v, gguf, keys[i].key, keys[i].id, err);
+            st = vocab_read_id(v, gguf, keys[i].key, keys[i].id, err);
     return st;
 }
 
@@ -277,7 +285,11 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
     if (st == GG_OK)
         st = read_eog(v, gguf, err);
     if (st == GG_OK) {
+        st = vocab_load_infill(v, gguf, err);
         make_control(v, v->bos);
+        make_control(v, v->infill.prefix);
+        make_control(v, v->infill.suffix);
+        make_control(v, v->infill.middle);
         settle_unknown(v);
         mark_strips(v, gguf);
     }

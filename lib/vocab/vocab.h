@@ -62,6 +62,13 @@ enum vocab_whole {
     VOCAB_WHOLE_NO,  /* they become others */
 };
 
+/* Marks of what is around a gap that is to be filled in; `prefix` is -1: there
+ * are none; `middle` is: the prefix comes last, and needs none. */
+struct vocab_infill {
+    int32_t prefix, suffix, middle;
+    bool suffix_first;
+};
+
 #define VOCAB_CHAT "tokenizer.chat_template"
 
 struct gg_vocab {
@@ -126,6 +133,7 @@ struct gg_vocab {
     bool add_bos, add_eos;
     int32_t *eog;
     size_t n_eog;
+    struct vocab_infill infill;
 
     char note[256]; /* of gg_vocab_note(); or empty */
 
@@ -201,6 +209,16 @@ vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct vocab_split_name *defaults, struct gg_error *err);
+
+/* Where the key is there, *id is set to its value. */
+enum gg_status
+vocab_read_id(const struct gg_vocab *v, const struct gguf_context *gguf,
+              const char *key, int32_t *id, struct gg_error *err);
+
+/* Sets v->infill; after the ids. */
+enum gg_status
+vocab_load_infill(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err);
 
 /* ---- encoding ---- */
 
