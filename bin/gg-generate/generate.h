@@ -28,6 +28,7 @@ struct options {
     struct sampling_options sampling;
     struct state_options state;
     const char *prompt, *input, *output;
+    const char *suffix; /* what follows the gap after the prompt; or NULL */
 
     bool echo, raw;
     enum special special;

@@ -37,7 +37,8 @@ encode_member(struct generate *g, struct record *r, json_t *object,
     const json_t *prompt = json_object_get(object, "prompt");
     const json_t *messages = json_object_get(object, "messages");
     size_t len = json_string_length(prompt);
-    bool empty = len == 0 && (!g->o->prompt || !*g->o->prompt);
+    bool empty = len == 0 && (!g->o->prompt || !*g->o->prompt) && !r->suffix &&
+                 !g->o->suffix;
     enum gg_status st;
 
     if (prompt && messages)

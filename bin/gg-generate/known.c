@@ -47,7 +47,6 @@ static const struct refused {
     { "functions", NULL },
     { "function_call", "\"none\"" },
     { "best_of", "1" },
-    { "suffix", NULL },
     { "echo", NULL },
     { "system", NULL },
     { "system_prompt", NULL },

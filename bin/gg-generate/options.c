@@ -55,6 +55,7 @@ set_template(void *options, const struct cli_option *row, const char *value,
 #define AT(field) .at = offsetof(struct options, field)
 #define RECORDS   "lines|null|jsonl"
 #define CHATS     "chat|system|interactive|messages|template|jsonl"
+#define NO_GAP    ": a conversation has no gap"
 #define WAITS     ": the next line of a conversation waits for an answer"
 
 /* clang-format off */
@@ -63,6 +64,11 @@ const struct cli_option generate_rows[] = {
       "continue TEXT; with a FILE, both; with records, TEXT before each",
       AT(prompt), .shown = "-p" },
     { "file", 'f', CLI_TEXT, "FILE", "continue the text of FILE", AT(input) },
+    { "suffix", 0, CLI_TEXT, "TEXT",
+      "fill in the middle: write what stands between the prompt and TEXT",
+      AT(suffix), .record = true, .not_with = "chat" NO_GAP "|system" NO_GAP
+      "|interactive" NO_GAP "|messages" NO_GAP "|template" NO_GAP
+      "|choice: what is to come is not chosen" },
     { .part = sampling_rows, AT(sampling) },
     { "bos", 0, CLI_CONST, NULL, NULL, AT(bos), BOS_FIRST },
     { "no-bos", 0, CLI_CONST, NULL,

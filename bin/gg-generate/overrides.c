@@ -97,6 +97,22 @@ set_choice(const struct override *o, struct gg_error *err)
     return take_each(o->r, value, add_choice, err);
 }
 
+static enum gg_status
+set_suffix(const struct override *o, struct gg_error *err)
+{
+    size_t len = json_string_length(o->value);
+    struct record *r = o->r;
+
+    if (!json_is_string(o->value))
+        return cli_error(err, GG_ERR_FORMAT, "suffix: not a string");
+    if (len == 0) /* what other programs say for none */
+        return GG_OK;
+    r->suffix = cli_alloc(NULL, len + 1, 1);
+    memcpy(r->suffix, json_string_value(o->value), len + 1);
+    r->n_suffix = len;
+    return GG_OK;
+}
+
 /* As on the command line. What is no number that every reader of JSON can
  * hold is no integer there. */
 static void
@@ -408,6 +424,7 @@ static const struct {
     { "stop", set_stop },          { "choice", set_choice },
     { "logit-bias", set_biases },  { "dry-sequence-breaker", set_breakers },
     { "grammar", set_constraint }, { "json-schema", set_constraint },
+    { "suffix", set_suffix },
 };
 
 static enum gg_status

@@ -100,7 +100,8 @@ generate_prompt(struct generate *g, struct prompt *out)
         len = message_length(o, text, len);
     if (prompt_source_open(g, &g->source, text, len, &err) != GG_OK)
         cli_die("%s: %s", name, err.message);
-    if (len == 0 && o->bos != BOS_FIRST && !g->source.goes_on)
+    if (len == 0 && o->bos != BOS_FIRST && !g->source.goes_on &&
+        !g->source.suffix)
         cli_die("%s: the prompt is empty", name);
     encode(g, out);
     generate_tell_left_out(g, name);

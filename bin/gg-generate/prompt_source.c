@@ -14,8 +14,37 @@ is_strict(const struct options *o)
 }
 
 static enum gg_status
-encode_plain(struct generate *g, const char *text, size_t len,
-             struct prompt *out, struct gg_error *err)
+refuse_control(const struct generate *g, const char *what, const char *text,
+               size_t len, struct gg_error *err)
+{
+    size_t at;
+
+    if (g->o->special != SPECIAL_ERROR ||
+        gg_vocab_find_control(g->engine.vocab, text, len, &at) < 0)
+        return GG_OK;
+    return cli_error(err, GG_ERR_FORMAT,
+                     "the %s has a control token at byte %zu", what, at);
+}
+
+/* text[0..len), with what the source has after it. */
+static enum gg_status
+encode_ids(const struct generate *g, const struct prompt_source *s,
+           const char *text, size_t len, unsigned flags, struct prompt *out,
+           struct gg_encoded *made, struct gg_error *err)
+{
+    const struct gg_vocab *v = g->engine.vocab;
+
+    return s->suffix
+               ? gg_vocab_encode_infill(v, text, len, s->suffix, s->n_suffix,
+                                        flags, out->ids, out->cap, made, err)
+               : gg_vocab_encode(v, text, len, flags, out->ids, out->cap, made,
+                                 err);
+}
+
+static enum gg_status
+encode_plain(struct generate *g, const struct prompt_source *s,
+             const char *text, size_t len, struct prompt *out,
+             struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
@@ -25,19 +54,17 @@ encode_plain(struct generate *g, const char *text, size_t len,
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
                      (is_strict(g->o) ? GG_ENCODE_STRICT : 0);
     struct gg_encoded made = { .n = len / 2 + 16 };
-    enum gg_status st;
-    size_t at;
+    enum gg_status st = refuse_control(g, "prompt", text, len, err);
 
-    if (g->o->special == SPECIAL_ERROR &&
-        gg_vocab_find_control(v, text, len, &at) >= 0)
-        return cli_error(err, GG_ERR_FORMAT,
-                         "the prompt has a control token at byte %zu", at);
+    if (st == GG_OK && s->suffix)
+        st = refuse_control(g, "suffix", s->suffix, s->n_suffix, err);
+    if (st != GG_OK)
+        return st;
     do {
         if (made.n > out->cap)
             out->ids =
                 cli_alloc(out->ids, out->cap = made.n, sizeof(*out->ids));
-        st = gg_vocab_encode(v, text, len, flags, out->ids, out->cap, &made,
-                             err);
+        st = encode_ids(g, s, text, len, flags, out, &made, err);
     } while (st == GG_OK && made.n > out->cap);
     if (st == GG_OK) {
         out->n = made.n;
@@ -123,6 +150,24 @@ prompt_source_open(struct generate *g, struct prompt_source *s,
         prompt_source_begin(g, s);
     if (o->chat && len)
         chat_add(&s->chat, GG_ROLE_USER, text, len);
+    return o->suffix ? prompt_source_add_suffix(g, s, o->suffix,
+                                                strlen(o->suffix), err)
+                     : GG_OK;
+}
+
+enum gg_status
+prompt_source_add_suffix(const struct generate *g, struct prompt_source *s,
+                         const char *suffix, size_t len, struct gg_error *err)
+{
+    if (s->is_chat)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "suffix: a conversation has no gap");
+    if (g->o->choices.n)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "suffix: what is to come is not chosen");
+    s->suffix = suffix;
+    s->n_suffix = len;
+    s->goes_on = false;
     return GG_OK;
 }
 
@@ -199,10 +244,11 @@ encode_text(struct generate *g, const struct prompt_source *s,
     enum gg_status st;
 
     if (!choice)
-        return s->goes_on ? GG_OK : encode_plain(g, s->text, s->len, out, err);
+        return s->goes_on ? GG_OK
+                          : encode_plain(g, s, s->text, s->len, out, err);
     buffer_add(&text, s->text, s->len);
     buffer_add(&text, choice->text, choice->len);
-    st = encode_plain(g, text.p, text.len, out, err);
+    st = encode_plain(g, s, text.p, text.len, out, err);
     buffer_clear(&text);
     return st;
 }

@@ -14,6 +14,8 @@ struct prompt_source {
     bool whole; /* messages may span lines, whose numbers are told */
     const char *text;
     size_t len;
+    const char *suffix; /* of a text with a gap before it; or NULL */
+    size_t n_suffix;
     bool goes_on; /* it adds nothing to what a state holds */
     bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;
@@ -25,6 +27,11 @@ struct prompt_source {
 enum gg_status
 prompt_source_open(struct generate *g, struct prompt_source *s,
                    const char *text, size_t len, struct gg_error *err);
+/* The text is what stands before a gap, and this after it, which outlives the
+ * source, too. */
+enum gg_status
+prompt_source_add_suffix(const struct generate *g, struct prompt_source *s,
+                         const char *suffix, size_t len, struct gg_error *err);
 /* Takes a conversation in JSON. */
 enum gg_status
 prompt_source_open_messages(struct generate *g, struct prompt_source *s,

@@ -20,6 +20,8 @@ record_forget_input(struct generate *g, struct record *r)
     for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
         free(r->breakers[i]);
     free(r->breakers);
+    free(r->suffix);
+    r->suffix = NULL;
     gg_stop_free(r->stop);
     for (size_t i = 0; r->written && i < r->n_answers; i++)
         buffer_clear(&r->written[i]);
@@ -51,6 +53,11 @@ record_encode(struct generate *g, struct record *r, bool messages,
                             ? prompt_source_open_messages(g, &s, text, len, err)
                             : prompt_source_open(g, &s, text, len, err);
 
+    if (st == GG_OK && r->suffix)
+        st = prompt_source_add_suffix(g, &s, r->suffix, r->n_suffix, err);
+    if (st == GG_OK && s.suffix && r->choices.n)
+        st = cli_error(err, GG_ERR_FORMAT,
+                       "suffix: what is to come is not chosen");
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
     r->takes_date = s.is_chat && gg_chat_takes_date(s.template);

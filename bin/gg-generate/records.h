@@ -24,6 +24,8 @@ struct record {
     struct choices choices; /* the same */
     struct gg_bias *bias;   /* and what its options point to */
     char **breakers;
+    char *suffix; /* its own text after the gap, or NULL */
+    size_t n_suffix;
     struct grammar_entry *grammar;
     struct prompt prompt;
 

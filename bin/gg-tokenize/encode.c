@@ -111,7 +111,7 @@ fill_part(struct work *w, struct job *job)
         while (job->text.len < want && !w->input.ended)
             read_more(w, job);
         want = 2 * job->text.len;
-        if (!w->input.ended && !o->chat && o->max == 0)
+        if (!w->input.ended && !o->chat && !o->suffix && o->max == 0)
             cut = gg_vocab_cut(w->vocab, job->text.p, job->text.len, flags);
     }
     if (!w->input.ended)
@@ -128,7 +128,8 @@ encode_whole(struct work *w)
         struct job *job = next_job(w);
 
         fill_part(w, job);
-        if (w->bytes == 0 && writes_line(o) && !o->empty && !o->chat)
+        if (w->bytes == 0 && writes_line(o) && !o->empty && !o->chat &&
+            !o->suffix)
             cli_die("%s: the text is empty", w->input.name);
         job->part = true;
         job->first = first;

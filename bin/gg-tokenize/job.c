@@ -42,6 +42,21 @@ refuse_control(struct work *w, const struct piece *p, struct gg_error *err)
 }
 
 static enum gg_status
+encode(struct work *w, const struct piece *p, struct gg_encoded *made,
+       struct gg_error *err)
+{
+    const char *suffix = w->o->suffix;
+    struct job *job = w->job;
+
+    if (!suffix)
+        return gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
+                               job->cap_ids, made, err);
+    return gg_vocab_encode_infill(w->vocab, p->text, p->len, suffix,
+                                  strlen(suffix), p->flags, job->ids,
+                                  job->cap_ids, made, err);
+}
+
+static enum gg_status
 encode_text(struct work *w, struct piece *p, struct gg_error *err)
 {
     struct job *job = w->job;
@@ -55,8 +70,7 @@ encode_text(struct work *w, struct piece *p, struct gg_error *err)
                 made.n > 2 * job->cap_ids ? made.n : 2 * job->cap_ids;
             job->ids = cli_alloc(job->ids, job->cap_ids, sizeof(*job->ids));
         }
-        st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
-                             job->cap_ids, &made, err);
+        st = encode(w, p, &made, err);
     } while (st == GG_OK && made.n > job->cap_ids);
     job->n_left_out += st == GG_OK ? made.left_out : 0;
     p->n = st == GG_OK ? made.n : 0;

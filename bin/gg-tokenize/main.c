@@ -1,6 +1,8 @@
 /* main.c - gg-tokenize: text to token ids, and back */
 #include <config.h>
 
+#include <string.h>
+
 #include "common/chat.h"
 #include "common/cli.h"
 #include "gg-tokenize/pair.h"
@@ -20,12 +22,23 @@ choose_ends(const struct gg_vocab *vocab, struct arguments *a,
     if (a->eos && gg_vocab_eos(vocab) < 0)
         cli_die("%s: the vocabulary has no EOS token", model);
     o->bos = a->bos || (gg_vocab_add_bos(vocab) && !o->no_bos);
-    o->eos = a->eos || (gg_vocab_add_eos(vocab) && !o->no_bos);
+    o->eos = a->eos || (gg_vocab_add_eos(vocab) && !o->no_bos && !o->suffix);
     o->empty = a->bos || a->eos;
     if (!a->decode && o->max && o->max < (size_t)o->bos + o->eos)
         cli_misuse("--max %zu is no place for BOS and EOS", o->max);
     if (o->budget && o->budget <= (size_t)o->bos + o->eos)
         cli_misuse("--budget %zu has no place for a text", o->budget);
+}
+
+/* Ends the tool where --suffix has what it must not have. */
+static void
+check_suffix(const struct gg_vocab *vocab, const struct tokenize_options *o)
+{
+    size_t at;
+
+    if (o->suffix && o->special == SPECIAL_ERROR &&
+        gg_vocab_find_control(vocab, o->suffix, strlen(o->suffix), &at) >= 0)
+        cli_die("--suffix has a control token at byte %zu", at);
 }
 
 static void
@@ -108,6 +121,7 @@ run(struct arguments *a)
     if (o->verbose)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     choose_ends(vocab, a, model);
+    check_suffix(vocab, o);
     if (a->prompt)
         o->prefix = prompt = prompt_read(model, a->prompt);
     if (o->threads == 0)

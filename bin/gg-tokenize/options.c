@@ -132,6 +132,10 @@ static const struct cli_option rows[] = {
       "prompt-name" },
     { "prefix", 0, CLI_TEXT, "TEXT", "put TEXT in front of each text",
       OPT(prefix), .not_with = "decode|chat|offsets|budget|prompt-name" },
+    { "suffix", 0, CLI_TEXT, "TEXT",
+      "fill in the middle: what is to come stands between the text and TEXT",
+      OPT(suffix), .not_with =
+      "decode|chat|eos|offsets|fields|pairs|budget|max" },
     { "prompt-name", 0, CLI_TEXT, "NAME",
       "the prompt of that name in config_sentence_transformers.json of the "
       "model's folder", AT(prompt), .not_with = "decode|chat|offsets|budget" },
@@ -225,6 +229,7 @@ check_arguments(const struct arguments *a)
         { a->chat, o->special != SPECIAL_TEXT, "--special", "--chat" },
         { a->chat, o->tokenizer, "--tokenizer", "--chat" },
         { o->budget, o->tokenizer, "--tokenizer", "--budget" },
+        { o->suffix, o->tokenizer, "--tokenizer", "--suffix" },
         { o->budget, o->threads > 1, "--budget", "-t" },
     };
 

@@ -27,6 +27,7 @@ struct tokenize_options {
     int tokenizer;      /* 1: greedy, not as the vocabulary has it */
     bool pairs;         /* a record is a query and a document */
     const char *prefix; /* in front of each text; or NULL */
+    const char *suffix; /* what follows the gap after each text; or NULL */
     bool fields;        /* each TAB field of a record is a chunk */
     bool escapes;       /* \n, \t, \\ in a record stand for what they name */
     const struct gg_chat_template *chat; /* conversations; or NULL */
