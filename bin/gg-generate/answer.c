@@ -10,6 +10,7 @@ answer_clear(struct answer *a)
     gg_sequence_free(a->sequence);
     gg_sampler_free(a->sampler);
     buffer_clear(&a->text);
+    logprobs_clear(&a->logprobs);
     *a = (struct answer){ .tail = -1 };
 }
 
@@ -27,6 +28,7 @@ answer_start(const struct generate *g, struct answer *a,
         .logprobs = a->wants_logprob || a->sampling->logprobs >= 0,
         .all_logits = a->sampling->logprobs >= 0,
         .goes_on = prompt->goes_on,
+        .n_top = a->logprobs.n_top,
         .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
     };
     enum gg_status st = GG_OK;
@@ -63,6 +65,7 @@ answer_take(struct answer *a)
     if (a->n_made == before)
         return;
     a->logprob += drawn.logprob;
+    logprobs_take(&a->logprobs, a->made);
     if (a->sampling->logprobs >= 0)
         sampling_log(a->sampling, a->numbered, a->number, drawn.position,
                      &drawn.draw, drawn.logprob);

@@ -7,6 +7,7 @@
 
 #include "common/buffer.h"
 #include "common/sampling.h"
+#include "gg-generate/logprobs.h"
 
 /* All zero but for `tail`, which is -1: none yet. */
 struct answer {
@@ -22,9 +23,10 @@ struct answer {
 
     struct buffer text; /* all of it, of which the caller has written: */
     size_t n_written;
-    double logprob; /* if wanted: the sum of the drawn ids' */
-    size_t n_made;  /* ids */
-    int32_t tail;   /* drawn, and not the sequence's; -1: none */
+    double logprob;           /* if wanted: the sum of the drawn ids' */
+    size_t n_made;            /* ids */
+    struct logprobs logprobs; /* of these, if wanted */
+    int32_t tail;             /* drawn, and not the sequence's; -1: none */
 };
 
 /* Frees all but the options. */

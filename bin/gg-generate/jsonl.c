@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/json.h"
+#include "gg-generate/batch.h"
+#include "gg-generate/json_prompt.h"
 #include "gg-generate/members.h"
 #include "gg-generate/overrides.h"
 
@@ -17,45 +18,6 @@ enum {
 };
 
 /* ---- reading ---- */
-
-/* The array as it stands in the line. */
-static enum gg_status
-encode_messages(struct generate *g, struct record *r, const char *text,
-                struct gg_error *err)
-{
-    struct member m;
-
-    if (!member_find(text, "messages", &m))
-        return cli_error(err, GG_ERR_FORMAT, "no messages");
-    return record_encode(g, r, true, m.value, (size_t)(m.end - m.value), err);
-}
-
-static enum gg_status
-encode_member(struct generate *g, struct record *r, json_t *object,
-              const char *text, struct gg_error *err)
-{
-    const json_t *prompt = json_object_get(object, "prompt");
-    const json_t *messages = json_object_get(object, "messages");
-    size_t len = json_string_length(prompt);
-    bool empty = len == 0 && (!g->o->prompt || !*g->o->prompt) && !r->suffix &&
-                 !g->o->suffix;
-    enum gg_status st;
-
-    if (prompt && messages)
-        return cli_error(err, GG_ERR_FORMAT, "both prompt and messages");
-    if (messages && !json_is_array(messages))
-        return cli_error(err, GG_ERR_FORMAT, "messages that are not an array");
-    if (messages)
-        return encode_messages(g, r, text, err);
-    if (!json_is_string(prompt))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "no prompt that is a string, and no messages");
-    st = record_take_prompt(g, r, json_string_value(prompt), len, err);
-    if (st == GG_OK && !r->prompt.goes_on &&
-        (r->prompt.n == 0 || (empty && g->o->bos != BOS_FIRST)))
-        st = cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
-    return st;
-}
 
 static json_t *
 load_json(const char *text, size_t len, struct gg_error *err)
@@ -74,18 +36,24 @@ load_json(const char *text, size_t len, struct gg_error *err)
     return NULL;
 }
 
-/* Of a record that has none: made of --seed and its place by the finaliser of
- * SplitMix64 (Steele, Lea, Flood 2014); 32 bits are easy to type again. */
-static uint64_t
-seed_of(uint64_t seed, uint64_t number)
+/* The object is a request, or in one of OpenAI's batch file. */
+static enum gg_status
+read_object(struct generate *g, struct record *r, json_t *object,
+            const char *text, struct gg_error *err)
 {
-    for (int i = 0; i < 2; i++) {
-        seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
-        seed ^= seed >> 31;
-        seed += i ? 0 : number * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    return seed >> 32;
+    json_t *request = object;
+    enum gg_status st = GG_OK;
+
+    if (batch_is(object))
+        st = batch_open(g, r, object, text, &request, &text, err);
+    else
+        member_pass_through(text, &r->text);
+    r->sampling.params.seed = record_seed(r->sampling.params.seed, r->number);
+    if (st == GG_OK)
+        st = overrides_read(g, r, request, text, err);
+    if (st == GG_OK && r->batch)
+        st = batch_check(r, request, err);
+    return st == GG_OK ? json_prompt_encode(g, r, request, text, err) : st;
 }
 
 static enum gg_status
@@ -93,15 +61,9 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
 {
     json_t *object = load_json(text, len, err);
-    enum gg_status st;
+    enum gg_status st =
+        object ? read_object(g, r, object, text, err) : GG_ERR_FORMAT;
 
-    if (!object)
-        return GG_ERR_FORMAT;
-    member_pass_through(text, &r->text);
-    r->sampling.params.seed = seed_of(r->sampling.params.seed, r->number);
-    st = overrides_read(g, r, object, text, err);
-    if (st == GG_OK)
-        st = encode_member(g, r, object, text, err);
     json_decref(object);
     return st;
 }
@@ -247,18 +209,13 @@ is_prefix(const struct buffer *head, const char *out, size_t len)
     return false;
 }
 
-/* Where one stands that the record did not have, it was made of --seed, if
- * that was given. */
 static bool
 matches_seed(const struct generate *g, const struct record *r,
              const json_t *answer)
 {
-    const struct sampling_options *s = &g->o->sampling;
     const json_t *seed = json_object_get(answer, "seed");
 
-    return !s->has_seed || r->has_seed || !seed ||
-           json_number_value(seed) ==
-               (double)seed_of(s->params.seed, r->number);
+    return !seed || record_matches_seed(g, r, json_number_value(seed));
 }
 
 static bool
@@ -275,6 +232,19 @@ matches_date(struct generate *g, const struct record *r, const json_t *answer)
     return true;
 }
 
+/* The answer has the members that were passed through. */
+static bool
+matches_plain(struct generate *g, struct record *r, const json_t *object,
+              const char *text, const json_t *answer, const char *out,
+              size_t out_len)
+{
+    if (object)
+        member_pass_through(text, &r->text);
+    r->has_seed = json_is_number(json_object_get(object, "seed"));
+    return is_prefix(&r->text, out, out_len) && matches_seed(g, r, answer) &&
+           matches_date(g, r, answer);
+}
+
 static bool
 matches_jsonl(struct generate *g, struct record *r, const char *text,
               size_t len, const char *out, size_t out_len, bool *failed)
@@ -282,21 +252,20 @@ matches_jsonl(struct generate *g, struct record *r, const char *text,
     struct gg_error err;
     json_t *object = load_json(text, len, &err);
     json_t *answer = load_json(out, out_len, &err);
-    bool same;
+    bool same = answer != NULL;
 
-    if (object)
-        member_pass_through(text, &r->text);
-    r->has_seed = json_is_number(json_object_get(object, "seed"));
-    same = answer && is_prefix(&r->text, out, out_len) &&
-           matches_seed(g, r, answer) && matches_date(g, r, answer);
     *failed = json_object_get(answer, "error") != NULL;
+    if (same && batch_is(object))
+        same = batch_matches(g, r, object, answer, failed);
+    else if (same)
+        same = matches_plain(g, r, object, text, answer, out, out_len);
     json_decref(object);
     json_decref(answer);
     return same;
 }
 
-static const struct form form = { read_jsonl, add_jsonl, write_jsonl,
-                                  matches_jsonl };
+static const struct writer writer = { add_jsonl, write_jsonl };
+static const struct form form = { read_jsonl, &writer, matches_jsonl };
 const struct form *const jsonl_form = &form;
 
 #else

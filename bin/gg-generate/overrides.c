@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gg-generate/batch.h"
 #include "gg-generate/known.h"
 #include "gg-generate/members.h"
 #include "gg-generate/options.h"
@@ -432,8 +433,15 @@ set_option(const struct override *o, struct gg_error *err)
 {
     const char *option = option_of(o->key);
 
+    bool taken = false;
+    enum gg_status st = GG_OK;
+
     if (json_is_null(o->value))
         return GG_OK;
+    if (o->r->batch)
+        st = batch_set(o->r, o->key, o->value, &taken, err);
+    if (st != GG_OK || taken)
+        return st;
     for (size_t i = 0; i < sizeof(setters) / sizeof(setters[0]); i++)
         if (strcmp(option, setters[i].option) == 0)
             return setters[i].set(o, err);

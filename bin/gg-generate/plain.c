@@ -117,5 +117,5 @@ matches_plain(struct generate *g, struct record *r, const char *text,
     return n <= out_len && (n == 0 || memcmp(text, out, n) == 0);
 }
 
-const struct form plain_form = { read_plain, add_plain, write_plain,
-                                 matches_plain };
+static const struct writer writer = { add_plain, write_plain };
+const struct form plain_form = { read_plain, &writer, matches_plain };

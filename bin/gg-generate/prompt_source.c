@@ -235,6 +235,14 @@ encode_chat(struct generate *g, struct prompt_source *s,
     return st;
 }
 
+static void
+take_ids(const struct prompt_source *s, struct prompt *out)
+{
+    out->cap = out->n = s->n_ids;
+    out->ids = cli_alloc(out->ids, out->n, sizeof(*out->ids));
+    memcpy(out->ids, s->ids, out->n * sizeof(*out->ids));
+}
+
 static enum gg_status
 encode_text(struct generate *g, const struct prompt_source *s,
             const struct choice *choice, struct prompt *out,
@@ -243,6 +251,10 @@ encode_text(struct generate *g, const struct prompt_source *s,
     struct buffer text = { 0 };
     enum gg_status st;
 
+    if (s->ids) {
+        take_ids(s, out);
+        return GG_OK;
+    }
     if (!choice)
         return s->goes_on ? GG_OK
                           : encode_plain(g, s, s->text, s->len, out, err);

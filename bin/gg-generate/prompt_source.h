@@ -16,6 +16,8 @@ struct prompt_source {
     size_t len;
     const char *suffix; /* of a text with a gap before it; or NULL */
     size_t n_suffix;
+    const int32_t *ids; /* in place of a text; or NULL */
+    size_t n_ids;
     bool goes_on; /* it adds nothing to what a state holds */
     bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;

@@ -22,6 +22,8 @@ record_forget_input(struct generate *g, struct record *r)
     free(r->breakers);
     free(r->suffix);
     r->suffix = NULL;
+    batch_free(r->batch);
+    r->batch = NULL;
     gg_stop_free(r->stop);
     for (size_t i = 0; r->written && i < r->n_answers; i++)
         buffer_clear(&r->written[i]);
@@ -82,6 +84,66 @@ record_take_prompt(struct generate *g, struct record *r, const char *text,
     return st;
 }
 
+/* The text of ids, to r->out. */
+static enum gg_status
+echo_ids(const struct generate *g, struct record *r, const int32_t *ids,
+         size_t n, struct gg_error *err)
+{
+    struct gg_decode_state state = { 0 };
+    size_t done = 0, len, most = 1 << 10;
+    enum gg_status st = GG_OK;
+
+    for (; n && st == GG_OK; ids += done, n -= done) {
+        st = gg_vocab_decode_ids(g->engine.vocab, &state, ids, n, 0,
+                                 buffer_room(&r->out, most), most, &done, &len,
+                                 err);
+        if (st == GG_OK && done == 0)
+            most = len;
+        else if (st == GG_OK)
+            r->out.len += len;
+    }
+    return st;
+}
+
+enum gg_status
+record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
+                size_t n, struct gg_error *err)
+{
+    struct prompt_source s = { .ids = ids, .n_ids = n };
+    bool choices = r->choices.n || g->o->choices.n;
+
+    if (choices || r->suffix || g->o->suffix || (g->o->prompt && *g->o->prompt))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "prompt: ids go with no choice, suffix or text");
+    if (g->o->echo && echo_ids(g, r, ids, n, err) != GG_OK)
+        return GG_ERR_FORMAT;
+    return prompt_source_encode(g, &s, &g->o->choices, &r->prompt, err);
+}
+
+/* By the finaliser of SplitMix64 (Steele, Lea, Flood 2014); 32 bits are easy to
+ * type again. */
+uint64_t
+record_seed(uint64_t seed, uint64_t number)
+{
+    for (int i = 0; i < 2; i++) {
+        seed = (seed ^ seed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        seed = (seed ^ seed >> 27) * UINT64_C(0x94d049bb133111eb);
+        seed ^= seed >> 31;
+        seed += i ? 0 : number * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return seed >> 32;
+}
+
+bool
+record_matches_seed(const struct generate *g, const struct record *r,
+                    double seed)
+{
+    const struct sampling_options *s = &g->o->sampling;
+
+    return !s->has_seed || r->has_seed ||
+           seed == (double)record_seed(s->params.seed, r->number);
+}
+
 /* ---- answers ---- */
 
 static void
@@ -110,6 +172,7 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     a->numbered = true;
     a->number = g->o->form == FORM_JSONL ? r->number : r->sequence;
     a->wants_logprob = g->o->form == FORM_JSONL;
+    a->logprobs = r->logprobs;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
     return st == GG_OK ? answer_start(g, a, &r->prompt,
@@ -118,10 +181,10 @@ record_begin(const struct generate *g, struct record *r, size_t which,
 }
 
 void
-record_end(const struct generate *g, const struct form *form, struct record *r,
-           size_t which, const struct answer *a)
+record_end(const struct generate *g, struct record *r, size_t which,
+           const struct answer *a)
 {
-    form->add(g, r, which, a, &r->written[which]);
+    r->writer->add(g, r, which, a, &r->written[which]);
     r->n_ended++;
     r->n_made += a->n_made;
 }

@@ -140,7 +140,8 @@ fail(struct records *w, struct record *r, enum gg_status st,
         cli_die("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     w->failed = true;
-    w->form->write(w->g, r, message);
+    r->status = st;
+    r->writer->write(w->g, r, message);
     finish_record(w, r);
 }
 
@@ -153,6 +154,7 @@ add_record(struct records *w)
 
     *r = (struct record){ .number = ++w->number,
                           .sampling = w->g->o->sampling,
+                          .writer = w->form->writer,
                           .n_answers = 1 };
     if (w->last)
         w->last->next = r;
@@ -216,7 +218,7 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
-        w->form->write(w->g, r, NULL);
+        r->writer->write(w->g, r, NULL);
         finish_record(w, r);
     } else {
         w->beginning = r;
@@ -284,7 +286,7 @@ decide(struct records *w, struct record *r)
     struct gg_error err;
 
     if (contest_decide(&r->prompt.contest, &err)) {
-        w->form->write(w->g, r, NULL);
+        r->writer->write(w->g, r, NULL);
         finish_record(w, r);
     } else {
         fail(w, r, GG_ERR_FORMAT, err.message);
@@ -351,7 +353,7 @@ end_answer(struct records *w, struct active *a)
     const char *error = gg_text_error(a->answer.made);
     char text[256];
 
-    record_end(w->g, w->form, r, a->which, &a->answer);
+    record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
         fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
              error ? error : text);
@@ -361,7 +363,7 @@ end_answer(struct records *w, struct active *a)
     end_active(a);
     if (r->n_ended < r->n_answers)
         return;
-    w->form->write(w->g, r, NULL);
+    r->writer->write(w->g, r, NULL);
     finish_record(w, r);
 }
 

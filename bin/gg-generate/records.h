@@ -20,9 +20,11 @@ struct record {
     struct sampling_options sampling;
     struct gg_stop *stop; /* its own stop strings, or NULL */
     bool has_seed;
-    bool takes_date;        /* its prompt may depend on it */
-    struct choices choices; /* the same */
-    struct gg_bias *bias;   /* and what its options point to */
+    struct batch *batch;      /* what it asks in OpenAI's batch file; or NULL */
+    struct logprobs logprobs; /* wanted of each answer; no list */
+    bool takes_date;          /* its prompt may depend on it */
+    struct choices choices;   /* the same */
+    struct gg_bias *bias;     /* and what its options point to */
     char **breakers;
     char *suffix; /* its own text after the gap, or NULL */
     size_t n_suffix;
@@ -35,6 +37,8 @@ struct record {
     struct buffer *written;  /* what is written of each that has ended; NULL:
                               * none has begun */
     struct buffer out;       /* what is written, once it is */
+    const struct writer *writer;
+    enum gg_status status; /* GG_OK: it has not failed */
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;
@@ -62,11 +66,29 @@ enum gg_status
 record_begin(const struct generate *g, struct record *r, size_t which,
              struct answer *a, struct gg_error *err);
 
-/* How records are read and written. */
-struct form {
-    /* The ids and options of a record; its text lives during the call. */
-    enum gg_status (*read)(struct generate *g, struct record *r,
-                           const char *text, size_t len, struct gg_error *err);
+/* Ids, after those of a state, become the record's, and with --echo their text
+ * what r->out begins with. */
+enum gg_status
+record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
+                size_t n, struct gg_error *err);
+
+/* The seed of a record that has none: made of --seed and its place. */
+uint64_t
+record_seed(uint64_t seed, uint64_t number);
+
+/* True where `seed`, which stands in an answer of an earlier run, can be that
+ * of the record: where it had none, it was made of --seed, if that was given.
+ */
+bool
+record_matches_seed(const struct generate *g, const struct record *r,
+                    double seed);
+
+/* batch.h */
+void
+batch_free(struct batch *b); /* takes NULL */
+
+/* How answers are written. */
+struct writer {
     /* Adds to `out` what is written of an answer that has ended, perhaps by an
      * error; r->out may hold the prompt. */
     void (*add)(const struct generate *g, const struct record *r, size_t which,
@@ -75,6 +97,15 @@ struct form {
      * `message` says why one has failed, what stands in their place. */
     void (*write)(const struct generate *g, struct record *r,
                   const char *message);
+};
+
+/* How records are read and written. */
+struct form {
+    /* The ids and options of a record; its text lives during the call. It may
+     * set another writer than this one, before it can fail. */
+    enum gg_status (*read)(struct generate *g, struct record *r,
+                           const char *text, size_t len, struct gg_error *err);
+    const struct writer *writer;
     /* True where `out` could be what was written for the record in an earlier
      * run; *failed gets whether that was an error record, if one can tell. */
     bool (*matches)(struct generate *g, struct record *r, const char *text,
@@ -83,8 +114,8 @@ struct form {
 
 /* One of the answers has ended: what is written of it is kept. */
 void
-record_end(const struct generate *g, const struct form *form, struct record *r,
-           size_t which, const struct answer *a);
+record_end(const struct generate *g, struct record *r, size_t which,
+           const struct answer *a);
 
 /* Lines, or with -0 records that NUL ends; with --numbered each begins with
  * its number. */

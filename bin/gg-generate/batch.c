@@ -1,0 +1,419 @@
+/* batch.c - records of OpenAI's batch files: a request each, by its id */
+#include <config.h>
+
+#include "gg-generate/batch.h"
+
+#ifdef HAVE_JANSSON
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "gg-generate/members.h"
+
+struct batch {
+    bool is_chat;
+    bool has_top;                   /* top_logprobs was there */
+    bool ready;                     /* the body can be answered */
+    struct buffer custom_id, model; /* JSON; the latter may be empty */
+};
+
+/* ---- reading --------------------------------------------------------------
+ */
+
+bool
+batch_is(const json_t *object)
+{
+    return json_object_get(object, "custom_id") &&
+           json_object_get(object, "body");
+}
+
+void
+batch_free(struct batch *b)
+{
+    if (!b)
+        return;
+    buffer_clear(&b->custom_id);
+    buffer_clear(&b->model);
+    free(b);
+}
+
+/* The value of the member as it stands in the text, if it is a string. */
+static void
+keep_string(const json_t *object, const char *text, const char *name,
+            struct buffer *out)
+{
+    struct member m;
+
+    if (json_is_string(json_object_get(object, name)) &&
+        member_find(text, name, &m))
+        buffer_add(out, m.value, (size_t)(m.end - m.value));
+}
+
+/* Absent is what the body says itself. */
+static enum gg_status
+read_url(struct batch *b, const json_t *url, const json_t *body,
+         struct gg_error *err)
+{
+    const char *text = cli_json_text(url);
+    char shown[100];
+
+    b->is_chat = url ? text && strcmp(text, "/v1/chat/completions") == 0
+                     : json_object_get(body, "messages") != NULL;
+    if (!url || b->is_chat || (text && strcmp(text, "/v1/completions") == 0))
+        return GG_OK;
+    return cli_error(err, GG_ERR_UNSUPPORTED,
+                     "url: %s is neither /v1/chat/completions nor "
+                     "/v1/completions",
+                     text ? gg_escape(shown, sizeof(shown), text, strlen(text))
+                          : "what is no string");
+}
+
+static enum gg_status
+check_envelope(const json_t *object, struct gg_error *err)
+{
+    const char *post = cli_json_text(json_object_get(object, "method"));
+
+    if (!json_is_string(json_object_get(object, "custom_id")))
+        return cli_error(err, GG_ERR_FORMAT, "custom_id: not a string");
+    if (json_object_get(object, "method") && (!post || strcmp(post, "POST")))
+        return cli_error(err, GG_ERR_FORMAT, "method: not POST");
+    if (!json_is_object(json_object_get(object, "body")))
+        return cli_error(err, GG_ERR_FORMAT, "body: not an object");
+    return GG_OK;
+}
+
+enum gg_status
+batch_open(struct generate *g, struct record *r, json_t *object,
+           const char *line, json_t **body, const char **text,
+           struct gg_error *err)
+{
+    struct batch *b = cli_alloc(NULL, 1, sizeof(*b));
+    struct member m;
+    enum gg_status st;
+
+    *b = (struct batch){ 0 };
+    r->batch = b;
+    r->writer = &batch_writer;
+    keep_string(object, line, "custom_id", &b->custom_id);
+    st = check_envelope(object, err);
+    if (st != GG_OK)
+        return st;
+    *body = json_object_get(object, "body");
+    if (!member_find(line, "body", &m))
+        return cli_error(err, GG_ERR_FORMAT, "body: written with escapes");
+    *text = m.value;
+    keep_string(*body, *text, "model", &b->model);
+    (void)generate_date(g); /* which answers have */
+    return read_url(b, json_object_get(object, "url"), *body, err);
+}
+
+static enum gg_status
+read_count(const json_t *value, const char *name, int least, int most,
+           size_t *out, struct gg_error *err)
+{
+    double x = json_number_value(value);
+
+    if (!json_is_number(value) || !(x >= least && x <= most) || x != floor(x))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "%s: not a whole number from %d to %d", name, least,
+                         most);
+    *out = (size_t)x;
+    return GG_OK;
+}
+
+/* A chat says whether, and how many beside; a completion how many. */
+static enum gg_status
+set_logprobs(struct record *r, const json_t *value, struct gg_error *err)
+{
+    struct logprobs *l = &r->logprobs;
+
+    l->wanted = !json_is_false(value);
+    if (!r->batch->is_chat && l->wanted)
+        return read_count(value, "logprobs", 0, LOGPROBS_MOST, &l->n_top, err);
+    if (!json_is_boolean(value))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "logprobs: neither true nor false");
+    return GG_OK;
+}
+
+enum gg_status
+batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
+          struct gg_error *err)
+{
+    bool top = strcmp(key, "top_logprobs") == 0 && r->batch->is_chat;
+
+    *taken = true;
+    if (strcmp(key, "n") == 0)
+        return read_count(value, key, 1, BATCH_MOST, &r->n_answers, err);
+    if (strcmp(key, "logprobs") == 0)
+        return set_logprobs(r, value, err);
+    r->batch->has_top = r->batch->has_top || top;
+    if (top)
+        return read_count(value, key, 0, LOGPROBS_MOST, &r->logprobs.n_top,
+                          err);
+    *taken = false;
+    return GG_OK;
+}
+
+enum gg_status
+batch_check(struct record *r, const json_t *body, struct gg_error *err)
+{
+    bool messages = json_object_get(body, "messages") != NULL;
+
+    if (r->batch->is_chat != messages)
+        return cli_error(err, GG_ERR_FORMAT,
+                         messages ? "messages: a completion has a prompt"
+                                  : "a chat without messages");
+    if (r->batch->has_top && !r->logprobs.wanted)
+        return cli_error(err, GG_ERR_FORMAT, "top_logprobs without logprobs");
+    if (r->choices.n && r->n_answers > 1)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "n: of choices there is one likeliest");
+    r->batch->ready = true;
+    return GG_OK;
+}
+
+/* ---- writing: an answer ----------------------------------------------------
+ */
+
+static void
+add_message(const struct answer *a, struct buffer *out)
+{
+    buffer_format(out, "\"message\":{\"role\":\"assistant\",\"content\":");
+    cli_json_add(out, a->text.p, a->text.len);
+    buffer_format(out, ",\"refusal\":null}");
+}
+
+/* The prompt comes first, if that is wanted. */
+static void
+add_text(const struct record *r, const char *p, size_t len, struct buffer *out)
+{
+    struct buffer text = { 0 };
+
+    buffer_add(&text, r->out.p, r->out.len);
+    buffer_add(&text, p, len);
+    buffer_format(out, "\"text\":");
+    cli_json_add(out, text.p, text.len);
+    buffer_clear(&text);
+}
+
+static const char *
+finish_reason(const struct answer *a)
+{
+    enum gg_finish finish = gg_text_finish(a->made);
+
+    return finish == GG_FINISH_EOG || finish == GG_FINISH_STOP ? "stop"
+                                                               : "length";
+}
+
+static void
+add_logprobs(const struct generate *g, const struct record *r,
+             const struct answer *a, struct buffer *out)
+{
+    bool eog = gg_text_finish(a->made) == GG_FINISH_EOG;
+    bool stop = gg_text_finish(a->made) == GG_FINISH_STOP;
+    const struct logprobs_texts texts = {
+        .vocab = g->engine.vocab,
+        .flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
+        .goes_on = r->prompt.goes_on,
+        .n = a->n_made - (eog && a->n_made),
+        .len = stop ? a->text.len : SIZE_MAX,
+        .echo = &r->out,
+    };
+
+    buffer_format(out, ",\"logprobs\":");
+    if (r->batch->is_chat)
+        logprobs_add_chat(&a->logprobs, &texts, out);
+    else
+        logprobs_add_text(&a->logprobs, &texts, out);
+}
+
+/* A choice, as OpenAI calls it. */
+static void
+add_batch(const struct generate *g, const struct record *r, size_t which,
+          const struct answer *a, struct buffer *out)
+{
+    if (gg_text_error(a->made))
+        return;
+    buffer_format(out, "{\"index\":%zu,", which);
+    if (r->batch->is_chat)
+        add_message(a, out);
+    else
+        add_text(r, a->text.p, a->text.len, out);
+    add_logprobs(g, r, a, out);
+    buffer_format(out, ",\"finish_reason\":\"%s\"}", finish_reason(a));
+}
+
+/* ---- writing: a record ------------------------------------------------------
+ */
+
+/* Where one of several texts was likeliest. */
+static void
+add_chosen(const struct record *r, struct buffer *out)
+{
+    const struct choice *best = contest_text(r->prompt.contest.list);
+    struct answer a = { .text = { best->text, best->len, 0 } };
+
+    buffer_format(out, "{\"index\":0,");
+    if (r->batch->is_chat)
+        add_message(&a, out);
+    else
+        add_text(r, best->text, best->len, out);
+    buffer_format(out, ",\"logprobs\":null,\"finish_reason\":\"stop\"}");
+}
+
+static void
+add_choices(const struct record *r, struct buffer *out)
+{
+    buffer_format(out, ",\"choices\":[");
+    if (r->prompt.contest.n)
+        add_chosen(r, out);
+    for (size_t i = 0; r->written && i < r->n_answers; i++) {
+        if (i)
+            buffer_char(out, ',');
+        buffer_add(out, r->written[i].p, r->written[i].len);
+    }
+    buffer_char(out, ']');
+}
+
+static void
+add_usage(const struct record *r, struct buffer *out)
+{
+    uint64_t n = r->prompt.n, made = r->n_made;
+
+    if (r->prompt.contest.n)
+        made = r->prompt.contest.list->n_scored;
+    buffer_format(out,
+                  ",\"usage\":{\"prompt_tokens\":%" PRIu64
+                  ",\"completion_tokens\":%" PRIu64 ",\"total_tokens\":%" PRIu64
+                  "}",
+                  n, made, n + made);
+}
+
+/* As the request has it, else the file's name. */
+static void
+add_model(const struct generate *g, const struct record *r, struct buffer *out)
+{
+    const char *path = g->engine.path, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    buffer_format(out, ",\"model\":");
+    if (r->batch->model.len)
+        buffer_add(out, r->batch->model.p, r->batch->model.len);
+    else
+        cli_json_add(out, name, strlen(name));
+}
+
+static void
+add_body(const struct generate *g, const struct record *r, struct buffer *out)
+{
+    bool chat = r->batch->is_chat;
+
+    buffer_format(out,
+                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
+                  "%" PRId64,
+                  chat ? "chatcmpl" : "cmpl", r->number,
+                  chat ? "chat.completion" : "text_completion", g->date);
+    add_model(g, r, out);
+    add_choices(r, out);
+    add_usage(r, out);
+    if (!r->has_seed && r->sampling.params.temperature != 0 &&
+        !r->prompt.contest.n)
+        buffer_format(out, ",\"seed\":%" PRIu64, r->sampling.params.seed);
+    buffer_char(out, '}');
+}
+
+/* What a request says wrong is 400. */
+static int
+status_of(const struct record *r, const char *message)
+{
+    bool began = r->n_ended || (r->batch->ready && r->prompt.contest.n);
+
+    return !message ? 200 : began && r->status != GG_ERR_CONTEXT ? 500 : 400;
+}
+
+static void
+add_error(const struct record *r, const char *message, struct buffer *out)
+{
+    bool own = status_of(r, message) == 400;
+
+    buffer_format(out, "{\"error\":{\"message\":");
+    cli_json_add(out, message, strlen(message));
+    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":%s}}",
+                  own ? "invalid_request_error" : "server_error",
+                  r->status == GG_ERR_CONTEXT ? "\"context_length_exceeded\""
+                                              : "null");
+}
+
+static void
+write_batch(const struct generate *g, struct record *r, const char *message)
+{
+    const struct buffer *id = &r->batch->custom_id;
+    struct buffer out = { 0 };
+
+    buffer_format(
+        &out, "{\"id\":\"batch_req_%" PRIu64 "\",\"custom_id\":", r->number);
+    buffer_add(&out, id->len ? id->p : "null", id->len ? id->len : 4);
+    buffer_format(&out,
+                  ",\"response\":{\"status_code\":%d,\"request_id\":"
+                  "\"req_%" PRIu64 "\",\"body\":",
+                  status_of(r, message), r->number);
+    if (message)
+        add_error(r, message, &out);
+    else
+        add_body(g, r, &out);
+    buffer_format(&out, "},\"error\":null}\n");
+    buffer_clear(&r->out);
+    r->out = out;
+}
+
+const struct writer batch_writer = { add_batch, write_batch };
+
+/* ---- an earlier run's -------------------------------------------------------
+ */
+
+static bool
+matches_date(struct generate *g, const struct record *r, const json_t *body)
+{
+    const json_t *created = json_object_get(body, "created");
+    double date = json_number_value(created);
+
+    if (!created)
+        return true;
+    if (!(date >= 1 && date < 1e15))
+        return false;
+    generate_resume_date(g, r->number, (int64_t)date);
+    return true;
+}
+
+bool
+batch_matches(struct generate *g, struct record *r, const json_t *object,
+              const json_t *answer, bool *failed)
+{
+    const json_t *response = json_object_get(answer, "response");
+    const json_t *body = json_object_get(response, "body");
+    const json_t *id = json_object_get(object, "custom_id");
+    const json_t *said =
+        json_object_get(json_object_get(object, "body"), "seed");
+    const json_t *seed = json_object_get(body, "seed");
+
+    *failed =
+        json_number_value(json_object_get(response, "status_code")) != 200;
+    r->has_seed = json_is_number(said);
+    return json_is_object(body) &&
+           (!json_is_string(id) ||
+            json_equal(id, json_object_get(answer, "custom_id"))) &&
+           (!seed || record_matches_seed(g, r, json_number_value(seed))) &&
+           matches_date(g, r, body);
+}
+
+#else
+
+void
+batch_free(struct batch *b)
+{
+    (void)b;
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* logprobs.c - how likely the tokens of an answer were, as OpenAI's interface
+ * tells it */
+#include <config.h>
+
+#include "gg-generate/logprobs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/json.h"
+#include "common/utf8.h"
+
+/* ---- taking ---------------------------------------------------------------
+ */
+
+void
+logprobs_take(struct logprobs *l, const struct gg_text *text)
+{
+    struct gg_drawn drawn = gg_text_drawn(text);
+    size_t n, width = 1 + l->n_top;
+    const struct gg_likely *top = gg_text_top(text, &n);
+    struct gg_likely *to;
+
+    if (!l->wanted)
+        return;
+    if (l->n == l->cap)
+        l->list = cli_alloc(l->list, (l->cap = 2 * l->cap + 16) * width,
+                            sizeof(*l->list));
+    to = l->list + l->n++ * width;
+    to[0] = (struct gg_likely){ drawn.draw.id, drawn.logprob };
+    for (size_t i = 0; i < l->n_top; i++)
+        to[1 + i] = i < n ? top[i] : (struct gg_likely){ -1, 0 };
+}
+
+void
+logprobs_clear(struct logprobs *l)
+{
+    free(l->list);
+    l->list = NULL;
+    l->n = l->cap = 0;
+}
+
+/* ---- texts of tokens ------------------------------------------------------
+ */
+
+/* Adds the bytes of an id. */
+static void
+add_bytes(const struct gg_vocab *vocab, struct gg_decode_state *state,
+          int32_t id, unsigned flags, struct buffer *out)
+{
+    struct gg_decode_state before = *state;
+    struct gg_error err;
+    size_t n;
+
+    cli_check(gg_vocab_decode(vocab, state, id, flags, NULL, 0, &n, &err),
+              &err);
+    if (n == 0)
+        return;
+    *state = before;
+    cli_check(gg_vocab_decode(vocab, state, id, flags, buffer_room(out, n), n,
+                              &n, &err),
+              &err);
+    out->len += n;
+}
+
+/* The token inside of a text; control tokens by their names. */
+static void
+set_name(const struct gg_vocab *vocab, int32_t id, struct buffer *out)
+{
+    struct gg_decode_state state = { .started = true };
+
+    out->len = 0;
+    add_bytes(vocab, &state, id, GG_DECODE_SPECIAL, out);
+}
+
+static size_t
+count_characters(const char *p, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += ((unsigned char)p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Where each token begins: in characters of the answer, which it may have a
+ * part of. Returns how many tokens there are in it. */
+static size_t
+find_offsets(const struct logprobs *l, const struct logprobs_texts *texts,
+             size_t *offsets)
+{
+    struct gg_decode_state state = { .started = texts->goes_on };
+    struct buffer text = { 0 };
+    size_t n = 0, done = 0, offset;
+
+    offset = count_characters(texts->echo->p, texts->echo->len);
+    for (; n < l->n && n < texts->n; n++) {
+        size_t begin = text.len;
+
+        add_bytes(texts->vocab, &state, l->list[n * (1 + l->n_top)].id,
+                  texts->flags, &text);
+        if (begin >= texts->len && text.len > begin)
+            break;
+        offset += count_characters(text.p + done, begin - done);
+        done = begin;
+        offsets[n] = offset;
+    }
+    buffer_clear(&text);
+    return n;
+}
+
+/* ---- JSON -----------------------------------------------------------------
+ */
+
+/* What is impossible has the number that OpenAI writes there. */
+static void
+add_number(struct buffer *out, double logprob)
+{
+    buffer_format(out, "%.6f", isfinite(logprob) ? logprob : -9999.0);
+}
+
+static void
+add_chat_token(const struct gg_vocab *vocab, const struct gg_likely *token,
+               struct buffer *out)
+{
+    struct buffer name = { 0 };
+
+    set_name(vocab, token->id, &name);
+    buffer_format(out, "\"token\":");
+    cli_json_add(out, name.p, name.len);
+    buffer_format(out, ",\"logprob\":");
+    add_number(out, token->logprob);
+    buffer_format(out, ",\"bytes\":[");
+    for (size_t i = 0; i < name.len; i++)
+        buffer_format(out, "%s%d", i ? "," : "", (unsigned char)name.p[i]);
+    buffer_char(out, ']');
+    buffer_clear(&name);
+}
+
+void
+logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out)
+{
+    size_t *offsets = cli_alloc(NULL, l->n + 1, sizeof(*offsets));
+    size_t n = find_offsets(l, texts, offsets);
+
+    free(offsets);
+    if (!l->wanted) {
+        buffer_format(out, "null");
+        return;
+    }
+    buffer_format(out, "{\"content\":[");
+    for (size_t i = 0; i < n; i++) {
+        const struct gg_likely *token = l->list + i * (1 + l->n_top);
+
+        buffer_format(out, "%s{", i ? "," : "");
+        add_chat_token(texts->vocab, token, out);
+        buffer_format(out, ",\"top_logprobs\":[");
+        for (size_t k = 1; k <= l->n_top && token[k].id >= 0; k++) {
+            buffer_format(out, "%s{", k > 1 ? "," : "");
+            add_chat_token(texts->vocab, &token[k], out);
+            buffer_char(out, '}');
+        }
+        buffer_format(out, "]}");
+    }
+    buffer_format(out, "],\"refusal\":null}");
+}
+
+static bool
+is_utf8(const struct buffer *b)
+{
+    bool valid = true;
+
+    for (size_t at = 0, n; at < b->len && valid; at += n) {
+        n = utf8_next(b->p + at, b->len - at, &valid);
+        valid = valid && n;
+    }
+    return valid;
+}
+
+/* Tokens are names of members there: where one is no character, its bytes have
+ * to be told apart. */
+static void
+add_text_token(const struct gg_vocab *vocab, int32_t id, struct buffer *out)
+{
+    struct buffer name = { 0 }, shown = { 0 };
+
+    set_name(vocab, id, &name);
+    if (is_utf8(&name)) {
+        cli_json_add(out, name.p, name.len);
+    } else {
+        buffer_format(&shown, "bytes:");
+        for (size_t i = 0; i < name.len; i++)
+            buffer_format(&shown, "\\x%02x", (unsigned char)name.p[i]);
+        cli_json_add(out, shown.p, shown.len);
+    }
+    buffer_clear(&name);
+    buffer_clear(&shown);
+}
+
+static bool
+same_name(const struct gg_vocab *vocab, int32_t a, int32_t b)
+{
+    struct buffer one = { 0 }, other = { 0 };
+    bool same;
+
+    set_name(vocab, a, &one);
+    set_name(vocab, b, &other);
+    same = one.len == other.len &&
+           (one.len == 0 || memcmp(one.p, other.p, one.len) == 0);
+    buffer_clear(&one);
+    buffer_clear(&other);
+    return same;
+}
+
+/* The likeliest, and the token itself; of those with one name the first. */
+static void
+add_top(const struct logprobs *l, const struct gg_likely *token,
+        const struct gg_vocab *vocab, struct buffer *out)
+{
+    bool first = true;
+
+    buffer_char(out, '{');
+    for (size_t k = 1; k <= l->n_top + 1; k++) {
+        const struct gg_likely *one = k > l->n_top ? token : &token[k];
+        bool known = one->id < 0;
+
+        for (size_t i = 1; i < k && !known; i++)
+            known = token[i].id >= 0 && same_name(vocab, token[i].id, one->id);
+        if (known)
+            continue;
+        if (!first)
+            buffer_char(out, ',');
+        first = false;
+        add_text_token(vocab, one->id, out);
+        buffer_char(out, ':');
+        add_number(out, one->logprob);
+    }
+    buffer_char(out, '}');
+}
+
+void
+logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out)
+{
+    size_t *offsets = cli_alloc(NULL, l->n + 1, sizeof(*offsets));
+    size_t n = find_offsets(l, texts, offsets), width = 1 + l->n_top;
+
+    if (!l->wanted) {
+        buffer_format(out, "null");
+        free(offsets);
+        return;
+    }
+    buffer_format(out, "{\"tokens\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s", i ? "," : "");
+        add_text_token(texts->vocab, l->list[i * width].id, out);
+    }
+    buffer_format(out, "],\"token_logprobs\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s", i ? "," : "");
+        add_number(out, l->list[i * width].logprob);
+    }
+    buffer_format(out, "],\"top_logprobs\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s", i ? "," : "");
+        add_top(l, l->list + i * width, texts->vocab, out);
+    }
+    buffer_format(out, "],\"text_offset\":[");
+    for (size_t i = 0; i < n; i++)
+        buffer_format(out, "%s%zu", i ? "," : "", offsets[i]);
+    buffer_format(out, "]}");
+    free(offsets);
+}

@@ -1,0 +1,49 @@
+/* logprobs.h - how likely the tokens of an answer were, as OpenAI's interface
+ * tells it */
+#ifndef GENERATE_LOGPROBS_H
+#define GENERATE_LOGPROBS_H
+
+#include <gg-engine.h>
+
+#include "common/buffer.h"
+
+enum {
+    LOGPROBS_MOST = 20, /* likeliest ids of each token */
+};
+
+/* All zero: they are not wanted. */
+struct logprobs {
+    bool wanted;
+    size_t n_top;           /* likeliest ids that are wanted of each */
+    struct gg_likely *list; /* for each token itself, and then these; where
+                             * there are fewer, their ids are -1 */
+    size_t n, cap;          /* tokens */
+};
+
+/* After a step in which an id was drawn. */
+void
+logprobs_take(struct logprobs *l, const struct gg_text *text);
+void
+logprobs_clear(struct logprobs *l);
+
+/* What their texts are made by. */
+struct logprobs_texts {
+    const struct gg_vocab *vocab;
+    unsigned flags;            /* GG_DECODE_... of the answer */
+    bool goes_on;              /* it goes on from a text */
+    size_t n;                  /* tokens; */
+    size_t len;                /* of these, those that begin in so many bytes */
+    const struct buffer *echo; /* what stands before the first one */
+};
+
+/* Adds the object that a chat's choice has: null, if it is not wanted. */
+void
+logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out);
+
+/* The same of a completion's choice. */
+void
+logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out);
+
+#endif
