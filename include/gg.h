@@ -411,7 +411,8 @@ struct gg_chat_params {
     int64_t date; /* what a template takes for now: seconds since 1970 UTC */
     /* Of templates in Jinja: a JSON array of messages, with all that they have,
      * in place of those that are arguments; what the model may call, a JSON
-     * array; variables more, a JSON object. Or NULL. */
+     * array; variables more, a JSON object. Or NULL. Arguments of calls in
+     * messages become what the template takes: objects, or JSON in a string. */
     const char *messages, *tools, *arguments;
     unsigned *plainer; /* gets GG_CHAT_JOINED ... beside those it has: what was
                           made plainer; or NULL */
@@ -441,6 +442,43 @@ gg_chat_render(const struct gg_vocab *vocab,
                const struct gg_message *messages, size_t n_messages,
                const struct gg_chat_params *params, char *text, size_t cap,
                size_t *len, struct gg_error *err);
+
+/* How a model writes calls of tools, as its template shows them: what it
+ * answers is read back by that. Immutable. */
+struct gg_chat_calls;
+
+/* Renders some calls to find their form. GG_ERR_UNSUPPORTED: the template has
+ * no place for calls, or none that are read back as they were; or this build
+ * reads no JSON. On GG_OK *out is the caller's. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_calls_open(const struct gg_vocab *vocab,
+                   const struct gg_chat_template *chat,
+                   struct gg_chat_calls **out, struct gg_error *err);
+GG_API void
+gg_chat_calls_free(struct gg_chat_calls *calls); /* takes NULL */
+
+/* "harmony", ...; "found" of one that is no known one. */
+GG_API const char *
+gg_chat_calls_name(const struct gg_chat_calls *calls);
+
+struct gg_calls_read {
+    size_t n;       /* bytes of JSON */
+    size_t calls;   /* how many there are */
+    size_t content; /* bytes of text before them; all, where there is none */
+    uintptr_t reserved[4];
+};
+
+/* Reads the calls of an answer, whose text has control tokens shown, to a JSON
+ * array as OpenAI has it: [{"id": ..., "type": "function", "function": {"name":
+ * ..., "arguments": "JSON"}}]; not NUL-ended, its first `cap` bytes. What is no
+ * call, as an answer that was cut off in one, is none. An id that the answer
+ * has is kept, others are made of nine letters and digits. `tools`, a JSON
+ * array as in gg_chat_params or NULL, says which arguments are strings where
+ * the answer doesn't. Any bytes will do; time is linear in them. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
+                   const char *text, size_t len, char *json, size_t cap,
+                   struct gg_calls_read *out, struct gg_error *err);
 
 /* ---- Model and session: token ids -> logits --------------------------- */
 

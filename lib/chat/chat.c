@@ -154,8 +154,12 @@ render(const struct gg_vocab *v, const struct gg_chat_template *t,
        struct chat_string *out, struct gg_error *err)
 {
     const struct chat_request q = {
-        v,     vocab_chat_jinja(t, params->tools), messages, n, params->first,
-        params
+        .vocab = v,
+        .template = vocab_chat_jinja(t, params->tools),
+        .messages = messages,
+        .n = n,
+        .first = params->first,
+        .params = params,
     };
     enum gg_status st = chat_render(&q, arena, out, err);
 

@@ -6,8 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef HAVE_JANSSON
 #include "chat/json.h"
+#include "chat/tool_arguments.h"
 #include "core/json.h"
+#endif
 #include "vocab/chat.h"
 #include "vocab/vocab.h"
 
@@ -40,30 +43,37 @@ put_token(struct chat_arena *a, struct chat_dict *d, const char *name,
 
 #ifdef HAVE_JANSSON
 
-/* The value of a text in JSON, called `name`. */
+/* The value of a text in JSON, called `name`. The calls of messages, which `q`
+ * is given with, are made what the template takes. */
 static enum gg_status
 read_json(struct chat_arena *a, const char *name, const char *text,
-          struct chat_value *out, struct gg_error *err)
+          const struct chat_request *q, struct chat_value *out,
+          struct gg_error *err)
 {
     json_error_t e;
+    enum gg_status st = GG_OK;
     json_t *json = core_json_load(text, strlen(text),
                                   JSON_ALLOW_NUL | JSON_DECODE_ANY, &e);
 
     if (!json)
         return error_set(err, GG_ERR_ARG, "%s of a chat template: not JSON",
                          name);
-    *out = chat_from_json(a, json);
+    if (q && !q->as_they_are && !chat_tool_arguments(q, json))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        *out = chat_from_json(a, json);
     json_decref(json);
-    return out->type == CHAT_ABSENT ? error_nomem(err) : GG_OK;
+    return st != GG_OK || out->type == CHAT_ABSENT ? error_nomem(err) : GG_OK;
 }
 
 #else
 
 static enum gg_status
 read_json(struct chat_arena *a, const char *name, const char *text,
-          struct chat_value *out, struct gg_error *err)
+          const struct chat_request *q, struct chat_value *out,
+          struct gg_error *err)
 {
-    (void)a, (void)name, (void)text, (void)out;
+    (void)a, (void)name, (void)text, (void)q, (void)out;
     return error_set(err, GG_ERR_UNSUPPORTED,
                      "this was built without Jansson, which reads JSON");
 }
@@ -266,7 +276,7 @@ read_messages(struct chat_arena *a, const struct chat_request *q,
     bool ok;
 
     if (q->params->messages) {
-        st = read_json(a, "messages", q->params->messages, list, err);
+        st = read_json(a, "messages", q->params->messages, q, list, err);
         if (st == GG_OK && list->type != CHAT_LIST)
             st = error_set(err, GG_ERR_ARG, "messages: no JSON array");
     } else {
@@ -333,12 +343,12 @@ put_arguments(struct chat_arena *a, const struct gg_chat_params *p,
     enum gg_status st = GG_OK;
 
     if (p->tools)
-        st = read_json(a, "tools", p->tools, &v, err);
+        st = read_json(a, "tools", p->tools, NULL, &v, err);
     if (st == GG_OK && p->tools && !set_member(a, d, "tools", v))
         st = error_nomem(err);
     if (st != GG_OK || !p->arguments)
         return st;
-    st = read_json(a, "arguments", p->arguments, &v, err);
+    st = read_json(a, "arguments", p->arguments, NULL, &v, err);
     if (st == GG_OK && v.type != CHAT_DICT)
         st = error_set(err, GG_ERR_ARG, "arguments: no JSON object");
     for (size_t i = 0; st == GG_OK && i < v.dict->n; i++)

@@ -13,6 +13,7 @@ struct chat_request {
     const struct gg_message *messages;
     size_t n, first;
     const struct gg_chat_params *params;
+    bool as_they_are; /* arguments of calls: objects, or JSON in a string */
 };
 
 /* The text, in the arena: that of all messages, or of those from `first` on and

@@ -1,0 +1,23 @@
+/* tool_cut.h - where texts are alike: in whole tags and characters */
+#ifndef CHAT_TOOL_CUT_H
+#define CHAT_TOOL_CUT_H
+
+#include "chat/value.h"
+
+/* Where the token that begins at `at` ends: <...>, [NAME], or one byte. One
+ * that has no end reaches to the end of the text. */
+size_t
+chat_tool_token(const struct chat_string *s, size_t at);
+
+/* Where the last token begins. */
+size_t
+chat_tool_last(const struct chat_string *s);
+
+/* Bytes of the tokens with which both begin, or end. */
+size_t
+chat_tool_alike(const struct chat_string *a, const struct chat_string *b);
+size_t
+chat_tool_alike_behind(const struct chat_string *a,
+                       const struct chat_string *b);
+
+#endif

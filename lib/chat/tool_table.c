@@ -1,0 +1,46 @@
+/* tool_table.c - forms of calls that are known, and what renders don't tell */
+#include <config.h>
+
+#include "chat/tool_form.h"
+
+/* The first that has both signs counts. */
+const struct tool_known chat_tool_known[] = {
+    { .name = "harmony",
+      .signs = { " to=functions.", "<|channel|>commentary" },
+      .begins = { " to=functions.", "<|channel|>commentary to=functions." },
+      .ends = "<|call|>",
+      .open = "<|channel|>commentary",
+      .behind = "\2<|message|>" },
+    { .name = "gemma4", .signs = { "<|tool_call>call:" } },
+    { .name = "kimi-k2",
+      .signs = { "<|tool_call_begin|>functions." },
+      .begins = { "<|tool_call_begin|>" } },
+    { .name = "kimi-k3",
+      .signs = { "<|open|>call tool=" },
+      .begins = { "<|open|>tools<|sep|>" } },
+    { .name = "lfm2", .signs = { "<|tool_call_start|>[" } },
+    { .name = "deepseek-v3.2", .signs = { "<｜DSML｜invoke" } },
+    { .name = "deepseek",
+      .signs = { "<｜tool▁call▁begin｜>" },
+      .begins = { "<｜tool▁call▁begin｜>" } },
+    { .name = "ministral", .signs = { "[TOOL_CALLS]probe_ab[ARGS]" } },
+    { .name = "mistral", .signs = { "[TOOL_CALLS]" } },
+    { .name = "qwen3-coder",
+      .signs = { "<tool_call>\n<function=" },
+      .begins = { "<function=" } },
+    { .name = "seed", .signs = { "<seed:tool_call>" } },
+    { .name = "minimax-m2", .signs = { "<minimax:tool_call>" } },
+    { .name = "glm", .signs = { "<tool_call>", "<arg_key>" } },
+    { .name = "hunyuan", .signs = { "<tool_sep", "<arg_key" } },
+    { .name = "functionary", .signs = { "<function=probe_ab>{" } },
+    { .name = "apertus", .signs = { "<|tools_prefix|>" } },
+    { .name = "cohere", .signs = { "<|START_ACTION|>" } },
+    { .name = "hermes", .signs = { "<tool_call>\n{\"name\"" } },
+    { .name = "llama3",
+      .signs = { "{\"name\": \"probe_ab\", \"parameters\"",
+                 "<|start_header_id|>" },
+      .begins = { "<|python_tag|>" },
+      .ends = "<|eom_id|>",
+      .open = "<|python_tag|>" },
+    { .name = NULL },
+};

@@ -1,0 +1,54 @@
+/* tool_text.h - text that grows, and JSON that is written to it */
+#ifndef CHAT_TOOL_TEXT_H
+#define CHAT_TOOL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All zero is the empty one; chat_tool_text_clear() it. */
+struct tool_text {
+    char *s;
+    size_t n, cap;
+    bool failed; /* there was no memory: what is added is lost */
+};
+
+void
+chat_tool_put(struct tool_text *t, const char *s, size_t n);
+void
+chat_tool_puts(struct tool_text *t, const char *s);
+/* Shortens it. */
+void
+chat_tool_text_cut(struct tool_text *t, size_t n);
+void
+chat_tool_text_clear(struct tool_text *t);
+
+/* Bytes as a string of JSON, with its quotation marks; bytes that are no UTF-8
+ * become U+FFFD. */
+void
+chat_tool_put_string(struct tool_text *t, const char *s, size_t n);
+/* The same without the marks. */
+void
+chat_tool_put_escaped(struct tool_text *t, const char *s, size_t n);
+
+/* A value at s[*at..n) as JSON, as Python prints it, or as Gemma writes it:
+ * adds it as JSON, and moves *at behind it. False: there is none; *at is how
+ * far it was looked for, and what was added is to be cut off. */
+bool
+chat_tool_value(struct tool_text *t, const char *s, size_t n, size_t *at);
+
+/* Whether s[0..n) is one value of JSON, and white space. */
+bool
+chat_tool_is_json(const char *s, size_t n);
+
+/* The end of the object or array of JSON that begins at s[at], by its brackets
+ * and strings alone; 0: it has none. */
+size_t
+chat_tool_extent(const char *s, size_t n, size_t at);
+
+static inline bool
+chat_tool_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+#endif
