@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/chat.h"
+#include "common/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,40 @@ chat_answer(struct chat *c, const char *text, size_t len)
         append(&c->messages[c->n - 1], text, len);
     else
         chat_add(c, GG_ROLE_ASSISTANT, text, len);
+}
+
+void
+chat_move(struct chat *c, struct chat *from, size_t n)
+{
+    for (size_t i = n; i < from->n; i++) {
+        const struct gg_message *m = &from->messages[i];
+
+        chat_add(c, m->role, m->content, m->len);
+        c->json[c->n - 1] = from->json[i];
+        from->json[i] = NULL;
+    }
+    chat_truncate(from, n);
+}
+
+void
+chat_write(const struct chat *c, struct buffer *out)
+{
+    static const char *const roles[] = { "system", "user", "assistant",
+                                         "tool" };
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct gg_message *m = &c->messages[i];
+
+        buffer_format(out, "%s\n", i ? "," : "[");
+        if (c->json[i]) {
+            buffer_add(out, c->json[i], strlen(c->json[i]));
+            continue;
+        }
+        buffer_format(out, "{\"role\": \"%s\", \"content\": ", roles[m->role]);
+        cli_json_add(out, m->content ? m->content : "", m->len);
+        buffer_char(out, '}');
+    }
+    buffer_format(out, "%s]\n", c->n ? "\n" : "[");
 }
 
 void

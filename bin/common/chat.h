@@ -19,6 +19,13 @@ chat_add(struct chat *c, enum gg_role role, const char *text, size_t len);
 /* The assistant has said this: a message of its own, or more of the last. */
 void
 chat_answer(struct chat *c, const char *text, size_t len);
+/* Adds the messages of `from` behind its first n, which keeps those only. */
+void
+chat_move(struct chat *c, struct chat *from, size_t n);
+/* Adds all messages as an array in JSON, a line each. */
+struct buffer;
+void
+chat_write(const struct chat *c, struct buffer *out);
 /* Forgets all but the first n messages. */
 void
 chat_truncate(struct chat *c, size_t n);

@@ -33,7 +33,7 @@ struct options {
     bool echo, raw;
     enum special special;
     bool strict; /* a byte without a token is an error */
-    bool chat, messages, interactive;
+    bool chat, messages, interactive, commands;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
     int64_t date;                            /* 0: not said */
@@ -96,9 +96,11 @@ struct generate {
 void
 generate_prompt(struct generate *g, struct prompt *out);
 
-/* What is new in the conversation, after the answer's tail. */
-void
-generate_turn_prompt(struct generate *g, struct prompt *out);
+/* What is new in the conversation, after the answer's tail. What is in *out,
+ * which was all zero, is to be cleared even if this fails. */
+enum gg_status
+generate_turn_prompt(struct generate *g, struct prompt *out,
+                     struct gg_error *err);
 void
 prompt_clear(struct prompt *p);
 

@@ -2,106 +2,136 @@
 #include <config.h>
 
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <stdarg.h>
+#include <string.h>
 
 #include "common/terminal.h"
-#include "gg-generate/generate.h"
-#include "gg-generate/reader.h"
+#include "gg-generate/interactive.h"
 
-enum {
-    MAX_LINE = 1 << 24, /* bytes */
-};
-
-/* What the user writes. */
-struct input {
-    struct reader lines;
-    bool terminal, prompt;
-};
-
-/* On a terminal an interrupt starts the line anew, and the terminal forgets
- * what it had of it. False: there is nothing more to be done. */
-static bool
-heed_signal(struct input *in)
+void
+talk_tell(const struct talk *t, const char *fmt, ...)
 {
-    if (!in->terminal || cli_signal() != SIGINT)
-        return false;
-    cli_forget_signal();
-    reader_drop(&in->lines);
-    if (in->prompt)
-        fputs("\n> ", stderr);
+    va_list ap;
+
+    if (!t->in.prompt)
+        return;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+/* What the answer leaves. False: the conversation cannot go on. */
+static bool
+end_answer(struct talk *t, bool heard)
+{
+    struct generate *g = t->g;
+    struct prompt_source *s = &g->source;
+    struct gg_error err;
+
+    if (heard) {
+        chat_answer(&s->chat, g->answer.text.p, g->answer.text.len);
+        s->done = s->chat.n;
+    } else if (t->n_turns) {
+        cli_check(turns_back(t, false, &err), &err);
+        turns_pop(t);
+    }
+    s->goes_on = false;
+    terminal_write("\n", 1, false);
+    cli_flush();
+    if (t->in.terminal && cli_signal() == SIGINT)
+        cli_forget_signal();
+    return !cli_signal();
+}
+
+/* A prompt that is refused ends the tool, but where somebody can give
+ * another. */
+static bool
+refuse(struct talk *t, const struct gg_error *why)
+{
+    struct gg_error err;
+
+    if (!t->in.commands)
+        cli_die("%s", why->message);
+    cli_warn("%s", why->message);
+    cli_check(turns_back(t, false, &err), &err);
+    turns_pop(t);
     return true;
 }
 
-/* The message that the user writes; false: no more. */
-static bool
-ask(struct input *in, struct chat *chat)
+bool
+talk_answer(struct talk *t)
 {
-    enum reader_state state;
-    const char *line;
-    size_t len;
+    struct prompt prompt = { 0 };
+    struct gg_error err;
+    enum gg_status st = generate_turn_prompt(t->g, &prompt, &err);
+    bool more = st == GG_OK ? end_answer(t, generate_answer(t->g, &prompt))
+                            : refuse(t, &err);
 
-    do {
-        if (in->prompt)
-            fputs("> ", stderr);
-        do
-            state = reader_next(&in->lines, true, &line, &len);
-        while (state == READER_WAITS && heed_signal(in));
-    } while (state == READER_RECORD && reader_is_blank(line, len));
-    if (state == READER_RECORD)
-        chat_add(chat, GG_ROLE_USER, line, len);
-    else if (in->prompt)
-        fputc('\n', stderr);
-    return state == READER_RECORD;
+    prompt_clear(&prompt);
+    return more;
 }
 
-/* The answer to what is new in the conversation, which has `before` messages if
- * it is not heard. False: it cannot go on. */
-static bool
-answer(struct generate *g, struct prompt *prompt, bool terminal, size_t before)
+bool
+talk_say(struct talk *t, const char *text, size_t len)
 {
-    struct prompt_source *s = &g->source;
-    struct chat *chat = &s->chat;
-    bool heard = generate_answer(g, prompt);
+    struct chat *chat = &t->g->source.chat;
 
-    if (heard)
-        chat_answer(chat, g->answer.text.p, g->answer.text.len);
-    if (heard)
-        s->done = chat->n;
-    else
-        chat_truncate(chat, before);
-    s->goes_on = false;
-    prompt_clear(prompt);
-    terminal_write("\n", 1, false);
-    cli_flush();
-    if (terminal && cli_signal() == SIGINT)
-        cli_forget_signal();
-    return !cli_signal();
+    buffer_add(&t->before, text, len);
+    turns_push(t, chat->n, 1);
+    chat_add(chat, GG_ROLE_USER, t->before.p, t->before.len);
+    t->before.len = 0;
+    return talk_answer(t);
+}
+
+/* The prompt that the options name. */
+static bool
+answer_first(struct talk *t, struct prompt *first)
+{
+    struct chat *chat = &t->g->source.chat;
+    size_t n = chat->n;
+    bool asked = n && chat->messages[n - 1].role == GG_ROLE_USER;
+    bool more;
+
+    if (asked)
+        turns_push(t, n - 1, 1);
+    more = end_answer(t, generate_answer(t->g, first));
+    prompt_clear(first);
+    return more;
+}
+
+/* A message, or a command. False: the conversation ends. */
+static bool
+take(struct talk *t)
+{
+    struct input *in = &t->in;
+    const char *text = in->text.p;
+    size_t n = in->text.len, slash = 0;
+
+    if (in->commands && !in->is_block && n && *text == '/') {
+        if (n == 1 || text[1] != '/') {
+            buffer_char(&in->text, '\0');
+            return command_run(t, in->text.p);
+        }
+        slash = 1;
+    }
+    return talk_say(t, text + slash, n - slash);
 }
 
 void
 generate_interactive(struct generate *g, struct prompt *first)
 {
-    struct input in = { .lines = { .fd = STDIN_FILENO,
-                                   .name = "standard input",
-                                   .what = "a line",
-                                   .end = '\n',
-                                   .max = MAX_LINE,
-                                   .max_lost = MAX_LINE },
-                        .terminal = isatty(STDIN_FILENO) };
-    struct chat *chat = &g->source.chat;
-    size_t before = g->loaded || g->o->system != NULL;
-    struct prompt prompt = { 0 };
+    struct talk t = { .g = g, .hidden = g->loaded };
     bool more = true;
 
-    in.prompt = in.terminal && isatty(STDERR_FILENO);
+    input_open(&t.in, g->o->commands);
     if (first->n || first->goes_on)
-        more = answer(g, first, in.terminal, before);
+        more = answer_first(&t, first);
     else
         prompt_source_begin(g, &g->source);
-    for (before = chat->n; more && ask(&in, chat); before = chat->n) {
-        generate_turn_prompt(g, &prompt);
-        more = answer(g, &prompt, in.terminal, before);
-    }
-    reader_clear(&in.lines);
+    while (more && input_ask(&t.in, t.before.len > 0))
+        more = take(&t);
+    turns_clear(&t);
+    buffer_clear(&t.before);
+    input_close(&t.in);
 }

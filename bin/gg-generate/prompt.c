@@ -112,10 +112,16 @@ generate_prompt(struct generate *g, struct prompt *out)
     free(text);
 }
 
-void
-generate_turn_prompt(struct generate *g, struct prompt *out)
+enum gg_status
+generate_turn_prompt(struct generate *g, struct prompt *out,
+                     struct gg_error *err)
 {
-    encode(g, out);
+    enum gg_status st =
+        prompt_source_encode(g, &g->source, &g->o->choices, out, err);
+
+    if (st != GG_OK)
+        return st;
     generate_tell_left_out(g, cli_input_name(NULL));
     add_tail(&g->answer, out);
+    return GG_OK;
 }

@@ -22,7 +22,7 @@ mkfifo keys
 : >prompts
 # What is typed is not echoed into what is compared; the shell outlives an
 # interrupt, which is for gg-generate.
-timeout 250 script -qefc 'trap : INT; stty -echo; gg-generate -i --template alpaca \
+TERM=dumb timeout 250 script -qefc 'trap : INT; stty -echo; gg-generate -i --template alpaca \
     --ignore-eog -c 100000 -s 1 >answers 2>/dev/tty; echo "status $?" >status' \
     prompts <keys >/dev/null &
 exec 3>keys
