@@ -167,10 +167,11 @@ logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
     buffer_format(out, "],\"refusal\":null}");
 }
 
+/* What any reader of JSON takes for a member's name. */
 static bool
-is_utf8(const struct buffer *b)
+is_name(const struct buffer *b)
 {
-    bool valid = true;
+    bool valid = !b->len || !memchr(b->p, '\0', b->len);
 
     for (size_t at = 0, n; at < b->len && valid; at += n) {
         n = utf8_next(b->p + at, b->len - at, &valid);
@@ -179,15 +180,15 @@ is_utf8(const struct buffer *b)
     return valid;
 }
 
-/* Tokens are names of members there: where one is no character, its bytes have
- * to be told apart. */
+/* Tokens are names of members there: those of what are no characters are made
+ * of their bytes, so that they can be told apart. */
 static void
 add_text_token(const struct gg_vocab *vocab, int32_t id, struct buffer *out)
 {
     struct buffer name = { 0 }, shown = { 0 };
 
     set_name(vocab, id, &name);
-    if (is_utf8(&name)) {
+    if (is_name(&name)) {
         cli_json_add(out, name.p, name.len);
     } else {
         buffer_format(&shown, "bytes:");

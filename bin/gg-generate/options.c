@@ -126,7 +126,7 @@ const struct cli_option generate_rows[] = {
       "jsonl: an answer has the other members of its record" },
     { "jsonl", 0, CLI_CONST, NULL,
       "to each object in JSON, a line each: members are prompt or messages, "
-      "and options", AT(form), FORM_JSONL },
+      "and options; or to each request of OpenAI's batch files", AT(form), FORM_JSONL },
     { "batch", 0, CLI_INT, "N", "records answered at once (8)", AT(n_batch),
       1, MAX_BATCH, .only_with = RECORDS },
     { "resume", 0, CLI_TEXT, "FILE",

@@ -134,25 +134,33 @@ prompt_source_begin(const struct generate *g, struct prompt_source *s)
 }
 
 enum gg_status
+prompt_source_open_text(struct generate *g, struct prompt_source *s,
+                        const char *text, size_t len, struct gg_error *err)
+{
+    const char *suffix = g->o->suffix;
+
+    s->text = text;
+    s->len = len;
+    s->goes_on = g->loaded && len == 0 && g->o->bos != BOS_FIRST;
+    return suffix ? prompt_source_add_suffix(g, s, suffix, strlen(suffix), err)
+                  : GG_OK;
+}
+
+enum gg_status
 prompt_source_open(struct generate *g, struct prompt_source *s,
                    const char *text, size_t len, struct gg_error *err)
 {
-    const struct options *o = g->o;
-
-    if (o->messages)
+    if (g->o->messages)
         return prompt_source_open_messages(g, s, text, len, err);
-    s->text = text;
-    s->len = len;
-    s->goes_on = g->loaded && len == 0 && (o->chat || o->bos != BOS_FIRST);
-    if (o->chat && len == 0 && !s->goes_on)
+    if (!g->o->chat)
+        return prompt_source_open_text(g, s, text, len, err);
+    s->goes_on = g->loaded && len == 0;
+    if (len == 0 && !s->goes_on)
         return cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
-    if (o->chat)
-        prompt_source_begin(g, s);
-    if (o->chat && len)
+    prompt_source_begin(g, s);
+    if (len)
         chat_add(&s->chat, GG_ROLE_USER, text, len);
-    return o->suffix ? prompt_source_add_suffix(g, s, o->suffix,
-                                                strlen(o->suffix), err)
-                     : GG_OK;
+    return GG_OK;
 }
 
 enum gg_status

@@ -29,6 +29,10 @@ struct prompt_source {
 enum gg_status
 prompt_source_open(struct generate *g, struct prompt_source *s,
                    const char *text, size_t len, struct gg_error *err);
+/* The same of a text that is no message, whatever the options want. */
+enum gg_status
+prompt_source_open_text(struct generate *g, struct prompt_source *s,
+                        const char *text, size_t len, struct gg_error *err);
 /* The text is what stands before a gap, and this after it, which outlives the
  * source, too. */
 enum gg_status

@@ -51,10 +51,14 @@ record_encode(struct generate *g, struct record *r, bool messages,
 {
     const struct choices *choices = r->choices.n ? &r->choices : &g->o->choices;
     struct prompt_source s = { 0 };
-    enum gg_status st = messages
-                            ? prompt_source_open_messages(g, &s, text, len, err)
-                            : prompt_source_open(g, &s, text, len, err);
+    enum gg_status st;
 
+    if (messages)
+        st = prompt_source_open_messages(g, &s, text, len, err);
+    else if (r->batch) /* which says itself what it is */
+        st = prompt_source_open_text(g, &s, text, len, err);
+    else
+        st = prompt_source_open(g, &s, text, len, err);
     if (st == GG_OK && r->suffix)
         st = prompt_source_add_suffix(g, &s, r->suffix, r->n_suffix, err);
     if (st == GG_OK && s.suffix && r->choices.n)
