@@ -1,7 +1,7 @@
 /* batch.c - records of OpenAI's batch files: a request each, by its id */
 #include <config.h>
 
-#include "gg-generate/batch.h"
+#include "gg-generate/records.h"
 
 #ifdef HAVE_JANSSON
 
@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gg-generate/batch.h"
 #include "gg-generate/members.h"
 
 struct batch {

@@ -1,13 +1,14 @@
 /* json_prompt.c - the prompt of a record in JSON */
 #include <config.h>
 
-#include "gg-generate/json_prompt.h"
+#include "gg-generate/records.h"
 
 #ifdef HAVE_JANSSON
 
 #include <math.h>
 #include <string.h>
 
+#include "gg-generate/json_prompt.h"
 #include "gg-generate/members.h"
 
 /* The array as it stands in the line. */

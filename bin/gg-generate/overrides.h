@@ -7,6 +7,20 @@
 
 #include "gg-generate/records.h"
 
+/* A member of a record. */
+struct override {
+    struct generate *g;
+    struct record *r;
+    const char *key;
+    json_t *value;
+    json_t *object;   /* that it is of, */
+    const char *text; /* which is this text */
+};
+
+/* Takes a grammar, json_schema or response_format. */
+enum gg_status
+override_constraint(const struct override *o, struct gg_error *err);
+
 /* Takes the members of the object, which is `text` as well, that are options;
  * all others mean something else. */
 enum gg_status
