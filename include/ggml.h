@@ -1602,6 +1602,77 @@ GGML_API struct ggml_tensor *
 ggml_add_rel_pos_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                          struct ggml_tensor *pw, struct ggml_tensor *ph);
 
+/* -- Op builders: recurrences -- */
+
+/* All F32. A state is a matrix that a head keeps from token to token. Results
+ * hold what the tokens give, as many rows as there are tokens in all, and
+ * behind it the states after the last token of each sequence; with K > 1 those
+ * of the last K tokens, the last one's first, or of all where a sequence has
+ * fewer. */
+
+/* A short convolution, each channel alone: sx [d_conv - 1 + tokens, channels,
+ * sequences], c [d_conv, channels] -> [channels, tokens, sequences]. */
+GGML_API struct ggml_tensor *
+ggml_ssm_conv(struct ggml_context *ctx, struct ggml_tensor *sx,
+              struct ggml_tensor *c);
+
+/* Mamba's selective scan (Gu, Dao 2023, 2024): with d = softplus(dt) a head and
+ * token, S = exp(d A) S + d x B^T, y = S C. s [d_state, dim, heads, states], of
+ * which ids I32 [sequences] says a sequence's; x [dim, heads, tokens,
+ * sequences], dt [heads, tokens, sequences], A [d_state or 1, heads], B and C
+ * [d_state, groups, tokens, sequences], each for heads / groups neighbours ->
+ * y, then states, [n]. K > 1 only where A is a number a head. */
+GGML_API struct ggml_tensor *
+ggml_ssm_scan(struct ggml_context *ctx, struct ggml_tensor *s,
+              struct ggml_tensor *x, struct ggml_tensor *dt,
+              struct ggml_tensor *A, struct ggml_tensor *B,
+              struct ggml_tensor *C, struct ggml_tensor *ids, int64_t K);
+
+/* RWKV 6 (Peng et al. 2024): y = (S + u k v^T)^T r, then S = w S + k v^T, u and
+ * w by rows. k, v, r and td (w) [n, heads, tokens], tf (u) [n, heads], state
+ * [n n heads, sequences], row i for k's element i -> [n heads, tokens + n
+ * sequences]. */
+GGML_API struct ggml_tensor *
+ggml_rwkv_wkv6(struct ggml_context *ctx, struct ggml_tensor *k,
+               struct ggml_tensor *v, struct ggml_tensor *r,
+               struct ggml_tensor *tf, struct ggml_tensor *td,
+               struct ggml_tensor *state);
+
+/* Gated linear attention (Yang et al. 2023): S = g S + k v^T, g by rows, y =
+ * scale S^T q; shapes as above. */
+GGML_API struct ggml_tensor *
+ggml_gated_linear_attn(struct ggml_context *ctx, struct ggml_tensor *k,
+                       struct ggml_tensor *v, struct ggml_tensor *q,
+                       struct ggml_tensor *g, struct ggml_tensor *state,
+                       float scale);
+
+/* RWKV 7 (Peng et al. 2025): S = S diag(w) + v k^T + (S a) b^T, y = S r; all [n,
+ * heads, tokens], row i of a state for v's element i. */
+GGML_API struct ggml_tensor *
+ggml_rwkv_wkv7(struct ggml_context *ctx, struct ggml_tensor *r,
+               struct ggml_tensor *w, struct ggml_tensor *k,
+               struct ggml_tensor *v, struct ggml_tensor *a,
+               struct ggml_tensor *b, struct ggml_tensor *state);
+
+/* x of a x = b: a [n, n, p, q], its lower triangle with nothing 0 on the
+ * diagonal, b [m, n, p, q] -> [m, n, p, q]. left and lower are true, uni
+ * false. */
+GGML_API struct ggml_tensor *
+ggml_solve_tri(struct ggml_context *ctx, struct ggml_tensor *a,
+               struct ggml_tensor *b, bool left, bool lower, bool uni);
+
+/* Gated delta rule (Yang et al. 2024): S = S diag(exp(g)), S = S + beta (v - S
+ * k) k^T, y = S q / sqrt(n). q and k [n, their heads, tokens, sequences], of
+ * which value head h has number h modulo theirs; v [n, heads, tokens,
+ * sequences], g [1 or n, heads, tokens, sequences], beta [1, ...], state [n, n,
+ * heads, sequences], row i for v's element i -> [n heads, tokens sequences + K
+ * n sequences]. */
+GGML_API struct ggml_tensor *
+ggml_gated_delta_net(struct ggml_context *ctx, struct ggml_tensor *q,
+                     struct ggml_tensor *k, struct ggml_tensor *v,
+                     struct ggml_tensor *g, struct ggml_tensor *beta,
+                     struct ggml_tensor *state, int64_t K);
+
 /* -- Op builders: functions of the program -- */
 
 /* Piece ith of nth of the work on dst; pieces may run at the same time. */

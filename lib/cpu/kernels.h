@@ -76,6 +76,41 @@ struct cpu_small_batch {
     const char *prefetch;
 };
 
+/* A token's step of a recurrence, for rows of n floats of a state, where row i
+ * belongs to x[i] and out[i]:
+ *
+ *     e = a . row                            without a: 0
+ *     row = w row + x k + e b                without b: beta (x - e) k for the
+ *     out = scale (r . row)                  last two
+ *
+ * element by element but for e and x. The new rows may lie where the old do. */
+struct cpu_recurrence {
+    int64_t n, n_rows;
+    const float *from;
+    float *to;
+    const float *w, *k, *r; /* n each */
+    const float *a, *b;     /* n each, or NULL */
+    const float *x;         /* n_rows */
+    float beta, scale;
+    float *out; /* n_rows */
+};
+
+/* The same where a row belongs to k[i], and its elements to v and out:
+ *
+ *     out = out + q[i] (row + u[i] k[i] v)    with u; w[i] row + k[i] v without
+ *     row = w[i] row + k[i] v
+ *
+ * in the order of rows. */
+struct cpu_outer_recurrence {
+    int64_t n, n_rows;
+    const float *from;
+    float *to;
+    const float *w, *k, *q; /* n_rows each */
+    const float *u;         /* n_rows, or NULL */
+    const float *v;         /* n */
+    float *out;             /* n */
+};
+
 typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);
 typedef void (*cpu_zip_fn)(int64_t n, float *y, const float *a, const float *b);
 
@@ -128,6 +163,8 @@ struct cpu_kernels {
      * neighbour; n values each, n even. */
     void (*rotate_pairs)(int64_t n, float *y, const float *x, const float *c,
                          const float *s);
+    void (*recur)(const struct cpu_recurrence *p);
+    void (*recur_outer)(const struct cpu_outer_recurrence *p);
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or

@@ -213,6 +213,94 @@ check_rotate(const struct cpu_kernels *c, const struct cpu_kernels *k)
 }
 
 /* All 65,536 halves there and back, and floats that round. */
+/* Rows of ya and yb by one step, with and without what may be missing. */
+static bool
+check_recurrence(const struct cpu_kernels *c, const struct cpu_kernels *k,
+                 int64_t n, bool a, bool b)
+{
+    enum {
+        ROWS = 6
+    };
+    static float from[ROWS * LONGEST], to[2][ROWS * LONGEST];
+    struct cpu_recurrence p = { .n = n,
+                                .n_rows = ROWS,
+                                .from = from,
+                                .to = to[0],
+                                .w = xs,
+                                .k = zs,
+                                .r = xs,
+                                .a = a ? zs : NULL,
+                                .b = b ? xs : NULL,
+                                .x = zs + LONGEST - ROWS,
+                                .beta = 0.5f,
+                                .scale = 0.25f,
+                                .out = ya };
+    bool good = true;
+
+    fill(from, ROWS * n, 1);
+    c->recur(&p);
+    p.to = to[1];
+    p.out = yb;
+    k->recur(&p);
+    for (int i = 0; i < ROWS; i++)
+        good = good && near(ya[i], yb[i], 64, (float)n);
+    for (int64_t i = 0; i < ROWS * n; i++)
+        good = good && near(to[0][i], to[1][i], 64, (float)n);
+    return good;
+}
+
+static bool
+check_outer(const struct cpu_kernels *c, const struct cpu_kernels *k, int64_t n,
+            bool u)
+{
+    enum {
+        ROWS = 5
+    };
+    static float from[ROWS * LONGEST], to[2][ROWS * LONGEST];
+    struct cpu_outer_recurrence p = { .n = n,
+                                      .n_rows = ROWS,
+                                      .from = from,
+                                      .to = to[0],
+                                      .w = xs,
+                                      .k = zs,
+                                      .q = xs + ROWS,
+                                      .u = u ? zs + ROWS : NULL,
+                                      .v = zs,
+                                      .out = ya };
+    bool good;
+
+    fill(from, ROWS * n, 1);
+    memset(ya, 0, (size_t)n * sizeof(*ya));
+    memset(yb, 0, (size_t)n * sizeof(*yb));
+    yb[n] = 12345;
+    c->recur_outer(&p);
+    p.to = to[1];
+    p.out = yb;
+    k->recur_outer(&p);
+    good = same_row(n, 16, ROWS);
+    for (int64_t i = 0; i < ROWS * n; i++)
+        good = good && near(to[0][i], to[1][i], 4, 2);
+    return good;
+}
+
+static bool
+check_recurrences(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        int64_t n = sizes[s];
+
+        fill(xs, LONGEST, 1);
+        fill(zs, LONGEST, 1);
+        good = check_recurrence(c, k, n, false, false) &&
+               check_recurrence(c, k, n, true, false) &&
+               check_recurrence(c, k, n, true, true) &&
+               check_outer(c, k, n, false) && check_outer(c, k, n, true);
+    }
+    return good;
+}
+
 static bool
 check_conversion(const struct cpu_kernels *c, const struct cpu_kernels *k,
                  enum ggml_type type)
@@ -313,6 +401,7 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_scales(c, k), k, "scale");
     say(check_sums(c, k), k, "sums, max, exp_sum");
     say(check_rotate(c, k), k, "rotate");
+    say(check_recurrences(c, k), k, "recur, recur_outer");
     say(check_column(c, k) && check_bad_column(k), k, "columns in eight bits");
     say(check_panel(c, k), k, "multiply_panel");
     say(check_transpose(k), k, "transpose");

@@ -131,6 +131,10 @@ fill(struct ggml_tensor *t)
 
 /* -- Cases -- */
 
+#define F32  GGML_TYPE_F32
+#define F16  GGML_TYPE_F16
+#define BF16 GGML_TYPE_BF16
+
 static struct ggml_tensor *
 first(const struct op_case *c)
 {
@@ -237,6 +241,44 @@ BUILD(conv_transpose_2d,
 BUILD(get_rel_pos, ggml_get_rel_pos(g, a, 7, 7))
 BUILD(add_rel_pos, ggml_add_rel_pos(g, a, in(GGML_TYPE_F32, 5, 4, 3, n[2]),
                                     in(GGML_TYPE_F32, 5, 4, 3, n[2])))
+
+/* q or v [n, heads, tokens, sequences], keys for half the heads, gates for an
+ * element or a head, arg states. */
+static struct ggml_tensor *
+delta_net(const struct op_case *c)
+{
+    const int64_t *n = c->ne;
+
+    return ggml_gated_delta_net(
+        made.nodes, in(F32, n[0], n[1] / 2, n[2], n[3]),
+        in(F32, n[0], n[1] / 2, n[2], n[3]), first(c),
+        in(F32, c->arg == 1 ? 1 : n[0], n[1], n[2], n[3]),
+        in(F32, 1, n[1], n[2], n[3]), in(F32, n[0], n[0], n[1], n[3]), c->arg);
+}
+
+/* x [dim, heads, tokens, sequences], decays for arg elements of a state. */
+static struct ggml_tensor *
+ssm_scan(const struct op_case *c)
+{
+    const int64_t *n = c->ne;
+
+    made.limit = (int)n[3];
+    return ggml_ssm_scan(
+        made.nodes, in(F32, 24, n[0], n[1], n[3]), first(c),
+        in(F32, n[1], n[2], n[3], 1), in(F32, c->arg, n[1], 1, 1),
+        in(F32, 24, n[1] / 2, n[2], n[3]), in(F32, 24, n[1] / 2, n[2], n[3]),
+        in(GGML_TYPE_I32, n[3], 1, 1, 1), 1);
+}
+
+#define SAME  in(F32, n[0], n[1], n[2], 1)
+#define STATE in(F32, n[0] * n[0] * n[1], 2, 1, 1)
+BUILD(wkv6,
+      ggml_rwkv_wkv6(g, a, SAME, SAME, in(F32, n[0], n[1], 1, 1), SAME, STATE))
+BUILD(wkv7, ggml_rwkv_wkv7(g, a, SAME, SAME, SAME, SAME, SAME, STATE))
+BUILD(gated_linear, ggml_gated_linear_attn(g, a, SAME, SAME, SAME, STATE, 0.5f))
+BUILD(ssm_conv, ggml_ssm_conv(g, a, in(F32, 4, n[1], 1, 1)))
+BUILD(solve_tri,
+      ggml_solve_tri(g, a, in(F32, 70, n[0], n[2], n[3]), true, true, false))
 
 static struct ggml_tensor *
 get_rows(const struct op_case *c)
@@ -366,10 +408,6 @@ BUILD(custom, ggml_custom_4d(g, GGML_TYPE_F32, n[0], n[1], n[2], n[3], &a, 1,
                              sum_up, 2, NULL))
 
 /* -- The table -- */
-
-#define F32  GGML_TYPE_F32
-#define F16  GGML_TYPE_F16
-#define BF16 GGML_TYPE_BF16
 
 static const struct op_case fixed[] = {
     { "add", add, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
@@ -532,6 +570,27 @@ static const struct op_case fixed[] = {
       0 },
     { "get_rel_pos", get_rel_pos, 0, F16, F32, { 33, 13, 1, 1 }, 0 },
     { "add_rel_pos", add_rel_pos, 0, F32, F32, { 25, 12, 3, 1 }, 0 },
+    { "gated_delta_net", delta_net, 1e-11, F32, F32, { 37, 4, 7, 2 }, 1 },
+    { "gated_delta_net, gates an element",
+      delta_net,
+      1e-11,
+      F32,
+      F32,
+      { 64, 2, 5, 1 },
+      3 },
+    { "ssm_scan", ssm_scan, 1e-11, F32, F32, { 37, 4, 7, 2 }, 1 },
+    { "ssm_scan, decays an element",
+      ssm_scan,
+      1e-11,
+      F32,
+      F32,
+      { 1, 20, 7, 2 },
+      24 },
+    { "rwkv_wkv6", wkv6, 1e-11, F32, F32, { 37, 3, 10, 1 }, 0 },
+    { "rwkv_wkv7", wkv7, 1e-10, F32, F32, { 37, 3, 10, 1 }, 0 },
+    { "gated_linear_attn", gated_linear, 1e-11, F32, F32, { 37, 3, 10, 1 }, 0 },
+    { "ssm_conv", ssm_conv, 0, F32, F32, { 12, 37, 2, 1 }, 0 },
+    { "solve_tri", solve_tri, 0, F32, F32, { 9, 9, 3, 2 }, 0 },
     { "map_custom1", map_1, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
     { "map_custom2", map_2, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
     { "map_custom3", map_3, 0, F32, F32, { 17, 3, 1, 1 }, 0 },

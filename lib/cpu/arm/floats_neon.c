@@ -4,11 +4,13 @@
 #include "cpu/gemm/attention_panels.h"
 #include "cpu/gemm/float_gemm.h"
 #include "cpu/vector_elementwise.h"
+#include "cpu/vector_recurrence.h"
 
 void
 cpu_fill_neon(struct cpu_kernels *k)
 {
     cpu_fill_rows(k);
+    cpu_fill_recurrences(k);
     cpu_fill_panel_kernels(k);
     cpu_fill_small_batch(k);
     cpu_fill_float_products(k);

@@ -28,6 +28,10 @@ extern const struct cpu_op cpu_op_pool_1d, cpu_op_pool_2d, cpu_op_upscale;
 extern const struct cpu_op cpu_op_pad, cpu_op_pad_reflect_1d, cpu_op_roll;
 extern const struct cpu_op cpu_op_arange, cpu_op_timestep_embedding;
 extern const struct cpu_op cpu_op_get_rel_pos, cpu_op_add_rel_pos;
+extern const struct cpu_op cpu_op_ssm_conv, cpu_op_ssm_scan;
+extern const struct cpu_op cpu_op_gated_delta_net, cpu_op_rwkv_wkv6;
+extern const struct cpu_op cpu_op_gated_linear_attn, cpu_op_rwkv_wkv7;
+extern const struct cpu_op cpu_op_solve_tri;
 extern const struct cpu_op cpu_op_map_custom1, cpu_op_map_custom2;
 extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
 

@@ -225,6 +225,7 @@ cpu_fill_reference(struct cpu_kernels *k)
     fill_conversions(k);
     cpu_fill_products(k);
     cpu_fill_panels(k);
+    cpu_fill_reference_recurrences(k);
     k->add = add;
     k->sub = sub;
     k->mul = mul;

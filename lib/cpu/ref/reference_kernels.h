@@ -12,6 +12,10 @@ cpu_fill_products(struct cpu_kernels *k);
 void
 cpu_fill_panels(struct cpu_kernels *k);
 
+/* Fills those of recurrences. */
+void
+cpu_fill_reference_recurrences(struct cpu_kernels *k);
+
 /* The column of eight-bit blocks that column.h describes. */
 void
 cpu_prepare_column(const float *x, void *column, int64_t k);
