@@ -16,6 +16,11 @@ struct model_arch {
     /* Records the computation; returns what model_graph_logits()
      * does. */
     struct ggml_tensor *(*graph)(struct graph *g, const struct model *m);
+    /* (or NULL) What stands in attention's place in layers with a recurrence:
+     * from cur, n_embd x n_tokens, to what the layer adds, of the wanted rows.
+     */
+    struct ggml_tensor *(*recur)(struct graph *g, int32_t layer,
+                                 struct ggml_tensor *cur);
     /* Finds what is behind the layers: model_find_head; NULL: nothing is. */
     void (*head)(struct model_loader *l);
     /* Finds what stands before them, beside token_embd and position_embd; NULL:
@@ -105,7 +110,10 @@ struct model_arch {
     X(qwen2moe)                                                                \
     X(qwen2vl)                                                                 \
     X(qwen3)                                                                   \
+    X(qwen35)                                                                  \
+    X(qwen35moe)                                                               \
     X(qwen3moe)                                                                \
+    X(qwen3next)                                                               \
     X(qwen3vl)                                                                 \
     X(qwen3vlmoe)                                                              \
     X(seed_oss)                                                                \

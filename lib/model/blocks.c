@@ -1,5 +1,5 @@
 /* blocks.c - attention and feed-forward blocks that families share */
-#include "model/graph.h"
+#include "model/arch.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,7 +32,7 @@ project_fused(struct graph *g, const struct model_layer *l,
               struct ggml_tensor *cur)
 {
     const struct model_layer_hparams *hp = l->hp;
-    struct graph_heads h;
+    struct graph_heads h = { 0 };
     size_t at = 0;
 
     cur = clamp(g, model_graph_linear(g, cur, &l->attn_qkv));
@@ -56,19 +56,36 @@ project_one(struct graph *g, const struct model_linear *linear,
     return x;
 }
 
+/* Of each head first the query, then its gate. */
+static void
+split_gates(struct graph *g, const struct model_layer_hparams *hp,
+            struct graph_heads *h)
+{
+    struct ggml_tensor *x = h->q;
+    size_t half = (size_t)hp->d_key * x->nb[0];
+
+    h->q = ggml_view_3d(g->ctx, x, hp->d_key, hp->n_head, g->n_tokens, 2 * half,
+                        x->nb[1], 0);
+    h->gate = ggml_view_3d(g->ctx, x, hp->d_key, hp->n_head, g->n_tokens,
+                           2 * half, x->nb[1], half);
+}
+
 struct graph_heads
 model_graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_layer_hparams *hp = l->hp;
-    struct graph_heads h;
+    struct graph_heads h = { 0 };
 
     if (l->attn_qkv.weight)
         return project_fused(g, l, cur);
     h.q = project_one(g, &l->attn_q, cur);
     h.k = project_one(g, &l->attn_k, cur);
     h.v = project_one(g, &l->attn_v, cur);
-    h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
+    if (g->model->hp.gated_queries)
+        split_gates(g, hp, &h);
+    else
+        h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
     if (h.k)
         h.k = model_graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
     h.v = h.v ? model_graph_heads(g, h.v, hp->d_value, hp->n_head_kv) : h.k;
@@ -144,11 +161,16 @@ multiply_heads(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *by)
     return ggml_reshape_2d(g->ctx, ggml_mul(g->ctx, x, by), n, n_tokens);
 }
 
-/* x is what attention gives of cur. */
+/* x is what attention gives of cur, and of h. */
 static struct ggml_tensor *
 gate_attention(struct graph *g, const struct model_layer *l,
-               struct ggml_tensor *cur, struct ggml_tensor *x)
+               struct ggml_tensor *cur, const struct graph_heads *h,
+               struct ggml_tensor *x)
 {
+    if (h->gate) {
+        cur = ggml_cont_2d(g->ctx, h->gate, x->ne[0], x->ne[1]);
+        return ggml_mul(g->ctx, x, ggml_sigmoid(g->ctx, cur));
+    }
     if (!l->attn_gate.weight)
         return x;
     cur = model_graph_linear(g, cur, &l->attn_gate);
@@ -169,7 +191,7 @@ model_graph_self_attention(struct graph *g, int32_t layer,
 
     if (scale != 0)
         x = ggml_scale(g->ctx, x, scale);
-    x = gate_attention(g, l, cur, x);
+    x = gate_attention(g, l, cur, &h, x);
     x = model_graph_norm(g, x, &l->attn_sub_norm);
     return model_graph_project_back(g, layer, x);
 }
@@ -281,7 +303,9 @@ model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
     const struct model_layer *l = &g->model->layers[layer];
     struct ggml_tensor *cur = model_graph_norm(g, x, &l->attn_norm);
 
-    cur = model_graph_self_attention(g, layer, cur);
+    cur = model_recurs(&g->model->hp, layer)
+              ? g->model->arch->recur(g, layer, cur)
+              : model_graph_self_attention(g, layer, cur);
     cur = model_graph_norm(g, cur, &l->attn_post_norm);
     x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
     cur = model_graph_norm(g, x, &l->ffn_norm);

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/mem.h"
+#include "model/recurrent.h"
 
 /* Bytes that a sum of sizes and alignments can have without overflow. */
 #define MEASURABLE (SIZE_MAX / 4)
@@ -77,6 +78,11 @@ fits(const struct cache *c, const struct model *model, size_t total)
         int64_t width = (int64_t)(l->d_key + l->d_value) * l->n_head_kv;
         const struct cache_part *p = &c->parts[c->layers[i].kind];
 
+        size_t state = (size_t)model_state_floats(&model->hp, i) * 4;
+
+        if (!check_mul(state, (size_t)c->n_slots, &state) ||
+            !check_add(sum, state, &sum))
+            return false;
         if (!model_keeps(&model->hp, i))
             continue;
         if (!check_mul(ggml_row_size(c->type, width), (size_t)p->n_rows, &n) ||
@@ -107,7 +113,8 @@ static bool
 new_homes(struct cache *c, const struct model *model)
 {
     struct ggml_init_params params = {
-        .mem_size = CACHE_TENSORS * (size_t)c->n_layer * ggml_tensor_overhead(),
+        .mem_size = (CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_layer *
+                    ggml_tensor_overhead(),
         .no_alloc = true,
     };
     bool done = true;
@@ -150,7 +157,7 @@ new_tensors(struct cache *c, const struct model *model)
     for (int32_t i = 0; i < c->n_layer; i++)
         if (model_keeps(&model->hp, i))
             new_layer(c, i, &model->hp.layers[i]);
-    return true;
+    return model_recurrent_init(c, model);
 }
 
 static int64_t
@@ -281,6 +288,7 @@ model_cache_init_dry(struct cache *cache, const struct model *model,
 void
 model_cache_clear(struct cache *cache)
 {
+    model_recurrent_clear(cache);
     for (int i = 0; i < cache->n_homes; i++) {
         ggml_backend_buffer_free(cache->homes[i].buffer);
         ggml_free(cache->homes[i].ctx);
@@ -344,7 +352,20 @@ model_cache_kept(const struct cache *cache, int32_t slot, int32_t n)
 {
     const struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
+    n = model_recurrent_kept(cache, slot, n);
     return p->base[slot] <= first_seen(p->window, n) ? n : 0;
+}
+
+void
+model_cache_cut(struct cache *cache, int32_t slot, int32_t n)
+{
+    model_recurrent_cut(cache, slot, n);
+}
+
+void
+model_cache_evaluated(struct cache *cache, int32_t slot, int32_t n)
+{
+    model_recurrent_end(cache, slot, n);
 }
 
 /* ---- moving rows -------------------------------------------------------- */
@@ -428,13 +449,12 @@ model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
     if (past + n > p->base[slot] + p->n_rows)
         move_down(cache, slot, model_cache_first(p->window, past), past);
     count_used(cache, slot, past + n);
+    model_recurrent_begin(cache, slot, past);
 }
 
 void
 model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 {
-    if (to == from)
-        return;
     for (int i = 0; i < CACHE_KINDS; i++) {
         struct cache_part *p = &cache->parts[i];
         int32_t rows = n - p->base[from];
@@ -443,6 +463,7 @@ model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
                   rows);
         p->base[to] = p->base[from];
     }
+    model_recurrent_copy(cache, to, from, n);
     count_used(cache, to, n);
 }
 
@@ -455,6 +476,7 @@ model_cache_assume(struct cache *cache, int32_t slot, int32_t n)
         p->base[slot] = model_cache_first(p->window, n);
         assert(n - p->base[slot] <= p->n_rows);
     }
+    model_recurrent_assume(cache, slot, n);
     count_used(cache, slot, n);
 }
 

@@ -1,7 +1,8 @@
 /* cache.h - the KV cache: what each layer of a session keeps
  *
- * A layer has a kind, which says what it keeps: today keys and values, of all
- * positions or of a window of them. session.h says what is to come.
+ * A layer has a kind, which says which keys and values it keeps: of all
+ * positions or of a window of them; it may keep a recurrent state beside them,
+ * or instead (recurrent.h).
  *
  * Layers that see all keys keep all of them; layers that see a window keep
  * little more than that. What a windowed slot holds lies in order of position,
@@ -35,12 +36,44 @@ enum cache_tensor {
     CACHE_TENSORS,
 };
 
+/* The tensors of a layer with a recurrence: a row a slot. */
+enum cache_recurrent_tensor {
+    CACHE_CONV,  /* d_conv - 1 columns x n_channels, time first */
+    CACHE_STATE, /* n_state */
+    CACHE_RECURRENT,
+};
+
 struct cache_layer {
     enum cache_kind kind;
     int home; /* of the model's */
     /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
      * no attention or reads another's keys and values */
     struct ggml_tensor *t[CACHE_TENSORS];
+    struct ggml_tensor *states[CACHE_RECURRENT]; /* NULL where it keeps none */
+};
+
+/* A row of all states, as it was after the first n ids of a slot. */
+struct cache_snapshot {
+    int32_t slot; /* -1: none */
+    int32_t n;
+    bool brief;
+    uint64_t used; /* when it was last */
+};
+
+struct cache_recurrent {
+    int32_t n_layer; /* that keep a state; 0: there is nothing else here */
+    const struct model_layer_hparams *hp;
+    int32_t *at; /* a slot: its row is that after so many ids; -1: unknown */
+    struct cache_snapshot *snapshots;
+    int32_t n_snapshots;
+    uint64_t clock;
+    struct cache_rows {
+        struct ggml_tensor *rows[CACHE_RECURRENT];
+    } * layers; /* the snapshots' rows; NULL before the first is made */
+    struct {
+        struct ggml_context *ctx;
+        ggml_backend_buffer_t buffer;
+    } homes[MODEL_MAX_HOMES]; /* of these */
 };
 
 /* What layers of a kind have in common. Each slot has n_rows rows; row r of
@@ -60,6 +93,7 @@ struct cache {
     int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
     struct cache_part parts[CACHE_KINDS];
+    struct cache_recurrent recurrent;
     struct cache_layer *layers;
     /* Those of the model: each layer's tensors are where its weights are. */
     struct cache_home {
@@ -111,14 +145,23 @@ int64_t
 model_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
                 int32_t position);
 
-/* After how many of its first n ids the slot, which held at least these, could
- * go on, in every layer: all, or 0, where windowed layers have given up what
- * the next one must see. */
+/* After how many of its first n ids, at most, the slot, which held at least
+ * these, could go on, in every layer: all; fewer, where recurrent layers have
+ * gone on since; or 0, where windowed layers have given up what the next one
+ * must see. */
 int32_t
 model_cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 
+/* The slot goes back to its first n ids, after which it could go on. */
+void
+model_cache_cut(struct cache *cache, int32_t slot, int32_t n);
+
+/* Ids for which room was made have been evaluated, up to n of the slot's. */
+void
+model_cache_evaluated(struct cache *cache, int32_t slot, int32_t n);
+
 /* The first n ids' rows of slot `from`, after which it could go on, become
- * those of slot `to`. */
+ * those of slot `to`, another one. */
 void
 model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 

@@ -10,6 +10,7 @@ enum {
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 20,
+    NODES_PER_RECURRENCE = 32,
     NODES_BESIDE = 32,
 };
 
@@ -23,6 +24,8 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_ALTUP;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
+    if (model->arch->recur)
+        a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)model->hp.n_layer +
            (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE;
 }

@@ -134,6 +134,7 @@ model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
  * NULL where the layer reads another's. */
 struct graph_heads {
     struct ggml_tensor *q, *k, *v;
+    struct ggml_tensor *gate; /* of hp.gated_queries; else NULL */
 };
 
 /* Projected from cur, clamped as hp.qkv_clamp says. Without a matrix for
@@ -167,6 +168,26 @@ model_graph_relative_attention(struct graph *g, struct graph_heads h,
 struct ggml_tensor *
 model_graph_project_back(struct graph *g, int32_t layer,
                          struct ggml_tensor *cur);
+
+/* ---- recurrences ----------------------------------------------------------
+ */
+
+/* The short convolution of x, n_channels x n_tokens, by the layer's weights:
+ * each segment after the columns that its slot keeps. */
+struct ggml_tensor *
+model_graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* What a gated delta rule takes: q and k, d_state x their heads x n_tokens, v,
+ * d_state x n_head x n_tokens, each row contiguous; gate (the logarithm of the
+ * decay, one a head or a value each) and beta, of n_tokens columns. */
+struct graph_delta {
+    struct ggml_tensor *q, *k, *v, *gate, *beta;
+};
+
+/* ggml_gated_delta_net() after the states of the slots: d_inner x n_tokens. */
+struct ggml_tensor *
+model_graph_delta_net(struct graph *g, int32_t layer,
+                      const struct graph_delta *d);
 
 /* ---- whole blocks ------------------------------------------------------- */
 

@@ -403,6 +403,20 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].windowed = hp->window > 0;
 }
 
+bool
+model_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
+                       size_t stride)
+{
+    struct gguf_array array;
+    char key[MAX_KEY], *to = (char *)out;
+
+    if (!get_array(keys, full_key(keys, name, key), &array))
+        return false;
+    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++)
+        *(bool *)(to + (size_t)i * stride) = element(&array, (size_t)i) != 0;
+    return true;
+}
+
 /* All but one of every `period` layers; 0: all. */
 static bool
 is_windowed(int32_t period, bool first, int32_t layer)
@@ -418,15 +432,12 @@ read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period,
              bool first)
 {
     static const char name[] = "attention.sliding_window_pattern";
-    struct gguf_array array;
-    char key[MAX_KEY];
-    bool listed = get_array(keys, full_key(keys, name, key), &array);
 
-    if (!listed)
-        period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
+    if (model_keys_layer_flags(keys, name, EACH(hp, windowed)))
+        return;
+    period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
     for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
-        hp->layers[i].windowed = listed ? element(&array, (size_t)i) != 0
-                                        : is_windowed(period, first, i);
+        hp->layers[i].windowed = is_windowed(period, first, i);
 }
 
 static void

@@ -83,6 +83,16 @@ struct model_routing {
     bool shared_mean; /* with the shared expert's answer the mean, not a sum */
 };
 
+/* Lengths of recurrences, the same in all layers that have one. */
+struct model_ssm {
+    int32_t d_conv;  /* columns that the short convolution reads */
+    int32_t d_state; /* length of a key, or of a row of Mamba's states */
+    int32_t d_inner; /* length of what all heads give together */
+    int32_t n_head;  /* of values; divides d_inner */
+    int32_t n_group; /* of keys, each for n_head / n_group heads: */
+    bool neighbours; /* that stand side by side; else every n_group-th */
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
     int32_t n_head;    /* of queries; 0: there is no attention */
@@ -93,6 +103,12 @@ struct model_layer_hparams {
     int32_t kv_layer;  /* whose keys and values it reads: its own, or those of
                           an earlier layer */
     bool windowed;     /* attention sees hp.window of the keys */
+    /* A recurrence stands in attention's place, or beside it: its short
+     * convolution reads so many columns of so many channels, the id's own among
+     * them, and it keeps so many floats; 0: there is none. */
+    bool recurs;
+    int32_t d_conv, n_channels;
+    int64_t n_state;
     /* Gates less than so many standard deviations above their mean count as
      * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
      * all gates are as they are. */
@@ -121,6 +137,7 @@ struct model_hparams {
     enum model_norms norms;
     float eps; /* of the norms */
     enum model_activation activation;
+    struct model_ssm ssm;
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
     enum model_window window_kind;
 
@@ -153,7 +170,9 @@ struct model_hparams {
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
-    bool gate_softplus;   /* of attention: not its sigmoid multiplies */
+    bool gated_queries; /* attn_q gives a query and then its gate, head by head
+                         */
+    bool gate_softplus; /* of attention: not its sigmoid multiplies */
     bool norm_after_rope; /* queries' and keys' norms follow their rotation */
     bool values_normed;   /* values are normed, too, without a weight */
     bool keys_as_values;  /* where the file has no attn_v */
@@ -196,6 +215,23 @@ model_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
+}
+
+/* Whether the layer keeps a recurrent state. */
+static inline bool
+model_recurs(const struct model_hparams *hp, int32_t layer)
+{
+    return hp->layers[layer].recurs;
+}
+
+/* Floats of that state. */
+static inline int64_t
+model_state_floats(const struct model_hparams *hp, int32_t layer)
+{
+    const struct model_layer_hparams *l = &hp->layers[layer];
+    int64_t columns = l->d_conv > 1 ? l->d_conv - 1 : 0;
+
+    return columns * l->n_channels + l->n_state;
 }
 
 /* Whether the layer has a mixture of experts. */
@@ -315,6 +351,11 @@ void
 model_keys_layer_floats(struct model_keys *keys, const char *name, float min,
                         float max, float *out, size_t stride);
 
+/* A truth for each layer from an array of the file; false: it has none. */
+bool
+model_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
+                       size_t stride);
+
 /* Pairs of texts, where the file's vocabulary is BERT's own, whose tokenizer
  * tells the second text from the first. */
 void
@@ -373,6 +414,18 @@ model_keys_routing(struct model_keys *keys, struct model_hparams *hp,
  * or that of so many experts as it says that all ids use. */
 void
 model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp);
+
+/* Layers with a recurrence, as the file says, or all but the last of every
+ * `period`: of these n_head and n_head_kv become 0. To be called after
+ * model_keys_common(). */
+void
+model_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
+                            int32_t period);
+
+/* hp.ssm, and what its layers keep for a gated delta rule whose convolution
+ * reads queries, keys and values. */
+void
+model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

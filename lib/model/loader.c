@@ -18,11 +18,14 @@ full_name(const struct model_loader *l, const char *name, const char *suffix,
 {
     const struct model_arch *arch = l->model->arch;
 
+    const char *dot = *suffix ? "." : "";
+
     if (name[0] == '.')
-        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s.%s",
-                 arch->stack ? arch->stack : "", (int)l->layer, name, suffix);
+        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s%s%s",
+                 arch->stack ? arch->stack : "", (int)l->layer, name, dot,
+                 suffix);
     else
-        snprintf(buf, GGML_MAX_NAME, "%s.%s", name, suffix);
+        snprintf(buf, GGML_MAX_NAME, "%s%s%s", name, dot, suffix);
 }
 
 static void
@@ -301,6 +304,15 @@ model_find_vector(struct model_loader *l, const char *name, int64_t n,
     struct want want = { { n, 1, 1 }, true, need, NULL };
 
     return find_tensor(l, name, "weight", want);
+}
+
+struct ggml_tensor *
+model_find_numbers(struct model_loader *l, const char *name, int64_t n,
+                   int64_t n_columns)
+{
+    struct want want = { { n, n_columns, 1 }, true, MODEL_REQUIRED, NULL };
+
+    return find_tensor(l, name, "", want);
 }
 
 struct ggml_tensor *

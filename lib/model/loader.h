@@ -92,6 +92,11 @@ struct ggml_tensor *
 model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
                         int64_t n_rows);
 
+/* F32, n x n_columns, of the name as it stands: nothing is added. */
+struct ggml_tensor *
+model_find_numbers(struct model_loader *l, const char *name, int64_t n,
+                   int64_t n_columns);
+
 /* n matrices in one tensor, all of the same input. */
 struct ggml_tensor *
 model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
@@ -161,6 +166,13 @@ model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
  * no part in what is computed. */
 void
 model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer);
+/* ssm_conv1d, as hp says, with its bias where the file has one, and ssm_out,
+ * of hp.ssm.d_inner. */
+void
+model_find_short_conv(struct model_loader *l, struct model_layer *layer,
+                      enum model_need bias);
+void
+model_find_ssm_out(struct model_loader *l, struct model_layer *layer);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
  * where hp has experts. */
 void

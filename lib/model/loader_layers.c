@@ -32,6 +32,8 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
     layer->attn_qkv =
         model_find_linear_or_none(l, ".attn_qkv", e, q + k + v, bias);
     if (!layer->attn_qkv.weight) {
+        if (l->model->hp.gated_queries)
+            q *= 2;
         layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
         if (reads_own_keys(l)) {
             layer->attn_k = model_find_linear(l, ".attn_k", e, k, bias);
@@ -173,6 +175,25 @@ model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer)
     model_pass_over(l, ".ffn_gate");
     model_pass_over(l, ".ffn_up");
     model_pass_over(l, ".ffn_down");
+}
+
+void
+model_find_short_conv(struct model_loader *l, struct model_layer *layer,
+                      enum model_need bias)
+{
+    int64_t n = l->hp->n_channels;
+
+    layer->conv = model_find_numbers(l, ".ssm_conv1d.weight", l->hp->d_conv, n);
+    layer->conv_bias = model_find_bias(l, ".ssm_conv1d", n, bias);
+}
+
+void
+model_find_ssm_out(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_hparams *hp = &l->model->hp;
+
+    layer->ssm_out = model_find_linear(l, ".ssm_out", hp->ssm.d_inner,
+                                       hp->n_embd, MODEL_OPTIONAL);
 }
 
 void

@@ -57,17 +57,20 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
     return m->arch ? GG_OK : unknown_arch(gguf, name, err);
 }
 
-/* Of most families all layers have attention and a feed-forward block. */
+/* Of most families all layers have attention, or a recurrence, and a
+ * feed-forward block. */
 static enum gg_status
 check_whole(const struct gguf_context *gguf, const struct model *m,
             struct gg_error *err)
 {
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer_hparams *l = &m->hp.layers[i];
-        const char *name = l->n_head == 0      ? "attention.head_count"
-                           : l->n_head_kv == 0 ? "attention.head_count_kv"
-                           : l->n_ff == 0      ? "feed_forward_length"
-                                               : NULL;
+        bool heads = !l->recurs;
+        const char *name = heads && l->n_head == 0 ? "attention.head_count"
+                           : heads && l->n_head_kv == 0
+                               ? "attention.head_count_kv"
+                           : l->n_ff == 0 ? "feed_forward_length"
+                                          : NULL;
         char key[96];
 
         if (!name)

@@ -57,6 +57,17 @@ struct model_layer {
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
 
+    /* Of a layer with a recurrence. */
+    struct ggml_tensor *conv;      /* d_conv x n_channels */
+    struct ggml_tensor *conv_bias; /* n_channels; or NULL */
+    struct model_linear ssm_in, ssm_out;
+    struct model_linear ssm_alpha, ssm_beta; /* decays and strengths of heads */
+    struct model_linear ssm_beta_alpha;      /* both, by groups; or */
+    struct ggml_tensor *ssm_a;               /* negative: rates of decay */
+    struct ggml_tensor *ssm_dt;              /* what is added to decays */
+    struct ggml_tensor *ssm_d;               /* of what passes by; or NULL */
+    struct model_norm ssm_norm;              /* of what ssm_out reads */
+
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */

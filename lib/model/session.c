@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "model/arch.h"
 #include "model/head.h"
+#include "model/recurrent.h"
 #include "model/session_impl.h"
 
 enum {
@@ -16,6 +17,7 @@ enum {
     MAX_SLOTS = 1 << 16,
     MAX_CTX = 1 << 28,
     MAX_SEGMENTS = 64,
+    FEW = 17, /* ids of a chunk: one and its drafts */
 };
 
 struct gg_session_params
@@ -197,7 +199,9 @@ fill_in(struct gg_session *s, struct gg_error *err)
     enum gg_status st;
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
+    s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
     if (!model_slots_init(&s->slots, s->n_slots, keep) || !s->called ||
+        !s->prefilled ||
         !model_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp))
         return error_nomem(err);
     if (p->profile) {
@@ -297,6 +301,7 @@ gg_session_free(struct gg_session *session)
     model_free(session->spare);
     model_slots_clear(&session->slots);
     mem_free(session->called);
+    mem_free(session->prefilled);
     mem_free(session->pools);
     mem_free(session->head);
     mem_free(session->head_row);
@@ -484,6 +489,20 @@ run_batch(struct gg_session *s, struct gg_error *err)
     return st;
 }
 
+/* The batch has been evaluated. */
+static void
+count_evaluated(struct gg_session *s)
+{
+    const struct batch *b = &s->batch;
+
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *x = &b->segments[i];
+
+        model_cache_evaluated(&s->cache, x->slot,
+                              b->positions[x->first + x->n - 1] + 1);
+    }
+}
+
 /* Behind what the cache has of their slots. */
 static enum gg_status
 run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
@@ -495,6 +514,8 @@ run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     while (chunk < n_chunks && st == GG_OK) {
         next_batch(s, chunks, n_chunks, &chunk, &done);
         st = run_batch(s, err);
+        if (st == GG_OK)
+            count_evaluated(s);
     }
     return st;
 }
@@ -591,6 +612,21 @@ finish_pools(struct gg_session *s, const struct gg_chunk *chunks,
     return true;
 }
 
+/* Recurrent layers can go back to where a prompt has ended, and to before what
+ * may be rejected. */
+static void
+keep_snapshots(struct gg_session *s, const struct gg_chunk *chunks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t slot = chunks[i].slot;
+
+        if (s->prefilled[slot] || chunks[i].n > 1)
+            model_recurrent_keep(&s->cache, slot,
+                                 !s->prefilled[slot] && chunks[i].n <= FEW);
+        s->prefilled[slot] = chunks[i].n > FEW;
+    }
+}
+
 static void
 find_nothing(const struct gg_chunk *c)
 {
@@ -609,6 +645,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         find_nothing(&chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
     }
+    keep_snapshots(s, chunks, n_chunks);
     if (st == GG_OK && !start_pools(s, chunks, n_chunks))
         st = error_nomem(err);
     if (st == GG_OK)
@@ -628,6 +665,7 @@ keep_what_is_left(struct gg_session *s)
         int32_t kept = model_cache_kept(&s->cache, i, there);
 
         s->slots.there[i] = kept;
+        model_cache_cut(&s->cache, i, kept);
         if (kept < there && !s->slots.kept)
             s->slots.length[i] = kept;
     }

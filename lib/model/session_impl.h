@@ -16,6 +16,7 @@ struct gg_session {
     struct slots slots;
     uint64_t *called; /* number of the call that named each slot last */
     uint64_t call;
+    bool *prefilled; /* each slot: by the last call that named it */
     struct cache cache;
     struct compute compute;
     struct batch batch;

@@ -2,8 +2,8 @@
  *
  * A file says what each layer keeps, by the numbers of enum state_layer, and
  * has the tensors of that kind for it: a row for each position that the next id
- * of a sequence may see, one sequence's rows after another's. What has no
- * positions will have a row a sequence, which is that after its n_held ids: a
+ * of a sequence may see, one sequence's rows after another's. A recurrent state
+ * has a row for each sequence with n_held > 0, which is that after these ids: a
  * snapshot, from which a session goes on there and nowhere else. A reader that
  * does not know a kind refuses the file; a new kind is no new version.
  * Version 1 had no kinds: layers keep what they do by their model.
@@ -14,6 +14,8 @@
  *   forgotten    i64  2 x ranges of numbers
  *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ..., which keeps
  *   cache_v.N    d_value * n_head_kv x rows        keys and values
+ *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
+ *   cache_state.N  f32  n_state x sequences        keeps a recurrent state
  *   crc32        i32  of what stands before the data, and of each tensor above
  * Rows are one sequence's after another's, those of the positions that its
  * next id may see. */
@@ -55,6 +57,8 @@ enum state_layer {
     STATE_KV = 0,        /* keys and values of all positions */
     STATE_KV_WINDOW = 1, /* of those in the model's window */
     STATE_NOTHING = 2,
+    STATE_RECURRENT = 3,        /* a recurrent state */
+    STATE_KV_AND_RECURRENT = 4, /* and keys and values of all positions */
     STATE_KINDS,
 };
 
@@ -62,8 +66,12 @@ enum state_layer {
 static inline enum state_layer
 model_state_kind(const struct model *m, int32_t layer)
 {
+    bool recurs = model_recurs(&m->hp, layer);
+
     if (!model_keeps(&m->hp, layer))
-        return STATE_NOTHING;
+        return recurs ? STATE_RECURRENT : STATE_NOTHING;
+    if (recurs)
+        return STATE_KV_AND_RECURRENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
 }
 

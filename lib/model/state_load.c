@@ -331,7 +331,10 @@ count_rows(const struct opener *o)
         for (size_t i = 0; i < n; i++) {
             int32_t held = (int32_t)f->sequences[i].n_held;
 
-            before[i + 1] = before[i] + held - model_cache_first(window, held);
+            before[i + 1] =
+                before[i] + (k == STATE_RECURRENT
+                                 ? held > 0
+                                 : held - model_cache_first(window, held));
         }
     }
     return GG_OK;
@@ -376,6 +379,15 @@ check_cache(struct opener *o)
                 continue;
             st = model_state_find(o, t->name, c->type, model_state_width(t),
                                   rows, NULL);
+        }
+        for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++) {
+            const struct ggml_tensor *t = c->layers[i].states[k];
+
+            if (t)
+                st = model_state_find(
+                    o, t->name, GGML_TYPE_F32, t->ne[0],
+                    o->f->before[STATE_RECURRENT][o->f->state.n_sequences],
+                    NULL);
         }
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
@@ -476,6 +488,24 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     }
 }
 
+/* The recurrent states of sequence i, which holds something. */
+static void
+set_states(const struct gg_session *s, const struct gg_state_file *f,
+           int32_t slot, int32_t layer, size_t i)
+{
+    for (int k = 0; k < CACHE_RECURRENT; k++) {
+        struct ggml_tensor *t = s->cache.layers[layer].states[k];
+        const char *from;
+
+        if (!t)
+            continue;
+        from = gguf_tensor_named(f->file.gguf, t->name)->data;
+        ggml_backend_tensor_set(
+            t, from + (size_t)f->before[STATE_RECURRENT][i] * t->nb[1],
+            (size_t)slot * t->nb[1], t->nb[1]);
+    }
+}
+
 int32_t
 gg_session_load(struct gg_session *session, int32_t slot,
                 const struct gg_state_file *file, size_t i)
@@ -494,9 +524,11 @@ gg_session_load(struct gg_session *session, int32_t slot,
         !model_slots_keep(&s->slots, &chunk))
         return 0;
     model_cache_assume(&s->cache, slot, (int32_t)q->n_held);
-    for (int32_t l = 0; l < s->cache.n_layer; l++)
+    for (int32_t l = 0; l < s->cache.n_layer; l++) {
         for (int k = 0; k < CACHE_TENSORS && s->cache.layers[l].t[k]; k++)
             set_rows(s, file, slot, l, i, s->cache.layers[l].t[k]);
+        set_states(s, file, slot, l, i);
+    }
     model_slots_add(&s->slots, &chunk);
     return (int32_t)q->n_held;
 }

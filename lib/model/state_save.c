@@ -7,6 +7,7 @@
 #include "core/crc32.h"
 #include "core/mem.h"
 #include "model/arch.h"
+#include "model/recurrent.h"
 
 struct saver {
     struct gg_session *session;
@@ -176,6 +177,17 @@ rows_of_layer(const struct saver *v, int32_t layer)
     return n;
 }
 
+/* Sequences of which something is kept. */
+static int64_t
+count_held(const struct saver *v)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < v->state->n_sequences; i++)
+        n += v->held[i] > 0;
+    return n;
+}
+
 static void
 add_cache(struct saver *v)
 {
@@ -189,6 +201,10 @@ add_cache(struct saver *v)
 
             add_tensor(v, t->name, c->type, model_state_width(t), rows);
         }
+        for (int k = 0; k < CACHE_RECURRENT; k++)
+            if (c->layers[i].states[k])
+                add_tensor(v, c->layers[i].states[k]->name, GGML_TYPE_F32,
+                           c->layers[i].states[k]->ne[0], count_held(v));
     }
 }
 
@@ -212,7 +228,8 @@ static enum gg_status
 describe_state(struct saver *v)
 {
     const struct gg_state *state = v->state;
-    size_t most = 4 + CACHE_TENSORS * (size_t)v->session->cache.n_layer;
+    size_t most = 4 + (CACHE_TENSORS + CACHE_RECURRENT) *
+                          (size_t)v->session->cache.n_layer;
     struct ggml_init_params params = {
         .mem_size = most * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -389,18 +406,65 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
     return st;
 }
 
+/* The row of a recurrent state. */
+static enum gg_status
+put_state(struct saver *v, const struct ggml_tensor *t, int64_t row)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t at = 0, n; at < t->nb[1] && st == GG_OK; at += n) {
+        n = least(t->nb[1] - at, STATE_PIECE - v->used);
+        ggml_backend_tensor_get(t, v->buffer + v->used,
+                                (size_t)row * t->nb[1] + at, n);
+        st = took(v, n);
+    }
+    return st;
+}
+
+/* Those of all sequences. */
+static enum gg_status
+put_states(struct saver *v, int32_t layer, enum cache_recurrent_tensor which)
+{
+    enum gg_status st = next_part(v);
+
+    for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
+        int64_t row;
+
+        if (v->held[i] > 0)
+            st = put_state(v,
+                           model_recurrent_find(&v->session->cache,
+                                                v->state->sequences[i].slot,
+                                                v->held[i], layer, which, &row),
+                           row);
+    }
+    return st;
+}
+
+static enum gg_status
+put_layer(struct saver *v, int32_t layer)
+{
+    const struct cache_layer *l = &v->session->cache.layers[layer];
+    enum gg_status st = GG_OK;
+
+    for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
+        if (l->t[k])
+            st = put_rows(v, l->t[k], layer);
+    for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++)
+        if (l->states[k])
+            st = put_states(v, layer, k);
+    return st;
+}
+
 static enum gg_status
 put_cache(struct saver *v)
 {
     struct gg_session *s = v->session;
     enum gg_status st = GG_OK;
 
-    if (!model_state_any_keys(v->gguf))
+    if (count_held(v) == 0)
         return GG_OK;
     for (int32_t i = 0; i < s->cache.n_layer && st == GG_OK; i++)
-        for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
-            if (s->cache.layers[i].t[k])
-                st = put_rows(v, s->cache.layers[i].t[k], i);
+        st = put_layer(v, i);
     if (st == GG_OK) /* a device may have failed meanwhile */
         st =
             model_compute_status(s->compute.sched, GGML_STATUS_SUCCESS, v->err);

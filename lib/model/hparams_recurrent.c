@@ -1,0 +1,85 @@
+/* hparams_recurrent.c - hyper-parameters of layers with a recurrence */
+#include "model/hparams.h"
+
+enum {
+    MAX_CONV = 64,
+    MAX_LENGTH = 1 << 20,
+    MAX_STATE = 1 << 12,
+    MAX_HEADS = 1 << 14,
+    MAX_FLOATS = 1 << 28, /* of a state */
+};
+
+void
+model_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
+                            int32_t period)
+{
+    static const char list[] = "attention.recurrent_layers";
+    bool listed = model_keys_layer_flags(keys, list, &hp->layers[0].recurs,
+                                         sizeof(hp->layers[0]));
+
+    if (!listed)
+        period = model_key_int(keys, "full_attention_interval", 1,
+                               MODEL_MAX_LAYERS, period);
+    for (int32_t i = 0; i < keys->n_layer; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        l->recurs =
+            i < hp->n_layer && (listed ? l->recurs : (i + 1) % period != 0);
+        if (l->recurs)
+            l->n_head = l->n_head_kv = 0;
+    }
+}
+
+static void
+read_lengths(struct model_keys *keys, struct model_ssm *s)
+{
+    s->d_conv = model_key_int(keys, "ssm.conv_kernel", 1, MAX_CONV, 0);
+    s->d_state = model_key_int(keys, "ssm.state_size", 1, MAX_STATE, 0);
+    s->d_inner = model_key_int(keys, "ssm.inner_size", 1, MAX_LENGTH, 0);
+    s->n_head = model_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);
+    s->n_group = model_key_int(keys, "ssm.group_count", 1, MAX_HEADS, 0);
+}
+
+static void
+check_lengths(struct model_keys *keys, const struct model_ssm *s)
+{
+    if (keys->status != GG_OK)
+        return;
+    if (s->d_inner % s->n_head)
+        model_key_mismatch(keys, "ssm.time_step_rank",
+                           "does not divide inner_size", s->n_head, s->d_inner);
+    else if (s->n_head % s->n_group)
+        model_key_mismatch(keys, "ssm.group_count",
+                           "does not divide time_step_rank", s->n_group,
+                           s->n_head);
+}
+
+void
+model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_ssm *s = &hp->ssm;
+    int64_t floats;
+
+    read_lengths(keys, s);
+    check_lengths(keys, s);
+    if (keys->status != GG_OK)
+        return;
+    if (s->d_inner / s->n_head != s->d_state)
+        model_key_mismatch(keys, "ssm.state_size",
+                           "is not the length of a head of values", s->d_state,
+                           s->d_inner / s->n_head);
+    floats = (int64_t)s->d_state * s->d_inner;
+    if (floats > MAX_FLOATS)
+        model_key_refuse(keys, GG_ERR_UNSUPPORTED, "ssm.inner_size",
+                         "a state of %lld numbers is too large",
+                         (long long)floats);
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        if (!l->recurs)
+            continue;
+        l->d_conv = s->d_conv;
+        l->n_channels = s->d_inner + 2 * s->n_group * s->d_state;
+        l->n_state = floats;
+    }
+}

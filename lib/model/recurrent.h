@@ -1,0 +1,61 @@
+/* recurrent.h - recurrent states: what layers keep that is overwritten with
+ * each token
+ *
+ * A layer with a recurrence keeps a row a slot: the last columns of its short
+ * convolution, and a matrix a head. A row is that after the slot's last id, and
+ * nowhere else; so a slot can go back to where a snapshot of it was made, or
+ * to its beginning. */
+#ifndef MODEL_RECURRENT_H
+#define MODEL_RECURRENT_H
+
+#include "model/cache.h"
+
+/* Tensors for the layers of a model that keep states. On failure they are to be
+ * cleared, too. */
+bool
+model_recurrent_init(struct cache *cache, const struct model *model);
+void
+model_recurrent_clear(struct cache *cache); /* takes an empty one */
+
+/* Bytes of one row of all layers; 0: no layer keeps a state. */
+size_t
+model_recurrent_row_size(const struct cache *cache);
+
+/* After how many of its first n ids, at most, the slot could go on. */
+int32_t
+model_recurrent_kept(const struct cache *cache, int32_t slot, int32_t n);
+
+/* Ids after the first `past` are about to be evaluated: the row is that after
+ * `past` ids, of none for 0, and then of none that is known; until they are. */
+void
+model_recurrent_begin(struct cache *cache, int32_t slot, int32_t past);
+void
+model_recurrent_end(struct cache *cache, int32_t slot, int32_t n);
+
+/* The slot goes back to its first n ids, after which it can go on. */
+void
+model_recurrent_cut(struct cache *cache, int32_t slot, int32_t n);
+
+/* The row of slot `from` after n ids, after which it can go on, becomes that of
+ * slot `to`. */
+void
+model_recurrent_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
+
+/* A snapshot of the slot, which can go on from here later; a brief one takes
+ * the place of the slot's last brief one, others that of the one that was used
+ * least recently. Where there is no memory, nothing is kept. */
+void
+model_recurrent_keep(struct cache *cache, int32_t slot, bool brief);
+
+/* Where a layer's row of the slot after n ids is, after which it can go on, n >
+ * 0: *row gets its number. */
+const struct ggml_tensor *
+model_recurrent_find(const struct cache *cache, int32_t slot, int32_t n,
+                     int32_t layer, enum cache_recurrent_tensor which,
+                     int64_t *row);
+
+/* The slot's row has been written: it is that after n ids. */
+void
+model_recurrent_assume(struct cache *cache, int32_t slot, int32_t n);
+
+#endif
