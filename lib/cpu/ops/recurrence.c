@@ -22,12 +22,12 @@ at(const struct ggml_tensor *t, int64_t i1, int64_t i2, int64_t i3)
 }
 
 /* Rows of a head's state, through all tokens of a sequence. */
-struct unit {
+struct row_block {
     int64_t seq, head, first, n_rows;
     float *scratch; /* the thread's: three rows of the state, then ROWS */
 };
 
-struct shape {
+struct recurrence {
     int64_t n;      /* floats of a row of the state */
     int64_t n_rows; /* of a head */
     int64_t n_head, n_tokens, n_seqs;
@@ -36,35 +36,36 @@ struct shape {
 };
 
 static size_t
-scratch_size(const struct shape *s)
+scratch_size(const struct recurrence *s)
 {
     return (size_t)(3 * s->n + ROWS) * sizeof(float);
 }
 
 static int64_t
-units_of_head(const struct shape *s)
+blocks_of_head(const struct recurrence *s)
 {
     return (s->n_rows + s->rows_at_once - 1) / s->rows_at_once;
 }
 
-static struct unit
-unit_at(const struct cpu_task *t, const struct shape *s, int64_t i)
+static struct row_block
+block_at(const struct cpu_task *t, const struct recurrence *s, int64_t i)
 {
-    int64_t each = units_of_head(s), part = i % each;
+    int64_t each = blocks_of_head(s), part = i % each;
     int64_t first = part * s->rows_at_once, rest = s->n_rows - first;
 
-    return (struct unit){ .seq = i / each / s->n_head,
-                          .head = i / each % s->n_head,
-                          .first = first,
-                          .n_rows =
-                              rest < s->rows_at_once ? rest : s->rows_at_once,
-                          .scratch = cpu_scratch(t, scratch_size(s)) };
+    return (struct row_block){ .seq = i / each / s->n_head,
+                               .head = i / each % s->n_head,
+                               .first = first,
+                               .n_rows = rest < s->rows_at_once
+                                             ? rest
+                                             : s->rows_at_once,
+                               .scratch = cpu_scratch(t, scratch_size(s)) };
 }
 
 /* What a token gives stands before all states. */
 static float *
-token_out(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
-          int64_t token)
+token_out(struct ggml_tensor *dst, const struct recurrence *s,
+          const struct row_block *u, int64_t token)
 {
     int64_t row = (u->seq * s->n_tokens + token) * s->n_head + u->head;
 
@@ -72,15 +73,15 @@ token_out(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
 }
 
 static int64_t
-state_size(const struct shape *s)
+state_size(const struct recurrence *s)
 {
     return s->n * s->n_rows * s->n_head;
 }
 
-/* The unit's rows of the state `back` tokens before the last. */
+/* The block's rows of the state `back` tokens before the last. */
 static float *
-state_out(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
-          int64_t back)
+state_out(struct ggml_tensor *dst, const struct recurrence *s,
+          const struct row_block *u, int64_t back)
 {
     int64_t outs = s->n_rows * s->n_head * s->n_tokens * s->n_seqs;
     int64_t state = back * s->n_seqs + u->seq;
@@ -91,8 +92,8 @@ state_out(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
 
 /* After a token: the last one's state is there, earlier ones are copied. */
 static void
-keep_state(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
-           int64_t token)
+keep_state(struct ggml_tensor *dst, const struct recurrence *s,
+           const struct row_block *u, int64_t token)
 {
     int64_t back = s->n_tokens - 1 - token;
 
@@ -101,16 +102,16 @@ keep_state(struct ggml_tensor *dst, const struct shape *s, const struct unit *u,
                (size_t)(u->n_rows * s->n) * sizeof(float));
 }
 
-/* Advances the unit's rows by a token: *p has where they come from and go to,
+/* Advances the block's rows by a token: *p has where they come from and go to,
  * and what the token gives. */
 typedef void (*step_fn)(const struct cpu_task *t, struct ggml_tensor *dst,
-                        const struct unit *u, int64_t token,
+                        const struct row_block *u, int64_t token,
                         struct cpu_recurrence *p);
 
 static void
-recur_unit(const struct cpu_task *t, struct ggml_tensor *dst,
-           const struct shape *s, const struct unit *u, const float *state,
-           step_fn step)
+recur_block(const struct cpu_task *t, struct ggml_tensor *dst,
+            const struct recurrence *s, const struct row_block *u,
+            const float *state, step_fn step)
 {
     float *to = state_out(dst, s, u, 0);
     const float *from = state + (u->head * s->n_rows + u->first) * s->n;
@@ -138,31 +139,31 @@ splat(int64_t n, float *y, float x)
 
 /* ---- GATED_DELTA_NET: q, k, v, g, beta, state ---------------------------- */
 
-static struct shape
-delta_shape(const struct ggml_tensor *dst)
+static struct recurrence
+delta_recurrence(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *v = dst->src[2];
 
-    return (struct shape){ .n = v->ne[0],
-                           .n_rows = v->ne[0],
-                           .n_head = v->ne[1],
-                           .n_tokens = v->ne[2],
-                           .n_seqs = v->ne[3],
-                           .K = tensor_get_i32(dst, 0),
-                           .rows_at_once = ROWS };
+    return (struct recurrence){ .n = v->ne[0],
+                                .n_rows = v->ne[0],
+                                .n_head = v->ne[1],
+                                .n_tokens = v->ne[2],
+                                .n_seqs = v->ne[3],
+                                .K = tensor_get_i32(dst, 0),
+                                .rows_at_once = ROWS };
 }
 
 /* The row of q or k for a head of values. */
 static const float *
 key_row(const struct ggml_tensor *x, const struct ggml_tensor *v,
-        const struct unit *u, int64_t token)
+        const struct row_block *u, int64_t token)
 {
     return at(x, u->head % x->ne[1], token, u->seq / (v->ne[3] / x->ne[3]));
 }
 
 static void
 step_delta(const struct cpu_task *t, struct ggml_tensor *dst,
-           const struct unit *u, int64_t token, struct cpu_recurrence *p)
+           const struct row_block *u, int64_t token, struct cpu_recurrence *p)
 {
     const struct ggml_tensor *v = dst->src[2], *g = dst->src[3];
     float *w = u->scratch, *a = w + p->n;
@@ -183,18 +184,18 @@ step_delta(const struct cpu_task *t, struct ggml_tensor *dst,
 
 /* ---- SSM_SCAN: s, x, dt, A, B, C, ids ------------------------------------ */
 
-static struct shape
-scan_shape(const struct ggml_tensor *dst)
+static struct recurrence
+scan_recurrence(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *s = dst->src[0], *x = dst->src[1];
 
-    return (struct shape){ .n = s->ne[0],
-                           .n_rows = s->ne[1],
-                           .n_head = x->ne[1],
-                           .n_tokens = x->ne[2],
-                           .n_seqs = x->ne[3],
-                           .K = tensor_get_i32(dst, 0),
-                           .rows_at_once = ROWS };
+    return (struct recurrence){ .n = s->ne[0],
+                                .n_rows = s->ne[1],
+                                .n_head = x->ne[1],
+                                .n_tokens = x->ne[2],
+                                .n_seqs = x->ne[3],
+                                .K = tensor_get_i32(dst, 0),
+                                .rows_at_once = ROWS };
 }
 
 static float
@@ -205,7 +206,7 @@ softplus(float x)
 
 static void
 step_scan(const struct cpu_task *t, struct ggml_tensor *dst,
-          const struct unit *u, int64_t token, struct cpu_recurrence *p)
+          const struct row_block *u, int64_t token, struct cpu_recurrence *p)
 {
     const struct ggml_tensor *x = dst->src[1], *A = dst->src[3];
     const struct ggml_tensor *B = dst->src[4];
@@ -230,33 +231,33 @@ step_scan(const struct cpu_task *t, struct ggml_tensor *dst,
 
 /* Of the ops whose tokens are those of all sequences, one after the other;
  * src[n] is the state. */
-static struct shape
-matrix_shape(const struct ggml_tensor *dst, int n, int64_t rows_at_once)
+static struct recurrence
+matrix_recurrence(const struct ggml_tensor *dst, int n, int64_t rows_at_once)
 {
     const struct ggml_tensor *x = dst->src[0];
     int64_t n_seqs = dst->src[n]->ne[1];
 
-    return (struct shape){ .n = x->ne[0],
-                           .n_rows = x->ne[0],
-                           .n_head = x->ne[1],
-                           .n_tokens = n_seqs ? x->ne[2] / n_seqs : 0,
-                           .n_seqs = n_seqs,
-                           .K = 1,
-                           .rows_at_once = rows_at_once };
+    return (struct recurrence){ .n = x->ne[0],
+                                .n_rows = x->ne[0],
+                                .n_head = x->ne[1],
+                                .n_tokens = n_seqs ? x->ne[2] / n_seqs : 0,
+                                .n_seqs = n_seqs,
+                                .K = 1,
+                                .rows_at_once = rows_at_once };
 }
 
 static const float *
-sequence_state(const struct ggml_tensor *state, const struct shape *s,
-               const struct unit *u)
+sequence_state(const struct ggml_tensor *state, const struct recurrence *s,
+               const struct row_block *u)
 {
     return (const float *)state->data + u->seq * state_size(s);
 }
 
 static void
 step_wkv7(const struct cpu_task *t, struct ggml_tensor *dst,
-          const struct unit *u, int64_t token, struct cpu_recurrence *p)
+          const struct row_block *u, int64_t token, struct cpu_recurrence *p)
 {
-    struct shape s = matrix_shape(dst, 6, ROWS);
+    struct recurrence s = matrix_recurrence(dst, 6, ROWS);
     int64_t i = u->seq * s.n_tokens + token;
 
     p->r = at(dst->src[0], u->head, i, 0);
@@ -280,15 +281,15 @@ outer_state(const struct ggml_tensor *dst)
 }
 
 /* What a token gives is a sum over rows: they are not parted. */
-static struct shape
-outer_shape(const struct ggml_tensor *dst)
+static struct recurrence
+outer_recurrence(const struct ggml_tensor *dst)
 {
-    return matrix_shape(dst, outer_state(dst), dst->src[0]->ne[0]);
+    return matrix_recurrence(dst, outer_state(dst), dst->src[0]->ne[0]);
 }
 
 static struct cpu_outer_recurrence
 outer_step(const struct cpu_task *t, struct ggml_tensor *dst,
-           const struct shape *s, const struct unit *u, int64_t token)
+           const struct recurrence *s, const struct row_block *u, int64_t token)
 {
     bool wkv6 = dst->op == GGML_OP_RWKV_WKV6;
     int64_t i = u->seq * s->n_tokens + token;
@@ -310,9 +311,9 @@ outer_step(const struct cpu_task *t, struct ggml_tensor *dst,
 }
 
 static void
-recur_outer_unit(const struct cpu_task *t, struct ggml_tensor *dst,
-                 const struct shape *s, const struct unit *u,
-                 const float *state)
+recur_outer_block(const struct cpu_task *t, struct ggml_tensor *dst,
+                  const struct recurrence *s, const struct row_block *u,
+                  const float *state)
 {
     const float *from = state + u->head * s->n * s->n;
 
@@ -330,25 +331,25 @@ recur_outer_unit(const struct cpu_task *t, struct ggml_tensor *dst,
 
 /* ---- all ----------------------------------------------------------------- */
 
-static struct shape
-shape_of(const struct ggml_tensor *dst)
+static struct recurrence
+recurrence_of(const struct ggml_tensor *dst)
 {
     switch (dst->op) {
     case GGML_OP_GATED_DELTA_NET:
-        return delta_shape(dst);
+        return delta_recurrence(dst);
     case GGML_OP_SSM_SCAN:
-        return scan_shape(dst);
+        return scan_recurrence(dst);
     case GGML_OP_RWKV_WKV7:
-        return matrix_shape(dst, 6, ROWS);
+        return matrix_recurrence(dst, 6, ROWS);
     default:
-        return outer_shape(dst);
+        return outer_recurrence(dst);
     }
 }
 
-/* The state that the unit's sequence begins with. */
+/* The state that the block's sequence begins with. */
 static const float *
-first_state(const struct ggml_tensor *dst, const struct shape *s,
-            const struct unit *u)
+first_state(const struct ggml_tensor *dst, const struct recurrence *s,
+            const struct row_block *u)
 {
     switch (dst->op) {
     case GGML_OP_GATED_DELTA_NET:
@@ -364,44 +365,44 @@ first_state(const struct ggml_tensor *dst, const struct shape *s,
 }
 
 static void
-compute_unit(const struct cpu_task *t, struct ggml_tensor *dst,
-             const struct shape *s, const struct unit *u)
+compute_block(const struct cpu_task *t, struct ggml_tensor *dst,
+              const struct recurrence *s, const struct row_block *u)
 {
     const float *state = first_state(dst, s, u);
 
     switch (dst->op) {
     case GGML_OP_GATED_DELTA_NET:
-        recur_unit(t, dst, s, u, state, step_delta);
+        recur_block(t, dst, s, u, state, step_delta);
         break;
     case GGML_OP_SSM_SCAN:
-        recur_unit(t, dst, s, u, state, step_scan);
+        recur_block(t, dst, s, u, state, step_scan);
         break;
     case GGML_OP_RWKV_WKV7:
-        recur_unit(t, dst, s, u, state, step_wkv7);
+        recur_block(t, dst, s, u, state, step_wkv7);
         break;
     default:
-        recur_outer_unit(t, dst, s, u, state);
+        recur_outer_block(t, dst, s, u, state);
     }
 }
 
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    struct shape s = shape_of(dst);
-    struct cpu_range units =
-        cpu_share(t, units_of_head(&s) * s.n_head * s.n_seqs);
+    struct recurrence s = recurrence_of(dst);
+    struct cpu_range blocks =
+        cpu_share(t, blocks_of_head(&s) * s.n_head * s.n_seqs);
 
-    for (int64_t i = units.first; i < units.end; i++) {
-        struct unit u = unit_at(t, &s, i);
+    for (int64_t i = blocks.first; i < blocks.end; i++) {
+        struct row_block u = block_at(t, &s, i);
 
-        compute_unit(t, dst, &s, &u);
+        compute_block(t, dst, &s, &u);
     }
 }
 
 static int64_t
 cost(const struct ggml_tensor *dst)
 {
-    struct shape s = shape_of(dst);
+    struct recurrence s = recurrence_of(dst);
 
     return state_size(&s) * s.n_tokens * s.n_seqs / 4;
 }
@@ -410,7 +411,7 @@ static size_t
 work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
-    struct shape s = shape_of(dst);
+    struct recurrence s = recurrence_of(dst);
 
     (void)k;
     return cpu_pad(scratch_size(&s)) * (size_t)n_threads;
