@@ -209,7 +209,13 @@ struct gg_text_params {
     bool goes_on;           /* the sequence's end is a text's, which goes on */
     const double *mirostat; /* what it has learnt before; or NULL */
     size_t n_top;           /* likeliest ids that gg_text_top() has; a few */
-    uintptr_t reserved[7];
+    /* Parts the answer; NULL: all of it is text. A grammar then begins where
+     * the text does, and stop strings are those of the text. */
+    const struct gg_chat_reader *reader;
+    const uint64_t *max_thought; /* ids of thoughts; then the mark that ends
+                                  * them comes. NULL: no limit */
+    bool grammar_of_calls; /* it begins where calls may, and not the text */
+    uintptr_t reserved[4];
 };
 
 /* An answer begins after the sequence's ids, at least one. The sequence is the
@@ -247,7 +253,7 @@ GG_API const char *
 gg_text_error(const struct gg_text *text);
 
 /* True where what was drawn follows a grammar, or the form of a schema, that is
- * not at an end. */
+ * not at an end; or where it has not come to the text yet: gg_text_part(). */
 GG_API bool
 gg_text_is_open(const struct gg_text *text);
 
@@ -276,10 +282,22 @@ GG_API const int32_t *
 gg_text_ids(const struct gg_text *text, size_t *n);
 
 /* The bytes that were added since the last call, but for what may be the
- * beginning of a stop string; of a text that has ended, all of the rest. Valid
- * until the next call on the text. */
+ * beginning of a stop string, or of a mark; of a text that has ended, all of
+ * the rest. Valid until the next call on the text. Of an answer that is parted
+ * its text: control tokens show as the decode_flags say, and white space around
+ * a thought is no part. */
 GG_API const char *
 gg_text_take(struct gg_text *text, size_t *len);
+
+/* The same of any part. In calls control tokens show; GG_PART_ALL is all that
+ * was written, up to a stop string. */
+GG_API const char *
+gg_text_take_part(struct gg_text *text, enum gg_part part, size_t *len);
+
+/* The part that the next id belongs to; GG_PART_ALL: what stands before a
+ * part. */
+GG_API enum gg_part
+gg_text_part(const struct gg_text *text);
 
 /* An id that was drawn and is not among the sequence's, as the text has ended
  * there: a text that goes on begins with it. -1: none. */

@@ -480,6 +480,31 @@ gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
                    const char *text, size_t len, char *json, size_t cap,
                    struct gg_calls_read *out, struct gg_error *err);
 
+/* What a model writes is thoughts, text and calls of tools. */
+enum gg_part {
+    GG_PART_TEXT = 0,
+    GG_PART_REASONING = 1,
+    GG_PART_CALLS = 2,
+    GG_PART_ALL = 3, /* as it was written, the marks between parts included */
+};
+
+/* How the answers of a template's model are parted. Immutable. */
+struct gg_chat_reader;
+
+/* By the marks of thoughts that the template writes, of those that are known;
+ * where it has none, all is text. The vocabulary outlives it, the template need
+ * not. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_reader_new(const struct gg_vocab *vocab,
+                   const struct gg_chat_template *chat,
+                   struct gg_chat_reader **out, struct gg_error *err);
+GG_API void
+gg_chat_reader_free(struct gg_chat_reader *reader); /* takes NULL */
+
+/* Whether it knows marks of thoughts. */
+GG_API bool
+gg_chat_reader_thinks(const struct gg_chat_reader *reader);
+
 /* ---- Model and session: token ids -> logits --------------------------- */
 
 struct gg_model;   /* weights, mapped; immutable once open */

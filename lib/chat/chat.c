@@ -5,6 +5,7 @@
 
 #include "chat/encode.h"
 #include "chat/render.h"
+#include "chat/thoughts.h"
 #include "core/mem.h"
 #include "vocab/chat.h"
 #include "vocab/vocab.h"
@@ -33,6 +34,7 @@ gg_chat_parse(const char *source, size_t len, struct gg_chat_template **out,
     }
     t->name = "jinja";
     t->takes_date = len && memmem(source, len, date, strlen(date));
+    t->thoughts = len ? chat_thoughts_find(source, len) : NULL;
     *out = t;
     return GG_OK;
 }

@@ -19,6 +19,8 @@ enough(const struct gg_text *t)
     size_t k = gg_sampler_enough(t->params.sampler), n_eog = 0;
 
     gg_vocab_eog_ids(e->vocab, &n_eog);
+    if (t->params.max_thought && t->params.reader && t->params.logprobs)
+        return 0; /* of an id that is forced, too */
     if (k > 0 && t->params.ignore_eog)
         k += n_eog;
     if (k > 0 && k < t->params.n_top)
@@ -57,19 +59,22 @@ start_text(struct gg_text *t, const struct gg_text_params *params,
         return st;
     t->params = *params;
     t->params.logprobs = params->logprobs || params->n_top;
-    t->decode = (struct gg_decode_state){ .started = params->goes_on };
     t->n_made = 0;
     t->pending = -1;
     t->n_rows = t->row = 0;
     t->finish = GG_FINISH_NONE;
-    t->bytes.len = t->n_taken = 0;
+    t->n_forced = 0;
+    t->n_thought = 0;
     t->k = enough(t);
     st = start_history(t, new, err);
-    if (st == GG_OK && !engine_stop_start(&t->stop, params->stop))
-        st = error_nomem(err);
+    if (st == GG_OK)
+        st = engine_part_start(t, err);
     if (st == GG_OK)
         st = engine_top_reserve(t, err);
-    return st == GG_OK ? engine_text_reserve_rows(t, 1, err) : st;
+    if (st != GG_OK)
+        return st;
+    engine_text_plan(t, CHAT_ANSWER_TEXT);
+    return engine_text_reserve_rows(t, 1, err);
 }
 
 enum gg_status
@@ -112,9 +117,7 @@ gg_text_free(struct gg_text *text)
     }
     mem_free(text->best);
     mem_free(text->top);
-    engine_stop_clear(&text->stop);
-    mem_free(text->bytes.p);
-    mem_free(text->piece);
+    engine_part_clear(text);
     mem_free(text->made);
     mem_free(text);
 }
@@ -137,223 +140,7 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
     return start_text(t, params, err);
 }
 
-/* ---- rows ---------------------------------------------------------------- */
-
-static bool
-grow_best(struct gg_best *b, size_t k)
-{
-    int32_t *ids = mem_realloc(b->ids, k * sizeof(*ids));
-    float *logits;
-
-    if (!ids)
-        return false;
-    b->ids = ids;
-    logits = mem_realloc(b->logits, k * sizeof(*logits));
-    if (!logits)
-        return false;
-    b->logits = logits;
-    return true;
-}
-
-static bool
-add_logits(struct gg_text *t, size_t n)
-{
-    size_t n_vocab = t->sequence->engine->n_vocab;
-    float *logits = mem_realloc(t->logits, n * n_vocab * sizeof(*logits));
-
-    if (!logits)
-        return false;
-    t->logits = logits;
-    t->n_logits = n;
-    return true;
-}
-
-static bool
-add_best(struct gg_text *t, size_t n)
-{
-    struct gg_best *best = mem_realloc(t->best, n * sizeof(*best));
-
-    if (!best)
-        return false;
-    memset(best + t->n_best, 0, (n - t->n_best) * sizeof(*best));
-    t->best = best;
-    t->n_best = n;
-    t->best_room = 0; /* of the new ones */
-    return true;
-}
-
-static bool
-reserve_best(struct gg_text *t, size_t n)
-{
-    bool done = n <= t->n_best || add_best(t, n);
-
-    if (done && t->k > t->best_room) {
-        for (size_t i = 0; i < t->n_best && done; i++)
-            done = grow_best(&t->best[i], t->k);
-        t->best_room = done ? t->k : 0;
-    }
-    for (size_t i = 0; i < t->n_best && done; i++) {
-        t->best[i].k = t->k;
-        t->best[i].no_sum = !t->params.logprobs;
-    }
-    return done;
-}
-
-enum gg_status
-engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err)
-{
-    bool done = t->k              ? reserve_best(t, n)
-                : n > t->n_logits ? add_logits(t, n)
-                                  : true;
-
-    return done ? GG_OK : error_nomem(err);
-}
-
-struct gg_query
-engine_text_query(struct gg_text *t, size_t n)
-{
-    t->n_rows = n;
-    t->row = 0;
-    return (struct gg_query){ .sequence = t->sequence,
-                              .rows.logits = t->k ? NULL : t->logits,
-                              .rows.best = t->k ? t->best : NULL,
-                              .rows.n_last = n };
-}
-
-/* ---- drawing ------------------------------------------------------------- */
-
-static enum gg_status
-take_best(const struct gg_best *b, struct text_row *r, struct gg_error *err)
-{
-    *r = (struct text_row){ b->logits, b->ids, b->n, b->log_sum_exp };
-    if (isfinite(r->log_sum_exp))
-        return GG_OK;
-    return error_set(err, GG_ERR_FORMAT, "%s",
-                     r->log_sum_exp == -(double)INFINITY
-                         ? "no token is possible: all logits are -infinity"
-                         : "a logit is NaN or infinite");
-}
-
-static enum gg_status
-next_row(struct gg_text *t, struct text_row *r, struct gg_error *err)
-{
-    size_t n_vocab = t->sequence->engine->n_vocab, i = t->row++;
-
-    if (t->k)
-        return take_best(&t->best[i], r, err);
-    *r = (struct text_row){ t->logits + i * n_vocab, NULL, n_vocab, 0 };
-    if (t->params.logprobs)
-        r->log_sum_exp = gg_log_sum_exp(r->logits, r->n);
-    return GG_OK;
-}
-
-static float *
-find_logit(const struct text_row *r, int32_t id)
-{
-    if (!r->ids)
-        return &r->logits[id];
-    for (size_t i = 0; i < r->n; i++)
-        if (r->ids[i] == id)
-            return &r->logits[i];
-    return NULL;
-}
-
-static void
-exclude_eog(const struct gg_text *t, struct text_row *r)
-{
-    size_t n;
-    const int32_t *eog = gg_vocab_eog_ids(t->sequence->engine->vocab, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        float *logit = find_logit(r, eog[i]);
-
-        if (logit)
-            *logit = -INFINITY;
-    }
-}
-
-/* The history hears of the ids that came since the last draw. */
-static enum gg_status
-hear(struct gg_text *t, struct gg_error *err)
-{
-    const struct gg_sequence *q = t->sequence;
-    size_t n = t->n_new < q->n_ids ? t->n_new : q->n_ids;
-
-    t->n_new = 0;
-    if (!t->history)
-        return GG_OK;
-    return gg_history_add(t->history, q->ids + q->n_ids - n, n, err);
-}
-
-static enum gg_status
-draw(struct gg_text *t, struct gg_error *err)
-{
-    uint64_t position = t->sequence->n_dropped + t->sequence->n_ids;
-    struct gg_drawn *d = &t->drawn;
-    struct text_row r;
-    enum gg_status st = next_row(t, &r, err);
-
-    if (st == GG_OK)
-        engine_top_take(t, &r);
-    if (st == GG_OK && t->params.ignore_eog)
-        exclude_eog(t, &r);
-    if (st == GG_OK)
-        st = hear(t, err);
-    if (st == GG_OK)
-        st = gg_sampler_next(t->params.sampler, t->history, r.ids, r.logits,
-                             r.n, t->params.sequence, position, &d->draw, err);
-    if (st != GG_OK)
-        return st;
-    d->position = position;
-    if (t->params.logprobs) {
-        const float *logit = find_logit(&r, d->draw.id);
-
-        d->logprob = (logit ? (double)*logit : -INFINITY) - r.log_sum_exp;
-    }
-    return GG_OK;
-}
-
 /* ---- what is drawn ------------------------------------------------------- */
-
-static void
-forget_taken(struct gg_text *t)
-{
-    struct engine_bytes *b = &t->bytes;
-
-    b->len -= t->n_taken;
-    if (b->len && t->n_taken)
-        memmove(b->p, b->p + t->n_taken, b->len);
-    t->n_taken = 0;
-}
-
-/* The bytes of an id; *found: a stop string is complete. */
-static enum gg_status
-add_bytes(struct gg_text *t, int32_t id, bool *found, struct gg_error *err)
-{
-    struct gg_decode_state next;
-    enum gg_status st;
-    size_t n;
-
-    for (;;) {
-        next = t->decode;
-        st = gg_vocab_decode(t->sequence->engine->vocab, &next, id,
-                             t->params.decode_flags, t->piece, t->cap_piece, &n,
-                             err);
-        if (st != GG_OK || n <= t->cap_piece)
-            break;
-        if (!mem_grow(&t->piece, &t->cap_piece, n, 1))
-            return error_nomem(err);
-    }
-    if (st != GG_OK)
-        return st;
-    t->decode = next;
-    forget_taken(t);
-    if (!engine_stop_add(&t->stop, t->piece, n, &t->bytes, found) ||
-        !mem_grow(&t->bytes.p, &t->bytes.cap, t->bytes.len + t->stop.held.len,
-                  1))
-        return error_nomem(err);
-    return GG_OK;
-}
 
 static enum gg_status
 add_made(struct gg_text *t, int32_t id, struct gg_error *err)
@@ -394,27 +181,31 @@ go_on(struct gg_text *t, int32_t id, struct gg_error *err)
     return GG_OK;
 }
 
-enum gg_status
-engine_text_draw(struct gg_text *t, struct gg_error *err)
+/* Draws an id, and adds it; then the text has ended, or the id was put. */
+static enum gg_status
+draw_one(struct gg_text *t, struct gg_error *err)
 {
+    enum chat_answer_state from = t->answer.state;
     bool found = false;
     int32_t id;
-    enum gg_status st = draw(t, err);
+    enum gg_status st = engine_text_draw(t, err);
 
     id = t->drawn.draw.id;
     if (st == GG_OK)
         st = add_made(t, id, err);
     if (st == GG_OK)
-        st = add_bytes(t, id, &found, err);
+        st = engine_part_add(t, id, &found, err);
     if (st != GG_OK)
         return st;
     t->pending = -1;
     if (found)
         t->finish = GG_FINISH_STOP;
-    else if (gg_vocab_is_eog(t->sequence->engine->vocab, id))
+    else if (t->answer.ended ||
+             gg_vocab_is_eog(t->sequence->engine->vocab, id))
         t->finish = GG_FINISH_EOG;
     else
         st = go_on(t, id, err);
+    engine_text_plan(t, from);
     return st;
 }
 
@@ -432,7 +223,7 @@ draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct gg_text *t = texts[i];
-        enum gg_status st = engine_text_draw(t, &t->error);
+        enum gg_status st = draw_one(t, &t->error);
 
         if (st == GG_ERR_NOMEM)
             return error_nomem(err);
@@ -562,10 +353,22 @@ gg_text_error(const struct gg_text *text)
     return text && text->finish == GG_FINISH_ERROR ? text->error.message : NULL;
 }
 
+/* What it has not come to yet: a text. */
+static bool
+is_before_text(const struct gg_text *t)
+{
+    return t->answer.state == CHAT_ANSWER_THOUGHT ||
+           (t->answer.state == CHAT_ANSWER_HEADER &&
+            (!t->answer.begins || !t->answer.fresh));
+}
+
 bool
 gg_text_is_open(const struct gg_text *text)
 {
-    return text && text->history && !gg_history_is_complete(text->history);
+    if (!text)
+        return false;
+    return is_before_text(text) ||
+           (text->history && !gg_history_is_complete(text->history));
 }
 
 struct gg_drawn
@@ -580,25 +383,6 @@ gg_text_ids(const struct gg_text *text, size_t *n)
     if (n)
         *n = text ? text->n_made : 0;
     return text ? text->made : NULL;
-}
-
-const char *
-gg_text_take(struct gg_text *text, size_t *len)
-{
-    struct engine_bytes *b;
-    size_t begin;
-
-    if (len)
-        *len = 0;
-    if (!text || !len)
-        return "";
-    b = &text->bytes;
-    begin = text->n_taken;
-    if (text->finish != GG_FINISH_NONE)
-        (void)engine_stop_end(&text->stop, b); /* there is room */
-    text->n_taken = b->len;
-    *len = b->len - begin;
-    return b->p ? b->p + begin : "";
 }
 
 int32_t

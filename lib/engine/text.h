@@ -2,6 +2,7 @@
 #ifndef ENGINE_TEXT_H
 #define ENGINE_TEXT_H
 
+#include "chat/answer.h"
 #include "engine/draft_length.h"
 #include "engine/engine.h"
 #include "engine/stop.h"
@@ -14,6 +15,12 @@ struct text_draft {
     bool counts; /* the evaluation is of one id and the draft */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
+};
+
+/* The bytes of a part, with room for what is held back, too. */
+struct text_part {
+    struct engine_bytes bytes;
+    size_t n_taken; /* of them */
 };
 
 struct gg_text {
@@ -34,15 +41,19 @@ struct gg_text {
     size_t n_rows, row;
 
     struct gg_decode_state decode;
+    struct chat_answer answer; /* without a reader all is text */
     struct engine_stop stop;
-    struct engine_bytes bytes; /* with room for what stop holds back, too */
-    size_t n_taken;            /* of them */
+    struct text_part parts[GG_PART_ALL + 1];
+    bool stopped; /* a stop string is complete */
     char *piece;               /* scratch */
     size_t cap_piece;
 
     int32_t *made; /* the ids drawn for this answer */
     size_t n_made, cap_made;
     int32_t pending; /* drawn, and not put; -1: none */
+    const int32_t *forced; /* what comes next, whatever is likely */
+    size_t n_forced;
+    uint64_t n_thought; /* ids of thoughts */
     struct gg_drawn drawn;
     struct gg_likely *top; /* params.n_top of them, of which there are */
     size_t n_top;
@@ -75,10 +86,26 @@ engine_top_take(struct gg_text *t, const struct text_row *row);
 struct gg_query
 engine_text_query(struct gg_text *t, size_t n);
 
-/* Draws from the next row, and adds to the text; then it has ended, or the id
- * was put. */
+/* Draws from the next row, or takes what is forced: t->drawn. */
 enum gg_status
 engine_text_draw(struct gg_text *t, struct gg_error *err);
+
+/* What is to be forced now, behind an id that was added in the state `from`, or
+ * at the beginning. */
+void
+engine_text_plan(struct gg_text *t, enum chat_answer_state from);
+
+/* Room for the bytes of an id more; adds them. *found: a stop string is
+ * complete. */
+enum gg_status
+engine_part_add(struct gg_text *t, int32_t id, bool *found,
+                struct gg_error *err);
+void
+engine_part_clear(struct gg_text *t);
+
+/* An answer begins; its parts are empty. */
+enum gg_status
+engine_part_start(struct gg_text *t, struct gg_error *err);
 
 /* Puts drafted ids after the texts that need an evaluation: t->draft.n of
  * them, perhaps none. */

@@ -59,6 +59,8 @@ gg_history_free(struct gg_history *history)
 void
 gg_history_restart(struct gg_history *history)
 {
+    if (history)
+        history->waits = false;
     if (history && history->at.grammar)
         sample_grammar_begin(&history->at, history->at.grammar);
 }
@@ -67,7 +69,8 @@ bool
 gg_history_is_complete(const struct gg_history *history)
 {
     return history &&
-           (!history->at.grammar || sample_grammar_may_end(&history->at));
+           (!history->at.grammar ||
+            (!history->waits && sample_grammar_may_end(&history->at)));
 }
 
 double
@@ -116,4 +119,10 @@ sample_history_last(const struct gg_history *h, int32_t last, size_t *n)
 {
     *n = h->n < reach(last) ? h->n : reach(last);
     return *n ? h->ids + (h->n - *n) : NULL;
+}
+
+void
+sample_history_wait(struct gg_history *h, bool waits)
+{
+    h->waits = waits;
 }

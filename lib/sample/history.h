@@ -12,10 +12,15 @@ struct gg_history {
     size_t most; /* no more than these are looked at */
     double mu;   /* Mirostat's: the greatest surprise that is let through */
     struct grammar_at at; /* of what was drawn */
+    bool waits; /* the grammar counts for nothing yet */
 };
 
 /* The last of the ids, no more than `last` (-1: all); their number to *n. */
 const int32_t *
 sample_history_last(const struct gg_history *h, int32_t last, size_t *n);
+
+/* Draws neither follow the grammar nor go on in it, or they do again. */
+void
+sample_history_wait(struct gg_history *h, bool waits);
 
 #endif

@@ -234,7 +234,7 @@ prepare_logits(struct gg_sampler *s, const struct gg_history *h,
 
     if (st == GG_OK)
         st = edit(s, h, ids, &logits, n, err);
-    if (st == GG_OK && h && h->at.grammar) {
+    if (st == GG_OK && h && h->at.grammar && !h->waits) {
         if (!mirostat && !has_sigma(p))
             return sample_fitting_candidates(s, &h->at, ids, logits, n, k,
                                              candidates, err);
@@ -327,8 +327,9 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     out->logprob = log(s->weights[i] / whole);
     if (sample_chain_has_mirostat(p))
         learn(p, history, out->logprob);
-    return p->grammar ? sample_grammar_advance(&history->at, out->id, err)
-                      : GG_OK;
+    if (!p->grammar || history->waits)
+        return GG_OK;
+    return sample_grammar_advance(&history->at, out->id, err);
 }
 
 enum gg_status

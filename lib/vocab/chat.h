@@ -30,6 +30,7 @@ struct chat_turn {
 struct gguf_str;
 
 struct chat_template;
+struct chat_thoughts;
 
 struct gg_chat_template {
     const char *name;
@@ -37,6 +38,7 @@ struct gg_chat_template {
     struct chat_template *for_tools; /* in its place where there are tools, or
                                         NULL */
     bool takes_date;
+    const struct chat_thoughts *thoughts; /* that its source has; or NULL */
     struct chat_turn turns[CHAT_ROLES]; /* by enum gg_role */
     const char *prelude;                /* before the first message, or NULL */
     const char *open;                   /* what an answer begins with */

@@ -1,0 +1,247 @@
+/* draw.c - draws the next id of a text, or takes one that is forced
+ *
+ * A grammar waits as long as the text has not begun: in a thought, and in what
+ * stands before it. At the beginning of an answer the model may open a thought:
+ * a draw without the grammar says whether it does. Both draws are functions of
+ * the same place. */
+#include <math.h>
+
+#include "core/error.h"
+#include "core/mem.h"
+#include "engine/text.h"
+#include "sample/history.h"
+#include "vocab/vocab.h"
+
+static enum gg_status
+take_best(const struct gg_best *b, struct text_row *r, struct gg_error *err)
+{
+    *r = (struct text_row){ b->logits, b->ids, b->n, b->log_sum_exp };
+    if (isfinite(r->log_sum_exp))
+        return GG_OK;
+    return error_set(err, GG_ERR_FORMAT, "%s",
+                     r->log_sum_exp == -(double)INFINITY
+                         ? "no token is possible: all logits are -infinity"
+                         : "a logit is NaN or infinite");
+}
+
+static enum gg_status
+next_row(struct gg_text *t, struct text_row *r, struct gg_error *err)
+{
+    size_t n_vocab = t->sequence->engine->n_vocab, i = t->row++;
+
+    if (t->k)
+        return take_best(&t->best[i], r, err);
+    *r = (struct text_row){ t->logits + i * n_vocab, NULL, n_vocab, 0 };
+    if (t->params.logprobs)
+        r->log_sum_exp = gg_log_sum_exp(r->logits, r->n);
+    return GG_OK;
+}
+
+static float *
+find_logit(const struct text_row *r, int32_t id)
+{
+    if (!r->ids)
+        return &r->logits[id];
+    for (size_t i = 0; i < r->n; i++)
+        if (r->ids[i] == id)
+            return &r->logits[i];
+    return NULL;
+}
+
+static void
+exclude_eog(const struct gg_text *t, struct text_row *r)
+{
+    size_t n;
+    const int32_t *eog = gg_vocab_eog_ids(t->sequence->engine->vocab, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        float *logit = find_logit(r, eog[i]);
+
+        if (logit)
+            *logit = -INFINITY;
+    }
+}
+
+/* The history hears of the ids that came since the last draw. */
+static enum gg_status
+hear(struct gg_text *t, struct gg_error *err)
+{
+    const struct gg_sequence *q = t->sequence;
+    size_t n = t->n_new < q->n_ids ? t->n_new : q->n_ids;
+
+    t->n_new = 0;
+    if (!t->history)
+        return GG_OK;
+    return gg_history_add(t->history, q->ids + q->n_ids - n, n, err);
+}
+
+/* ---- what is forced ------------------------------------------------------ */
+
+static void
+force(struct gg_text *t, const struct chat_ids *ids)
+{
+    t->forced = ids->p;
+    t->n_forced = ids->n;
+}
+
+static bool
+has_grammar(const struct gg_text *t)
+{
+    return t->history && t->history->at.grammar;
+}
+
+static bool
+is_over(const struct gg_text *t)
+{
+    return t->params.max_thought && t->n_thought >= *t->params.max_thought;
+}
+
+void
+engine_text_plan(struct gg_text *t, enum chat_answer_state from)
+{
+    const struct chat_answer *a = &t->answer;
+    bool calls = t->params.grammar_of_calls && has_grammar(t);
+
+    if (!a->reader || !a->reader->thoughts || t->n_forced)
+        return;
+    if (a->state == CHAT_ANSWER_THOUGHT) {
+        if (is_over(t))
+            force(t, &a->reader->close);
+    } else if (a->state == CHAT_ANSWER_HEADER && from == CHAT_ANSWER_THOUGHT) {
+        if (calls)
+            force(t, &a->reader->start);
+        else if (is_over(t) || has_grammar(t))
+            force(t, &a->reader->text);
+    } else if (a->state == CHAT_ANSWER_HEADER && t->n_made == 0 && calls) {
+        force(t, &a->reader->open);
+    }
+}
+
+/* What is forced is certain. */
+static void
+take_forced(struct gg_text *t)
+{
+    t->drawn.draw = (struct gg_draw){ .id = *t->forced };
+    t->forced++;
+    t->n_forced--;
+}
+
+/* ---- a draw -------------------------------------------------------------- */
+
+static bool
+grammar_waits(const struct gg_text *t)
+{
+    const struct chat_answer *a = &t->answer;
+
+    return a->reader && (a->state == CHAT_ANSWER_THOUGHT ||
+                         (a->state == CHAT_ANSWER_HEADER &&
+                          (a->fresh || !t->params.grammar_of_calls)));
+}
+
+static enum gg_status
+draw_id(struct gg_text *t, const struct text_row *r, bool waits,
+        struct gg_error *err)
+{
+    if (t->history)
+        sample_history_wait(t->history, waits);
+    return gg_sampler_next(t->params.sampler, t->history, r->ids, r->logits,
+                           r->n, t->params.sequence, t->drawn.position,
+                           &t->drawn.draw, err);
+}
+
+/* Whether a thought may begin here, beside a grammar. */
+static bool
+may_open(const struct gg_text *t)
+{
+    const struct chat_answer *a = &t->answer;
+
+    return a->reader && a->reader->open.n && t->n_made == 0 && a->fresh &&
+           a->state == CHAT_ANSWER_TEXT;
+}
+
+/* *opened: what was drawn is the mark's first id, and the others follow. */
+static enum gg_status
+draw_opening(struct gg_text *t, const struct text_row *r, bool *opened,
+             struct gg_error *err)
+{
+    const struct chat_ids *open = &t->answer.reader->open;
+    double mirostat = gg_history_mirostat(t->history);
+    enum gg_status st = draw_id(t, r, true, err);
+
+    *opened = st == GG_OK && t->drawn.draw.id == open->p[0];
+    if (!*opened)
+        gg_history_set_mirostat(t->history, mirostat);
+    if (*opened && open->n > 1)
+        force(t, &(struct chat_ids){ open->p + 1, open->n - 1 });
+    return st;
+}
+
+/* A token that ends the thought and has a text behind the mark would go round
+ * the grammar. */
+static enum gg_status
+draw_thought(struct gg_text *t, struct text_row *r, struct gg_error *err)
+{
+    double mirostat = gg_history_mirostat(t->history);
+    const struct gg_vocab *v = t->sequence->engine->vocab;
+    bool spills;
+    enum gg_status st;
+
+    exclude_eog(t, r);
+    do {
+        size_t n;
+        const char *p;
+
+        gg_history_set_mirostat(t->history, mirostat);
+        st = draw_id(t, r, true, err);
+        if (st != GG_OK)
+            return st;
+        p = (const char *)vocab_bytes(v, t->drawn.draw.id, &n);
+        if (!chat_answer_spills(&t->answer, p, n, &spills))
+            return error_nomem(err);
+        if (spills)
+            *find_logit(r, t->drawn.draw.id) = -INFINITY;
+    } while (spills);
+    return GG_OK;
+}
+
+static enum gg_status
+draw(struct gg_text *t, struct text_row *r, struct gg_error *err)
+{
+    bool grammar = has_grammar(t), opened = false;
+    enum gg_status st = GG_OK;
+
+    if (t->params.ignore_eog)
+        exclude_eog(t, r);
+    if (grammar && grammar_waits(t))
+        return draw_thought(t, r, err);
+    if (grammar && may_open(t))
+        st = draw_opening(t, r, &opened, err);
+    return st == GG_OK && !opened ? draw_id(t, r, false, err) : st;
+}
+
+enum gg_status
+engine_text_draw(struct gg_text *t, struct gg_error *err)
+{
+    struct gg_drawn *d = &t->drawn;
+    struct text_row r;
+    enum gg_status st = next_row(t, &r, err);
+
+    d->position = t->sequence->n_dropped + t->sequence->n_ids;
+    if (st == GG_OK)
+        engine_top_take(t, &r);
+    if (st == GG_OK)
+        st = hear(t, err);
+    if (st == GG_OK && t->n_forced)
+        take_forced(t);
+    else if (st == GG_OK)
+        st = draw(t, &r, err);
+    if (st != GG_OK)
+        return st;
+    t->n_thought += t->answer.state == CHAT_ANSWER_THOUGHT;
+    if (t->params.logprobs) {
+        const float *logit = find_logit(&r, d->draw.id);
+
+        d->logprob = (logit ? (double)*logit : -INFINITY) - r.log_sum_exp;
+    }
+    return GG_OK;
+}
