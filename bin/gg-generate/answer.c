@@ -1,6 +1,8 @@
 /* answer.c - the answer to a prompt while it is made */
 #include <config.h>
 
+#include <inttypes.h>
+
 #include "gg-generate/generate.h"
 
 void
@@ -11,6 +13,9 @@ answer_clear(struct answer *a)
     gg_sampler_free(a->sampler);
     buffer_clear(&a->text);
     logprobs_clear(&a->logprobs);
+    buffer_clear(&a->reasoning);
+    buffer_clear(&a->calls);
+    buffer_clear(&a->shown);
     *a = (struct answer){ .tail = -1 };
 }
 
@@ -30,12 +35,14 @@ answer_start(const struct generate *g, struct answer *a,
         .goes_on = prompt->goes_on,
         .n_top = a->logprobs.n_top,
         .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
+        .reader = prompt->reader,
     };
     enum gg_status st = GG_OK;
 
-    a->text.len = a->n_written = 0;
     a->logprob = 0;
     a->n_made = 0;
+    a->is_parted = prompt->reader != NULL;
+    a->text.len = a->reasoning.len = a->calls.len = a->shown.len = 0;
     if (!a->made)
         st = gg_text_new(a->sequence, &params, &a->made, err);
     if (st == GG_OK)
@@ -45,12 +52,27 @@ answer_start(const struct generate *g, struct answer *a,
 }
 
 static void
-take_bytes(struct answer *a)
+take_part(struct answer *a, enum gg_part part, struct buffer *out)
 {
     size_t len;
-    const char *bytes = gg_text_take(a->made, &len);
+    const char *bytes = gg_text_take_part(a->made, part, &len);
 
-    buffer_add(&a->text, bytes, len);
+    buffer_add(out, bytes, len);
+}
+
+static void
+take_bytes(struct answer *a)
+{
+    size_t before = a->text.len;
+
+    take_part(a, GG_PART_TEXT, &a->text);
+    if (!a->is_parted) {
+        buffer_add(&a->shown, a->text.p + before, a->text.len - before);
+        return;
+    }
+    take_part(a, GG_PART_REASONING, &a->reasoning);
+    take_part(a, GG_PART_CALLS, &a->calls);
+    take_part(a, GG_PART_ALL, &a->shown);
 }
 
 void
@@ -80,6 +102,16 @@ answer_cut(struct answer *a)
         a->tail = gg_text_pending(a->made);
 }
 
+static void
+say_no_text(const struct answer *a, bool length, char *text, size_t size)
+{
+    if (length)
+        snprintf(text, size, "cut by -n %" PRIu64 " within its thought",
+                 a->sampling->count);
+    else
+        snprintf(text, size, "the context is full within its thought");
+}
+
 bool
 answer_is_cut(const struct answer *a, char *text, size_t size)
 {
@@ -88,7 +120,9 @@ answer_is_cut(const struct answer *a, char *text, size_t size)
     if ((!length && gg_text_finish(a->made) != GG_FINISH_CONTEXT) ||
         !gg_text_is_open(a->made))
         return false;
-    if (length)
+    if (gg_text_part(a->made) != GG_PART_TEXT)
+        say_no_text(a, length, text, size);
+    else if (length)
         sampling_say_cut(a->sampling, text, size);
     else
         snprintf(text, size,

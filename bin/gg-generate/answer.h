@@ -15,16 +15,18 @@ struct answer {
     struct gg_sampler *sampler;              /* its own */
     struct gg_sequence *sequence;
     struct gg_text *made; /* NULL: no prompt has come yet */
+    bool is_parted;       /* by the prompt's reader */
     bool wants_logprob;
     const struct gg_stop *stop; /* or NULL: the caller's */
     uint64_t draws;             /* the sequence that draws depend on */
     bool numbered;              /* for --logprobs: the sequence has */
     uint64_t number;            /* this one */
 
-    struct buffer text; /* all of it, of which the caller has written: */
-    size_t n_written;
-    double logprob;           /* if wanted: the sum of the drawn ids' */
-    size_t n_made;            /* ids */
+    /* The parts of the answer; without a reader all of it is text. */
+    struct buffer text, reasoning, calls;
+    struct buffer shown; /* what is written of it: the caller takes it away */
+    double logprob;      /* if wanted: the sum of the drawn ids' */
+    size_t n_made;       /* ids */
     struct logprobs logprobs; /* of these, if wanted */
     int32_t tail;             /* drawn, and not the sequence's; -1: none */
 };
@@ -50,7 +52,8 @@ answer_take(struct answer *a);
 void
 answer_cut(struct answer *a);
 
-/* True where the answer has ended before its grammar; `text` says why. */
+/* True where the answer has ended before its grammar, or within a thought;
+ * `text` says why. */
 bool
 answer_is_cut(const struct answer *a, char *text, size_t size);
 

@@ -53,6 +53,7 @@ struct prompt {
     int32_t *ids;
     size_t n, cap;
     bool goes_on; /* it is nothing but what it goes on from */
+    const struct gg_chat_reader *reader; /* of a conversation; else NULL */
     struct gg_choices contest;
 };
 
@@ -74,12 +75,13 @@ struct generate {
     struct options *o;
     struct engine engine, draft; /* the second is open with --draft MODEL */
     struct answer answer;
-    size_t sum_prompt, sum_made; /* ids */
-    uint64_t left_out;           /* bytes of prompts without a token */
-    unsigned plainer;            /* what templates refused, the same */
-    int64_t date;                /* of all conversations; 0: of none yet */
-    int64_t t_prompt, t_made;    /* microseconds of evaluation */
-    struct prompt_source source; /* of the one prompt, or of all turns */
+    size_t sum_prompt, sum_made;   /* ids */
+    uint64_t left_out;             /* bytes of prompts without a token */
+    unsigned plainer;              /* what templates refused, the same */
+    int64_t date;                  /* of all conversations; 0: of none yet */
+    int64_t t_prompt, t_made;      /* microseconds of evaluation */
+    struct gg_chat_reader *reader; /* of the template; NULL: none was wanted */
+    struct prompt_source source;   /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
     struct grammars grammars;   /* of records */
@@ -116,6 +118,11 @@ generate_resume_date(struct generate *g, uint64_t number, int64_t date);
 /* Ends the tool where nothing would hold the date of a job that is resumed. */
 void
 generate_check_date(const struct generate *g);
+
+/* Parts the answers of conversations; NULL: all is text. */
+enum gg_status
+generate_reader(struct generate *g, const struct gg_chat_reader **out,
+                struct gg_error *err);
 
 /* Says how many bytes of the prompts so far have no token. */
 void

@@ -149,6 +149,10 @@ add_jsonl(const struct generate *g, const struct record *r, size_t which,
         return;
     buffer_add(out, r->text.p, r->text.len);
     add_text(out, r, a);
+    if (a->reasoning.len) {
+        add_key(out, "reasoning_content");
+        cli_json_add(out, a->reasoning.p, a->reasoning.len);
+    }
     add_ids(out, ids, n);
     add_key(out, "logprob");
     buffer_format(out, "%.6f", a->logprob);

@@ -26,10 +26,8 @@ say_full(const struct generate *g, size_t more)
 static void
 write_text(struct answer *a, bool more)
 {
-    const char *new = a->text.p ? a->text.p + a->n_written : NULL;
-
-    terminal_write(new, a->text.len - a->n_written, more);
-    a->n_written = a->text.len;
+    terminal_write(a->shown.p, a->shown.len, more);
+    a->shown.len = 0;
     cli_flush();
 }
 

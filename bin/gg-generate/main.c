@@ -140,6 +140,7 @@ run(struct generate *g, const struct mode *mode)
     status = mode->run(g);
     if (g->o->engine.verbose)
         tell_plainer(g);
+    gg_chat_reader_free(g->reader);
     chat_template_clear(g->o->template);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);

@@ -58,9 +58,10 @@ next_member(const char *p, struct member *m)
     return true;
 }
 
-static const char *const written[] = { "text",        "ids",      "logprob",
-                                       "stop_reason", "error",    "choices",
-                                       "probability", MEMBER_DATE };
+static const char *const written[] = {
+    "text",    "ids",         "logprob",   "stop_reason",      "error",
+    "choices", "probability", MEMBER_DATE, "reasoning_content"
+};
 
 bool
 member_is_written(const char *name)

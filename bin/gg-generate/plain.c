@@ -78,7 +78,7 @@ add_plain(const struct generate *g, const struct record *r, size_t which,
           const struct answer *a, struct buffer *out)
 {
     (void)g, (void)r, (void)which;
-    buffer_add(out, a->text.p, a->text.len);
+    buffer_add(out, a->shown.p, a->shown.len);
 }
 
 /* What failed is empty, or as far as it went: the reason goes to standard

@@ -333,6 +333,8 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
     uint64_t left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;
+    if (st == GG_OK && s->is_chat)
+        st = generate_reader(g, &out->reader, err);
     out->contest.prompt = out->ids;
     out->contest.n_prompt = out->n;
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {

@@ -19,8 +19,8 @@
 
 /* The marks that are looked for. */
 static const unsigned marks_in[] = {
-    [CHAT_ANSWER_TEXT] = KIND(OPEN) | KIND(CLOSE) | KIND(END) | KIND(START) |
-                         KIND(CALL),
+    [CHAT_ANSWER_TEXT] =
+        KIND(OPEN) | KIND(CLOSE) | KIND(END) | KIND(START) | KIND(CALL),
     [CHAT_ANSWER_THOUGHT] = KIND(OPEN) | KIND(CLOSE) | KIND(CALL),
     [CHAT_ANSWER_HEADER] = KIND(OPEN) | KIND(TEXT) | KIND(CALL),
     [CHAT_ANSWER_CALLS] = KIND(STOP),
@@ -181,8 +181,8 @@ struct found {
     enum gg_part part;
 };
 
-/* White space: it is no part at the beginning of a thought and behind it, nor in
- * front of the mark that ends it, or that opens one at the beginning. */
+/* White space: it is no part at the beginning of a thought and behind it, nor
+ * in front of the mark that ends it, or that opens one at the beginning. */
 static void
 look_at_space(const struct chat_answer *a, size_t at, bool last,
               struct found *f)
@@ -371,10 +371,8 @@ chat_answer_begin(struct chat_answer *a, const struct gg_chat_reader *reader,
     size_t from = n;
 
     start_fresh(a, reader);
-    if (!reader || reader->n_marks == 0) {
-        a->reader = NULL;
+    if (!reader || reader->n_marks == 0)
         return GG_OK;
-    }
     while (from > 0 && !is_barrier(reader, ids[from - 1]))
         from--;
     if (!read_prompt(a, ids + from, n - from))

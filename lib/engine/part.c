@@ -103,8 +103,7 @@ decode(struct gg_text *t, int32_t id, size_t *n, struct gg_error *err)
 static bool
 is_hidden(const struct gg_text *t, int32_t id)
 {
-    enum gg_token_type type =
-        gg_vocab_type(t->sequence->engine->vocab, id);
+    enum gg_token_type type = gg_vocab_type(t->sequence->engine->vocab, id);
 
     return type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN;
 }
@@ -128,8 +127,7 @@ static bool
 reserve(struct gg_text *t)
 {
     size_t held = t->answer.n + t->stop.held.len;
-    bool done =
-        mem_grow(&t->stop.held.p, &t->stop.held.cap, held, 1);
+    bool done = mem_grow(&t->stop.held.p, &t->stop.held.cap, held, 1);
 
     for (int i = 0; i <= GG_PART_ALL && done; i++)
         done = mem_grow(&t->parts[i].bytes.p, &t->parts[i].bytes.cap,

@@ -200,8 +200,7 @@ draw_one(struct gg_text *t, struct gg_error *err)
     t->pending = -1;
     if (found)
         t->finish = GG_FINISH_STOP;
-    else if (t->answer.ended ||
-             gg_vocab_is_eog(t->sequence->engine->vocab, id))
+    else if (t->answer.ended || gg_vocab_is_eog(t->sequence->engine->vocab, id))
         t->finish = GG_FINISH_EOG;
     else
         st = go_on(t, id, err);

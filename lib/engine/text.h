@@ -45,12 +45,12 @@ struct gg_text {
     struct engine_stop stop;
     struct text_part parts[GG_PART_ALL + 1];
     bool stopped; /* a stop string is complete */
-    char *piece;               /* scratch */
+    char *piece;  /* scratch */
     size_t cap_piece;
 
     int32_t *made; /* the ids drawn for this answer */
     size_t n_made, cap_made;
-    int32_t pending; /* drawn, and not put; -1: none */
+    int32_t pending;       /* drawn, and not put; -1: none */
     const int32_t *forced; /* what comes next, whatever is likely */
     size_t n_forced;
     uint64_t n_thought; /* ids of thoughts */

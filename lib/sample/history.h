@@ -12,7 +12,7 @@ struct gg_history {
     size_t most; /* no more than these are looked at */
     double mu;   /* Mirostat's: the greatest surprise that is let through */
     struct grammar_at at; /* of what was drawn */
-    bool waits; /* the grammar counts for nothing yet */
+    bool waits;           /* the grammar counts for nothing yet */
 };
 
 /* The last of the ids, no more than `last` (-1: all); their number to *n. */

@@ -39,10 +39,10 @@ struct gg_chat_template {
                                         NULL */
     bool takes_date;
     const struct chat_thoughts *thoughts; /* that its source has; or NULL */
-    struct chat_turn turns[CHAT_ROLES]; /* by enum gg_role */
-    const char *prelude;                /* before the first message, or NULL */
-    const char *open;                   /* what an answer begins with */
-    const char *system; /* of a conversation without one, or NULL */
+    struct chat_turn turns[CHAT_ROLES];   /* by enum gg_role */
+    const char *prelude; /* before the first message, or NULL */
+    const char *open;    /* what an answer begins with */
+    const char *system;  /* of a conversation without one, or NULL */
     /* The system's message stands in the first user's, in front of its
      * contents. */
     bool merged;

@@ -204,6 +204,9 @@ test_no_text(void)
     is(gg_text_take(NULL, &n), "", "gg_text_take: no text");
     is(n, 0, "no bytes");
     is(gg_text_take(NULL, NULL), "", "no result");
+    is(gg_text_take_part(NULL, GG_PART_ALL, &n), "",
+       "gg_text_take_part: no text");
+    is(gg_text_part(NULL), GG_PART_TEXT, "gg_text_part: no text");
     is(gg_text_pending(NULL), -1, "gg_text_pending: no text");
     ok(isnan(gg_text_mirostat(NULL)), "gg_text_mirostat: no text");
 }

@@ -478,6 +478,29 @@ chat_render(void)
     return good;
 }
 
+static bool
+chat_reader_new(void)
+{
+    struct gg_chat_reader *r = NULL;
+
+    return refused(gg_chat_reader_new(NULL, gg_chat_at(0), &r, &err)) &&
+           refused(gg_chat_reader_new(vocab, NULL, &r, &err)) &&
+           refused(gg_chat_reader_new(vocab, gg_chat_at(0), NULL, &err)) && !r;
+}
+
+static bool
+chat_reader_free(void)
+{
+    gg_chat_reader_free(NULL);
+    return true;
+}
+
+static bool
+chat_reader_thinks(void)
+{
+    return !gg_chat_reader_thinks(NULL);
+}
+
 /* ---- models -------------------------------------------------------------- */
 
 static bool
@@ -1325,6 +1348,9 @@ static const struct {
     { "gg_vocab_chat_source", vocab_chat_source },
     { "gg_chat_encode", chat_encode },
     { "gg_chat_render", chat_render },
+    { "gg_chat_reader_new", chat_reader_new },
+    { "gg_chat_reader_free", chat_reader_free },
+    { "gg_chat_reader_thinks", chat_reader_thinks },
     { "gg_model_open", model_open },
     { "gg_model_free", model_free },
     { "gg_model_note", model_note },

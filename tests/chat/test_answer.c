@@ -40,8 +40,8 @@ static const struct answer_case cases[] = {
     { "the mark comes twice", THINK, "{<|user|>}<think>\n",
       "<think>\nwhy</think>so", "why", "so", "" },
     { "what looks like marks", THINK, "",
-      "<think>a </thin> </think < </think> <think </think>", "a </thin> </think <",
-      "<think </think>", "" },
+      "<think>a </thin> </think < </think> <think </think>",
+      "a </thin> </think <", "<think </think>", "" },
     { "it does not end", THINK, "", "<think>why </thi", "why </thi", "", "" },
     { "white space alone", THINK, "", " \n", "", " \n", "" },
     { "white space before a thought", THINK, "", "\n<think> </think>\nso", "",
@@ -55,8 +55,7 @@ static const struct answer_case cases[] = {
     { "and not behind it", THINK, "", "a {\"name\": 1}", "", "a {\"name\": 1}",
       "" },
     { "calls at the beginning of the text", THINK, "",
-      "<think>a</think>\n{\"name\"{<|call|>}x", "a", "",
-      "{\"name\"<|call|>" },
+      "<think>a</think>\n{\"name\"{<|call|>}x", "a", "", "{\"name\"<|call|>" },
     { "marks of text are no calls in a thought", THINK, "",
       "<think><tool_call></think>so", "<tool_call>", "so", "" },
     { "a mark that is a control token", "[THINK][/THINK]", "",
@@ -68,7 +67,8 @@ static const struct answer_case cases[] = {
       "{<|channel>}thought\na\n{<channel|>}b", "a", "b", "" },
     { "and without", "<|channel>thought<channel|>",
       "{<|turn>}model\n{<|channel>}thought\n{<channel|>}", "b", "", "b", "" },
-    { "harmony", HARMONY, "{<|start|>}user{<|message|>}x{<|end|>}"
+    { "harmony", HARMONY,
+      "{<|start|>}user{<|message|>}x{<|end|>}"
       "{<|start|>}assistant",
       "{<|channel|>}analysis{<|message|>}a {<|end|>}{<|start|>}assistant"
       "{<|channel|>}final{<|message|>} b{<|return|>}",
@@ -85,9 +85,9 @@ static const struct answer_case cases[] = {
 };
 
 static const char *const control[] = {
-    "<|user|>",    "<|end|>",   "<|call|>",  "[THINK]",  "[/THINK]",
-    "<|channel>",  "<channel|>", "<|turn>",  "<|start|>", "<|message|>",
-    "<|channel|>", "<|return|>",
+    "<|user|>",  "<|end|>",     "<|call|>",    "[THINK]",
+    "[/THINK]",  "<|channel>",  "<channel|>",  "<|turn>",
+    "<|start|>", "<|message|>", "<|channel|>", "<|return|>",
 };
 
 struct parts {
@@ -109,7 +109,8 @@ static void
 feed(struct chat_answer *a, const char *s, size_t step, struct parts *out)
 {
     while (*s) {
-        const char *end = *s == '{' && strchr("<[", s[1]) ? strchr(s, '}') : NULL;
+        const char *end =
+            *s == '{' && strchr("<[", s[1]) ? strchr(s, '}') : NULL;
         size_t n = 1;
 
         if (end) {

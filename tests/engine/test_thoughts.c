@@ -27,8 +27,8 @@ static const struct chain_spec simple = {
     { "<think>", "</think>" },
     /* Behind an answer's beginning a thought is likely; in it the end of
      * generation, and what stands in the text. */
-    { "<|answer|><think>ab<|end|>", "bc</think>\n[1]<|end|>",
-      "<|answer|>[", "2", "<|user|>[" },
+    { "<|answer|><think>ab<|end|>", "bc</think>\n[1]<|end|>", "<|answer|>[",
+      "2", "<|user|>[" },
 };
 
 static const struct chain_spec harmony = {
@@ -39,8 +39,7 @@ static const struct chain_spec harmony = {
       "<|channel|>", "<|constrain|>" },
     { "assistant", "analysis", "final", "commentary", "ANSWER" },
     { "assistant<|channel|>analysis<|message|>ab<|end|><|start|>assistant",
-      "<|channel|>final", "final<|message|>", "[1]<|return|>",
-      "<|message|>[" },
+      "<|channel|>final", "final<|message|>", "[1]<|return|>", "<|message|>[" },
 };
 
 struct bench {
@@ -196,7 +195,7 @@ check(const struct bench *b, const char *what, struct job job,
     ok(right, what);
     if (!right)
         printf("# '%s' '%s' '%s' %d\n", r.parts[GG_PART_REASONING],
-             r.parts[GG_PART_TEXT], r.parts[GG_PART_ALL], (int)r.finish);
+               r.parts[GG_PART_TEXT], r.parts[GG_PART_ALL], (int)r.finish);
 }
 
 #define GRAMMAR "root ::= \"[\" [0-9] \"]\""
@@ -215,26 +214,24 @@ check_simple(bool drafts)
           (struct job){ .max_thought = -1, .grammar = GRAMMAR }, "abc", "[1]",
           "<think>abc</think>[1]", GG_FINISH_EOG);
     check(&b, "a thought that the prompt opens",
-          (struct job){ .max_thought = -1, .prompt = "<think>",
-                        .grammar = GRAMMAR },
+          (struct job){
+              .max_thought = -1, .prompt = "<think>", .grammar = GRAMMAR },
           "abc", "[1]", "abc</think>[1]", GG_FINISH_EOG);
-    check(&b, "a thought that the prompt closes",
-          (struct job){ .max_thought = -1,
-                        .prompt = "<think>\n\n</think>\n\n" },
-          "", "[1]", "[1]", GG_FINISH_EOG);
+    check(
+        &b, "a thought that the prompt closes",
+        (struct job){ .max_thought = -1, .prompt = "<think>\n\n</think>\n\n" },
+        "", "[1]", "[1]", GG_FINISH_EOG);
     check(&b, "and closed: the grammar from the first token",
-          (struct job){ .max_thought = -1, .grammar = GRAMMAR,
-                        .prompt = "</think>" },
+          (struct job){
+              .max_thought = -1, .grammar = GRAMMAR, .prompt = "</think>" },
           "", "[1]", "[1]", GG_FINISH_EOG);
-    check(&b, "a budget forces the mark",
-          (struct job){ .max_thought = 1 }, "a", "[1]",
-          "<think>a</think>\n[1]", GG_FINISH_EOG);
-    check(&b, "a budget of none",
-          (struct job){ .max_thought = 0 }, "", "[1]",
+    check(&b, "a budget forces the mark", (struct job){ .max_thought = 1 }, "a",
+          "[1]", "<think>a</think>\n[1]", GG_FINISH_EOG);
+    check(&b, "a budget of none", (struct job){ .max_thought = 0 }, "", "[1]",
           "<think></think>\n[1]", GG_FINISH_EOG);
     check(&b, "a budget of none, where the prompt opens it",
-          (struct job){ .max_thought = 0, .prompt = "<think>",
-                        .grammar = GRAMMAR },
+          (struct job){
+              .max_thought = 0, .prompt = "<think>", .grammar = GRAMMAR },
           "", "[1]", "</think>[1]", GG_FINISH_EOG);
     check(&b, "draws at a temperature",
           (struct job){ .max_thought = 1, .draws = true, .grammar = GRAMMAR },
@@ -264,7 +261,8 @@ check_harmony(void)
           (struct job){ .max_thought = 1, .stop = "b" }, "a", "a",
           "analysisaassistantfinala", GG_FINISH_STOP);
     check(&b, "harmony: a grammar of calls behind the thought",
-          (struct job){ .max_thought = -1, .calls = true,
+          (struct job){ .max_thought = -1,
+                        .calls = true,
                         .grammar = "root ::= <|channel|> \"commentary\" "
                                    "<|constrain|> <|message|> [0-9]" },
           "ab", "0", NULL, GG_FINISH_EOG);
