@@ -491,12 +491,13 @@ enum gg_part {
 /* How the answers of a template's model are parted. Immutable. */
 struct gg_chat_reader;
 
-/* By the marks of thoughts that the template writes, of those that are known;
- * where it has none, all is text. The vocabulary outlives it, the template need
- * not. */
+/* By the marks of thoughts that the template writes, of those that are known,
+ * and where calls of tools begin; without `calls`, which may be NULL, there are
+ * none. The vocabulary outlives it, the others need not. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_reader_new(const struct gg_vocab *vocab,
                    const struct gg_chat_template *chat,
+                   const struct gg_chat_calls *calls,
                    struct gg_chat_reader **out, struct gg_error *err);
 GG_API void
 gg_chat_reader_free(struct gg_chat_reader *reader); /* takes NULL */

@@ -10,8 +10,8 @@ generate_reader(struct generate *g, const struct gg_chat_reader **out,
     enum gg_status st = GG_OK;
 
     if (!g->reader)
-        st = gg_chat_reader_new(g->engine.vocab, g->o->template, &g->reader,
-                                err);
+        st = gg_chat_reader_new(g->engine.vocab, g->o->template, NULL,
+                                &g->reader, err);
     *out = gg_chat_reader_thinks(g->reader) ? g->reader : NULL;
     return st;
 }

@@ -46,7 +46,7 @@ struct gg_chat_reader {
     struct chat_ids open, close, start, text;
 };
 
-/* The same as gg_chat_reader_new(), with marks of calls, which outlive it. */
+/* The same as gg_chat_reader_new(), with the marks of calls. */
 enum gg_status
 chat_reader_new(const struct gg_vocab *vocab,
                 const struct gg_chat_template *template,

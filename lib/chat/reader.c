@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chat/answer.h"
+#include "chat/tool_form.h"
 #include "core/error.h"
 #include "core/mem.h"
 #include "vocab/chat.h"
@@ -146,11 +147,13 @@ chat_reader_new(const struct gg_vocab *vocab,
 enum gg_status
 gg_chat_reader_new(const struct gg_vocab *vocab,
                    const struct gg_chat_template *chat,
+                   const struct gg_chat_calls *calls,
                    struct gg_chat_reader **out, struct gg_error *err)
 {
     if (!vocab || !chat || !out)
         return error_null(err);
-    return chat_reader_new(vocab, chat, NULL, out, err);
+    return chat_reader_new(vocab, chat, calls ? chat_calls_marks(calls) : NULL,
+                           out, err);
 }
 
 void

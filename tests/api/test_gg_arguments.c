@@ -483,9 +483,11 @@ chat_reader_new(void)
 {
     struct gg_chat_reader *r = NULL;
 
-    return refused(gg_chat_reader_new(NULL, gg_chat_at(0), &r, &err)) &&
-           refused(gg_chat_reader_new(vocab, NULL, &r, &err)) &&
-           refused(gg_chat_reader_new(vocab, gg_chat_at(0), NULL, &err)) && !r;
+    return refused(gg_chat_reader_new(NULL, gg_chat_at(0), NULL, &r, &err)) &&
+           refused(gg_chat_reader_new(vocab, NULL, NULL, &r, &err)) &&
+           refused(
+               gg_chat_reader_new(vocab, gg_chat_at(0), NULL, NULL, &err)) &&
+           !r;
 }
 
 static bool

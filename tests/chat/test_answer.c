@@ -196,16 +196,17 @@ check_forms(const struct gg_vocab *v)
     struct gg_chat_template *t = template_of("{{ messages[0].content }}");
     struct gg_chat_reader *r;
 
-    ok(!gg_chat_reader_new(v, t, &r, &err) && !gg_chat_reader_thinks(r),
+    ok(!gg_chat_reader_new(v, t, NULL, &r, &err) && !gg_chat_reader_thinks(r),
        "a template without marks");
     gg_chat_reader_free(r);
     gg_chat_free(t);
     t = template_of("{{ '<thi' + 'nk></thi' + 'nk>' }}");
-    ok(!gg_chat_reader_new(v, t, &r, &err) && gg_chat_reader_thinks(r),
+    ok(!gg_chat_reader_new(v, t, NULL, &r, &err) && gg_chat_reader_thinks(r),
        "marks that stand in what it writes only");
     gg_chat_reader_free(r);
     gg_chat_free(t);
-    ok(gg_chat_reader_new(v, NULL, &r, &err) == GG_ERR_ARG, "no template");
+    ok(gg_chat_reader_new(v, NULL, NULL, &r, &err) == GG_ERR_ARG,
+       "no template");
 }
 
 /* Each allocation fails once. */

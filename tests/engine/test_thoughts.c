@@ -65,7 +65,7 @@ open_bench(struct bench *b, const struct chain_spec *spec, bool drafts)
     if (drafts)
         must(gg_engine_draft(b->engine, NULL, &err));
     must(gg_chat_open(b->vocab, NULL, &b->template, &err));
-    must(gg_chat_reader_new(b->vocab, b->template, &b->reader, &err));
+    must(gg_chat_reader_new(b->vocab, b->template, NULL, &b->reader, &err));
 }
 
 static void
