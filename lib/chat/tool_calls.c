@@ -31,6 +31,7 @@ gg_chat_calls_open(const struct gg_vocab *v, const struct gg_chat_template *t,
     c = mem_zalloc(sizeof(*c));
     if (!c)
         return error_nomem(err);
+    c->vocab = v;
     c->arena.limit = MEMORY;
     st = chat_tool_find(v, vocab_chat_jinja(t, true), c, err);
     if (st != GG_OK) {

@@ -101,6 +101,7 @@ struct tool_known {
 extern const struct tool_known chat_tool_known[];
 
 struct gg_chat_calls {
+    const struct gg_vocab *vocab;
     struct chat_arena arena;
     struct tool_form form;
     struct chat_call_marks marks;

@@ -10,6 +10,7 @@
 enum {
     KEY_MOST = 4096,
     ANY_MOST = 100,
+    SCHEMA_DEPTH = 8,
     TRIES = 16,    /* places where calls may begin */
     WORK = 16,     /* bytes looked at in vain, for each one of the text */
     ID_LENGTH = 9, /* of ids that are made: what Mistral's templates want */
@@ -207,6 +208,12 @@ types_of_schema(const json_t *schema, int depth)
     return TOOL_ANY;
 }
 
+unsigned
+chat_tool_types(const json_t *schema)
+{
+    return types_of_schema(schema, SCHEMA_DEPTH);
+}
+
 static bool
 is_called(const json_t *name, const char *s, size_t n)
 {
@@ -236,7 +243,7 @@ types_of(const struct reader *r, const struct call *c, const char *key,
             name, schema)
         {
             if (strlen(name) == len && memcmp(name, key, len) == 0)
-                return types_of_schema(schema, 8);
+                return chat_tool_types(schema);
         }
     }
     return TOOL_ANY;

@@ -18,6 +18,7 @@
 #include <jansson.h>
 
 #include "core/mem.h"
+#include "fixtures/tool_templates.h"
 #include "fixtures/vocab_make.h"
 
 enum {
@@ -322,64 +323,20 @@ test_real(const char *folder)
 
 /* ---- templates of our own ---- */
 
-#define FOR_MESSAGES                                                           \
-    "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content or '' }}"           \
-    "{% for c in m.tool_calls or [] %}{% set f = c.function %}"
-
-#define END                                                                    \
-    "{% endfor %}<|end|>\n{% endfor %}"                                        \
-    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
-
-static const struct {
-    const char *name, *source;
-} own[] = {
-    { "objects", FOR_MESSAGES "\n<tool_call>\n{\"name\": \"{{ f.name }}\", "
-                              "\"arguments\": {{ f.arguments | tojson }}}\n"
-                              "</tool_call>" END },
-    { "arguments that are strings",
-      FOR_MESSAGES "<call>{{ f.name + '|' + f.arguments }}</call>" END },
-    { "keys and values",
-      FOR_MESSAGES "\n<do>\n<f={{ f.name }}>\n"
-                   "{% for k, v in f.arguments.items() %}<p={{ k }}>\n"
-                   "{{ v if v is string else v | tojson }}\n</p>\n{% endfor %}"
-                   "</f>\n</do>" END },
-    { "a list, with ids",
-      "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content or '' }}"
-      "{% if m.tool_calls %}[CALLS][{% for c in m.tool_calls %}"
-      "{{ {'id': c.id, 'name': c.function.name, 'arguments': "
-      "c.function.arguments} | tojson }}{{ '' if loop.last else ', ' }}"
-      "{% endfor %}]{% endif %}<|end|>\n{% endfor %}"
-      "{% if add_generation_prompt %}<|assistant|>\n{% endif %}" },
-    { "types of values, and numbers of calls", FOR_MESSAGES
-      "<call n=\"{{ loop.index }}\" of=\"{{ f.name }}\">"
-      "{% for k, v in f.arguments.items() %}<arg of=\"{{ k }}\" text="
-      "{{ 'yes' if v is string else 'no' }}>{{ v if v is string else v | "
-      "tojson }}</arg>{% endfor %}</call>" END },
-    { "one call, as Python writes it",
-      "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content or '' }}"
-      "{% if m.tool_calls %}{% if m.tool_calls | length > 1 %}"
-      "{{ raise_exception('one call') }}{% endif %}"
-      "{% set f = m.tool_calls[0].function %}<|py|>{{ f.name }}("
-      "{% for k, v in f.arguments.items() %}{{ k }}={{ \"'\" ~ v ~ \"'\" if v "
-      "is string else v }}{{ '' if loop.last else ', ' }}{% endfor %})"
-      "{% endif %}<|end|>\n{% endfor %}"
-      "{% if add_generation_prompt %}<|assistant|>\n{% endif %}" },
-};
-
 static void
 test_own(void)
 {
     struct gg_error err;
     char form[64];
 
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+    for (size_t i = 0; i < TOOL_TEMPLATES; i++) {
         struct gg_chat_template *t = NULL;
         int got = -2;
 
-        if (gg_chat_parse(own[i].source, strlen(own[i].source), &t, &err) ==
-            GG_OK)
+        if (gg_chat_parse(tool_templates[i].source,
+                          strlen(tool_templates[i].source), &t, &err) == GG_OK)
             got = back(t, form, sizeof(form));
-        is(got, DRAWN, own[i].name);
+        is(got, DRAWN, tool_templates[i].name);
         gg_chat_free(t);
     }
 }
@@ -388,7 +345,7 @@ test_own(void)
 
 static const struct {
     const char *what;
-    size_t template; /* of `own` */
+    size_t template; /* of tool_templates */
     const char *text, *json;
     size_t content;
 } answers[] = {
@@ -441,7 +398,7 @@ test_answers(void)
     char json[4096];
 
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-        const char *source = own[answers[i].template].source;
+        const char *source = tool_templates[answers[i].template].source;
         const char *text = answers[i].text;
         struct gg_chat_template *t = NULL;
         struct gg_chat_calls *c = NULL;
@@ -480,7 +437,8 @@ test_memory(void)
         enum gg_status st;
 
         mem_fail_after(i);
-        st = gg_chat_parse(own[2].source, strlen(own[2].source), &t, &err);
+        st = gg_chat_parse(tool_templates[2].source,
+                           strlen(tool_templates[2].source), &t, &err);
         if (st == GG_OK)
             st = gg_chat_calls_open(vocab, t, &c, &err);
         if (st == GG_OK)
@@ -544,7 +502,7 @@ test_much(void)
     };
 
     for (size_t i = 0; i < sizeof(much) / sizeof(*much); i++) {
-        const char *source = own[much[i].template].source;
+        const char *source = tool_templates[much[i].template].source;
         struct gg_chat_template *t = NULL;
         struct gg_chat_calls *c = NULL;
         struct gg_error err;
