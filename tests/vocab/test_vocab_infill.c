@@ -109,6 +109,31 @@ check_keys(const char *const keys[3], bool all, const char *want)
     make_free(&m);
 }
 
+/* Where the file names a family's marks, the order is the family's. */
+static void
+check_named(const char *pre, const char *suf, const char *mid, bool key,
+            const char *want)
+{
+    struct gg_vocab *v;
+    struct make m;
+    int32_t id;
+
+    make_bpe(&m);
+    id = make_token(&m, suf, GG_TOKEN_CONTROL, 0);
+    gguf_set_val_u32(m.gguf, "tokenizer.ggml.fim_suf_token_id", (uint32_t)id);
+    id = make_token(&m, pre, GG_TOKEN_CONTROL, 0);
+    gguf_set_val_u32(m.gguf, "tokenizer.ggml.fim_pre_token_id", (uint32_t)id);
+    id = make_token(&m, mid, GG_TOKEN_CONTROL, 0);
+    if (key)
+        gguf_set_val_u32(m.gguf, "tokenizer.ggml.fim_mid_token_id",
+                         (uint32_t)id);
+    if (make_load(&m, &v, &err) != GG_OK)
+        exit(99);
+    is(shown(v, "ab", "cc", 0), want, pre);
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 static void
 check_bad_key(void)
 {
@@ -133,6 +158,14 @@ check_all_keys(void)
     check_keys(new, true, "<0>ab<1>cc<2>");
     check_keys(old, true, "<0>ab<1>cc<2>");
     check_keys(new, false, gg_status_string(GG_ERR_UNSUPPORTED));
+    check_named("[PREFIX]", "[SUFFIX]", "[MIDDLE]", false,
+                "[SUFFIX]cc[PREFIX]ab");
+    check_named("[PREFIX]", "[SUFFIX]", "[MIDDLE]", true,
+                "[SUFFIX]cc[PREFIX]ab[MIDDLE]");
+    check_named("<[fim-prefix]>", "<[fim-suffix]>", "<[fim-middle]>", false,
+                "<[fim-suffix]>cc<[fim-prefix]>ab<[fim-middle]>");
+    check_named("<|prefix|>", "<|suffix|>", "<|mid|>", false,
+                gg_status_string(GG_ERR_UNSUPPORTED));
     check_bad_key();
 }
 
