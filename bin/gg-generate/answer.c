@@ -41,6 +41,7 @@ answer_start(const struct generate *g, struct answer *a,
 
     a->logprob = 0;
     a->n_made = 0;
+    a->vocab = g->engine.vocab;
     a->is_parted = prompt->reader != NULL;
     a->text.len = a->reasoning.len = a->calls.len = a->shown.len = 0;
     if (!a->made)
@@ -48,6 +49,8 @@ answer_start(const struct generate *g, struct answer *a,
     if (st == GG_OK)
         st = gg_text_continue(a->made, &params, prompt->ids + begin,
                               prompt->n - begin, err);
+    if (st == GG_OK)
+        logprobs_begin(&a->logprobs, a->made);
     return st;
 }
 
@@ -87,7 +90,7 @@ answer_take(struct answer *a)
     if (a->n_made == before)
         return;
     a->logprob += drawn.logprob;
-    logprobs_take(&a->logprobs, a->made);
+    logprobs_take(&a->logprobs, a->vocab, a->made);
     if (a->sampling->logprobs >= 0)
         sampling_log(a->sampling, a->numbered, a->number, drawn.position,
                      &drawn.draw, drawn.logprob);

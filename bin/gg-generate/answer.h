@@ -15,7 +15,8 @@ struct answer {
     struct gg_sampler *sampler;              /* its own */
     struct gg_sequence *sequence;
     struct gg_text *made; /* NULL: no prompt has come yet */
-    bool is_parted;       /* by the prompt's reader */
+    const struct gg_vocab *vocab;
+    bool is_parted; /* by the prompt's reader */
     bool wants_logprob;
     const struct gg_stop *stop; /* or NULL: the caller's */
     uint64_t draws;             /* the sequence that draws depend on */

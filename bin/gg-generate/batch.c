@@ -183,6 +183,10 @@ add_message(const struct answer *a, struct buffer *out)
 {
     buffer_format(out, "\"message\":{\"role\":\"assistant\",\"content\":");
     cli_json_add(out, a->text.p, a->text.len);
+    if (a->reasoning.len) {
+        buffer_format(out, ",\"reasoning_content\":");
+        cli_json_add(out, a->reasoning.p, a->reasoning.len);
+    }
     buffer_format(out, ",\"refusal\":null}");
 }
 
@@ -212,14 +216,12 @@ static void
 add_logprobs(const struct generate *g, const struct record *r,
              const struct answer *a, struct buffer *out)
 {
-    bool eog = gg_text_finish(a->made) == GG_FINISH_EOG;
     bool stop = gg_text_finish(a->made) == GG_FINISH_STOP;
     const struct logprobs_texts texts = {
         .vocab = g->engine.vocab,
         .flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
         .goes_on = r->prompt.goes_on,
-        .n = a->n_made - (eog && a->n_made),
-        .len = stop ? a->text.len : SIZE_MAX,
+        .len = stop && !a->reasoning.len ? a->text.len : SIZE_MAX,
         .echo = &r->out,
     };
 

@@ -15,14 +15,36 @@
  */
 
 void
-logprobs_take(struct logprobs *l, const struct gg_text *text)
+logprobs_begin(struct logprobs *l, const struct gg_text *text)
+{
+    l->n = 0;
+    l->part = gg_text_part(text);
+}
+
+/* A thought and calls are no part of the text, nor are the marks around it. */
+static bool
+is_of_text(enum gg_part before, enum gg_part after,
+           const struct gg_vocab *vocab, int32_t id)
+{
+    if (before == GG_PART_ALL)
+        return after == GG_PART_TEXT &&
+               gg_vocab_type(vocab, id) != GG_TOKEN_CONTROL;
+    return before == GG_PART_TEXT && after == GG_PART_TEXT;
+}
+
+void
+logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
+              const struct gg_text *text)
 {
     struct gg_drawn drawn = gg_text_drawn(text);
     size_t n, width = 1 + l->n_top;
     const struct gg_likely *top = gg_text_top(text, &n);
+    enum gg_part before = l->part;
     struct gg_likely *to;
 
-    if (!l->wanted)
+    l->part = gg_text_part(text);
+    if (!l->wanted || gg_text_finish(text) == GG_FINISH_EOG ||
+        !is_of_text(before, l->part, vocab, drawn.draw.id))
         return;
     if (l->n == l->cap)
         l->list = cli_alloc(l->list, (l->cap = 2 * l->cap + 16) * width,
@@ -95,7 +117,7 @@ find_offsets(const struct logprobs *l, const struct logprobs_texts *texts,
     size_t n = 0, done = 0, offset;
 
     offset = count_characters(texts->echo->p, texts->echo->len);
-    for (; n < l->n && n < texts->n; n++) {
+    for (; n < l->n; n++) {
         size_t begin = text.len;
 
         add_bytes(texts->vocab, &state, l->list[n * (1 + l->n_top)].id,

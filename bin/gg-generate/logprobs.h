@@ -18,11 +18,17 @@ struct logprobs {
     struct gg_likely *list; /* for each token itself, and then these; where
                              * there are fewer, their ids are -1 */
     size_t n, cap;          /* tokens */
+    enum gg_part part;      /* that the next token belongs to */
 };
 
-/* After a step in which an id was drawn. */
+/* An answer begins. */
 void
-logprobs_take(struct logprobs *l, const struct gg_text *text);
+logprobs_begin(struct logprobs *l, const struct gg_text *text);
+/* After a step in which an id was drawn: of the answer's text there are all but
+ * the one that ends it. */
+void
+logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
+              const struct gg_text *text);
 void
 logprobs_clear(struct logprobs *l);
 
@@ -31,8 +37,7 @@ struct logprobs_texts {
     const struct gg_vocab *vocab;
     unsigned flags;            /* GG_DECODE_... of the answer */
     bool goes_on;              /* it goes on from a text */
-    size_t n;                  /* tokens; */
-    size_t len;                /* of these, those that begin in so many bytes */
+    size_t len;                /* tokens that begin in so many bytes */
     const struct buffer *echo; /* what stands before the first one */
 };
 

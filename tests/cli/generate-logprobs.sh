@@ -59,6 +59,23 @@ sed -n 3p in | jq -c '.body | del(.logprobs, .top_logprobs)' | generate |
     jq -r '.ids | join(" ")' | gg-tokenize -d | od -An -v -tu1 | tr -s ' \n' ' ' >want
 one 3 | jq -r '[.content[].bytes[]] | map(tostring) | join(" ")' | tr '\n' ' ' |
     sed 's/^/ /' | cmp - want
+
+echo "-- thoughts are apart"
+cat >template <<'END'
+{{ '<think></think>' if false }}<|user|>{% for m in messages %}{{ m.content }}{% endfor %}<|answer|>
+END
+printf '%s' "$(cat template)" >template
+"$top_builddir/tests/make_chain" chain.gguf template -c '<|end|>' -c '<|user|>' \
+    -c '<|answer|>' -u '<think>' -u '</think>' \
+    -s '<|answer|><think>abc</think>xy<|end|>' || exit 99
+for n in 20 3; do
+    jq -nc --argjson n $n '{custom_id: "t", body: {temperature: 0, max_tokens: $n,
+        logprobs: true, messages: [{role: "user", content: "q"}]}}' |
+        gg-generate --jsonl -m chain.gguf |
+        jq -c '.response.body.choices[0] | .message,
+            [.logprobs.content[].token], .finish_reason'
+done
+
 # Offsets are those of tokens in the text.
 test -f "$top_srcdir/demo/gg-story.gguf" || exit 0
 jq -nc '{custom_id: "a", body: {prompt: "Once", seed: 1, max_tokens: 30, logprobs: 1}}' >in
