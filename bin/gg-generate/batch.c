@@ -14,13 +14,13 @@
 
 struct batch {
     bool is_chat;
-    bool has_top;                   /* top_logprobs was there */
-    bool ready;                     /* the body can be answered */
+    bool has_top;   /* top_logprobs was there */
+    size_t best_of; /* answers that the best are taken of; 0: not said */
+    bool ready;     /* the body can be answered */
     struct buffer custom_id, model; /* JSON; the latter may be empty */
 };
 
-/* ---- reading --------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 bool
 batch_is(const json_t *object)
@@ -138,6 +138,15 @@ set_logprobs(struct record *r, const json_t *value, struct gg_error *err)
     return GG_OK;
 }
 
+static enum gg_status
+set_echo(struct record *r, const json_t *value, struct gg_error *err)
+{
+    if (!json_is_boolean(value))
+        return cli_error(err, GG_ERR_FORMAT, "echo: neither true nor false");
+    r->echo = json_is_true(value);
+    return GG_OK;
+}
+
 enum gg_status
 batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
           struct gg_error *err)
@@ -147,8 +156,12 @@ batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
     *taken = true;
     if (strcmp(key, "n") == 0)
         return read_count(value, key, 1, BATCH_MOST, &r->n_answers, err);
+    if (strcmp(key, "best_of") == 0)
+        return read_count(value, key, 1, BATCH_MOST, &r->batch->best_of, err);
     if (strcmp(key, "logprobs") == 0)
         return set_logprobs(r, value, err);
+    if (strcmp(key, "echo") == 0)
+        return set_echo(r, value, err);
     r->batch->has_top = r->batch->has_top || top;
     if (top)
         return read_count(value, key, 0, LOGPROBS_MOST, &r->logprobs.n_top,
@@ -171,12 +184,18 @@ batch_check(struct record *r, const json_t *body, struct gg_error *err)
     if (r->choices.n && r->n_answers > 1)
         return cli_error(err, GG_ERR_FORMAT,
                          "n: of choices there is one likeliest");
+    if (r->batch->best_of && r->batch->best_of != r->n_answers)
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "best_of: other than n, it would change the answer, "
+                         "and is not supported");
+    if (r->echo && (r->batch->is_chat || r->logprobs.wanted))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "echo: not of a chat, nor with logprobs");
     r->batch->ready = true;
     return GG_OK;
 }
 
-/* ---- writing: an answer ----------------------------------------------------
- */
+/* ---- writing: an answer ---- */
 
 static void
 add_message(const struct answer *a, struct buffer *out)
@@ -248,8 +267,7 @@ add_batch(const struct generate *g, const struct record *r, size_t which,
     buffer_format(out, ",\"finish_reason\":\"%s\"}", finish_reason(a));
 }
 
-/* ---- writing: a record ------------------------------------------------------
- */
+/* ---- writing: a record ---- */
 
 /* Where one of several texts was likeliest. */
 static void
@@ -373,8 +391,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
 
 const struct writer batch_writer = { add_batch, write_batch };
 
-/* ---- an earlier run's -------------------------------------------------------
- */
+/* ---- an earlier run's ---- */
 
 static bool
 matches_date(struct generate *g, const struct record *r, const json_t *body)

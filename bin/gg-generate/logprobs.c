@@ -11,8 +11,7 @@
 #include "common/json.h"
 #include "common/utf8.h"
 
-/* ---- taking ---------------------------------------------------------------
- */
+/* ---- taking ---- */
 
 void
 logprobs_begin(struct logprobs *l, const struct gg_text *text)
@@ -63,8 +62,7 @@ logprobs_clear(struct logprobs *l)
     l->n = l->cap = 0;
 }
 
-/* ---- texts of tokens ------------------------------------------------------
- */
+/* ---- texts of tokens ---- */
 
 /* Adds the bytes of an id. */
 static void
@@ -132,8 +130,7 @@ find_offsets(const struct logprobs *l, const struct logprobs_texts *texts,
     return n;
 }
 
-/* ---- JSON -----------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
 /* What is impossible has the number that OpenAI writes there. */
 static void

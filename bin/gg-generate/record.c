@@ -81,7 +81,7 @@ record_take_prompt(struct generate *g, struct record *r, const char *text,
 
     buffer_add(&all, before, strlen(before));
     buffer_add(&all, text, len);
-    if (g->o->echo)
+    if (g->o->echo || r->echo)
         buffer_add(&r->out, all.p, all.len);
     st = record_encode(g, r, false, all.p, all.len, err);
     buffer_clear(&all);
@@ -119,7 +119,7 @@ record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
     if (choices || r->suffix || g->o->suffix || (g->o->prompt && *g->o->prompt))
         return cli_error(err, GG_ERR_FORMAT,
                          "prompt: ids go with no choice, suffix or text");
-    if (g->o->echo && echo_ids(g, r, ids, n, err) != GG_OK)
+    if ((g->o->echo || r->echo) && echo_ids(g, r, ids, n, err) != GG_OK)
         return GG_ERR_FORMAT;
     return prompt_source_encode(g, &s, &g->o->choices, &r->prompt, err);
 }

@@ -20,6 +20,7 @@ struct record {
     struct sampling_options sampling;
     struct gg_stop *stop; /* its own stop strings, or NULL */
     bool has_seed;
+    bool echo;                /* wants its prompt to be written */
     struct batch *batch;      /* what it asks in OpenAI's batch file; or NULL */
     struct logprobs logprobs; /* wanted of each answer; no list */
     bool takes_date;          /* its prompt may depend on it */

@@ -111,6 +111,10 @@ sed -n 3p out | jq -j .text | cmp - got
 jq -c '.response.body.error.message // empty' out
 sed -n 1p in | gg-generate --jsonl --echo >out
 text 1 out 0 | head -c 3; echo
+echo '{"custom_id":"1","body":{"prompt":"a b","seed":1,"max_tokens":9,"echo":true,"best_of":2,"n":2}}' |
+    generate >again
+text 1 again 0 >got
+text 1 out 0 | cmp - got
 
 echo "-- what is wrong"
 chat='"url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"a"}]'
@@ -128,7 +132,7 @@ cat >in <<END
 {"custom_id":"10",$text,"n":129}}
 {"custom_id":"11",$text,"n":1.5}}
 {"custom_id":"12",$text,"n":"1"}}
-{"custom_id":"13",$text,"echo":true}}
+{"custom_id":"13",$text,"echo":true,"logprobs":1}}
 {"custom_id":"14",$text,"best_of":2}}
 {"custom_id":"15",$text,"logprobs":21}}
 {"custom_id":"16",$text,"logprobs":true}}
