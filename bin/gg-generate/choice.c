@@ -129,8 +129,12 @@ generate_choice(struct generate *g, struct prompt *prompt)
     struct gg_choices *c = &prompt->contest;
     struct gg_error err;
 
-    if (!contest_fits(c, &g->engine, &err))
-        cli_die("%s", err.message);
+    if (!contest_fits(c, &g->engine, &err)) {
+        if (!g->gentle)
+            cli_die("%s", err.message);
+        cli_warn("%s", err.message);
+        return false;
+    }
     if (!contest_run(g->engine.gg, c, 1))
         return false;
     if (!contest_decide(c, &err))

@@ -193,23 +193,55 @@ set_system(struct talk *t, const char *text, struct gg_error *err)
     return GG_OK;
 }
 
+/* Whether the template takes it, which ends with a question. */
+static enum gg_status
+try_messages(struct talk *t, const struct chat *new, struct gg_error *err)
+{
+    static const struct choices none;
+    struct generate *g = t->g;
+    struct prompt_source with = g->source;
+    uint64_t left_out = g->left_out;
+    struct prompt prompt = { 0 };
+    enum gg_status st;
+
+    if (new->messages[new->n - 1].role != GG_ROLE_USER)
+        return GG_OK;
+    with.chat = *new;
+    with.done = 0;
+    st = prompt_source_encode(g, &with, &none, &prompt, err);
+    prompt_clear(&prompt);
+    g->left_out = left_out;
+    return st;
+}
+
+static enum gg_status
+read_messages(struct talk *t, const char *path, struct chat *new,
+              struct gg_error *err)
+{
+    struct buffer text = { 0 };
+    struct gg_error why;
+    enum gg_status st = read_file(path, &text, err);
+
+    if (st != GG_OK)
+        return st;
+    st = chat_read(new, t->g->o->template, text.p, text.len, true, &why);
+    if (st == GG_OK && !new->n)
+        st = cli_error(&why, GG_ERR_FORMAT, "no messages");
+    if (st == GG_OK)
+        st = try_messages(t, new, &why);
+    if (st != GG_OK)
+        cli_error(err, st, "%s: %.*s", path, 400, why.message);
+    buffer_clear(&text);
+    return st;
+}
+
 static enum gg_status
 load(struct talk *t, const char *path, struct gg_error *err)
 {
     struct prompt_source *s = &t->g->source;
     struct chat new = { 0 };
-    struct buffer text = { 0 };
-    struct gg_error why;
-    enum gg_status st = read_file(path, &text, err);
+    enum gg_status st = read_messages(t, path, &new, err);
 
-    if (st == GG_OK) {
-        st = chat_read(&new, t->g->o->template, text.p, text.len, true, &why);
-        if (st == GG_OK && !new.n)
-            st = cli_error(&why, GG_ERR_FORMAT, "no messages");
-        if (st != GG_OK)
-            cli_error(err, st, "%s: %.*s", path, 400, why.message);
-    }
-    buffer_clear(&text);
     if (st != GG_OK) {
         chat_clear(&new);
         return st;
@@ -340,13 +372,14 @@ find_command(char *text, char **argument)
 }
 
 static void
-say_unknown(const char *text)
+say_unknown(struct talk *t, const char *text)
 {
     char shown[100];
     size_t n = strcspn(text, " \t\r\n");
 
-    cli_warn("%s: no command; /help shows all, and // begins a message with /",
-             gg_escape(shown, sizeof(shown), text, n));
+    talk_fail(t,
+              "%s: no command; /help shows all, and // begins a message with /",
+              gg_escape(shown, sizeof(shown), text, n));
 }
 
 bool
@@ -357,14 +390,14 @@ command_run(struct talk *t, char *text)
     struct gg_error err;
 
     if (!c)
-        say_unknown(text);
+        say_unknown(t, text);
     else if (c->argument && !*argument && !c->optional)
-        cli_warn("/%s needs the name of a file", c->name);
+        talk_fail(t, "/%s needs the name of a file", c->name);
     else if (!c->argument && *argument)
-        cli_warn("/%s has nothing behind it", c->name);
+        talk_fail(t, "/%s has nothing behind it", c->name);
     else if (!c->run)
         return false;
     else if (c->run(t, argument, &err) != GG_OK)
-        cli_warn("/%s: %s", c->name, err.message);
+        talk_fail(t, "/%s: %s", c->name, err.message);
     return !cli_signal();
 }

@@ -91,6 +91,7 @@ struct generate {
     bool loaded; /* prompts go on from a state */
     bool heard;  /* some prompt was evaluated */
     bool cut;    /* some answer, inside its grammar */
+    bool gentle; /* what has no room ends a message, not the tool */
 };
 
 /* The prompt that the options name, which --echo writes, after the answer's
@@ -129,7 +130,7 @@ void
 generate_tell_left_out(struct generate *g, const char *name);
 
 /* Evaluates the prompt, then draws and writes until an end; after -n 0 at once.
- * False: the prompt was not evaluated. */
+ * False: the prompt was not evaluated, as a signal came, or has no room. */
 bool
 generate_loop(struct generate *g, const struct prompt *prompt);
 

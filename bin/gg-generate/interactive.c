@@ -21,20 +21,45 @@ talk_tell(const struct talk *t, const char *fmt, ...)
     fputc('\n', stderr);
 }
 
+void
+talk_fail(struct talk *t, const char *fmt, ...)
+{
+    char text[sizeof(((struct gg_error *)0)->message)];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    cli_warn("%s", text);
+    t->g->cut = t->g->cut || !t->in.prompt;
+}
+
+/* The question is none, and its answer is empty. */
+static void
+drop_question(struct talk *t)
+{
+    struct gg_error unused;
+
+    if (!t->n_turns)
+        return;
+    if (turns_back(t, false, &unused) != GG_OK)
+        chat_truncate(&t->g->source.chat, t->turns[t->n_turns - 1].n_messages);
+    turns_pop(t);
+}
+
 /* What the answer leaves. False: the conversation cannot go on. */
 static bool
 end_answer(struct talk *t, bool heard)
 {
     struct generate *g = t->g;
     struct prompt_source *s = &g->source;
-    struct gg_error err;
 
     if (heard) {
         chat_answer(&s->chat, g->answer.text.p, g->answer.text.len);
         s->done = s->chat.n;
-    } else if (t->n_turns) {
-        cli_check(turns_back(t, false, &err), &err);
-        turns_pop(t);
+    } else {
+        drop_question(t);
+        g->cut = g->cut || !t->in.prompt;
     }
     s->goes_on = false;
     terminal_write("\n", 1, false);
@@ -44,30 +69,19 @@ end_answer(struct talk *t, bool heard)
     return !cli_signal();
 }
 
-/* A prompt that is refused ends the tool, but where somebody can give
- * another. */
-static bool
-refuse(struct talk *t, const struct gg_error *why)
-{
-    struct gg_error err;
-
-    if (!t->in.commands)
-        cli_die("%s", why->message);
-    cli_warn("%s", why->message);
-    cli_check(turns_back(t, false, &err), &err);
-    turns_pop(t);
-    return true;
-}
-
 bool
 talk_answer(struct talk *t)
 {
     struct prompt prompt = { 0 };
     struct gg_error err;
     enum gg_status st = generate_turn_prompt(t->g, &prompt, &err);
-    bool more = st == GG_OK ? end_answer(t, generate_answer(t->g, &prompt))
-                            : refuse(t, &err);
+    bool more;
 
+    if (st != GG_OK && !t->in.commands)
+        cli_die("%s", err.message);
+    if (st != GG_OK)
+        talk_fail(t, "%s", err.message);
+    more = end_answer(t, st == GG_OK && generate_answer(t->g, &prompt));
     prompt_clear(&prompt);
     return more;
 }
@@ -125,6 +139,7 @@ generate_interactive(struct generate *g, struct prompt *first)
     bool more = true;
 
     input_open(&t.in, g->o->commands);
+    g->gentle = t.in.commands;
     if (first->n || first->goes_on)
         more = answer_first(&t, first);
     else

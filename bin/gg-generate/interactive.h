@@ -76,6 +76,8 @@ talk_say(struct talk *t, const char *text, size_t len);
 bool
 talk_answer(struct talk *t);
 
+/* Something has failed, which a script hears at the end. */
+CLI_PRINTF(2, 3) void talk_fail(struct talk *t, const char *fmt, ...);
 /* For who sits at a terminal. */
 CLI_PRINTF(2, 3) void talk_tell(const struct talk *t, const char *fmt, ...);
 

@@ -7,7 +7,7 @@
 #include "common/terminal.h"
 #include "gg-generate/generate.h"
 
-/* Ends the tool, where it is less than what was asked for. */
+/* Ends the tool, where it is less than what was asked for, or only says so. */
 static void
 say_full(const struct generate *g, size_t more)
 {
@@ -16,9 +16,11 @@ say_full(const struct generate *g, size_t more)
 
     engine_say_full(&g->engine, engine_count_ids(a->sequence), more, text,
                     sizeof(text));
-    if (a->n_made == 0 || g->o->sampling.count)
+    if (!g->gentle && (a->n_made == 0 || g->o->sampling.count))
         cli_die("%s", text);
-    if (!g->o->engine.quiet)
+    if (a->n_made == 0)
+        cli_warn("%s", text);
+    else if (!g->o->engine.quiet)
         cli_warn("stopped: %s", text);
 }
 
@@ -103,7 +105,7 @@ evaluate_only(struct generate *g, const struct prompt *p)
 }
 
 /* The prompt is put, evaluated, and an id drawn after it. False: a signal
- * came. */
+ * came, or there is no room. */
 static bool
 begin_text(struct generate *g, const struct prompt *p)
 {
@@ -114,6 +116,8 @@ begin_text(struct generate *g, const struct prompt *p)
 
     if (st == GG_ERR_CONTEXT)
         say_full(g, p->n);
+    if (st == GG_ERR_CONTEXT && g->gentle)
+        return false;
     cli_check(st, &err);
     say_dropped(g, dropped);
     return step_text(g);

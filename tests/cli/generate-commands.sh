@@ -30,7 +30,7 @@ talk 'a\nb\n' >want
 talk 'a\nx\n/undo\nb\n' | sed 2d | same undo
 talk 'x\n/undo\na\ny\n/undo\nz\n/undo\nb\n' | sed '1d;3,4d' | same undo more
 talk 'x\n/undo\na\nb\n' --shift -c 200 | sed 1d | same undo shift
-talk 'x\ny\n/undo\n/undo\n/undo\na\nb\n' 2>err | sed 1,2d | same undo all
+talk 'x\ny\n/undo\n/undo\n/undo\na\nb\n' 2>err | sed '1,2d;s/3]/0]/' | same undo all
 cat err
 talk '/undo\na\nb\n' -p x | sed 1d | same undo the first
 
@@ -65,11 +65,11 @@ jq 'length' less.json
 talk 'a\nb\n' >want
 printf '[{"role":"user"' >bad.json
 echo '[]' >empty.json
-talk 'a\n/load bad.json\n/load empty.json\n/load none.json\nb\n' 2>err | same bad load
+talk 'a\n/load bad.json\n/load empty.json\n/load none.json\nb\n' 2>err | sed 's/3]/0]/' | same bad load
 sed 's/not JSON:.*/not JSON/' err
 echo text >text
 cp text was
-talk 'a\n/save text\n/save no/such/folder\nb\n' 2>err | same bad save
+talk 'a\n/save text\n/save no/such/folder\nb\n' 2>err | sed 's/3]/0]/' | same bad save
 cat err
 cmp text was
 ls talk.json.* text.* 2>/dev/null
@@ -116,7 +116,18 @@ ls x.json 2>/dev/null
 echo "-- a template that refuses"
 printf '%s' '{% for m in messages %}{% if m.role == "system" %}{{ raise_exception("none") }}{% endif %}{{ m.content }}{% endfor %}' >no.jinja
 talk 'a\nb\n' --template no.jinja >want
-talk 'a\n/system x\nb\n/system\nb\n' --template no.jinja 2>err | same refused
+talk 'a\n/system x\nb\n/system\nb\n' --template no.jinja 2>err | sed '2d;s/3]/0]/' | same refused
 cat err
+echo '[{"role":"system","content":"x"},{"role":"user","content":"y"}]' >refused.json
+talk 'a\n/load refused.json\nb\n' --template no.jinja 2>err | sed 's/3]/0]/' | same refused file
+cat err
+echo "-- a message that has no room"
+yes word | head -n 200 >long
+talk 'a\nb\n' -c 60 >want
+talk 'a\n/file long\n\nb\n' -c 60 2>err | sed '2d;s/3]/0]/' | same too long
+cat err
+talk 'a\n/file long\n\nb\n' -c 60 --choice 'x, y' 2>err
+cat err
+talk 'a\nb\n' -c 60 --choice 'x, y'
 gg-generate --commands -p a
 echo "[$?]"
