@@ -94,14 +94,25 @@ set_name(const struct gg_vocab *vocab, int32_t id, struct buffer *out)
     add_bytes(vocab, &state, id, GG_DECODE_SPECIAL, out);
 }
 
-static size_t
-count_characters(const char *p, size_t len)
+/* Offsets in ascending order, of bytes, become those of characters as JSON has
+ * them: a byte that is of none is U+FFFD there. */
+static void
+count_characters(const char *p, size_t len, size_t *offsets, size_t n)
 {
-    size_t n = 0;
+    size_t at = 0, count = 0, i = 0;
 
-    for (size_t i = 0; i < len; i++)
-        n += ((unsigned char)p[i] & 0xc0) != 0x80;
-    return n;
+    while (i < n) {
+        bool valid = false;
+        size_t next = at < len ? utf8_next(p + at, len - at, &valid) : 0;
+
+        next = at + (valid && next ? next : 1);
+        if (next > offsets[i]) {
+            offsets[i++] = count;
+        } else {
+            at = next;
+            count++;
+        }
+    }
 }
 
 /* Where each token begins: in characters of the answer, which it may have a
@@ -112,20 +123,17 @@ find_offsets(const struct logprobs *l, const struct logprobs_texts *texts,
 {
     struct gg_decode_state state = { .started = texts->goes_on };
     struct buffer text = { 0 };
-    size_t n = 0, done = 0, offset;
+    size_t n = 0, echo = texts->echo->len;
 
-    offset = count_characters(texts->echo->p, texts->echo->len);
+    buffer_add(&text, texts->echo->p, echo);
     for (; n < l->n; n++) {
-        size_t begin = text.len;
-
+        offsets[n] = text.len;
         add_bytes(texts->vocab, &state, l->list[n * (1 + l->n_top)].id,
                   texts->flags, &text);
-        if (begin >= texts->len && text.len > begin)
+        if (offsets[n] - echo >= texts->len && text.len > offsets[n])
             break;
-        offset += count_characters(text.p + done, begin - done);
-        done = begin;
-        offsets[n] = offset;
     }
+    count_characters(text.p, text.len, offsets, n);
     buffer_clear(&text);
     return n;
 }

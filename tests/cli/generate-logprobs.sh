@@ -91,3 +91,8 @@ gg-generate --jsonl -m "$top_srcdir/demo/gg-story.gguf" --echo in |
     | ([range(.tokens | length) as $i
     | $c.text[.text_offset[$i]:][:(.tokens[$i] | length)] == .tokens[$i]] | unique),
     .text_offset[0]'
+# Also where bytes are no characters, each of which is one in JSON.
+jq -nc '{custom_id: "a", body: {prompt: "a b", seed: 1, max_tokens: 60, logprobs: 0}}' >in
+gg-generate --jsonl in | jq -c '.response.body.choices[0]
+    | (.text | length) - .logprobs.text_offset[-1] - 1' |
+    awk '{ print ($1 >= -1 && $1 < 9) }'
