@@ -352,6 +352,32 @@ is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* "~/x" is in the user's folder; else NULL. The caller frees it. */
+static char *
+home_path(const char *argument)
+{
+    const char *home = getenv("HOME");
+    struct buffer path = { 0 };
+
+    if (!home || strncmp(argument, "~/", 2) != 0)
+        return NULL;
+    buffer_format(&path, "%s%s", home, argument + 1);
+    buffer_char(&path, '\0');
+    return path.p;
+}
+
+static enum gg_status
+run(const struct command *c, struct talk *t, const char *argument,
+    struct gg_error *err)
+{
+    bool is_file = c->argument && strcmp(c->argument, "FILE") == 0;
+    char *path = is_file ? home_path(argument) : NULL;
+    enum gg_status st = c->run(t, path ? path : argument, err);
+
+    free(path);
+    return st;
+}
+
 /* "/name argument"; blanks around the argument are none of it. */
 static const struct command *
 find_command(char *text, char **argument)
@@ -397,7 +423,7 @@ command_run(struct talk *t, char *text)
         talk_fail(t, "/%s has nothing behind it", c->name);
     else if (!c->run)
         return false;
-    else if (c->run(t, argument, &err) != GG_OK)
+    else if (run(c, t, argument, &err) != GG_OK)
         talk_fail(t, "/%s: %s", c->name, err.message);
     return !cli_signal();
 }

@@ -138,6 +138,10 @@ generate_save(struct generate *g)
         return;
     q = gg_sequence_state(a->sequence ? a->sequence : g->base.sequence);
     q.n_pending = a->tail >= 0;
+    if (q.n_ids + q.n_pending == 0) {
+        cli_warn("%s: no answer is left to be saved", g->o->state.save);
+        return;
+    }
     ids = cli_alloc(NULL, q.n_ids + 1, sizeof(*ids));
     memcpy(ids, q.ids, q.n_ids * sizeof(*ids));
     ids[q.n_ids] = a->tail;

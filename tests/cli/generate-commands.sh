@@ -113,6 +113,17 @@ sed -n 2p got >want
 sed -n 3p got | same after undo
 ls x.json 2>/dev/null
 
+echo "-- a state is saved as if what was undone had not been"
+talk 'a\n' --save want >/dev/null
+talk 'a\nb\nc\n/undo\n/undo\n' --save undone >/dev/null
+same <undone
+talk 'a\n/undo\n' --save none
+ls none 2>/dev/null
+mkdir home
+HOME=$PWD/home
+export HOME
+talk 'a\n/save ~/x\n' >/dev/null && jq length home/x
+
 echo "-- a template that refuses"
 printf '%s' '{% for m in messages %}{% if m.role == "system" %}{{ raise_exception("none") }}{% endif %}{{ m.content }}{% endfor %}' >no.jinja
 talk 'a\nb\n' --template no.jinja >want
