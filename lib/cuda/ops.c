@@ -39,6 +39,13 @@ const struct cuda_op cuda_ops[GGML_OP_COUNT] = {
     [GGML_OP_LEAKY_RELU] = OP(unary),
     [GGML_OP_FILL] = OP(unary),
     [GGML_OP_FLASH_ATTN_EXT] = OP(attention),
+    [GGML_OP_SSM_CONV] = OP(ssm_conv),
+    [GGML_OP_SSM_SCAN] = OP(ssm_scan),
+    [GGML_OP_RWKV_WKV6] = OP(wkv6),
+    [GGML_OP_GATED_LINEAR_ATTN] = OP(linear_attention),
+    [GGML_OP_RWKV_WKV7] = OP(wkv7),
+    [GGML_OP_SOLVE_TRI] = OP(solve_tri),
+    [GGML_OP_GATED_DELTA_NET] = OP(delta_net),
     [GGML_OP_UNARY] = OP(unary),
     [GGML_OP_GLU] = OP(glu),
 };

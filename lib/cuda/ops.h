@@ -30,6 +30,13 @@ CUDA_OP(sort);
 CUDA_OP(mul_mat);
 CUDA_OP(mul_mat_id);
 CUDA_OP(attention);
+CUDA_OP(ssm_conv);
+CUDA_OP(ssm_scan);
+CUDA_OP(delta_net);
+CUDA_OP(wkv6);
+CUDA_OP(wkv7);
+CUDA_OP(linear_attention);
+CUDA_OP(solve_tri);
 #undef CUDA_OP
 
 #ifdef __cplusplus

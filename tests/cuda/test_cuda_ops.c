@@ -14,9 +14,10 @@
 #define I32  GGML_TYPE_I32
 
 /* NMSE: of what is computed in floats, as an F16, as a BF16 */
-#define IN_F32  1e-12
-#define IN_F16  1e-6
-#define IN_BF16 1e-5
+#define IN_F32     1e-12
+#define RECURRENCE 1e-10 /* errors of a token go on to the next */
+#define IN_F16     1e-6
+#define IN_BF16    1e-5
 
 typedef struct ggml_tensor *(*binary_fn)(struct ggml_context *ctx,
                                          struct ggml_tensor *a,
@@ -412,6 +413,91 @@ test_best(int n, int k, int n_rows)
     free(lse);
 }
 
+/* Rows of a head's state of one, two, four and eight floats a lane. */
+static void
+test_delta_net(void)
+{
+    static const int64_t lengths[] = { 16, 37, 128, 200 };
+
+    for (int i = 0; i < 4; i++) {
+        struct ggml_context *ctx = kt_begin();
+        int64_t n = lengths[i], heads = 4, tokens = 5, seqs = 2;
+        struct ggml_tensor *q = kt_tensor(ctx, F32, n, 2, tokens, seqs);
+        struct ggml_tensor *k = kt_tensor(ctx, F32, n, 2, tokens, seqs);
+        struct ggml_tensor *v = kt_tensor(ctx, F32, n, heads, tokens, seqs);
+        struct ggml_tensor *g =
+            kt_tensor(ctx, F32, i % 2 ? n : 1, heads, tokens, seqs);
+        struct ggml_tensor *beta = kt_tensor(ctx, F32, 1, heads, tokens, seqs);
+        struct ggml_tensor *state = kt_tensor(ctx, F32, n, n, heads, seqs);
+
+        kt_check(ctx, ggml_gated_delta_net(ctx, q, k, v, g, beta, state, 1 + i),
+                 RECURRENCE, "GATED_DELTA_NET of %d", (int)n);
+        kt_end(ctx);
+    }
+}
+
+static void
+test_scan(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *ids = kt_numbers(ctx, GGML_TYPE_I32, 3, 2, 1, 1);
+
+    kt_check(ctx,
+             ggml_ssm_scan(ctx, kt_tensor(ctx, F32, 128, 19, 4, 3),
+                           kt_tensor(ctx, F32, 19, 4, 5, 2),
+                           kt_tensor(ctx, F32, 4, 5, 2, 1),
+                           kt_tensor(ctx, F32, 1, 4, 1, 1),
+                           kt_tensor(ctx, F32, 128, 2, 5, 2),
+                           kt_tensor(ctx, F32, 128, 2, 5, 2), ids, 3),
+             RECURRENCE, "SSM_SCAN");
+    kt_check(ctx,
+             ggml_ssm_scan(ctx, kt_tensor(ctx, F32, 16, 1, 21, 3),
+                           kt_tensor(ctx, F32, 1, 21, 5, 2),
+                           kt_tensor(ctx, F32, 21, 5, 2, 1),
+                           kt_tensor(ctx, F32, 16, 21, 1, 1),
+                           kt_tensor(ctx, F32, 16, 1, 5, 2),
+                           kt_tensor(ctx, F32, 16, 1, 5, 2), ids, 1),
+             RECURRENCE, "SSM_SCAN, a decay an element");
+    kt_end(ctx);
+}
+
+static void
+test_matrix_states(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x[6], *tf = kt_tensor(ctx, F32, 64, 3, 1, 1);
+    struct ggml_tensor *state = kt_tensor(ctx, F32, 64 * 64 * 3, 2, 1, 1);
+
+    for (int i = 0; i < 6; i++)
+        x[i] = kt_tensor(ctx, F32, 64, 3, 10, 1);
+    kt_check(ctx, ggml_rwkv_wkv6(ctx, x[0], x[1], x[2], tf, x[3], state),
+             RECURRENCE, "RWKV_WKV6");
+    kt_check(ctx,
+             ggml_rwkv_wkv7(ctx, x[0], x[1], x[2], x[3], x[4], x[5], state),
+             RECURRENCE, "RWKV_WKV7");
+    kt_check(ctx,
+             ggml_gated_linear_attn(ctx, x[0], x[1], x[2], x[3], state, 0.5f),
+             RECURRENCE, "GATED_LINEAR_ATTN");
+    kt_end(ctx);
+}
+
+static void
+test_conv_and_equations(void)
+{
+    struct ggml_context *ctx = kt_begin();
+
+    kt_check(ctx,
+             ggml_ssm_conv(ctx, kt_tensor(ctx, F32, 3 + 9, 300, 2, 1),
+                           kt_tensor(ctx, F32, 4, 300, 1, 1)),
+             IN_F32, "SSM_CONV");
+    kt_check(ctx,
+             ggml_solve_tri(ctx, kt_tensor(ctx, F32, 5, 5, 3, 2),
+                            kt_tensor(ctx, F32, 70, 5, 3, 2), true, true,
+                            false),
+             IN_F32, "SOLVE_TRI");
+    kt_end(ctx);
+}
+
 int
 main(void)
 {
@@ -428,6 +514,10 @@ main(void)
     test_norms(false, 2500);
     test_rope();
     test_soft_max();
+    test_delta_net();
+    test_scan();
+    test_matrix_states();
+    test_conv_and_equations();
     test_copy();
     test_contiguous();
     test_set_rows(F32, I32);
