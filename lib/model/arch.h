@@ -51,6 +51,7 @@ struct model_arch {
     X(dbrx)                                                                    \
     X(deci)                                                                    \
     X(deepseek)                                                                \
+    X(deepseek2)                                                               \
     X(dots1)                                                                   \
     X(ernie4_5)                                                                \
     X(ernie4_5_moe)                                                            \
@@ -81,6 +82,7 @@ struct model_arch {
     X(jais2)                                                                   \
     X(jina_bert_v2)                                                            \
     X(jina_bert_v3)                                                            \
+    X(kimi_linear)                                                             \
     X(laguna)                                                                  \
     X(llama)                                                                   \
     X(llama4)                                                                  \
@@ -89,8 +91,10 @@ struct model_arch {
     X(mellum)                                                                  \
     X(mimo2)                                                                   \
     X(minicpm)                                                                 \
+    X(minicpm3)                                                                \
     X(minimax_m2)                                                              \
     X(mistral3)                                                                \
+    X(mistral4)                                                                \
     X(modern_bert)                                                             \
     X(muse_glimmer)                                                            \
     X(nanbeige)                                                                \
@@ -106,6 +110,7 @@ struct model_arch {
     X(phi2)                                                                    \
     X(phi3)                                                                    \
     X(phimoe)                                                                  \
+    X(plm)                                                                     \
     X(qwen2)                                                                   \
     X(qwen2moe)                                                                \
     X(qwen2vl)                                                                 \

@@ -185,10 +185,13 @@ model_graph_self_attention(struct graph *g, int32_t layer,
 {
     const struct model_layer *l = &g->model->layers[layer];
     float scale = g->model->hp.value_scale;
-    struct graph_heads h =
-        model_graph_turn(g, layer, model_graph_project(g, layer, cur));
-    struct ggml_tensor *x = model_graph_attention(g, layer, h.q, h.k, h.v);
+    struct graph_heads h;
+    struct ggml_tensor *x;
 
+    if (g->model->hp.latent.n > 0)
+        return model_graph_latent_attention(g, layer, cur);
+    h = model_graph_turn(g, layer, model_graph_project(g, layer, cur));
+    x = model_graph_attention(g, layer, h.q, h.k, h.v);
     if (scale != 0)
         x = ggml_scale(g->ctx, x, scale);
     x = gate_attention(g, l, cur, &h, x);

@@ -75,7 +75,8 @@ fits(const struct cache *c, const struct model *model, size_t total)
 
     for (int32_t i = 0; i < c->n_layer; i++) {
         const struct model_layer_hparams *l = &model->hp.layers[i];
-        int64_t width = (int64_t)(l->d_key + l->d_value) * l->n_head_kv;
+        int64_t width =
+            (int64_t)(l->d_key + model_kept_value(l)) * l->n_head_kv;
         const struct cache_part *p = &c->parts[c->layers[i].kind];
 
         size_t state = (size_t)model_state_floats(&model->hp, i) * 4;
@@ -132,11 +133,11 @@ static void
 new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
 {
     static const char *const names[] = { "cache_k", "cache_v" };
-    const int64_t widths[] = { hp->d_key, hp->d_value };
+    const int64_t widths[] = { hp->d_key, model_kept_value(hp) };
     struct cache_layer *l = &c->layers[i];
     int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
-    for (int k = 0; k < CACHE_TENSORS; k++) {
+    for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
         l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type, widths[k],
                                      n, hp->n_head_kv);
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);

@@ -47,7 +47,8 @@ struct cache_layer {
     enum cache_kind kind;
     int home; /* of the model's */
     /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
-     * no attention or reads another's keys and values */
+     * no attention or reads another's keys and values; no values where they are
+     * part of the keys: of latent attention, whose rows are keys */
     struct ggml_tensor *t[CACHE_TENSORS];
     struct ggml_tensor *states[CACHE_RECURRENT]; /* NULL where it keeps none */
 };

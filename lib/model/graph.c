@@ -10,7 +10,7 @@ enum {
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 20,
-    NODES_PER_RECURRENCE = 32,
+    NODES_PER_RECURRENCE = 48,
     NODES_BESIDE = 32,
 };
 
@@ -250,6 +250,26 @@ cache_of(const struct graph *g, int32_t layer)
     return &g->cache->layers[g->model->hp.layers[layer].kv_layer];
 }
 
+/* The first d_value of keys. */
+static struct ggml_tensor *
+values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
+{
+    return ggml_view_3d(g->ctx, k, d_value, k->ne[1], k->ne[2], k->nb[1],
+                        k->nb[2], 0);
+}
+
+/* What q k is multiplied by. */
+static float
+scale_of(const struct model *m, int32_t layer)
+{
+    const struct model_rope *rope = m->layers[layer].rope;
+    float scale = m->hp.attn_scale != 0
+                      ? m->hp.attn_scale
+                      : 1 / sqrtf((float)m->hp.layers[layer].d_key);
+
+    return rope ? scale * rope->attention : scale;
+}
+
 /* Result: d_value x n_head x s->n. */
 static struct ggml_tensor *
 attend(struct graph *g, const struct graph_segment *s, int32_t layer,
@@ -258,13 +278,12 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct model_hparams *hp = &g->model->hp;
     const struct cache_layer *l = cache_of(g, layer);
     struct ggml_tensor *k = cached(g, s, l->kind, l->t[CACHE_K]);
-    struct ggml_tensor *v = cached(g, s, l->kind, l->t[CACHE_V]);
-    float scale = hp->attn_scale != 0
-                      ? hp->attn_scale
-                      : 1 / sqrtf((float)hp->layers[layer].d_key);
+    struct ggml_tensor *v = l->t[CACHE_V]
+                                ? cached(g, s, l->kind, l->t[CACHE_V])
+                                : values_in(g, k, hp->layers[layer].d_value);
     struct ggml_tensor *r = ggml_flash_attn_ext(
-        g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind], scale,
-        hp->attn_max_bias, hp->attn_softcap);
+        g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind],
+        scale_of(g->model, layer), hp->attn_max_bias, hp->attn_softcap);
 
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);

@@ -117,9 +117,10 @@ struct ggml_tensor *
 model_graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
 /* Writes k and v (a head's length x n_head_kv x n_tokens; heads side by side,
- * ids may be apart) to the cache, unless both are NULL as the layer reads
- * another's, and returns softmax(q k * scale) v of each head, side by side:
- * d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
+ * ids may be apart) to the cache, but for those that are NULL, as the layer
+ * reads another's, or values in its keys; and returns softmax(q k * scale) v of
+ * each head, side by side: d_value * n_head x n_tokens. q: d_key x n_head x
+ * n_tokens. */
 struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v);
@@ -177,6 +178,13 @@ model_graph_project_back(struct graph *g, int32_t layer,
 struct ggml_tensor *
 model_graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
+/* The same of some of its channels, from `first` on, by a weight of their own,
+ * d_conv x theirs. */
+struct ggml_tensor *
+model_graph_short_conv_part(struct graph *g, int32_t layer,
+                            struct ggml_tensor *x, struct ggml_tensor *weight,
+                            int64_t first);
+
 /* What a gated delta rule takes: q and k, d_state x their heads x n_tokens, v,
  * d_state x n_head x n_tokens, each row contiguous; gate (the logarithm of the
  * decay, one a head or a value each) and beta, of n_tokens columns. */
@@ -188,6 +196,20 @@ struct graph_delta {
 struct ggml_tensor *
 model_graph_delta_net(struct graph *g, int32_t layer,
                       const struct graph_delta *d);
+
+/* Keys or queries of a delta rule, with rows of length 1; eps is added to the
+ * square of what they had. */
+struct ggml_tensor *
+model_graph_unit(struct graph *g, struct ggml_tensor *x, float eps);
+
+/* ---- latent attention ----------------------------------------------------
+ */
+
+/* As hp.latent says, of cur, projected back: of the last layer only the wanted
+ * rows. */
+struct ggml_tensor *
+model_graph_latent_attention(struct graph *g, int32_t layer,
+                             struct ggml_tensor *cur);
 
 /* ---- whole blocks ------------------------------------------------------- */
 

@@ -394,6 +394,41 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp,
     hp->eps = model_key_float(keys, epsilon, 0, 0.1f, -1);
 }
 
+static void
+read_latent(struct model_keys *keys, struct model_hparams *hp,
+            struct model_latent *x)
+{
+    int32_t least = x->absorbed ? x->d_shared + 1 : x->d_shared;
+
+    x->n = model_key_int(keys, "attention.kv_lora_rank", 1, MAX_EMBD, 0);
+    x->n_query = model_key_int(keys, "attention.q_lora_rank", 0, MAX_EMBD, 0);
+    x->d_key = model_key_int(keys, "attention.key_length_mla", least,
+                             MAX_HEAD_LENGTH, hp->layers[0].d_key);
+    x->d_value = model_key_int(keys, "attention.value_length_mla", 1,
+                               MAX_HEAD_LENGTH, hp->layers[0].d_value);
+}
+
+void
+model_keys_latent(struct model_keys *keys, struct model_hparams *hp,
+                  int32_t d_shared, bool absorbed)
+{
+    struct model_latent *x = &hp->latent;
+
+    *x = (struct model_latent){ .d_shared = d_shared, .absorbed = absorbed };
+    read_latent(keys, hp, x);
+    hp->attn_scale = x->d_key > 0 ? 1 / sqrtf((float)x->d_key) : 1;
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        if (l->n_head_kv == 0)
+            continue;
+        l->n_head_kv = absorbed ? 1 : l->n_head;
+        l->d_key = absorbed ? x->n + d_shared : x->d_key;
+        l->d_value = absorbed ? x->n : x->d_value;
+        l->values_in_keys = absorbed;
+    }
+}
+
 void
 model_keys_window(struct model_keys *keys, struct model_hparams *hp)
 {

@@ -29,9 +29,12 @@ struct rope_params {
     int32_t n_freqs; /* values of the file's rope_freqs; 0: n_rot / 2 */
     float base;
     enum rope_scaling scaling;
-    float factor;       /* of linear and YaRN */
-    float magnitude;    /* multiplies the rotated; 0: as the scaling has it */
-    int32_t n_ctx_orig; /* positions that it was trained for unscaled */
+    float factor;    /* of linear and YaRN */
+    float magnitude; /* multiplies the rotated; 0: as the scaling has it */
+    /* Above 0: YaRN multiplies q k by the square of 1 + log(factor) times this,
+     * and nothing by its own magnitude (DeepSeek V2). */
+    float log_multiplier;
+    int32_t n_ctx_orig;         /* positions that it was trained for unscaled */
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
     bool own_divisors; /* the file's rope_freqs divide its angles, too */
@@ -77,8 +80,10 @@ struct model_routing {
     float least_sum; /* of sigmoids: this where it is less; 0: 1e-20 */
     float scale;     /* and multiplied by this; 0: by nothing */
     /* The best n_group_used of so many groups of experts are chosen first, by
-     * the sum of their two best scores; 0: there are no groups. */
+     * the sum of their two best scores, or by their best one; 0: there are no
+     * groups. */
     int32_t n_group, n_group_used;
+    bool group_by_best;
     bool before; /* weights multiply what experts read, not what they answer */
     bool shared_mean; /* with the shared expert's answer the mean, not a sum */
 };
@@ -93,16 +98,29 @@ struct model_ssm {
     bool neighbours; /* that stand side by side; else every n_group-th */
 };
 
+/* Latent attention (DeepSeek-AI 2024): keys and values of all heads come from
+ * one latent row a position. Absorbed, only that row and the shared part of
+ * keys are kept: queries are multiplied into the latent space, and what
+ * attention gives back out of it. Else each head keeps its own. */
+struct model_latent {
+    int32_t n;        /* length of the latent row; 0: there is none */
+    int32_t n_query;  /* of what queries come from; 0: of the hidden vector */
+    int32_t d_shared; /* of a key, what all heads share, behind its own */
+    int32_t d_key, d_value; /* of a head, before anything is absorbed */
+    bool absorbed;
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
-    int32_t n_head;    /* of queries; 0: there is no attention */
-    int32_t n_head_kv; /* of keys and values; divides n_head */
-    int32_t d_key;     /* length of a head's query and key */
-    int32_t d_value;   /* length of a head's value */
-    int32_t n_ff;      /* length of a feed-forward vector; 0: there is none */
-    int32_t kv_layer;  /* whose keys and values it reads: its own, or those of
-                          an earlier layer */
-    bool windowed;     /* attention sees hp.window of the keys */
+    int32_t n_head;      /* of queries; 0: there is no attention */
+    int32_t n_head_kv;   /* of keys and values; divides n_head */
+    int32_t d_key;       /* length of a head's query and key */
+    int32_t d_value;     /* length of a head's value */
+    int32_t n_ff;        /* length of a feed-forward vector; 0: there is none */
+    int32_t kv_layer;    /* whose keys and values it reads: its own, or those of
+                            an earlier layer */
+    bool values_in_keys; /* values are the first d_value of keys */
+    bool windowed;       /* attention sees hp.window of the keys */
     /* A recurrence stands in attention's place, or beside it: its short
      * convolution reads so many columns of so many channels, the id's own among
      * them, and it keeps so many floats; 0: there is none. */
@@ -170,6 +188,7 @@ struct model_hparams {
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
+    struct model_latent latent;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */
     bool gate_softplus; /* of attention: not its sigmoid multiplies */
@@ -215,6 +234,13 @@ model_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
+}
+
+/* Values that it keeps for a head of a position, beside the key. */
+static inline int32_t
+model_kept_value(const struct model_layer_hparams *l)
+{
+    return l->values_in_keys ? 0 : l->d_value;
 }
 
 /* Whether the layer keeps a recurrent state. */
@@ -415,6 +441,17 @@ model_keys_routing(struct model_keys *keys, struct model_hparams *hp,
 void
 model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp);
 
+/* To be called after model_keys_rope(): latent attention in all layers that
+ * have attention; of a key the last d_shared are what heads share. */
+void
+model_keys_latent(struct model_keys *keys, struct model_hparams *hp,
+                  int32_t d_shared, bool absorbed);
+
+/* YaRN's multiplier of a logarithm, rope.scaling.yarn_log_multiplier, as
+ * DeepSeek V2's files have it. */
+void
+model_keys_log_multiplier(struct model_keys *keys, struct model_hparams *hp);
+
 /* Layers with a recurrence, as the file says, or all but the last of every
  * `period`: of these n_head and n_head_kv become 0. To be called after
  * model_keys_common(). */
@@ -426,6 +463,13 @@ model_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
  * reads queries, keys and values. */
 void
 model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp);
+
+/* The same, of n_head heads that have a query, a key and a value of d_state
+ * each, and columns of d_conv; those layers recur that have no heads of keys.
+ */
+void
+model_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
+                           int32_t n_head);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

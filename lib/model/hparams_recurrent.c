@@ -54,23 +54,15 @@ check_lengths(struct model_keys *keys, const struct model_ssm *s)
                            s->n_head);
 }
 
-void
-model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
+/* What layers keep whose convolution reads queries, keys and values. */
+static void
+set_kept(struct model_keys *keys, struct model_hparams *hp, const char *name)
 {
-    struct model_ssm *s = &hp->ssm;
-    int64_t floats;
+    const struct model_ssm *s = &hp->ssm;
+    int64_t floats = (int64_t)s->d_state * s->d_inner;
 
-    read_lengths(keys, s);
-    check_lengths(keys, s);
-    if (keys->status != GG_OK)
-        return;
-    if (s->d_inner / s->n_head != s->d_state)
-        model_key_mismatch(keys, "ssm.state_size",
-                           "is not the length of a head of values", s->d_state,
-                           s->d_inner / s->n_head);
-    floats = (int64_t)s->d_state * s->d_inner;
     if (floats > MAX_FLOATS)
-        model_key_refuse(keys, GG_ERR_UNSUPPORTED, "ssm.inner_size",
+        model_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
                          "a state of %lld numbers is too large",
                          (long long)floats);
     for (int32_t i = 0; i < hp->n_layer; i++) {
@@ -82,4 +74,45 @@ model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
         l->n_channels = s->d_inner + 2 * s->n_group * s->d_state;
         l->n_state = floats;
     }
+}
+
+void
+model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    read_lengths(keys, s);
+    check_lengths(keys, s);
+    if (keys->status != GG_OK)
+        return;
+    if (s->d_inner / s->n_head != s->d_state)
+        model_key_mismatch(keys, "ssm.state_size",
+                           "is not the length of a head of values", s->d_state,
+                           s->d_inner / s->n_head);
+    set_kept(keys, hp, "ssm.inner_size");
+}
+
+void
+model_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
+                           int32_t n_head)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    s->d_conv = model_key_int(keys, "ssm.conv_kernel", 1, MAX_CONV, 0);
+    s->d_state = model_key_int(keys, "kda.head_dim", 1, MAX_STATE, 0);
+    s->n_head = s->n_group = n_head;
+    if (keys->status != GG_OK)
+        return;
+    if (n_head > MAX_HEADS)
+        model_key_mismatch(keys, "attention.head_count", "is more than", n_head,
+                           MAX_HEADS);
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        l->recurs = l->n_head_kv == 0;
+        if (l->recurs)
+            l->n_head = 0;
+    }
+    s->d_inner = n_head <= MAX_HEADS ? s->d_state * n_head : 0;
+    set_kept(keys, hp, "kda.head_dim");
 }

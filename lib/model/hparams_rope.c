@@ -75,6 +75,13 @@ model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
 }
 
 void
+model_keys_log_multiplier(struct model_keys *keys, struct model_hparams *hp)
+{
+    hp->rope.log_multiplier =
+        model_key_float(keys, "rope.scaling.yarn_log_multiplier", 0, 100, 0);
+}
+
+void
 model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
                       float other)
 {

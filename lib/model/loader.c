@@ -316,6 +316,15 @@ model_find_numbers(struct model_loader *l, const char *name, int64_t n,
 }
 
 struct ggml_tensor *
+model_find_kernel(struct model_loader *l, const char *name, int64_t n,
+                  int64_t n_columns)
+{
+    struct want want = { { n, 1, n_columns }, true, MODEL_REQUIRED, NULL };
+
+    return find_tensor(l, name, "weight", want);
+}
+
+struct ggml_tensor *
 model_find_bias(struct model_loader *l, const char *name, int64_t n,
                 enum model_need need)
 {

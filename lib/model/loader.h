@@ -97,6 +97,11 @@ struct ggml_tensor *
 model_find_numbers(struct model_loader *l, const char *name, int64_t n,
                    int64_t n_columns);
 
+/* The same of n x 1 x n_columns, as some converters write convolutions. */
+struct ggml_tensor *
+model_find_kernel(struct model_loader *l, const char *name, int64_t n,
+                  int64_t n_columns);
+
 /* n matrices in one tensor, all of the same input. */
 struct ggml_tensor *
 model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
@@ -120,6 +125,11 @@ model_pass_over(struct model_loader *l, const char *name);
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias);
+/* Of latent attention, as hp.latent says: attn_q_a, attn_q_a_norm and attn_q_b,
+ * or attn_q; attn_kv_a_mqa and attn_kv_a_norm; attn_k_b and attn_v_b, or
+ * attn_kv_b; attn_output. */
+void
+model_find_latent_attention(struct model_loader *l, struct model_layer *layer);
 /* attn_gate: as many values as attention gives, or one a head, as the file has
  * it. */
 void

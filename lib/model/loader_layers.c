@@ -43,6 +43,49 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
     layer->attn_output = model_find_linear(l, ".attn_output", out, e, bias);
 }
 
+/* What is made of the latent row: as two tensors, or, unabsorbed, as one; some
+ * files have both. */
+static void
+find_latent_heads(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_latent *x = &l->model->hp.latent;
+    int64_t own = x->d_key - x->d_shared, n = l->hp->n_head;
+
+    if (x->absorbed) {
+        layer->attn_k_b = model_find_matrices(l, ".attn_k_b", own, x->n, n);
+        layer->attn_v_b =
+            model_find_matrices(l, ".attn_v_b", x->n, x->d_value, n);
+        model_pass_over(l, ".attn_kv_b");
+        return;
+    }
+    layer->attn_kv_b = model_find_linear(
+        l, ".attn_kv_b", x->n, (own + x->d_value) * n, MODEL_OPTIONAL);
+    model_pass_over(l, ".attn_k_b");
+    model_pass_over(l, ".attn_v_b");
+}
+
+void
+model_find_latent_attention(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_latent *x = &l->model->hp.latent;
+    int64_t e = l->model->hp.n_embd, n = l->hp->n_head, q = x->n_query;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (q > 0) {
+        layer->attn_q_a = model_find_linear(l, ".attn_q_a", e, q, bias);
+        layer->attn_q_a_norm = model_find_norm(l, ".attn_q_a_norm", q, bias);
+    }
+    layer->attn_q =
+        q > 0 ? model_find_linear(l, ".attn_q_b", q, n * x->d_key, bias)
+              : model_find_linear(l, ".attn_q", e, n * x->d_key, bias);
+    layer->attn_kv_a =
+        model_find_linear(l, ".attn_kv_a_mqa", e, x->n + x->d_shared, bias);
+    layer->attn_kv_a_norm = model_find_norm(l, ".attn_kv_a_norm", x->n, bias);
+    find_latent_heads(l, layer);
+    layer->attn_output =
+        model_find_linear(l, ".attn_output", n * x->d_value, e, bias);
+}
+
 void
 model_find_attention_gate(struct model_loader *l, struct model_layer *layer)
 {

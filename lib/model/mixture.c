@@ -46,10 +46,10 @@ keep_best_groups(struct graph *g, struct ggml_tensor *scores)
     struct ggml_tensor *each, *best, *groups, *none;
 
     scores = ggml_reshape_3d(g->ctx, scores, n, n_group, n_tokens);
-    best = ggml_top_k(g->ctx, scores, 2);
+    best = ggml_top_k(g->ctx, scores, r->group_by_best ? 1 : 2);
     each = ggml_reshape_4d(g->ctx, scores, 1, n, n_group, n_tokens);
     best = ggml_get_rows(g->ctx, each, best);
-    best = ggml_reshape_3d(g->ctx, best, 2, n_group, n_tokens);
+    best = ggml_reshape_3d(g->ctx, best, best->ne[1], n_group, n_tokens);
     best = ggml_sum_rows(g->ctx, best);
     best = ggml_reshape_2d(g->ctx, best, n_group, n_tokens);
     groups = ggml_top_k(g->ctx, best, r->n_group_used);

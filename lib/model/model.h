@@ -31,6 +31,7 @@ struct model_rope {
     struct rope_params params;
     float scale;                       /* positions are multiplied by it */
     float magnitude;                   /* and the rotated by this */
+    float attention;                   /* and q k by this */
     struct ggml_tensor *divisors;      /* of each pair's angle; or NULL */
     struct ggml_tensor *divisors_long; /* where the context is longer than
                                           n_ctx_orig; or NULL: the same */
@@ -57,10 +58,21 @@ struct model_layer {
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
 
+    /* Of latent attention: attn_q reads what attn_q_a gives, if there is that;
+     * attn_kv_a gives the latent row and the shared part of a key. */
+    struct model_linear attn_q_a, attn_kv_a;
+    struct model_norm attn_q_a_norm, attn_kv_a_norm;
+    struct model_linear attn_kv_b; /* of each head its key, its value; or */
+    struct ggml_tensor *attn_k_b;  /* d_key - d_shared x n x n_head, */
+    struct ggml_tensor *attn_v_b;  /* n x d_value x n_head */
+
     /* Of a layer with a recurrence. */
-    struct ggml_tensor *conv;      /* d_conv x n_channels */
-    struct ggml_tensor *conv_bias; /* n_channels; or NULL */
+    struct ggml_tensor *conv;                     /* d_conv x n_channels */
+    struct ggml_tensor *conv_bias;                /* n_channels; or NULL */
+    struct ggml_tensor *conv_q, *conv_k, *conv_v; /* or of parts of them */
     struct model_linear ssm_in, ssm_out;
+    struct model_linear ssm_f_a, ssm_f_b; /* decays of all values, or of low */
+    struct model_linear ssm_g_a, ssm_g_b; /* rank; gates of what is given */
     struct model_linear ssm_alpha, ssm_beta; /* decays and strengths of heads */
     struct model_linear ssm_beta_alpha;      /* both, by groups; or */
     struct ggml_tensor *ssm_a;               /* negative: rates of decay */

@@ -74,7 +74,8 @@ cache_of_layer(const struct model_hparams *hp, int32_t layer, int32_t n_ctx,
     if (n_ctx == 0)
         n_ctx = hp->n_ctx_train < LIKELY_CTX ? hp->n_ctx_train : LIKELY_CTX;
     return (uint64_t)n_ctx *
-           (ggml_row_size(type, l->d_key) + ggml_row_size(type, l->d_value)) *
+           (ggml_row_size(type, l->d_key) +
+            ggml_row_size(type, model_kept_value(l))) *
            (uint64_t)l->n_head_kv;
 }
 

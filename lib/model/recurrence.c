@@ -3,6 +3,8 @@
  * Each segment goes on from the row that its slot keeps, and leaves the row
  * after its last id there: the graph runs in the order of recording, so that
  * the row is read before it is written. */
+#include <math.h>
+
 #include "model/graph.h"
 
 /* A segment's part of something that is computed segment by segment. */
@@ -43,18 +45,25 @@ segment_columns(struct graph *g, const struct graph_segment *s,
                         (size_t)s->first * x->nb[1]);
 }
 
+/* Some of a layer's channels. */
+struct channels {
+    struct ggml_tensor *x, *weight;
+    int64_t first;
+};
+
 static struct ggml_tensor *
 convolve(struct graph *g, const struct graph_segment *s, int32_t layer,
          const void *data)
 {
-    const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
+    const struct channels *c = data;
     struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_CONV];
-    struct ggml_tensor *x = (struct ggml_tensor *)data, *kept, *columns;
-    int64_t before = hp->d_conv - 1, n = hp->n_channels;
+    int64_t before = g->model->hp.layers[layer].d_conv - 1, n = c->x->ne[0];
+    size_t column = (size_t)before * rows->nb[0];
+    struct ggml_tensor *kept, *columns, *x;
 
-    kept = ggml_view_2d(g->ctx, rows, before, n, (size_t)before * rows->nb[0],
-                        row_offset(s, rows));
-    x = ggml_transpose(g->ctx, segment_columns(g, s, x));
+    kept = ggml_view_2d(g->ctx, rows, before, n, column,
+                        row_offset(s, rows) + (size_t)c->first * column);
+    x = ggml_transpose(g->ctx, segment_columns(g, s, c->x));
     columns = ggml_concat(g->ctx, kept, ggml_cont(g->ctx, x), 0);
     ggml_build_forward_expand(
         g->cgraph,
@@ -62,20 +71,38 @@ convolve(struct graph *g, const struct graph_segment *s, int32_t layer,
                  ggml_view_2d(g->ctx, columns, before, n, columns->nb[1],
                               (size_t)s->n * columns->nb[0]),
                  kept));
-    return ggml_ssm_conv(g->ctx, columns, g->model->layers[layer].conv);
+    return ggml_ssm_conv(g->ctx, columns, c->weight);
+}
+
+struct ggml_tensor *
+model_graph_short_conv_part(struct graph *g, int32_t layer,
+                            struct ggml_tensor *x, struct ggml_tensor *weight,
+                            int64_t first)
+{
+    struct channels c = { x, weight, first };
+
+    return each_segment(g, 0, g->n_segments, layer, convolve, &c);
 }
 
 struct ggml_tensor *
 model_graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
-    struct ggml_tensor *bias = g->model->layers[layer].conv_bias;
+    const struct model_layer *l = &g->model->layers[layer];
 
-    x = each_segment(g, 0, g->n_segments, layer, convolve, x);
-    return bias ? ggml_add(g->ctx, x, bias) : x;
+    x = model_graph_short_conv_part(g, layer, x, l->conv, 0);
+    return l->conv_bias ? ggml_add(g->ctx, x, l->conv_bias) : x;
 }
 
 /* ---- the gated delta rule --------------------------------------------------
  */
+
+struct ggml_tensor *
+model_graph_unit(struct graph *g, struct ggml_tensor *x, float eps)
+{
+    float n = (float)x->ne[0];
+
+    return ggml_scale(g->ctx, ggml_rms_norm(g->ctx, x, eps / n), 1 / sqrtf(n));
+}
 
 /* The segment's columns of x, d x heads x n_tokens. */
 static struct ggml_tensor *

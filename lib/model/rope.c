@@ -44,18 +44,28 @@ magnitude_of(const struct rope_params *p, int32_t n_ctx_train)
     double m = p->magnitude > 0 ? (double)p->magnitude : 1;
     double ratio = (double)n_ctx_train / p->n_ctx_orig;
 
-    if (p->scaling == ROPE_YARN && p->factor > 1)
+    if (p->scaling == ROPE_YARN && p->factor > 1 && p->log_multiplier <= 0)
         m *= 1 + 0.1 * log((double)p->factor);
     if (p->scaling == ROPE_LONG && p->magnitude <= 0 && ratio > 1)
         m = sqrt(1 + log(ratio) / log((double)p->n_ctx_orig));
     return (float)m;
 }
 
+static float
+attention_of(const struct rope_params *p)
+{
+    double m = 1;
+
+    if (p->scaling == ROPE_YARN && p->factor > 1 && p->log_multiplier > 0)
+        m += (double)p->log_multiplier * log((double)p->factor);
+    return (float)(m * m);
+}
+
 void
 model_rope_plain(const struct rope_params *params, float base,
                  struct model_rope *rope)
 {
-    *rope = (struct model_rope){ *params, 1, 1, NULL, NULL };
+    *rope = (struct model_rope){ *params, 1, 1, 1, NULL, NULL };
     rope->params.base = base;
     rope->params.scaling = ROPE_NONE;
 }
@@ -92,6 +102,7 @@ model_rope_find(struct model_loader *l, const struct rope_params *params,
     model_rope_plain(params, params->base, rope);
     rope->params = *params;
     rope->magnitude = magnitude_of(params, l->model->hp.n_ctx_train);
+    rope->attention = attention_of(params);
     if (params->scaling == ROPE_LINEAR)
         rope->scale = 1 / params->factor;
     if (params->scaling == ROPE_YARN) {

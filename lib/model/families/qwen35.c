@@ -14,8 +14,6 @@
  * softplus(alpha c + dt), beta = sigmoid(beta c). Files hold a < 0, and 1 + the
  * weights of norms, but that of o. Positions of text are the same in all parts
  * of M-RoPE: what is left is the usual rotation. */
-#include <math.h>
-
 #include "model/arch.h"
 
 enum {
@@ -111,16 +109,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 /* ---- the delta rule ---------------------------------------------------------
  */
 
-/* Heads of length 1. */
-static struct ggml_tensor *
-unit(struct graph *g, struct ggml_tensor *x)
-{
-    float n = (float)x->ne[0];
-
-    return ggml_scale(g->ctx, ggml_rms_norm(g->ctx, x, g->model->hp.eps / n),
-                      1 / sqrtf(n));
-}
-
 /* Queries or keys, each repeated for the heads of its group where these are
  * neighbours; ggml_gated_delta_net() goes around the others. */
 static struct ggml_tensor *
@@ -129,7 +117,7 @@ spread(struct graph *g, struct ggml_tensor *x)
     const struct model_ssm *s = &g->model->hp.ssm;
     int64_t each = s->n_head / s->n_group;
 
-    x = unit(g, x);
+    x = model_graph_unit(g, x, g->model->hp.eps);
     if (!s->neighbours || each == 1)
         return x;
     x = ggml_reshape_4d(g->ctx, x, s->d_state, 1, s->n_group, g->n_tokens);
