@@ -4,6 +4,7 @@
 #ifdef HAVE_JANSSON
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +72,16 @@ static bool
 put_file(struct named *to, const char *path, const char *name, size_t len)
 {
     struct file_map map;
+    enum gg_status st;
     bool fits;
 
-    if (access(path, R_OK) || file_map(path, &map, NULL) != GG_OK)
+    if (access(path, R_OK))
         return false;
+    st = file_map(path, &map, to->h->here.err);
+    if (st != GG_OK) {
+        to->h->here.status = st;
+        return false;
+    }
     fits = map.size <= MAX_TEMPLATE;
     if (fits && name)
         put_named(to, name, len, map.data, map.size);
@@ -89,7 +96,7 @@ is_template(const struct dirent *e)
 {
     size_t n = strlen(e->d_name), ending = strlen(ENDING);
 
-    return n > ending && *e->d_name != '.' &&
+    return n > ending && *e->d_name != '.' && e->d_type != DT_DIR &&
            strcmp(e->d_name + n - ending, ENDING) == 0;
 }
 
@@ -108,6 +115,8 @@ put_folder(struct named *to)
 
     snprintf(path, sizeof(path), "%s/" FOLDER, to->h->path);
     n = scandir(path, &list, is_template, by_name);
+    if (n < 0 && errno == ENOMEM)
+        to->h->here.status = error_nomem(to->h->here.err);
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
 
