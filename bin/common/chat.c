@@ -46,6 +46,21 @@ chat_answer(struct chat *c, const char *text, size_t len)
 }
 
 void
+chat_thought(struct chat *c, const char *text, size_t len)
+{
+    const struct gg_message *m = &c->messages[c->n - 1];
+    struct buffer json = { 0 };
+
+    buffer_format(&json, "{\"role\":\"assistant\",\"reasoning_content\":");
+    cli_json_add(&json, text, len);
+    buffer_format(&json, ",\"content\":");
+    cli_json_add(&json, m->content ? m->content : "", m->len);
+    buffer_add(&json, "}", 2);
+    free(c->json[c->n - 1]);
+    c->json[c->n - 1] = json.p;
+}
+
+void
 chat_move(struct chat *c, struct chat *from, size_t n)
 {
     for (size_t i = n; i < from->n; i++) {

@@ -19,6 +19,9 @@ chat_add(struct chat *c, enum gg_role role, const char *text, size_t len);
 /* The assistant has said this: a message of its own, or more of the last. */
 void
 chat_answer(struct chat *c, const char *text, size_t len);
+/* What it has thought before, for templates in Jinja: "reasoning_content". */
+void
+chat_thought(struct chat *c, const char *text, size_t len);
 /* Adds the messages of `from` behind its first n, which keeps those only. */
 void
 chat_move(struct chat *c, struct chat *from, size_t n);

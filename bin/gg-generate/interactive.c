@@ -47,6 +47,31 @@ drop_question(struct talk *t)
     turns_pop(t);
 }
 
+static void
+add_answer(struct talk *t)
+{
+    const struct answer *a = &t->g->answer;
+    struct chat *chat = &t->g->source.chat;
+
+    chat_answer(chat, a->text.p, a->text.len);
+    if (!a->reasoning.len || a->calls.len)
+        return;
+    chat_thought(chat, a->reasoning.p, a->reasoning.len);
+    t->thought = true;
+}
+
+/* Thoughts are where the template puts them behind another question, mostly
+ * nowhere: all is rendered anew, if all is known. */
+static void
+leave_thoughts(struct talk *t)
+{
+    struct gg_error err;
+
+    if (t->thought && !t->hidden)
+        cli_check(turns_start_anew(t, &err), &err);
+    t->thought = false;
+}
+
 /* What the answer leaves. False: the conversation cannot go on. */
 static bool
 end_answer(struct talk *t, bool heard)
@@ -55,7 +80,7 @@ end_answer(struct talk *t, bool heard)
     struct prompt_source *s = &g->source;
 
     if (heard) {
-        chat_answer(&s->chat, g->answer.text.p, g->answer.text.len);
+        add_answer(t);
         s->done = s->chat.n;
     } else {
         drop_question(t);
@@ -74,9 +99,11 @@ talk_answer(struct talk *t)
 {
     struct prompt prompt = { 0 };
     struct gg_error err;
-    enum gg_status st = generate_turn_prompt(t->g, &prompt, &err);
+    enum gg_status st;
     bool more;
 
+    leave_thoughts(t);
+    st = generate_turn_prompt(t->g, &prompt, &err);
     if (st != GG_OK && !t->in.commands)
         cli_die("%s", err.message);
     if (st != GG_OK)

@@ -48,6 +48,7 @@ struct talk {
     size_t n_turns, cap_turns;
     struct buffer before; /* the texts of /file, for the next message */
     bool hidden;          /* it began in a state: its messages are not known */
+    bool thought; /* an answer has a thought, which the template may drop */
 };
 
 /* A question of n messages was, or is to be, added. */
@@ -65,6 +66,10 @@ void
 turns_renew(struct talk *t);
 void
 turns_clear(struct talk *t);
+
+/* The sequence holds nothing, and what is rendered is all. */
+enum gg_status
+turns_start_anew(struct talk *t, struct gg_error *err);
 
 /* ---- interactive.c ------------------------------------------------------- */
 

@@ -28,9 +28,8 @@ forget_text(struct generate *g)
         g->base.mirostat = mirostat;
 }
 
-/* The sequence holds nothing, and what is rendered is all. */
-static enum gg_status
-start_anew(struct talk *t, struct gg_error *err)
+enum gg_status
+turns_start_anew(struct talk *t, struct gg_error *err)
 {
     struct generate *g = t->g;
     struct gg_sequence *new = NULL;
@@ -124,7 +123,7 @@ turns_back(struct talk *t, bool asked, struct gg_error *err)
     if (!there && t->hidden)
         return cli_error(err, GG_ERR_UNSUPPORTED,
                          "what the state held was dropped meanwhile");
-    st = there ? hold_again(t, turn, err) : start_anew(t, err);
+    st = there ? hold_again(t, turn, err) : turns_start_anew(t, err);
     if (st == GG_OK)
         chat_truncate(&t->g->source.chat,
                       turn->n_messages + (asked ? turn->n_asked : 0));
@@ -149,7 +148,7 @@ turns_renew(struct talk *t)
         if (chat->messages[i].role == GG_ROLE_USER)
             add_turn(t, i, 1);
     t->hidden = false;
-    cli_check(start_anew(t, &err), &err);
+    cli_check(turns_start_anew(t, &err), &err);
 }
 
 void
