@@ -147,26 +147,50 @@ set_echo(struct record *r, const json_t *value, struct gg_error *err)
     return GG_OK;
 }
 
+static enum gg_status
+set_top(struct record *r, const json_t *value, struct gg_error *err)
+{
+    if (!r->batch->is_chat)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "top_logprobs: a completion has logprobs alone");
+    r->batch->has_top = true;
+    return read_count(value, "top_logprobs", 0, LOGPROBS_MOST,
+                      &r->logprobs.n_top, err);
+}
+
+static enum gg_status
+set_n(struct record *r, const json_t *value, struct gg_error *err)
+{
+    return read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
+}
+
+static enum gg_status
+set_best_of(struct record *r, const json_t *value, struct gg_error *err)
+{
+    return read_count(value, "best_of", 1, BATCH_MOST, &r->batch->best_of, err);
+}
+
+static const struct {
+    const char *key;
+    enum gg_status (*set)(struct record *r, const json_t *value,
+                          struct gg_error *err);
+} setters[] = {
+    { "n", set_n },
+    { "best_of", set_best_of },
+    { "echo", set_echo },
+    { "logprobs", set_logprobs },
+    { "top_logprobs", set_top },
+};
+
 enum gg_status
 batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
           struct gg_error *err)
 {
-    bool top = strcmp(key, "top_logprobs") == 0 && r->batch->is_chat;
-
-    *taken = true;
-    if (strcmp(key, "n") == 0)
-        return read_count(value, key, 1, BATCH_MOST, &r->n_answers, err);
-    if (strcmp(key, "best_of") == 0)
-        return read_count(value, key, 1, BATCH_MOST, &r->batch->best_of, err);
-    if (strcmp(key, "logprobs") == 0)
-        return set_logprobs(r, value, err);
-    if (strcmp(key, "echo") == 0)
-        return set_echo(r, value, err);
-    r->batch->has_top = r->batch->has_top || top;
-    if (top)
-        return read_count(value, key, 0, LOGPROBS_MOST, &r->logprobs.n_top,
-                          err);
-    *taken = false;
+    for (size_t i = 0; i < sizeof(setters) / sizeof(setters[0]); i++) {
+        *taken = strcmp(key, setters[i].key) == 0;
+        if (*taken)
+            return setters[i].set(r, value, err);
+    }
     return GG_OK;
 }
 
@@ -232,14 +256,14 @@ finish_reason(const struct answer *a)
 }
 
 static void
-add_logprobs(const struct generate *g, const struct record *r,
+add_logprobs(const struct generate *g, const struct record *r, size_t which,
              const struct answer *a, struct buffer *out)
 {
     bool stop = gg_text_finish(a->made) == GG_FINISH_STOP;
     const struct logprobs_texts texts = {
         .vocab = g->engine.vocab,
         .flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
-        .goes_on = r->prompt.goes_on,
+        .goes_on = record_prompt(r, which)->goes_on,
         .len = stop && !a->reasoning.len ? a->text.len : SIZE_MAX,
         .echo = &r->out,
     };
@@ -263,7 +287,7 @@ add_batch(const struct generate *g, const struct record *r, size_t which,
         add_message(a, out);
     else
         add_text(r, a->text.p, a->text.len, out);
-    add_logprobs(g, r, a, out);
+    add_logprobs(g, r, which, a, out);
     buffer_format(out, ",\"finish_reason\":\"%s\"}", finish_reason(a));
 }
 
@@ -303,6 +327,8 @@ add_usage(const struct record *r, struct buffer *out)
 {
     uint64_t n = r->prompt.n, made = r->n_made;
 
+    for (size_t i = 0; i < r->n_others; i++)
+        n += r->others[i].n;
     if (r->prompt.contest.n)
         made = r->prompt.contest.list->n_scored;
     buffer_format(out,

@@ -11,6 +11,10 @@
 #include "gg-generate/json_prompt.h"
 #include "gg-generate/members.h"
 
+enum {
+    MOST_ANSWERS = 1024, /* to all prompts of a record */
+};
+
 /* The array as it stands in the line. */
 static enum gg_status
 encode_messages(struct generate *g, struct record *r, const char *text,
@@ -68,22 +72,54 @@ encode_ids(struct generate *g, struct record *r, const json_t *array,
     return st;
 }
 
+static enum gg_status
+encode_one(struct generate *g, struct record *r, const json_t *prompt,
+           struct gg_error *err)
+{
+    if (json_is_string(prompt))
+        return encode_text(g, r, prompt, err);
+    if (json_is_array(prompt) && json_array_size(prompt))
+        return encode_ids(g, r, prompt, err);
+    return cli_error(err, GG_ERR_FORMAT,
+                     json_is_array(prompt)
+                         ? "the prompt is empty"
+                         : "no prompt that is a string, and no messages");
+}
+
+/* Choices and echoes are those of one prompt. */
+static enum gg_status
+encode_several(struct generate *g, struct record *r, const json_t *array,
+               struct gg_error *err)
+{
+    size_t n = json_array_size(array);
+    enum gg_status st = GG_OK;
+
+    if (!r->batch || g->o->choices.n || r->choices.n || g->o->echo || r->echo)
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         r->batch ? "prompt: several, with echo or choice"
+                                  : "prompt: a record has one, not several");
+    if (r->n_answers * n > MOST_ANSWERS)
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "prompt: more than %d answers to all", MOST_ANSWERS);
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        st = encode_one(g, r, json_array_get(array, i), err);
+        record_next_prompt(r);
+    }
+    record_end_prompts(r);
+    return st;
+}
+
 /* In OpenAI's interface an array is several prompts, or ids. */
 static enum gg_status
 encode_array(struct generate *g, struct record *r, const json_t *array,
              struct gg_error *err)
 {
     const json_t *first = json_array_get(array, 0);
-    bool several = json_is_string(first) || json_is_array(first);
 
-    if (!first)
-        return cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
-    if (several && json_array_size(array) > 1)
-        return cli_error(err, GG_ERR_UNSUPPORTED,
-                         "prompt: a record has one, not several");
-    if (json_is_string(first))
-        return encode_text(g, r, first, err);
-    return encode_ids(g, r, json_is_array(first) ? first : array, err);
+    if (!json_is_string(first) && !json_is_array(first))
+        return encode_one(g, r, array, err);
+    return json_array_size(array) > 1 ? encode_several(g, r, array, err)
+                                      : encode_one(g, r, first, err);
 }
 
 enum gg_status
@@ -99,12 +135,8 @@ json_prompt_encode(struct generate *g, struct record *r, json_t *object,
         return cli_error(err, GG_ERR_FORMAT, "messages that are not an array");
     if (messages)
         return encode_messages(g, r, text, err);
-    if (json_is_array(prompt))
-        return encode_array(g, r, prompt, err);
-    if (json_is_string(prompt))
-        return encode_text(g, r, prompt, err);
-    return cli_error(err, GG_ERR_FORMAT,
-                     "no prompt that is a string, and no messages");
+    return json_is_array(prompt) ? encode_array(g, r, prompt, err)
+                                 : encode_one(g, r, prompt, err);
 }
 
 #endif

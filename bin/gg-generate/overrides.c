@@ -274,9 +274,9 @@ warn_of_unknown(struct generate *g, const struct record *r, const char *key)
         return;
     g->unknown[g->n_unknown++] =
         strcpy(cli_alloc(NULL, strlen(key) + 1, 1), key);
-    cli_warn("record %" PRIu64 ": %s is no option: it is passed through, and "
-             "changes nothing",
-             r->number, gg_escape(shown, sizeof(shown), key, strlen(key)));
+    cli_warn("record %" PRIu64 ": %s is no option: it %schanges nothing",
+             r->number, gg_escape(shown, sizeof(shown), key, strlen(key)),
+             r->batch ? "" : "is passed through, and ");
 }
 
 static enum gg_status

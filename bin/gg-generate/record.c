@@ -16,6 +16,11 @@ record_forget_input(struct generate *g, struct record *r)
     buffer_clear(&r->text);
     choices_clear(&r->choices);
     prompt_clear(&r->prompt);
+    for (size_t i = 0; i < r->n_others; i++)
+        prompt_clear(&r->others[i]);
+    free(r->others);
+    r->others = NULL;
+    r->n_others = 0;
     free(r->bias);
     for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
         free(r->breakers[i]);
@@ -124,6 +129,38 @@ record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
     return prompt_source_encode(g, &s, &g->o->choices, &r->prompt, err);
 }
 
+void
+record_next_prompt(struct record *r)
+{
+    r->others = cli_alloc(r->others, r->n_others + 1, sizeof(*r->others));
+    r->others[r->n_others++] = r->prompt;
+    r->prompt = (struct prompt){ 0 };
+}
+
+void
+record_end_prompts(struct record *r)
+{
+    r->n_answers *= r->n_others;
+    r->prompt = r->others[0];
+    r->n_others--;
+    memmove(r->others, r->others + 1, r->n_others * sizeof(*r->others));
+}
+
+/* How many answers each prompt has. */
+static size_t
+answers_each(const struct record *r)
+{
+    return r->n_answers / (1 + r->n_others);
+}
+
+const struct prompt *
+record_prompt(const struct record *r, size_t which)
+{
+    size_t i = which / answers_each(r);
+
+    return i ? &r->others[i - 1] : &r->prompt;
+}
+
 /* By the finaliser of SplitMix64 (Steele, Lea, Flood 2014); 32 bits are easy to
  * type again. */
 uint64_t
@@ -168,7 +205,7 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     enum gg_status st;
 
     make_room(r);
-    sampling.params.seed += which;
+    sampling.params.seed += which % answers_each(r);
     st = sampling_sampler(&sampling, g->engine.vocab, &a->sampler, err);
     a->sampling = &r->sampling;
     a->stop = r->stop ? r->stop : g->o->stop;
@@ -179,7 +216,7 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     a->logprobs = r->logprobs;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
-    return st == GG_OK ? answer_start(g, a, &r->prompt,
+    return st == GG_OK ? answer_start(g, a, record_prompt(r, which),
                                       engine_count_ids(a->sequence), err)
                        : st;
 }

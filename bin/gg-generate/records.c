@@ -169,12 +169,15 @@ check_room(const struct records *w, const struct record *r,
            struct gg_error *err)
 {
     const struct engine *e = &w->g->engine;
+    size_t most = r->prompt.n;
 
     if (!contest_fits(&r->prompt.contest, e, err))
         return GG_ERR_CONTEXT;
-    if (r->prompt.n <= (size_t)gg_session_n_ctx(e->session))
+    for (size_t i = 0; i < r->n_others; i++)
+        most = r->others[i].n > most ? r->others[i].n : most;
+    if (most <= (size_t)gg_session_n_ctx(e->session))
         return GG_OK;
-    engine_say_full(e, 0, r->prompt.n, err->message, sizeof(err->message));
+    engine_say_full(e, 0, most, err->message, sizeof(err->message));
     return GG_ERR_CONTEXT;
 }
 

@@ -31,8 +31,10 @@ struct record {
     size_t n_suffix;
     struct grammar_entry *grammar;
     struct prompt prompt;
+    struct prompt *others; /* more of them, whose answers come after its */
+    size_t n_others;
 
-    size_t n_answers;        /* that are wanted */
+    size_t n_answers;        /* that are wanted, as many to each prompt */
     size_t n_begun, n_ended; /* of them */
     uint64_t n_made;         /* ids in those that have ended */
     struct buffer *written;  /* what is written of each that has ended; NULL:
@@ -62,7 +64,8 @@ enum gg_status
 record_take_prompt(struct generate *g, struct record *r, const char *text,
                    size_t len, struct gg_error *err);
 
-/* Begins one of the answers: draws depend on the record's seed plus `which`. */
+/* Begins one of the answers: draws depend on the record's seed, plus one for
+ * each answer to the same prompt before it. */
 enum gg_status
 record_begin(const struct generate *g, struct record *r, size_t which,
              struct answer *a, struct gg_error *err);
@@ -72,6 +75,17 @@ record_begin(const struct generate *g, struct record *r, size_t which,
 enum gg_status
 record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
                 size_t n, struct gg_error *err);
+
+/* What was encoded becomes one of several prompts; the next can be encoded, and
+ * record_end_prompts() is to follow. */
+void
+record_next_prompt(struct record *r);
+void
+record_end_prompts(struct record *r);
+
+/* The prompt of one of the answers. */
+const struct prompt *
+record_prompt(const struct record *r, size_t which);
 
 /* The seed of a record that has none: made of --seed and its place. */
 uint64_t

@@ -99,7 +99,11 @@ cat >in <<END
 {"custom_id":"5","body":{"prompt":[1,1.5]}}
 {"custom_id":"6","body":{"prompt":[1,-1]}}
 {"custom_id":"7","body":{"prompt":[]}}
-{"custom_id":"8","body":{"prompt":["a","b"]}}
+{"prompt":["a","b"]}
+{"custom_id":"8","body":{"prompt":["a","b"],"echo":true}}
+{"custom_id":"8","body":{"prompt":["a","b",1]}}
+{"custom_id":"8","body":{"prompt":["a",""]}}
+{"custom_id":"8","body":{"prompt":[[],[1]]}}
 {"custom_id":"9","body":{"prompt":[3],"suffix":"b"}}
 END
 generate in >out 2>/dev/null
@@ -108,8 +112,31 @@ for i in 1 2; do
     alone '{"prompt":"a b","n":9,"seed":1}'
 done
 sed -n 3p out | jq -j .text | cmp - got
-jq -c '.response.body.error.message // empty' out
-sed -n 1p in | gg-generate --jsonl --echo >out
+jq -c '.error // .response.body.error.message // empty' out
+# Of several prompts each has its answers.
+cat >in <<END
+{"custom_id":"1","body":{"prompt":["a b","c",[$ids]],"seed":4,"max_tokens":9,"n":2,"logprobs":1}}
+{"custom_id":"2","body":{"prompt":[[$ids],[$ids,5]],"max_tokens":9}}
+END
+gg-generate --jsonl -s 1 in >out
+gg-generate --jsonl -s 1 --batch 1 -t 2 in | cmp - out
+jq -c '.response.body | [.choices[].index], .usage' out
+i=0
+for prompt in '"a b"' '"c"' "[$ids]"; do
+    for seed in 4 5; do
+        text 1 out $i >got
+        alone "{\"prompt\":$prompt,\"seed\":$seed,\"n\":9}"
+        i=$((i + 1))
+    done
+done
+seed=$(sed -n 2p out | body | jq .seed)
+text 2 out 1 >got
+alone "{\"prompt\":[$ids,5],\"seed\":$seed,\"n\":9}"
+jq -c '.response.body.choices[0].logprobs | length' out | head -n 1
+cat >in <<END
+{"custom_id":"1","body":{"prompt":[$ids],"seed":1,"max_tokens":9}}
+END
+gg-generate --jsonl --echo in >out
 text 1 out 0 | head -c 3; echo
 echo '{"custom_id":"1","body":{"prompt":"a b","seed":1,"max_tokens":9,"echo":true,"best_of":2,"n":2}}' |
     generate >again
