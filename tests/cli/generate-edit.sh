@@ -11,13 +11,13 @@ test "$ignored" && { echo "interrupts are ignored here" >&2 && exit 77; }
 echo /help | gg-generate -q -i --commands --template alpaca 2>&1 |
     grep 'was built without' >&2 && exit 77
 
-# Waits for a file, or for $2 bytes in it.
+# Waits until the command succeeds.
 await() {
-    for _ in $(seq 400); do
-        test -f "$1" && test "$(wc -c <"$1")" -gt "${2:-0}" && return
+    for _ in $(seq 2000); do
+        "$@" && return
         sleep 0.05
     done
-    echo "waited for $1"
+    echo "waited for $*"
 }
 mkfifo keys
 : >answers
@@ -36,29 +36,28 @@ key 'gr\0303\0274\0303\0237en\0177\0177\n'
 key '\033[A\033[A\n'
 key '\033[A\033[A\033[A\033[A?\n'
 key '/save 1.json\n'
-await 1.json
+await test -s 1.json
 jq -c '.[] | select(.role == "user").content' 1.json
 # An interrupt starts the line anew, also in the middle of rows.
+prompted() { # after so many bytes
+    tail -c "+$1" transcript | grep -q '> '
+}
 interrupt() { # after that is there
-    for _ in $(seq 400); do
-        grep -q "$1" transcript && break
-        sleep 0.05
-    done
+    await grep -q "$1" transcript
     size=$(wc -c <transcript)
     key '\003'
-    await transcript "$size"
-    sleep 0.2
+    await prompted $((size + 1))
 }
 key 'never'
 interrupt never
 key 'sent \\\nnor this'
 interrupt 'nor this'
 key 'rows \\\n\\\nof three\n"""\n/two\n"""\n/save 2.json\n'
-await 2.json
+await test -s 2.json
 jq -c '.[8:][] | select(.role == "user").content' 2.json
 # Going back.
 key '/undo\n/undo\n/save 3.json\n'
-await 3.json
+await test -s 3.json
 jq length 3.json
 key '\004'
 exec 3>&-
