@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,22 +98,36 @@ write_all(int fd, const char *p, size_t n)
     return fsync(fd) == 0;
 }
 
+/* As the file that it replaces, or as any new one. */
+static void
+set_mode(int fd, const char *path)
+{
+    struct stat old;
+    mode_t mask = umask(0);
+
+    umask(mask);
+    fchmod(fd, stat(path, &old) ? 0666 & ~mask : old.st_mode & 0777);
+}
+
 /* Under a temporary name first. */
 static enum gg_status
 write_file(const char *path, const struct buffer *text, struct gg_error *err)
 {
-    char temporary[PATH_MAX];
+    char temporary[PATH_MAX], final[PATH_MAX];
     enum gg_status st = check_replaced(path, err);
     int fd;
 
     if (st != GG_OK)
         return st;
+    if (realpath(path, final))
+        path = final; /* not the link */
     errno = ENAMETOOLONG;
     fd = snprintf(temporary, PATH_MAX, "%s.XXXXXX", path) < PATH_MAX
              ? mkostemp(temporary, O_CLOEXEC)
              : -1;
     if (fd < 0)
         return fail(err, path);
+    set_mode(fd, path);
     if (!write_all(fd, text->p, text->len) || rename(temporary, path)) {
         st = fail(err, path);
         unlink(temporary);
@@ -121,7 +136,7 @@ write_file(const char *path, const struct buffer *text, struct gg_error *err)
     return st;
 }
 
-/* ---- commands: true, or why it was not done ------------------------------ */
+/* ---- commands ------------------------------------------------------------ */
 
 static enum gg_status
 undo(struct talk *t, const char *unused, struct gg_error *err)
@@ -425,5 +440,7 @@ command_run(struct talk *t, char *text)
         return false;
     else if (run(c, t, argument, &err) != GG_OK)
         talk_fail(t, "/%s: %s", c->name, err.message);
+    if (t->in.terminal && cli_signal() == SIGINT)
+        cli_forget_signal();
     return !cli_signal();
 }

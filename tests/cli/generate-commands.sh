@@ -74,6 +74,15 @@ cat err
 cmp text was
 ls talk.json.* text.* 2>/dev/null
 
+# A link stays one, and a file keeps its mode.
+umask 022
+echo '[]' >real.json
+chmod 640 real.json
+ln -s real.json link.json
+talk 'a\n/save link.json\n/save new.json\n' >/dev/null
+ls -l real.json new.json | cut -c 1-10
+test -h link.json && jq length link.json
+
 echo "-- system"
 gg-generate -q --chat --template tulu --system 'Be kind.' -n 8 -s 1 -p a >want && echo >>want
 talk '/system Be kind.\na\n' | sed '$d' | same system
