@@ -481,7 +481,7 @@ gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
                    struct gg_calls_read *out, struct gg_error *err);
 
 /* Writes a grammar in GBNF of one or more calls of the tools, a JSON array, or
- * of the one with a name (or NULL), with what stands before and behind them,
+ * of one call of that with a name (or NULL), with what stands before and behind them,
  * for gg_grammar_new(); control tokens are such. Arguments follow the tools'
  * schemas, as gg_grammar_from_schema() has them; there are no others than they
  * name, unless they say so. Not NUL-ended, its first `cap` bytes; *n gets the number

@@ -15,6 +15,7 @@ answer_clear(struct answer *a)
     logprobs_clear(&a->logprobs);
     buffer_clear(&a->reasoning);
     buffer_clear(&a->calls);
+    buffer_clear(&a->tool_calls);
     buffer_clear(&a->shown);
     *a = (struct answer){ .tail = -1 };
 }
@@ -36,6 +37,7 @@ answer_start(const struct generate *g, struct answer *a,
         .n_top = a->logprobs.n_top,
         .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
         .reader = prompt->reader,
+        .grammar_of_calls = prompt->must_call,
     };
     enum gg_status st = GG_OK;
 
@@ -43,6 +45,9 @@ answer_start(const struct generate *g, struct answer *a,
     a->n_made = 0;
     a->vocab = g->engine.vocab;
     a->is_parted = prompt->reader != NULL;
+    a->tools = prompt->tools;
+    a->hides_calls = prompt->tools && g->o->tool_calls;
+    a->tool_calls.len = 0;
     a->text.len = a->reasoning.len = a->calls.len = a->shown.len = 0;
     if (!a->made)
         st = gg_text_new(a->sequence, &params, &a->made, err);
@@ -69,13 +74,14 @@ take_bytes(struct answer *a)
     size_t before = a->text.len;
 
     take_part(a, GG_PART_TEXT, &a->text);
-    if (!a->is_parted) {
+    if (!a->is_parted || a->hides_calls)
         buffer_add(&a->shown, a->text.p + before, a->text.len - before);
+    if (!a->is_parted)
         return;
-    }
     take_part(a, GG_PART_REASONING, &a->reasoning);
     take_part(a, GG_PART_CALLS, &a->calls);
-    take_part(a, GG_PART_ALL, &a->shown);
+    if (!a->hides_calls)
+        take_part(a, GG_PART_ALL, &a->shown);
 }
 
 void

@@ -19,12 +19,15 @@ struct answer {
     bool is_parted; /* by the prompt's reader */
     bool wants_logprob;
     const struct gg_stop *stop; /* or NULL: the caller's */
+    const char *tools;          /* the prompt's */
+    bool hides_calls;           /* they are written elsewhere */
     uint64_t draws;             /* the sequence that draws depend on */
     bool numbered;              /* for --logprobs: the sequence has */
     uint64_t number;            /* this one */
 
     /* The parts of the answer; without a reader all of it is text. */
     struct buffer text, reasoning, calls;
+    struct buffer tool_calls; /* the calls in JSON, once it has ended */
     struct buffer shown; /* what is written of it: the caller takes it away */
     double logprob;      /* if wanted: the sum of the drawn ids' */
     size_t n_made;       /* ids */

@@ -225,10 +225,17 @@ static void
 add_message(const struct answer *a, struct buffer *out)
 {
     buffer_format(out, "\"message\":{\"role\":\"assistant\",\"content\":");
-    cli_json_add(out, a->text.p, a->text.len);
+    if (a->tool_calls.len && a->text.len == 0)
+        buffer_format(out, "null");
+    else
+        cli_json_add(out, a->text.p, a->text.len);
     if (a->reasoning.len) {
         buffer_format(out, ",\"reasoning_content\":");
         cli_json_add(out, a->reasoning.p, a->reasoning.len);
+    }
+    if (a->tool_calls.len) {
+        buffer_format(out, ",\"tool_calls\":");
+        buffer_add(out, a->tool_calls.p, a->tool_calls.len);
     }
     buffer_format(out, ",\"refusal\":null}");
 }
@@ -251,6 +258,8 @@ finish_reason(const struct answer *a)
 {
     enum gg_finish finish = gg_text_finish(a->made);
 
+    if (a->tool_calls.len && finish == GG_FINISH_EOG)
+        return "tool_calls";
     return finish == GG_FINISH_EOG || finish == GG_FINISH_STOP ? "stop"
                                                                : "length";
 }

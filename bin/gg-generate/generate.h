@@ -8,6 +8,7 @@
 #include "gg-generate/contest.h"
 #include "gg-generate/grammars.h"
 #include "gg-generate/prompt_source.h"
+#include "gg-generate/tools.h"
 
 enum {
     BOS_BY_MODEL, /* as the model wants it */
@@ -46,6 +47,9 @@ struct options {
     bool numbered;
     int32_t n_batch;    /* records answered at once */
     const char *resume; /* the output, which may have answers already */
+    const char *tools;  /* a file; or NULL */
+    const char *tool_choice;
+    int32_t tool_calls; /* the descriptor for calls; 0: none */
 };
 
 /* A prompt as ids, with what it goes on from; and choices after it. */
@@ -54,6 +58,9 @@ struct prompt {
     size_t n, cap;
     bool goes_on; /* it is nothing but what it goes on from */
     const struct gg_chat_reader *reader; /* of a conversation; else NULL */
+    char *tools;    /* that the answer may call, in JSON; or NULL */
+    char *grammar;  /* that of a record's calls, in GBNF; or NULL */
+    bool must_call; /* one of them */
     struct gg_choices contest;
 };
 
@@ -85,6 +92,8 @@ struct generate {
     struct state state;
     struct base base;
     struct grammars grammars;   /* of records */
+    struct tools tools;
+    bool told_calls; /* for -v: their form */
     char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
     size_t n_unknown;
     int resumed; /* a file with answers that there are already; or -1 */

@@ -53,10 +53,11 @@ add_answer(struct talk *t)
     const struct answer *a = &t->g->answer;
     struct chat *chat = &t->g->source.chat;
 
-    chat_answer(chat, a->text.p, a->text.len);
-    if (!a->reasoning.len || a->calls.len)
+    tools_add_answer(t->g, chat, a);
+    if (!a->reasoning.len)
         return;
-    chat_thought(chat, a->reasoning.p, a->reasoning.len);
+    if (!a->tool_calls.len)
+        chat_thought(chat, a->reasoning.p, a->reasoning.len);
     t->thought = true;
 }
 

@@ -153,6 +153,10 @@ add_jsonl(const struct generate *g, const struct record *r, size_t which,
         add_key(out, "reasoning_content");
         cli_json_add(out, a->reasoning.p, a->reasoning.len);
     }
+    if (a->tool_calls.len) {
+        add_key(out, "tool_calls");
+        buffer_add(out, a->tool_calls.p, a->tool_calls.len);
+    }
     add_ids(out, ids, n);
     add_key(out, "logprob");
     buffer_format(out, "%.6f", a->logprob);

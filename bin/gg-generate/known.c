@@ -42,8 +42,6 @@ static const char *const harmless[] = {
 static const struct refused {
     const char *name, *harmless;
 } refused[] = {
-    { "tools", NULL },
-    { "tool_choice", "\"none\"" },
     { "functions", NULL },
     { "function_call", "\"none\"" },
     { "best_of", "1" },

@@ -74,7 +74,9 @@ finish_text(struct generate *g)
         going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
     answer_cut(a);
+    tools_read(g, a);
     write_text(a, false);
+    tools_write(g, a);
     if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)
         say_full(g, 1);
     if (answer_is_cut(a, text, sizeof(text))) {

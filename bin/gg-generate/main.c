@@ -15,12 +15,20 @@ enum {
 const char cli_name[] = "gg-generate";
 
 static void
-start_chat(struct generate *g)
+open_template(struct generate *g)
 {
     struct options *o = g->o;
 
     if (!o->template)
         o->template = chat_template_open(g->engine.vocab, g->engine.path);
+}
+
+static void
+start_chat(struct generate *g)
+{
+    struct options *o = g->o;
+
+    open_template(g);
     if (o->engine.verbose)
         cli_warn("chat template %s", gg_chat_name(o->template));
     generate_check_date(g);
@@ -122,10 +130,16 @@ tell_plainer(const struct generate *g)
 static int
 run(struct generate *g, const struct mode *mode)
 {
-    struct gg_sampler *sampler =
-        sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
+    struct gg_sampler *sampler;
     int status;
 
+    tools_open(g);
+    if (g->o->tool_choice && g->o->chat)
+        open_template(g);
+    if (g->o->tool_choice && g->o->tools)
+        tools_constrain(g);
+    sampler =
+        sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     generate_load(g);
     mode->begin(g);
     if (g->o->chat)
@@ -141,6 +155,7 @@ run(struct generate *g, const struct mode *mode)
     if (g->o->engine.verbose)
         tell_plainer(g);
     gg_chat_reader_free(g->reader);
+    tools_close(g);
     chat_template_clear(g->o->template);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);

@@ -59,8 +59,8 @@ next_member(const char *p, struct member *m)
 }
 
 static const char *const written[] = {
-    "text",    "ids",         "logprob",   "stop_reason",      "error",
-    "choices", "probability", MEMBER_DATE, "reasoning_content"
+    "text",    "ids",         "logprob",   "stop_reason",       "error",
+    "choices", "probability", MEMBER_DATE, "reasoning_content", "tool_calls"
 };
 
 bool

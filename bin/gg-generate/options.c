@@ -56,6 +56,7 @@ set_template(void *options, const struct cli_option *row, const char *value,
 #define RECORDS   "lines|null|jsonl"
 #define CHATS     "chat|system|interactive|messages|template|jsonl"
 #define NO_GAP    ": a conversation has no gap"
+#define IN_JSON   ": --jsonl has calls of each record"
 #define WAITS     ": the next line of a conversation waits for an answer"
 
 /* clang-format off */
@@ -115,6 +116,18 @@ const struct cli_option generate_rows[] = {
       .set = set_template, .values = "list", .list = chat_template_name },
     { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, AT(date),
       .set = chat_set_date, .only_with = CHATS },
+    { "tools", 0, CLI_TEXT, "FILE",
+      "what the model may call: a JSON array of functions", AT(tools),
+      .only_with = CHATS },
+    { "tool-choice", 0, CLI_TEXT, "WORD",
+      "whether it calls: none, auto, required, or the name of a tool",
+      AT(tool_choice), .values = "none|auto|required",
+      .only_with = "tools|messages|jsonl" },
+    { "tool-calls", 0, CLI_INT, "FD",
+      "calls go to the descriptor FD, a line of JSON each", AT(tool_calls), 1,
+      1024, .only_with = CHATS, .not_with =
+      "lines" IN_JSON "|null" IN_JSON "|jsonl: answers have them as tool_calls"
+    },
     { .help = "" },
     { "lines", 0, CLI_CONST, NULL,
       "answer to each line of the input, a line each", AT(form), FORM_LINES },

@@ -104,6 +104,53 @@ set_suffix(const struct override *o, struct gg_error *err)
     return GG_OK;
 }
 
+static char *
+copied(const char *text)
+{
+    return strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
+}
+
+/* The array as it stands in the text: the order of members counts. */
+static enum gg_status
+set_tools(const struct override *o, struct gg_error *err)
+{
+    struct record *r = o->r;
+    struct member m;
+    size_t n;
+
+    if (!json_is_array(o->value) || !member_find(o->text, o->key, &m))
+        return cli_error(err, GG_ERR_FORMAT, "tools: not an array");
+    if (json_array_size(o->value) == 0)
+        return GG_OK;
+    n = (size_t)(m.end - m.value);
+    free(r->tools);
+    r->tools = cli_alloc(NULL, n + 1, 1);
+    memcpy(r->tools, m.value, n);
+    r->tools[n] = '\0';
+    return GG_OK;
+}
+
+/* A word, or {"type": "function", "function": {"name": ...}}. */
+static enum gg_status
+set_tool_choice(const struct override *o, struct gg_error *err)
+{
+    const json_t *function = json_object_get(o->value, "function");
+    const char *word = cli_json_text(o->value);
+    const char *name = cli_json_text(json_object_get(function, "name"));
+
+    if (word && strcmp(word, "none") && strcmp(word, "auto") &&
+        strcmp(word, "required"))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: none of none, auto, required");
+    if (!word && (!name || !*name))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: neither a word nor a function with a "
+                         "name");
+    free(o->r->tool_choice);
+    o->r->tool_choice = copied(word ? word : name);
+    return GG_OK;
+}
+
 /* As on the command line. What is no number that every reader of JSON can
  * hold is no integer there. */
 static void
@@ -320,6 +367,9 @@ static const struct {
     { "grammar", override_constraint },
     { "json-schema", override_constraint },
     { "suffix", set_suffix },
+    { "tools", set_tools },
+    { "tool-choice", set_tool_choice },
+    { "tool_choice", set_tool_choice },
 };
 
 static enum gg_status

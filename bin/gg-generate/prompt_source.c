@@ -328,13 +328,19 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
                      const struct choices *choices, struct prompt *out,
                      struct gg_error *err)
 {
-    uint64_t before = g->left_out;
-    enum gg_status st = encode_prompt(g, s, NULL, out, err);
-    uint64_t left_out = g->left_out - before;
+    uint64_t before = g->left_out, left_out;
+    enum gg_status st;
+
+    if (s->is_chat)
+        tools_give(g, s);
+    st = encode_prompt(g, s, NULL, out, err);
+    left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;
     if (st == GG_OK && s->is_chat)
         st = generate_reader(g, &out->reader, err);
+    if (st == GG_OK && s->is_chat)
+        st = tools_prompt(g, s, out, err);
     out->contest.prompt = out->ids;
     out->contest.n_prompt = out->n;
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
@@ -354,6 +360,8 @@ void
 prompt_clear(struct prompt *p)
 {
     free(p->ids);
+    free(p->tools);
+    free(p->grammar);
     contest_clear(&p->contest);
     *p = (struct prompt){ 0 };
 }

@@ -23,6 +23,8 @@ struct prompt_source {
     struct chat chat;
     size_t done; /* of them, that the sequence holds, but for the last's end */
     const struct gg_chat_template *template;
+    /* Of a record, in place of the options'; or NULL. */
+    const char *tools, *tool_choice;
 };
 
 /* Takes text[0..len), which outlives the source, as the options want it. */

@@ -27,6 +27,9 @@ record_forget_input(struct generate *g, struct record *r)
     free(r->breakers);
     free(r->suffix);
     r->suffix = NULL;
+    free(r->tools);
+    free(r->tool_choice);
+    r->tools = r->tool_choice = NULL;
     batch_free(r->batch);
     r->batch = NULL;
     gg_stop_free(r->stop);
@@ -50,6 +53,23 @@ record_free(struct generate *g, struct record *r)
 
 /* ---- the prompt ---- */
 
+/* The grammar of calls becomes the record's. */
+static enum gg_status
+take_grammar(struct generate *g, struct record *r, struct gg_error *err)
+{
+    const char *text = r->prompt.grammar;
+    enum gg_status st;
+
+    if (r->sampling.params.grammar)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: calls have a grammar of their own");
+    st = grammars_take(&g->grammars, g->engine.vocab, false, text, strlen(text),
+                       &r->grammar, err);
+    if (st == GG_OK)
+        r->sampling.params.grammar = grammars_get(r->grammar);
+    return st;
+}
+
 enum gg_status
 record_encode(struct generate *g, struct record *r, bool messages,
               const char *text, size_t len, struct gg_error *err)
@@ -64,6 +84,10 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = prompt_source_open_text(g, &s, text, len, err);
     else
         st = prompt_source_open(g, &s, text, len, err);
+    s.tools = r->tools;
+    s.tool_choice = r->tool_choice;
+    if (st == GG_OK && r->tools && !s.is_chat)
+        st = cli_error(err, GG_ERR_FORMAT, "tools: a prompt has none");
     if (st == GG_OK && r->suffix)
         st = prompt_source_add_suffix(g, &s, r->suffix, r->n_suffix, err);
     if (st == GG_OK && s.suffix && r->choices.n)
@@ -71,6 +95,8 @@ record_encode(struct generate *g, struct record *r, bool messages,
                        "suffix: what is to come is not chosen");
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
+    if (st == GG_OK && r->prompt.grammar)
+        st = take_grammar(g, r, err);
     r->takes_date = s.is_chat && gg_chat_takes_date(s.template);
     prompt_source_close(&s);
     return st;

@@ -356,6 +356,7 @@ end_answer(struct records *w, struct active *a)
     const char *error = gg_text_error(a->answer.made);
     char text[256];
 
+    tools_read(w->g, &a->answer);
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
         fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,

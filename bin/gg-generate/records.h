@@ -29,6 +29,7 @@ struct record {
     char **breakers;
     char *suffix; /* its own text after the gap, or NULL */
     size_t n_suffix;
+    char *tools, *tool_choice; /* its own, or NULL */
     struct grammar_entry *grammar;
     struct prompt prompt;
     struct prompt *others; /* more of them, whose answers come after its */

@@ -620,12 +620,12 @@ put_call(struct reader *r, const struct call *c)
     const char *id = c->id ? c->id : made;
 
     make_id(r, c, made);
-    chat_tool_puts(r->out, r->count++ ? ", {\"id\": " : "{\"id\": ");
+    chat_tool_puts(r->out, r->count++ ? ",{\"id\":" : "{\"id\":");
     chat_tool_put_string(r->out, id, c->id ? c->id_len : ID_LENGTH);
-    chat_tool_puts(r->out, ", \"type\": \"function\", \"function\": "
-                           "{\"name\": ");
+    chat_tool_puts(r->out, ",\"type\":\"function\",\"function\":"
+                           "{\"name\":");
     chat_tool_put_string(r->out, c->name, c->name_len);
-    chat_tool_puts(r->out, ", \"arguments\": ");
+    chat_tool_puts(r->out, ",\"arguments\":");
     chat_tool_put_string(r->out, c->arguments.s, c->arguments.n);
     chat_tool_puts(r->out, "}}");
 }

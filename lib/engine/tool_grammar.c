@@ -487,7 +487,7 @@ put_end(struct writer *w)
 }
 
 static void
-put_root(struct writer *w)
+put_root(struct writer *w, bool one)
 {
     const struct tool_form *f = w->f;
     const char *open = f->open;
@@ -500,7 +500,7 @@ put_root(struct writer *w)
     if (*open && space)
         put_literal(w, f->pieces[0].text, space);
     put(w, " call");
-    if (!f->one) {
+    if (!one) {
         put(w, " (");
         put_text(w, f->separator);
         if (space)
@@ -532,7 +532,7 @@ gg_chat_calls_grammar(const struct gg_chat_calls *calls, const char *tools,
     if (!put_calls(&w, json, name) && w.st == GG_OK)
         w.st = name ? error_set(err, GG_ERR_ARG, "there is no tool %s", name)
                     : error_set(err, GG_ERR_ARG, "there are no tools");
-    put_root(&w);
+    put_root(&w, name || w.f->one);
     if (w.t.failed && w.st == GG_OK)
         w.st = error_nomem(err);
     if (w.st == GG_OK) {
