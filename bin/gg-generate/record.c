@@ -88,6 +88,9 @@ record_encode(struct generate *g, struct record *r, bool messages,
     s.tool_choice = r->tool_choice;
     if (st == GG_OK && r->tools && !s.is_chat)
         st = cli_error(err, GG_ERR_FORMAT, "tools: a prompt has none");
+    if (st == GG_OK && tools_must_call(r->tool_choice) && !s.is_chat)
+        st =
+            cli_error(err, GG_ERR_FORMAT, "tool_choice: a prompt has no tools");
     if (st == GG_OK && r->suffix)
         st = prompt_source_add_suffix(g, &s, r->suffix, r->n_suffix, err);
     if (st == GG_OK && s.suffix && r->choices.n)

@@ -8,6 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+bool
+tools_must_call(const char *choice)
+{
+    return choice && strcmp(choice, "auto") && strcmp(choice, "none");
+}
+
 #ifdef HAVE_JANSSON
 
 #include "common/json.h"
@@ -67,14 +73,6 @@ open_calls(struct generate *g, struct gg_error *err)
     return st;
 }
 
-/* "required" is any tool, else the word is its name. */
-static bool
-is_free(const char *choice)
-{
-    return !choice || strcmp(choice, "auto") == 0 ||
-           strcmp(choice, "none") == 0;
-}
-
 /* The grammar of calls, for free(). */
 static enum gg_status
 make_grammar(struct generate *g, const char *tools, const char *choice,
@@ -107,7 +105,7 @@ tools_constrain(struct generate *g)
     struct gg_error err;
     char *text = NULL;
 
-    if (is_free(g->o->tool_choice) || g->o->form != FORM_TEXT)
+    if (!tools_must_call(g->o->tool_choice) || g->o->form != FORM_TEXT)
         return;
     if (s->grammar || s->json_schema)
         cli_misuse("--tool-choice %s does not go with --%s: calls have a "
@@ -152,14 +150,14 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
     enum gg_status st = GG_OK;
 
     if (!tools)
-        return is_free(choice)
+        return !tools_must_call(choice)
                    ? GG_OK
                    : cli_error(err, GG_ERR_FORMAT, "tool_choice without tools");
     st = open_calls(g, err);
     if (st != GG_OK)
         return st;
     out->reader = g->tools.reader;
-    out->must_call = !is_free(choice);
+    out->must_call = tools_must_call(choice);
     out->tools = strcpy(cli_alloc(NULL, strlen(tools) + 1, 1), tools);
     return out->must_call && g->o->form != FORM_TEXT
                ? make_grammar(g, tools, choice, &out->grammar, err)

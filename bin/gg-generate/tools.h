@@ -19,6 +19,11 @@ struct tools {
     struct gg_chat_reader *reader; /* of answers that may have calls */
 };
 
+/* Whether a choice, or NULL, means that a tool is to be called: "required", or
+ * a tool's name. */
+bool
+tools_must_call(const char *choice);
+
 /* Reads --tools; or the tool ends. */
 void
 tools_open(struct generate *g);

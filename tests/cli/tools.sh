@@ -11,6 +11,17 @@ cat >t.jinja <<'END'
 </tool_call>{% endfor %}</{{ m.role }}>{% endfor %}{% if add_generation_prompt %}
 <assistant>{% endif %}
 END
+cat >strip.sed <<'END'
+s/"tools":\[.*\],"tool_choice"/"tool_choice"/
+s/"tools":\[[^]]*\]}}}\]//
+s/"messages":.*"id":\([0-9]\)/"id":\1/
+s/\(\\"from\\":\) /\1/
+s/"id":"[0-9a-zA-Z]\{9\}"/"id":"ID"/g
+s/"ids":\[.*\],"logprob":[-0-9.]*,//
+s/"created":[0-9]*/"created":T/
+s/"usage":.*}}}/USAGE/
+s/,"template_date":[0-9]*//
+END
 tools='[{"type":"function","function":{"name":"date","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"units","parameters":{"type":"object","properties":{"from":{"enum":["km"]}},"required":["from"]}}}]'
 echo "$tools" >tools.json
 
@@ -30,7 +41,7 @@ echo " [$?]"
 gg-generate -q --template t.jinja --tools tools.json --tool-choice units -p Hi -s 1 -n 200 \
     --tool-calls 3 3>calls
 echo "[$?]"
-sed 's/"id":"[0-9a-zA-Z]\{9\}"/"id":"ID"/' calls
+sed -f strip.sed calls
 gg-generate -q --template t.jinja --tools tools.json --tool-choice required -p Hi -s 1 -n 400 \
     --tool-calls 3 3>calls
 grep -c '"name":"[a-z]*","arguments"' <calls | sed 's/[1-9][0-9]*/some/'
@@ -54,17 +65,8 @@ cat >records <<END
 {"messages":[{"role":"user","content":"Hi"},$past],"max_tokens":200,"seed":1,"id":7,"tools":$tools,"tool_choice":{"function":{"name":"date"}}}
 {"custom_id":"8","method":"POST","url":"/v1/chat/completions","body":{$say,"tools":$tools,"tool_choice":{"function":{"name":"date"}}}}
 END
-cat >strip.sed <<'END'
-s/"tools":\[.*\],"tool_choice"/"tool_choice"/
-s/"tools":\[[^]]*\]}}}\]//
-s/"messages":.*"id":\([0-9]\)/"id":\1/
-s/"id":"[0-9a-zA-Z]\{9\}"/"id":"ID"/g
-s/"ids":\[.*\],"logprob":[-0-9.]*,//
-s/"created":[0-9]*/"created":T/
-s/"usage":.*}}}/USAGE/
-s/,"template_date":[0-9]*//
-END
-gg-generate -q --jsonl --template t.jinja records 2>errors | grep -v '"id":6' | sed -f strip.sed
+gg-generate -q --jsonl --template t.jinja records 2>errors |
+    grep -v '"id":6' | sed -f strip.sed
 cat errors
 gg-generate -q --jsonl records 2>&1 | grep '"id":6' | sed 's/"tools".*"error"/"error"/'
 
