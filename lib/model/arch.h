@@ -84,6 +84,8 @@ struct model_arch {
     X(jina_bert_v3)                                                            \
     X(kimi_linear)                                                             \
     X(laguna)                                                                  \
+    X(lfm2)                                                                    \
+    X(lfm2moe)                                                                 \
     X(llama)                                                                   \
     X(llama4)                                                                  \
     X(llama_embed)                                                             \

@@ -459,6 +459,16 @@ void
 model_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
                             int32_t period);
 
+/* The same, of layers without keys and values. */
+void
+model_keys_recurrent_heads(struct model_keys *keys, struct model_hparams *hp);
+
+/* What layers with a recurrence keep for a short convolution of so many
+ * channels alone; the key says how many columns it reads. */
+void
+model_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
+                      const char *name, int32_t n_channels);
+
 /* hp.ssm, and what its layers keep for a gated delta rule whose convolution
  * reads queries, keys and values. */
 void

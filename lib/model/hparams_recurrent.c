@@ -2,6 +2,7 @@
 #include "model/hparams.h"
 
 enum {
+    MIN_CONV = 2, /* of one column nothing is kept */
     MAX_CONV = 64,
     MAX_LENGTH = 1 << 20,
     MAX_STATE = 1 << 12,
@@ -30,10 +31,35 @@ model_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
     }
 }
 
+void
+model_keys_recurrent_heads(struct model_keys *keys, struct model_hparams *hp)
+{
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        l->recurs = l->n_head_kv == 0;
+        if (l->recurs)
+            l->n_head = 0;
+    }
+}
+
+void
+model_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
+                      const char *name, int32_t n_channels)
+{
+    int32_t d_conv = model_key_int(keys, name, MIN_CONV, MAX_CONV, 0);
+
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        if (hp->layers[i].recurs) {
+            hp->layers[i].d_conv = d_conv;
+            hp->layers[i].n_channels = n_channels;
+        }
+}
+
 static void
 read_lengths(struct model_keys *keys, struct model_ssm *s)
 {
-    s->d_conv = model_key_int(keys, "ssm.conv_kernel", 1, MAX_CONV, 0);
+    s->d_conv = model_key_int(keys, "ssm.conv_kernel", MIN_CONV, MAX_CONV, 0);
     s->d_state = model_key_int(keys, "ssm.state_size", 1, MAX_STATE, 0);
     s->d_inner = model_key_int(keys, "ssm.inner_size", 1, MAX_LENGTH, 0);
     s->n_head = model_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);

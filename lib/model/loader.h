@@ -176,11 +176,11 @@ model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
  * no part in what is computed. */
 void
 model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer);
-/* ssm_conv1d, as hp says, with its bias where the file has one, and ssm_out,
- * of hp.ssm.d_inner. */
+/* The short convolution, as hp says, ".ssm_conv1d", and its bias. */
 void
 model_find_short_conv(struct model_loader *l, struct model_layer *layer,
-                      enum model_need bias);
+                      const char *name, enum model_need bias);
+/* ssm_out, of hp.ssm.d_inner. */
 void
 model_find_ssm_out(struct model_loader *l, struct model_layer *layer);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture

@@ -2,6 +2,8 @@
  *
  * Names are those of the field's converters; shapes follow from the
  * hyper-parameters of the layer. */
+#include <stdio.h>
+
 #include "model/arch.h"
 #include "model/loader.h"
 
@@ -222,12 +224,14 @@ model_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer)
 
 void
 model_find_short_conv(struct model_loader *l, struct model_layer *layer,
-                      enum model_need bias)
+                      const char *name, enum model_need bias)
 {
     int64_t n = l->hp->n_channels;
+    char weight[GGML_MAX_NAME];
 
-    layer->conv = model_find_numbers(l, ".ssm_conv1d.weight", l->hp->d_conv, n);
-    layer->conv_bias = model_find_bias(l, ".ssm_conv1d", n, bias);
+    snprintf(weight, sizeof(weight), "%s.weight", name);
+    layer->conv = model_find_numbers(l, weight, l->hp->d_conv, n);
+    layer->conv_bias = model_find_bias(l, name, n, bias);
 }
 
 void

@@ -64,7 +64,7 @@ find_delta_net(struct model_loader *l, struct model_layer *layer)
         layer->ssm_in = model_find_linear(
             l, ".ssm_in", e, l->hp->n_channels + s->d_inner, MODEL_OPTIONAL);
     }
-    model_find_short_conv(l, layer, MODEL_OPTIONAL);
+    model_find_short_conv(l, layer, ".ssm_conv1d", MODEL_OPTIONAL);
     layer->ssm_dt = model_find_bias(l, ".ssm_dt", s->n_head, MODEL_REQUIRED);
     layer->ssm_a = model_find_numbers(l, ".ssm_a", s->n_head, 1);
     layer->ssm_norm =
