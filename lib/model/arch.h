@@ -89,6 +89,8 @@ struct model_arch {
     X(llama)                                                                   \
     X(llama4)                                                                  \
     X(llama_embed)                                                             \
+    X(mamba)                                                                   \
+    X(mamba2)                                                                  \
     X(maincoder)                                                               \
     X(mellum)                                                                  \
     X(mimo2)                                                                   \

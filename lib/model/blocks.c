@@ -300,17 +300,43 @@ model_graph_mixture_or_dense(struct graph *g, const struct model_layer *layer,
 
 /* ---- layers ------------------------------------------------------------- */
 
+/* Attention, a recurrence, or both; of the last layer the wanted rows. */
+static struct ggml_tensor *
+mix_tokens(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    bool attends = g->model->hp.layers[layer].n_head > 0;
+    struct ggml_tensor *r;
+
+    if (!model_recurs(&g->model->hp, layer))
+        return model_graph_self_attention(g, layer, cur);
+    r = g->model->arch->recur(g, layer, cur);
+    return attends
+               ? ggml_add(g->ctx, model_graph_self_attention(g, layer, cur), r)
+               : r;
+}
+
+static struct ggml_tensor *
+add_mixed(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct ggml_tensor *cur;
+
+    if (l->hp->n_head == 0 && !l->hp->recurs)
+        return model_graph_wanted(g, layer, x);
+    cur = mix_tokens(g, layer, model_graph_norm(g, x, &l->attn_norm));
+    cur = model_graph_norm(g, cur, &l->attn_post_norm);
+    return model_graph_add(g, model_graph_wanted(g, layer, x), cur);
+}
+
 struct ggml_tensor *
 model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur = model_graph_norm(g, x, &l->attn_norm);
+    struct ggml_tensor *cur;
 
-    cur = model_recurs(&g->model->hp, layer)
-              ? g->model->arch->recur(g, layer, cur)
-              : model_graph_self_attention(g, layer, cur);
-    cur = model_graph_norm(g, cur, &l->attn_post_norm);
-    x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
+    x = add_mixed(g, layer, x);
+    if (l->hp->n_ff == 0)
+        return x;
     cur = model_graph_norm(g, x, &l->ffn_norm);
     cur = model_graph_mixture_or_dense(g, l, cur);
     return model_graph_add(g, x, model_graph_norm(g, cur, &l->ffn_post_norm));

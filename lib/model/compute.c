@@ -281,6 +281,16 @@ set_buckets(struct compute *c, struct batch *b, int32_t i)
     return p || !t;
 }
 
+static void
+set_slots(struct compute *c)
+{
+    struct graph *g = &c->graph;
+    size_t size = sizeof(g->segments[0].slot);
+
+    for (int32_t i = 0; i < g->n_segments; i++)
+        set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
+}
+
 static bool
 set_inputs(struct compute *c, struct batch *b)
 {
@@ -293,6 +303,8 @@ set_inputs(struct compute *c, struct batch *b)
     set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);
     set_if_used(c, g->rows, b->rows);
+    if (g->slots && g->slots->buffer)
+        set_slots(c);
     for (int32_t i = 0; i < g->n_segments && done; i++)
         done = set_buckets(c, b, i);
     for (int kind = 0; kind < CACHE_KINDS; kind++) {

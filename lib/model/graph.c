@@ -100,6 +100,9 @@ new_inputs(struct graph *g)
     g->temperature = NULL;
     if (g->model->hp.temperature_scale != 0)
         g->temperature = input(g, GGML_TYPE_F32, g->n_tokens, "temperature");
+    g->slots = NULL;
+    if (g->model->arch->recur)
+        g->slots = input(g, GGML_TYPE_I32, g->n_segments, "slots");
     new_buckets(g);
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         new_cache_inputs(g, kind);

@@ -43,6 +43,8 @@ struct graph {
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
+    struct ggml_tensor *slots;  /* i32, of the segments; NULL: no layer
+                                   recurs */
     struct ggml_tensor *rows;   /* i32, n_outputs rows of the batch; NULL:
                                    all of them */
     struct ggml_tensor *result; /* output: logits, n_vocab x n_outputs, or,
@@ -192,6 +194,25 @@ struct graph_delta {
     struct ggml_tensor *q, *k, *v, *gate, *beta;
 };
 
+/* What a selective scan takes: x, its heads' length x heads x n_tokens, b and
+ * c, d_state x their groups x n_tokens, each row contiguous; dt, heads x
+ * n_tokens, contiguous. */
+struct graph_scan {
+    struct ggml_tensor *x, *dt, *b, *c;
+};
+
+/* ggml_ssm_scan() with the layer's rates of decay after the states of the
+ * slots: d_inner x n_tokens. */
+struct ggml_tensor *
+model_graph_scan(struct graph *g, int32_t layer, const struct graph_scan *p);
+
+/* Mamba's layers, from n_embd x n_tokens to the wanted rows: struct
+ * model_arch's recur. */
+struct ggml_tensor *
+model_graph_mamba(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+struct ggml_tensor *
+model_graph_mamba2(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
 /* ggml_gated_delta_net() after the states of the slots: d_inner x n_tokens. */
 struct ggml_tensor *
 model_graph_delta_net(struct graph *g, int32_t layer,
@@ -275,8 +296,9 @@ model_graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
 
 /* ---- a layer of the usual kinds: n_embd x ids, in and out ---------------- */
 
-/* x = x + post(attention(norm(x))); x + post(feed_forward(norm(x))); norms that
- * the layer has not are left out. */
+/* x = x + post(attention(norm(x))); x + post(feed_forward(norm(x))); norms and
+ * blocks that the layer has not are left out. A recurrence stands in
+ * attention's place, or, where the layer has both, what they give is added. */
 struct ggml_tensor *
 model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
 

@@ -94,6 +94,8 @@ struct model_ssm {
     int32_t d_state; /* length of a key, or of a row of Mamba's states */
     int32_t d_inner; /* length of what all heads give together */
     int32_t n_head;  /* of values; divides d_inner */
+    int32_t d_rank;  /* of Mamba 1: length of what steps are projected from */
+    float parts_eps; /* of norms without weights of dt, B and C; 0: none */
     int32_t n_group; /* of keys, each for n_head / n_group heads: */
     bool neighbours; /* that stand side by side; else every n_group-th */
 };
@@ -468,6 +470,17 @@ model_keys_recurrent_heads(struct model_keys *keys, struct model_hparams *hp);
 void
 model_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
                       const char *name, int32_t n_channels);
+
+/* All layers are of a recurrence and nothing else. To be called after
+ * model_keys_common(). */
+void
+model_keys_recurrent_alone(struct model_keys *keys, struct model_hparams *hp);
+
+/* hp.ssm, and what its layers keep for Mamba 1 and 2. */
+void
+model_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
+void
+model_keys_mamba2(struct model_keys *keys, struct model_hparams *hp);
 
 /* hp.ssm, and what its layers keep for a gated delta rule whose convolution
  * reads queries, keys and values. */

@@ -56,18 +56,27 @@ model_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
         }
 }
 
+void
+model_keys_recurrent_alone(struct model_keys *keys, struct model_hparams *hp)
+{
+    for (int32_t i = 0; i < keys->n_layer; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        l->recurs = i < hp->n_layer;
+        l->n_head = l->n_head_kv = l->n_ff = 0;
+    }
+}
+
 static void
 read_lengths(struct model_keys *keys, struct model_ssm *s)
 {
     s->d_conv = model_key_int(keys, "ssm.conv_kernel", MIN_CONV, MAX_CONV, 0);
     s->d_state = model_key_int(keys, "ssm.state_size", 1, MAX_STATE, 0);
     s->d_inner = model_key_int(keys, "ssm.inner_size", 1, MAX_LENGTH, 0);
-    s->n_head = model_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);
-    s->n_group = model_key_int(keys, "ssm.group_count", 1, MAX_HEADS, 0);
 }
 
 static void
-check_lengths(struct model_keys *keys, const struct model_ssm *s)
+check_heads(struct model_keys *keys, const struct model_ssm *s)
 {
     if (keys->status != GG_OK)
         return;
@@ -80,26 +89,58 @@ check_lengths(struct model_keys *keys, const struct model_ssm *s)
                            s->n_head);
 }
 
-/* What layers keep whose convolution reads queries, keys and values. */
 static void
-set_kept(struct model_keys *keys, struct model_hparams *hp, const char *name)
+read_heads(struct model_keys *keys, struct model_ssm *s)
 {
-    const struct model_ssm *s = &hp->ssm;
-    int64_t floats = (int64_t)s->d_state * s->d_inner;
+    s->n_head = model_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);
+    s->n_group = model_key_int(keys, "ssm.group_count", 1, MAX_HEADS, 0);
+    check_heads(keys, s);
+}
 
-    if (floats > MAX_FLOATS)
+/* What layers with a recurrence keep: columns of so many channels, and a row of
+ * length d_state for each value that the heads give; the key is one that a
+ * large state comes from. */
+static void
+keep(struct model_keys *keys, struct model_hparams *hp, const char *name,
+     int32_t n_channels)
+{
+    int64_t floats = (int64_t)hp->ssm.d_state * hp->ssm.d_inner;
+
+    if (keys->status == GG_OK && floats > MAX_FLOATS)
         model_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
                          "a state of %lld numbers is too large",
                          (long long)floats);
-    for (int32_t i = 0; i < hp->n_layer; i++) {
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++) {
         struct model_layer_hparams *l = &hp->layers[i];
 
         if (!l->recurs)
             continue;
-        l->d_conv = s->d_conv;
-        l->n_channels = s->d_inner + 2 * s->n_group * s->d_state;
+        l->d_conv = hp->ssm.d_conv;
+        l->n_channels = n_channels;
         l->n_state = floats;
     }
+}
+
+void
+model_keys_mamba(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    read_lengths(keys, s);
+    s->d_rank = model_key_int(keys, "ssm.time_step_rank", 1, MAX_LENGTH, 0);
+    s->n_head = s->d_inner;
+    s->n_group = 1;
+    keep(keys, hp, "ssm.inner_size", s->d_inner);
+}
+
+void
+model_keys_mamba2(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    read_lengths(keys, s);
+    read_heads(keys, s);
+    keep(keys, hp, "ssm.inner_size", s->d_inner + 2 * s->n_group * s->d_state);
 }
 
 void
@@ -108,14 +149,12 @@ model_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
     struct model_ssm *s = &hp->ssm;
 
     read_lengths(keys, s);
-    check_lengths(keys, s);
-    if (keys->status != GG_OK)
-        return;
-    if (s->d_inner / s->n_head != s->d_state)
+    read_heads(keys, s);
+    if (keys->status == GG_OK && s->d_inner / s->n_head != s->d_state)
         model_key_mismatch(keys, "ssm.state_size",
                            "is not the length of a head of values", s->d_state,
                            s->d_inner / s->n_head);
-    set_kept(keys, hp, "ssm.inner_size");
+    keep(keys, hp, "ssm.inner_size", s->d_inner + 2 * s->n_group * s->d_state);
 }
 
 void
@@ -124,21 +163,13 @@ model_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
 {
     struct model_ssm *s = &hp->ssm;
 
-    s->d_conv = model_key_int(keys, "ssm.conv_kernel", 1, MAX_CONV, 0);
+    s->d_conv = model_key_int(keys, "ssm.conv_kernel", MIN_CONV, MAX_CONV, 0);
     s->d_state = model_key_int(keys, "kda.head_dim", 1, MAX_STATE, 0);
     s->n_head = s->n_group = n_head;
-    if (keys->status != GG_OK)
-        return;
-    if (n_head > MAX_HEADS)
+    if (keys->status == GG_OK && n_head > MAX_HEADS)
         model_key_mismatch(keys, "attention.head_count", "is more than", n_head,
                            MAX_HEADS);
-    for (int32_t i = 0; i < hp->n_layer; i++) {
-        struct model_layer_hparams *l = &hp->layers[i];
-
-        l->recurs = l->n_head_kv == 0;
-        if (l->recurs)
-            l->n_head = 0;
-    }
+    model_keys_recurrent_heads(keys, hp);
     s->d_inner = n_head <= MAX_HEADS ? s->d_state * n_head : 0;
-    set_kept(keys, hp, "kda.head_dim");
+    keep(keys, hp, "kda.head_dim", s->d_inner + 2 * s->n_group * s->d_state);
 }

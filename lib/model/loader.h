@@ -183,6 +183,14 @@ model_find_short_conv(struct model_loader *l, struct model_layer *layer,
 /* ssm_out, of hp.ssm.d_inner. */
 void
 model_find_ssm_out(struct model_loader *l, struct model_layer *layer);
+/* What model_graph_mamba() and model_graph_mamba2() read, with the norms of dt,
+ * B and C, which optional are not looked for, and of the whole. */
+void
+model_find_mamba(struct model_loader *l, struct model_layer *layer,
+                 enum model_need norms);
+void
+model_find_mamba2(struct model_loader *l, struct model_layer *layer,
+                  enum model_need norm);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
  * where hp has experts. */
 void

@@ -79,6 +79,9 @@ struct model_layer {
     struct ggml_tensor *ssm_dt;              /* what is added to decays */
     struct ggml_tensor *ssm_d;               /* of what passes by; or NULL */
     struct model_norm ssm_norm;              /* of what ssm_out reads */
+    struct model_linear ssm_x;               /* dt, B, C of Mamba 1 */
+    struct model_linear ssm_step;            /* from dt to steps */
+    struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
 
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;

@@ -163,3 +163,31 @@ model_graph_delta_net(struct graph *g, int32_t layer,
     parts.beta = ggml_reshape_3d(g->ctx, d->beta, 1, heads, g->n_tokens);
     return each_segment(g, 0, g->n_segments, layer, recur_delta, &parts);
 }
+
+/* ---- the selective scan ----------------------------------------------------
+ */
+
+static struct ggml_tensor *
+recur_scan(struct graph *g, const struct graph_segment *s, int32_t layer,
+           const void *data)
+{
+    const struct graph_scan *p = data;
+    struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_STATE];
+    int64_t n = p->b->ne[0], d = p->x->ne[0], heads = p->x->ne[1];
+    struct ggml_tensor *states =
+        ggml_reshape_4d(g->ctx, rows, n, d, heads, rows->ne[1]);
+    struct ggml_tensor *slot = ggml_view_1d(
+        g->ctx, g->slots, 1, (size_t)(s - g->segments) * g->slots->nb[0]);
+    struct ggml_tensor *r = ggml_ssm_scan(
+        g->ctx, states, segment_heads(g, s, p->x), segment_columns(g, s, p->dt),
+        g->model->layers[layer].ssm_a, segment_heads(g, s, p->b),
+        segment_heads(g, s, p->c), slot, 1);
+
+    return split_result(g, s, layer, r, d * heads);
+}
+
+struct ggml_tensor *
+model_graph_scan(struct graph *g, int32_t layer, const struct graph_scan *p)
+{
+    return each_segment(g, 0, g->n_segments, layer, recur_scan, p);
+}
