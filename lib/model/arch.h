@@ -60,6 +60,7 @@ struct model_arch {
     X(exaone4)                                                                 \
     X(exaone_moe)                                                              \
     X(falcon)                                                                  \
+    X(falcon_h1)                                                               \
     X(gemma)                                                                   \
     X(gemma2)                                                                  \
     X(gemma3)                                                                  \
@@ -74,12 +75,14 @@ struct model_arch {
     X(gptneox)                                                                 \
     X(granite)                                                                 \
     X(granite_swa)                                                             \
+    X(granitehybrid)                                                           \
     X(granitemoe)                                                              \
     X(grovemoe)                                                                \
     X(hunyuan_dense)                                                           \
     X(hunyuan_moe)                                                             \
     X(internlm2)                                                               \
     X(jais2)                                                                   \
+    X(jamba)                                                                   \
     X(jina_bert_v2)                                                            \
     X(jina_bert_v3)                                                            \
     X(kimi_linear)                                                             \
@@ -103,6 +106,8 @@ struct model_arch {
     X(muse_glimmer)                                                            \
     X(nanbeige)                                                                \
     X(nemotron)                                                                \
+    X(nemotron_h)                                                              \
+    X(nemotron_h_moe)                                                          \
     X(neo_bert)                                                                \
     X(nomic_bert)                                                              \
     X(nomic_bert_moe)                                                          \

@@ -163,7 +163,8 @@ struct model_hparams {
 
     /* Mixtures of experts; n_expert 0: there is none. */
     int32_t n_expert, n_expert_used;
-    int32_t n_ff_expert;  /* length of an expert's feed-forward vector */
+    int32_t n_ff_expert;   /* length of an expert's feed-forward vector */
+    int32_t n_embd_expert; /* length of what experts read and give; 0: n_embd */
     int32_t n_ff_shared;  /* of the expert that all ids use; 0: there is none */
     int32_t n_dense;      /* layers in front that have no mixture */
     int32_t mixture_step; /* after them the last of so many layers has one; 0:

@@ -6,6 +6,17 @@ enum {
     MAX_EXPERTS_USED = 64,
 };
 
+/* That of the first layer which has a feed-forward block; 0: none has. */
+static int32_t
+first_ff(const struct model_hparams *hp)
+{
+    int32_t i = 0;
+
+    while (i < hp->n_layer - 1 && hp->layers[i].n_ff == 0)
+        i++;
+    return hp->layers[i].n_ff;
+}
+
 void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required)
@@ -21,7 +32,7 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
     if (hp->n_expert_used > hp->n_expert)
         model_key_mismatch(keys, "expert_used_count", "exceeds expert_count",
                            hp->n_expert_used, hp->n_expert);
-    n_ff = hp->layers[0].n_ff;
+    n_ff = first_ff(hp);
     hp->n_ff_expert =
         model_key_int_or_zero(keys, "expert_feed_forward_length", MODEL_MAX_FF,
                               required ? n_ff / hp->n_expert_used : n_ff);

@@ -159,11 +159,12 @@ model_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
 {
     const struct model_hparams *hp = &l->model->hp;
     int64_t e = hp->n_embd, f = hp->n_ff_expert;
+    int64_t n = hp->n_embd_expert > 0 ? hp->n_embd_expert : e;
 
     layer->router =
         model_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
-    layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
-    layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
+    layer->experts_up = model_find_experts(l, ".ffn_up_exps", n, f, bias);
+    layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, n, bias);
 }
 
 void

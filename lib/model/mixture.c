@@ -160,8 +160,10 @@ model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
         up = model_graph_limited(g,
                                  model_graph_linear(g, x, &layer->shared_gate),
                                  up, layer->hp->ff_limit);
-    else
+    else if (up->ne[0] == 2 * layer->shared_down.weight->ne[0])
         up = model_graph_gated_by_itself(g, up, g->model->hp.activation);
+    else
+        up = model_graph_activate(g, up, g->model->hp.activation);
     up = model_graph_linear(g, up, &layer->shared_down);
     if (!layer->shared_router.weight)
         return up;
@@ -265,8 +267,13 @@ model_graph_mixture(struct graph *g, const struct model_layer *layer,
                     struct ggml_tensor *x)
 {
     struct ggml_tensor *scores = model_graph_linear(g, x, &layer->router);
-    struct ggml_tensor *y = model_graph_experts(g, layer, x, scores);
+    struct ggml_tensor *y = x;
 
+    if (layer->experts_in.weight)
+        y = model_graph_linear(g, y, &layer->experts_in);
+    y = model_graph_experts(g, layer, y, scores);
+    if (layer->experts_out.weight)
+        y = model_graph_linear(g, y, &layer->experts_out);
     if (!layer->shared_up.weight)
         return y;
     y = ggml_add(g->ctx, y, model_graph_shared_expert(g, layer, x));

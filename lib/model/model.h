@@ -111,6 +111,8 @@ struct model_layer {
     struct model_norm dense_post_norm, experts_post_norm; /* of both */
     struct model_experts experts_gate, experts_up, experts_down;
     struct model_experts experts_gate_up; /* both, the gates in front; or */
+    struct model_linear experts_in, experts_out; /* to hp.n_embd_expert and
+                                                    back; or empty */
     struct model_experts adjugate_gate, adjugate_up, adjugate_down; /* of
                                                         groups; or empty */
     struct model_linear shared_router; /* n_embd x 1; empty: weight 1 */

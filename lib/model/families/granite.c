@@ -1,5 +1,5 @@
-/* granite.c - Granite, with and without experts: LLaMA with a scale at every
- * seam
+/* granite.c - Granite, with and without experts, and with state spaces: LLaMA
+ * with a scale at every seam
  *
  * x = s_e embed(ids)
  * x = x + s_r attention(norm(x))       softmax(s_a q k), not 1 / sqrt(d)
@@ -10,7 +10,8 @@
  * queries and keys do not turn. granitemoe: the feed-forward block is a mixture
  * of such, maybe with an expert for all ids. granite_swa: some layers have a
  * window, and some do not turn, as the file says; a sink takes part of the
- * softmax. */
+ * softmax. granitehybrid: Granite 4 H and Bamba; layers without keys and values
+ * have a Mamba 2 in attention's place. */
 #include "model/arch.h"
 
 static void
@@ -19,7 +20,14 @@ read_scales(struct model_keys *keys, struct model_hparams *hp)
     hp->embd_scale = model_key_float(keys, "embedding_scale", 0, 1e6f, 0);
     hp->residual_scale = model_key_float(keys, "residual_scale", 0, 1e6f, 0);
     hp->attn_scale = model_key_float(keys, "attention.scale", 0, 1e6f, 0);
-    hp->logit_scale = 1 / model_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
+}
+
+/* The logits' is in all files of all but hybrid models. */
+static void
+read_logit_scale(struct model_keys *keys, struct model_hparams *hp, float other)
+{
+    hp->logit_scale =
+        1 / model_key_float(keys, "logit_scale", 1e-6f, 1e6f, other);
 }
 
 static void
@@ -29,6 +37,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     if (model_key_bool(keys, "rope.scaling.finetuned", true))
         model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
     read_scales(keys, hp);
+    read_logit_scale(keys, hp, -1);
 }
 
 /* The file's expert for all ids has a length; without one there is none. */
@@ -49,6 +58,20 @@ moe_hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
     read_scales(keys, hp);
+    read_logit_scale(keys, hp, -1);
+    read_mixture(keys, hp);
+}
+
+static void
+hybrid_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_recurrent_heads(keys, hp);
+    model_keys_mamba2(keys, hp);
+    if (model_key_bool(keys, "rope.scaling.finetuned", true))
+        model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    read_scales(keys, hp);
+    read_logit_scale(keys, hp, 1);
     read_mixture(keys, hp);
 }
 
@@ -82,6 +105,22 @@ static void
 moe_layer(struct model_loader *l, struct model_layer *layer)
 {
     model_find_block(l, layer, true, MODEL_OPTIONAL);
+    if (layer->router.weight && l->model->hp.n_ff_shared > 0)
+        model_find_shared_expert(l, layer, false);
+}
+
+static void
+hybrid_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    if (l->hp->recurs)
+        model_find_mamba2(l, layer, MODEL_REQUIRED);
+    else
+        model_find_attention(l, layer, MODEL_OPTIONAL);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_mixture_or_dense(l, layer, true, MODEL_OPTIONAL);
     if (layer->router.weight && l->model->hp.n_ff_shared > 0)
         model_find_shared_expert(l, layer, false);
 }
@@ -120,5 +159,15 @@ const struct model_arch model_arch_granitemoe = {
     .hparams = moe_hparams,
     .layer = moe_layer,
     .graph = model_graph_decoder,
+    .head = model_find_head,
+};
+
+const struct model_arch model_arch_granitehybrid = {
+    .name = "granitehybrid",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hybrid_hparams,
+    .layer = hybrid_layer,
+    .graph = model_graph_decoder,
+    .recur = model_graph_mamba2,
     .head = model_find_head,
 };
