@@ -273,8 +273,8 @@ add_logprobs(const struct generate *g, const struct record *r, size_t which,
         .vocab = g->engine.vocab,
         .flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
         .goes_on = record_prompt(r, which)->goes_on,
-        .len = stop && !a->reasoning.len ? a->text.len : SIZE_MAX,
         .echo = &r->out,
+        .text = stop || a->is_parted ? &a->text : NULL,
     };
 
     buffer_format(out, ",\"logprobs\":");

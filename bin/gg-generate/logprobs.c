@@ -115,27 +115,62 @@ count_characters(const char *p, size_t len, size_t *offsets, size_t n)
     }
 }
 
-/* Where each token begins: in characters of the answer, which it may have a
- * part of. Returns how many tokens there are in it. */
-static size_t
-find_offsets(const struct logprobs *l, const struct logprobs_texts *texts,
-             size_t *offsets)
+/* All tokens, behind the echo; offsets say where they begin, and one more
+ * where the last one ends. */
+static void
+add_all(const struct logprobs *l, const struct logprobs_texts *texts,
+        size_t *offsets, struct buffer *out)
 {
     struct gg_decode_state state = { .started = texts->goes_on };
-    struct buffer text = { 0 };
-    size_t n = 0, echo = texts->echo->len;
 
-    buffer_add(&text, texts->echo->p, echo);
-    for (; n < l->n; n++) {
-        offsets[n] = text.len;
-        add_bytes(texts->vocab, &state, l->list[n * (1 + l->n_top)].id,
-                  texts->flags, &text);
-        if (offsets[n] - echo >= texts->len && text.len > offsets[n])
-            break;
+    buffer_add(out, texts->echo->p, texts->echo->len);
+    for (size_t i = 0; i < l->n; i++) {
+        offsets[i] = out->len;
+        add_bytes(texts->vocab, &state, l->list[i * (1 + l->n_top)].id,
+                  texts->flags, out);
     }
-    count_characters(text.p, text.len, offsets, n);
-    buffer_clear(&text);
-    return n;
+    offsets[l->n] = out->len;
+}
+
+/* Where the text stands in all; there, if it does not, is the end of all. */
+static size_t
+find_text(const struct logprobs_texts *texts, const struct buffer *all)
+{
+    size_t echo = texts->echo->len;
+    const char *p = texts->text->len && all->len > echo
+                        ? memmem(all->p + echo, all->len - echo, texts->text->p,
+                                 texts->text->len)
+                        : NULL;
+
+    return p ? (size_t)(p - all->p) : all->len;
+}
+
+/* Tokens, and where each begins in characters of the answer. */
+struct span {
+    size_t first, end;
+    size_t *offsets; /* of all; for free() */
+};
+
+static struct span
+find_tokens(const struct logprobs *l, const struct logprobs_texts *texts)
+{
+    struct span s = { .end = l->n };
+    struct buffer all = { 0 };
+    size_t from = 0;
+
+    s.offsets = cli_alloc(NULL, l->n + 1, sizeof(*s.offsets));
+    add_all(l, texts, s.offsets, &all);
+    if (texts->text) {
+        from = find_text(texts, &all);
+        while (s.first < l->n && s.offsets[s.first + 1] <= from)
+            s.first++;
+        while (s.end > s.first &&
+               s.offsets[s.end - 1] >= from + texts->text->len)
+            s.end--;
+    }
+    count_characters(all.p, all.len, s.offsets, l->n);
+    buffer_clear(&all);
+    return s;
 }
 
 /* ---- JSON ---- */
@@ -169,19 +204,18 @@ void
 logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out)
 {
-    size_t *offsets = cli_alloc(NULL, l->n + 1, sizeof(*offsets));
-    size_t n = find_offsets(l, texts, offsets);
+    struct span s;
 
-    free(offsets);
     if (!l->wanted) {
         buffer_format(out, "null");
         return;
     }
+    s = find_tokens(l, texts);
     buffer_format(out, "{\"content\":[");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = s.first; i < s.end; i++) {
         const struct gg_likely *token = l->list + i * (1 + l->n_top);
 
-        buffer_format(out, "%s{", i ? "," : "");
+        buffer_format(out, "%s{", i > s.first ? "," : "");
         add_chat_token(texts->vocab, token, out);
         buffer_format(out, ",\"top_logprobs\":[");
         for (size_t k = 1; k <= l->n_top && token[k].id >= 0; k++) {
@@ -192,6 +226,7 @@ logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
         buffer_format(out, "]}");
     }
     buffer_format(out, "],\"refusal\":null}");
+    free(s.offsets);
 }
 
 /* What any reader of JSON takes for a member's name. */
@@ -272,32 +307,32 @@ void
 logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out)
 {
-    size_t *offsets = cli_alloc(NULL, l->n + 1, sizeof(*offsets));
-    size_t n = find_offsets(l, texts, offsets), width = 1 + l->n_top;
+    size_t width = 1 + l->n_top;
+    struct span s;
 
     if (!l->wanted) {
         buffer_format(out, "null");
-        free(offsets);
         return;
     }
+    s = find_tokens(l, texts);
     buffer_format(out, "{\"tokens\":[");
-    for (size_t i = 0; i < n; i++) {
-        buffer_format(out, "%s", i ? "," : "");
+    for (size_t i = s.first; i < s.end; i++) {
+        buffer_format(out, "%s", i > s.first ? "," : "");
         add_text_token(texts->vocab, l->list[i * width].id, out);
     }
     buffer_format(out, "],\"token_logprobs\":[");
-    for (size_t i = 0; i < n; i++) {
-        buffer_format(out, "%s", i ? "," : "");
+    for (size_t i = s.first; i < s.end; i++) {
+        buffer_format(out, "%s", i > s.first ? "," : "");
         add_number(out, l->list[i * width].logprob);
     }
     buffer_format(out, "],\"top_logprobs\":[");
-    for (size_t i = 0; i < n; i++) {
-        buffer_format(out, "%s", i ? "," : "");
+    for (size_t i = s.first; i < s.end; i++) {
+        buffer_format(out, "%s", i > s.first ? "," : "");
         add_top(l, l->list + i * width, texts->vocab, out);
     }
     buffer_format(out, "],\"text_offset\":[");
-    for (size_t i = 0; i < n; i++)
-        buffer_format(out, "%s%zu", i ? "," : "", offsets[i]);
+    for (size_t i = s.first; i < s.end; i++)
+        buffer_format(out, "%s%zu", i > s.first ? "," : "", s.offsets[i]);
     buffer_format(out, "]}");
-    free(offsets);
+    free(s.offsets);
 }

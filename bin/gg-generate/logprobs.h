@@ -37,8 +37,8 @@ struct logprobs_texts {
     const struct gg_vocab *vocab;
     unsigned flags;            /* GG_DECODE_... of the answer */
     bool goes_on;              /* it goes on from a text */
-    size_t len;                /* tokens that begin in so many bytes */
     const struct buffer *echo; /* what stands before the first one */
+    const struct buffer *text; /* tokens of this stretch only; NULL: all */
 };
 
 /* Adds the object that a chat's choice has: null, if it is not wanted. */

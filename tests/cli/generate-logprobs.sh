@@ -1,7 +1,7 @@
 # logprobs in OpenAI's batch files: the numbers of gg-eval.
 "$top_builddir/tests/make_model" llama-q4_0 random.gguf || exit 99
-GG_MODEL=random.gguf
-export GG_MODEL
+GG_MODEL=random.gguf SOURCE_DATE_EPOCH=1700000000
+export GG_MODEL SOURCE_DATE_EPOCH
 echo '{"prompt":"a"}' | gg-generate --jsonl -n 1 2>&1 |
     grep 'without Jansson' >&2 && exit 77
 generate() {
@@ -67,7 +67,7 @@ END
 printf '%s' "$(cat template)" >template
 "$top_builddir/tests/make_chain" chain.gguf template -c '<|end|>' -c '<|user|>' \
     -c '<|answer|>' -u '<think>' -u '</think>' \
-    -s '<|answer|><think>abc</think>xy<|end|>' || exit 99
+    -s '<|answer|><think>abc</think>\nxy<|end|>' || exit 99
 for n in 20 3; do
     jq -nc --argjson n $n '{custom_id: "t", body: {temperature: 0, max_tokens: $n,
         logprobs: true, messages: [{role: "user", content: "q"}]}}' |
