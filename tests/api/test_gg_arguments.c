@@ -288,6 +288,27 @@ vocab_encode(void)
 }
 
 static bool
+infill_refused(const struct gg_vocab *v, const char *prefix, const char *suffix,
+               int32_t *to, struct gg_encoded *made)
+{
+    return refused(
+        gg_vocab_encode_infill(v, prefix, 1, suffix, 1, 0, to, 4, made, &err));
+}
+
+static bool
+vocab_encode_infill(void)
+{
+    encoded.n = 7;
+    return infill_refused(NULL, "a", "b", ids, &encoded) &&
+           infill_refused(vocab, NULL, "b", ids, &encoded) &&
+           infill_refused(vocab, "a", NULL, ids, &encoded) &&
+           infill_refused(vocab, "a", "b", NULL, &encoded) &&
+           infill_refused(vocab, "a", "b", ids, NULL) && encoded.n == 7 &&
+           gg_vocab_encode_infill(vocab, "a", 1, "b", 1, 0, ids, 4, &encoded,
+                                  NULL) == GG_ERR_UNSUPPORTED;
+}
+
+static bool
 vocab_cut(void)
 {
     return gg_vocab_cut(NULL, "a b", 3, 0) == 0 &&
@@ -1335,6 +1356,7 @@ static const struct {
     { "gg_vocab_token", vocab_token },
     { "gg_vocab_find", vocab_find },
     { "gg_vocab_encode", vocab_encode },
+    { "gg_vocab_encode_infill", vocab_encode_infill },
     { "gg_vocab_cut", vocab_cut },
     { "gg_vocab_find_control", vocab_find_control },
     { "gg_vocab_offsets", vocab_offsets },
