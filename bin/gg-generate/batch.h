@@ -16,6 +16,15 @@ enum {
     BATCH_MOST = 128, /* answers to one request */
 };
 
+/* What a request is, beside a record. */
+struct batch {
+    bool is_chat;
+    bool has_top;   /* top_logprobs was there */
+    size_t best_of; /* answers that the best are taken of; 0: not said */
+    bool ready;     /* the body can be answered */
+    struct buffer custom_id, model; /* JSON; the latter may be empty */
+};
+
 /* True for an object with custom_id and body. */
 bool
 batch_is(const json_t *object);
