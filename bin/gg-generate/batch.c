@@ -5,7 +5,6 @@
 
 #ifdef HAVE_JANSSON
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
