@@ -69,6 +69,7 @@ while read -r name; do
     GG_CUDA_MODULE) try $name nonesuch.so ;;
     GG_MODEL) try $name nonesuch.gguf ;;
     GG_MODEL_PATH | GG_LOOP) ;; # folders that need not be there, a FIFO
+    GG_HISTORY) ;;              # a file that need not be there
     *) echo "$name: what may it be?" ;;
     esac
 done <names
