@@ -492,6 +492,16 @@ gg_chat_calls_grammar(const struct gg_chat_calls *calls, const char *tools,
                       const char *name, char *text, size_t cap, size_t *n,
                       struct gg_error *err);
 
+/* The arguments of gg_chat_params that switch the thoughts of the template's
+ * model on or off, by the variable that the template reads; NULL: none is known
+ * of it. */
+GG_API const char *
+gg_chat_reasoning(const struct gg_chat_template *chat, bool on);
+
+/* Whether the template, which is one in Jinja, reads a variable. */
+GG_API bool
+gg_chat_reads(const struct gg_chat_template *chat, const char *name);
+
 /* What a model writes is thoughts, text and calls of tools. */
 enum gg_part {
     GG_PART_TEXT = 0,

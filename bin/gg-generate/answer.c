@@ -38,6 +38,9 @@ answer_start(const struct generate *g, struct answer *a,
         .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
         .reader = prompt->reader,
         .grammar_of_calls = prompt->must_call,
+        .max_thought = a->thoughts && a->thoughts->is_limited
+                           ? &a->thoughts->budget
+                           : NULL,
     };
     enum gg_status st = GG_OK;
 
@@ -48,6 +51,8 @@ answer_start(const struct generate *g, struct answer *a,
     a->tools = prompt->tools;
     a->hides_calls = prompt->tools && g->o->tool_calls;
     a->tool_calls.len = 0;
+    a->hides_thought = g->o->show_reasoning != SHOW_REASONING;
+    a->n_thought = 0;
     a->text.len = a->reasoning.len = a->calls.len = a->shown.len = 0;
     if (!a->made)
         st = gg_text_new(a->sequence, &params, &a->made, err);
@@ -68,20 +73,34 @@ take_part(struct answer *a, enum gg_part part, struct buffer *out)
     buffer_add(out, bytes, len);
 }
 
+/* What is written: all as it was, or without thoughts. */
+static void
+show_parts(struct answer *a, size_t text, size_t calls)
+{
+    size_t before = a->shown.len;
+
+    take_part(a, GG_PART_ALL, &a->shown);
+    if (!a->hides_thought && !a->hides_calls)
+        return;
+    a->shown.len = before;
+    buffer_add(&a->shown, a->text.p + text, a->text.len - text);
+    if (!a->hides_calls)
+        buffer_add(&a->shown, a->calls.p + calls, a->calls.len - calls);
+}
+
 static void
 take_bytes(struct answer *a)
 {
-    size_t before = a->text.len;
+    size_t text = a->text.len, calls = a->calls.len;
 
     take_part(a, GG_PART_TEXT, &a->text);
-    if (!a->is_parted || a->hides_calls)
-        buffer_add(&a->shown, a->text.p + before, a->text.len - before);
-    if (!a->is_parted)
+    if (!a->is_parted) {
+        buffer_add(&a->shown, a->text.p + text, a->text.len - text);
         return;
+    }
     take_part(a, GG_PART_REASONING, &a->reasoning);
     take_part(a, GG_PART_CALLS, &a->calls);
-    if (!a->hides_calls)
-        take_part(a, GG_PART_ALL, &a->shown);
+    show_parts(a, text, calls);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <gg-engine.h>
 
 #include "common/buffer.h"
+#include "common/reasoning.h"
 #include "common/sampling.h"
 #include "gg-generate/logprobs.h"
 
@@ -24,11 +25,14 @@ struct answer {
     uint64_t draws;             /* the sequence that draws depend on */
     bool numbered;              /* for --logprobs: the sequence has */
     uint64_t number;            /* this one */
+    const struct reasoning_options *thoughts; /* the caller's */
+    bool hides_thought; /* what is shown is without */
 
     /* The parts of the answer; without a reader all of it is text. */
     struct buffer text, reasoning, calls;
     struct buffer tool_calls; /* the calls in JSON, once it has ended */
     struct buffer shown; /* what is written of it: the caller takes it away */
+    size_t n_thought;    /* bytes of reasoning that are written elsewhere */
     double logprob;      /* if wanted: the sum of the drawn ids' */
     size_t n_made;       /* ids */
     struct logprobs logprobs; /* of these, if wanted */

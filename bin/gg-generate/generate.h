@@ -2,6 +2,7 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
+#include "common/reasoning.h"
 #include "common/state.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
@@ -14,6 +15,11 @@ enum {
     BOS_BY_MODEL, /* as the model wants it */
     BOS_FIRST,
     BOS_NONE,
+};
+
+enum {
+    SHOW_REASONING = 0, /* as the model wrote it */
+    HIDE_REASONING = -1,
 };
 
 /* What the input is. */
@@ -38,7 +44,9 @@ struct options {
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
     int64_t date;                            /* 0: not said */
-    struct gg_stop *stop;                    /* NULL: no strings */
+    struct reasoning_options reasoning;
+    int32_t show_reasoning; /* SHOW_... or a file descriptor */
+    struct gg_stop *stop;   /* NULL: no strings */
     struct choices choices;
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
@@ -133,6 +141,10 @@ generate_check_date(const struct generate *g);
 enum gg_status
 generate_reader(struct generate *g, const struct gg_chat_reader **out,
                 struct gg_error *err);
+
+/* --show-reasoning FD: what is new of the answer's thought goes there. */
+void
+generate_write_thought(const struct generate *g, struct answer *a);
 
 /* Says how many bytes of the prompts so far have no token. */
 void

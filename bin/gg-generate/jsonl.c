@@ -144,12 +144,12 @@ add_jsonl(const struct generate *g, const struct record *r, size_t which,
     size_t n;
     const int32_t *ids = gg_text_ids(a->made, &n);
 
-    (void)g, (void)which;
+    (void)which;
     if (gg_text_error(a->made))
         return;
     buffer_add(out, r->text.p, r->text.len);
     add_text(out, r, a);
-    if (a->reasoning.len) {
+    if (a->reasoning.len && g->o->show_reasoning == SHOW_REASONING) {
         add_key(out, "reasoning_content");
         cli_json_add(out, a->reasoning.p, a->reasoning.len);
     }

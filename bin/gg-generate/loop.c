@@ -26,8 +26,9 @@ say_full(const struct generate *g, size_t more)
 
 /* What was not written yet. */
 static void
-write_text(struct answer *a, bool more)
+write_text(const struct generate *g, struct answer *a, bool more)
 {
+    generate_write_thought(g, a);
     terminal_write(a->shown.p, a->shown.len, more);
     a->shown.len = 0;
     cli_flush();
@@ -68,14 +69,14 @@ finish_text(struct generate *g)
     bool going = gg_text_finish(a->made) == GG_FINISH_NONE;
     char text[128];
 
-    write_text(a, true);
+    write_text(g, a, true);
     while (going && !cli_signal() && step_text(g)) {
-        write_text(a, true);
+        write_text(g, a, true);
         going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
     answer_cut(a);
     tools_read(g, a);
-    write_text(a, false);
+    write_text(g, a, false);
     tools_write(g, a);
     if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)
         say_full(g, 1);

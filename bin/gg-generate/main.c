@@ -148,6 +148,7 @@ run(struct generate *g, const struct mode *mode)
         g->answer.sampler = sampler;
         g->answer.sampling = &g->o->sampling;
         g->answer.stop = g->o->stop;
+        g->answer.thoughts = &g->o->reasoning;
     } else {
         gg_sampler_free(sampler);
     }
@@ -156,6 +157,7 @@ run(struct generate *g, const struct mode *mode)
         tell_plainer(g);
     gg_chat_reader_free(g->reader);
     tools_close(g);
+    free(g->o->reasoning.arguments);
     chat_template_clear(g->o->template);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);

@@ -1,6 +1,8 @@
 /* options.c - the command line of gg-generate */
 #include <config.h>
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -48,6 +50,41 @@ set_template(void *options, const struct cli_option *row, const char *value,
     (void)row, (void)err;
     o->template = chat_template(value);
     return GG_OK;
+}
+
+static enum gg_status
+set_budget(void *options, const struct cli_option *row, const char *value,
+           struct gg_error *err)
+{
+    struct options *o = options;
+    char name[CLI_OPTION_NAME];
+    int64_t n = -1;
+    enum gg_status st = cli_read_int(cli_option_name(row, name), value, -1,
+                                     INT64_C(1) << 40, &n, err);
+
+    o->reasoning.is_limited = n >= 0;
+    o->reasoning.budget = n >= 0 ? (uint64_t)n : 0;
+    return st;
+}
+
+static enum gg_status
+set_show(void *options, const struct cli_option *row, const char *value,
+         struct gg_error *err)
+{
+    struct options *o = options;
+    bool hide = strcmp(value, "hide") == 0;
+    char name[CLI_OPTION_NAME];
+    int64_t fd = 0;
+    enum gg_status st = GG_OK;
+
+    if (!hide && strcmp(value, "show") != 0)
+        st = cli_read_int(cli_option_name(row, name), value, 2, INT_MAX, &fd,
+                          err);
+    if (st == GG_OK && fd && fcntl((int)fd, F_GETFD) < 0)
+        return cli_error(err, GG_ERR_ARG, "%s: %s is not open",
+                         cli_option_name(row, name), value);
+    o->show_reasoning = hide ? HIDE_REASONING : (int32_t)fd;
+    return st;
 }
 
 /* ---- the table ---- */
@@ -128,6 +165,24 @@ const struct cli_option generate_rows[] = {
       1024, .only_with = CHATS, .not_with =
       "lines" IN_JSON "|null" IN_JSON "|jsonl: answers have them as tool_calls"
     },
+    { "template-arg", 0, CLI_CALL, "NAME=JSON",
+      "give the chat template a variable; may be repeated",
+      AT(reasoning.arguments), .set = reasoning_set_argument,
+      .only_with = CHATS, .record = true, .members = "chat_template_kwargs" },
+    { "reasoning", 0, CLI_WORD, "WHEN",
+      "let the model think before it answers, or not: on, off, or auto, as "
+      "its template has it (default)", AT(reasoning.mode),
+      .values = "auto|on|off", .only_with = CHATS, .record = true,
+      .members = "enable_thinking|reasoning_effort|thinking" },
+    { "reasoning-budget", 0, CLI_CALL, "N",
+      "end a thought after N tokens; -1: don't (default)", .set = set_budget,
+      .only_with = CHATS, .record = true,
+      .members = "thinking_budget_tokens|thinking_token_budget|"
+                 "reasoning_budget_tokens" },
+    { "show-reasoning", 0, CLI_CALL, "WHERE",
+      "thoughts: show them as the model writes them (default), hide them, or "
+      "write them to file descriptor WHERE", .set = set_show,
+      .values = "show|hide", .only_with = CHATS },
     { .help = "" },
     { "lines", 0, CLI_CONST, NULL,
       "answer to each line of the input, a line each", AT(form), FORM_LINES },
@@ -179,6 +234,14 @@ check_chat(const struct options *o)
 }
 
 static void
+check_thoughts(const struct options *o)
+{
+    if (o->form != FORM_TEXT && o->show_reasoning > 0)
+        cli_misuse("--show-reasoning: a file descriptor is for the thoughts "
+                   "of one text");
+}
+
+static void
 check_records(const struct options *o)
 {
     static const char *const names[] = { "one text", "--lines", "-0",
@@ -218,4 +281,5 @@ generate_parse(int argc, char **argv, struct options *o)
         o->chat || o->system || o->interactive || o->messages || o->template;
     check_chat(o);
     check_records(o);
+    check_thoughts(o);
 }

@@ -370,6 +370,9 @@ static const struct {
     { "tools", set_tools },
     { "tool-choice", set_tool_choice },
     { "tool_choice", set_tool_choice },
+    { "reasoning", override_reasoning },
+    { "reasoning-budget", override_budget },
+    { "template-arg", override_arguments },
 };
 
 static enum gg_status

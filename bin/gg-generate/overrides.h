@@ -21,6 +21,15 @@ struct override {
 enum gg_status
 override_constraint(const struct override *o, struct gg_error *err);
 
+/* Takes reasoning, enable_thinking, reasoning_effort or thinking; a limit of
+ * thoughts; chat_template_kwargs. */
+enum gg_status
+override_reasoning(const struct override *o, struct gg_error *err);
+enum gg_status
+override_budget(const struct override *o, struct gg_error *err);
+enum gg_status
+override_arguments(const struct override *o, struct gg_error *err);
+
 /* Takes the members of the object, which is `text` as well, that are options;
  * all others mean something else. */
 enum gg_status

@@ -222,6 +222,26 @@ remove_answer(struct chat *chat, const struct replaced *last)
     chat->json[chat->n++] = last->json;
 }
 
+/* The variables of the template that options, or a record, give. */
+static enum gg_status
+take_arguments(struct generate *g, struct prompt_source *s,
+               struct gg_error *err)
+{
+    const struct reasoning_options *all = &g->o->reasoning;
+    char *arguments = NULL;
+    enum gg_status st;
+
+    if (s->has_arguments)
+        return GG_OK;
+    st = reasoning_arguments(s->reasoning ? s->reasoning : all, all->arguments,
+                             s->template, &arguments, err);
+    if (st == GG_OK)
+        st = reasoning_give_arguments(&s->chat, arguments, err);
+    free(arguments);
+    s->has_arguments = st == GG_OK;
+    return st;
+}
+
 static enum gg_status
 encode_chat(struct generate *g, struct prompt_source *s,
             const struct choice *choice, struct prompt *out,
@@ -234,6 +254,9 @@ encode_chat(struct generate *g, struct prompt_source *s,
     enum gg_status st;
 
     params.date = generate_date(g);
+    st = take_arguments(g, s, err);
+    if (st != GG_OK)
+        return st;
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, &params, &out->ids,

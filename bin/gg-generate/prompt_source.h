@@ -25,6 +25,8 @@ struct prompt_source {
     const struct gg_chat_template *template;
     /* Of a record, in place of the options'; or NULL. */
     const char *tools, *tool_choice;
+    const struct reasoning_options *reasoning; /* NULL: the options' */
+    bool has_arguments; /* the conversation has all of them */
 };
 
 /* Takes text[0..len), which outlives the source, as the options want it. */

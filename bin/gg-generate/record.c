@@ -14,6 +14,8 @@ record_forget_input(struct generate *g, struct record *r)
     grammars_give_back(&g->grammars, r->grammar);
     r->grammar = NULL;
     buffer_clear(&r->text);
+    free(r->reasoning.arguments);
+    r->reasoning.arguments = NULL;
     choices_clear(&r->choices);
     prompt_clear(&r->prompt);
     for (size_t i = 0; i < r->n_others; i++)
@@ -70,6 +72,31 @@ take_grammar(struct generate *g, struct record *r, struct gg_error *err)
     return st;
 }
 
+/* What the record says of thoughts. A model that has none has them off. */
+static enum gg_status
+check_thoughts(struct generate *g, struct record *r, struct prompt_source *s,
+               struct gg_error *err)
+{
+    bool off = r->reasoning.mode == REASONING_OFF;
+    const struct gg_chat_reader *reader = NULL;
+    enum gg_status st = GG_OK;
+
+    if (r->says_thoughts && !s->is_chat)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "reasoning: a prompt is no conversation");
+    if (r->has_effort && !gg_chat_reads(s->template, "reasoning_effort"))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "reasoning_effort: the chat template does not read "
+                         "it");
+    s->reasoning = &r->reasoning;
+    if (r->says_thoughts && off && !gg_chat_reasoning(s->template, false)) {
+        st = generate_reader(g, &reader, err);
+        if (!reader)
+            r->reasoning.mode = REASONING_AUTO;
+    }
+    return st;
+}
+
 enum gg_status
 record_encode(struct generate *g, struct record *r, bool messages,
               const char *text, size_t len, struct gg_error *err)
@@ -96,6 +123,8 @@ record_encode(struct generate *g, struct record *r, bool messages,
     if (st == GG_OK && s.suffix && r->choices.n)
         st = cli_error(err, GG_ERR_FORMAT,
                        "suffix: what is to come is not chosen");
+    if (st == GG_OK)
+        st = check_thoughts(g, r, &s, err);
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
     if (st == GG_OK && r->prompt.grammar)
@@ -238,6 +267,7 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     st = sampling_sampler(&sampling, g->engine.vocab, &a->sampler, err);
     a->sampling = &r->sampling;
     a->stop = r->stop ? r->stop : g->o->stop;
+    a->thoughts = &r->reasoning;
     a->draws = r->sequence;
     a->numbered = true;
     a->number = g->o->form == FORM_JSONL ? r->number : r->sequence;

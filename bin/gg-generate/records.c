@@ -154,8 +154,10 @@ add_record(struct records *w)
 
     *r = (struct record){ .number = ++w->number,
                           .sampling = w->g->o->sampling,
+                          .reasoning = w->g->o->reasoning,
                           .writer = w->form->writer,
                           .n_answers = 1 };
+    r->reasoning.arguments = NULL;
     if (w->last)
         w->last->next = r;
     else

@@ -24,8 +24,10 @@ struct record {
     struct batch *batch;      /* what it asks in OpenAI's batch file; or NULL */
     struct logprobs logprobs; /* wanted of each answer; no list */
     bool takes_date;          /* its prompt may depend on it */
-    struct choices choices;   /* the same */
-    struct gg_bias *bias;     /* and what its options point to */
+    struct reasoning_options reasoning; /* with its own arguments only */
+    bool says_thoughts, has_effort;     /* it says something of them */
+    struct choices choices;             /* the same */
+    struct gg_bias *bias;               /* and what its options point to */
     char **breakers;
     char *suffix; /* its own text after the gap, or NULL */
     size_t n_suffix;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "common/chat.h"
+#include "common/reasoning.h"
 #include "gg-tokenize/format.h"
 #include "gg-tokenize/pair.h"
 
@@ -88,6 +88,8 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     struct chat chat = { 0 };
     enum gg_status st = chat_read(&chat, o->chat, p->text, p->len, lines, err);
 
+    if (st == GG_OK)
+        st = reasoning_give_arguments(&chat, o->chat_arguments, err);
     if (st == GG_OK)
         st = chat_encode(w->vocab, o->chat, &chat, &params, &w->job->ids,
                          &w->job->cap_ids, &p->n, &w->job->n_left_out, err);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/chat.h"
+#include "common/reasoning.h"
 #include "common/cli.h"
 #include "gg-tokenize/pair.h"
 #include "gg-tokenize/tokenize.h"
@@ -46,6 +46,7 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
             const char *model)
 {
     struct tokenize_options *o = &a->options;
+    struct gg_error err;
 
     if (!o->chat)
         o->chat = chat_template_open(vocab, model);
@@ -53,6 +54,8 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
     if (!o->chat_date)
         o->chat_date = chat_date();
+    cli_check(reasoning_check_arguments(o->chat, o->chat_arguments, &err),
+              &err);
     o->chat_flags =
         (a->no_answer ? 0 : GG_CHAT_ANSWER) | (a->bos ? GG_CHAT_BOS : 0) |
         (o->no_bos ? GG_CHAT_NO_BOS : 0) | (o->strict ? GG_CHAT_STRICT : 0);
@@ -76,6 +79,8 @@ write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
     char *json = cli_read_all(o->fd, o->input, MAX_TEXT, &len), *text = NULL;
     enum gg_status st = chat_read(&chat, o->chat, json, len, true, &err);
 
+    if (st == GG_OK)
+        st = reasoning_give_arguments(&chat, o->chat_arguments, &err);
     if (st == GG_OK)
         st = chat_render(vocab, o->chat, &chat, &params, &text, &n, &err);
     if (st != GG_OK)
@@ -137,6 +142,7 @@ run(struct arguments *a)
     status = convert(vocab, a);
     free(prompt);
     chat_template_clear(o->chat);
+    free(o->chat_arguments);
     gg_vocab_free(vocab);
     return status;
 }

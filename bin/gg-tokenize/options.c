@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "common/chat.h"
+#include "common/reasoning.h"
 #include "common/options.h"
 #include "gg-tokenize/tokenize.h"
 
@@ -177,6 +177,10 @@ static const struct cli_option rows[] = {
       .only_with = "chat" },
     { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, OPT(chat_date),
       .set = chat_set_date, .only_with = "chat" },
+    { "template-arg", 0, CLI_CALL, "NAME=JSON",
+      "give the chat template a variable; may be repeated",
+      OPT(chat_arguments), .set = reasoning_set_argument,
+      .only_with = "chat" },
     { "text", 0, CLI_FLAG, NULL,
       "with --chat: write the text that the template makes, not its ids",
       AT(text), .only_with = "chat",

@@ -33,6 +33,7 @@ struct tokenize_options {
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */
     int64_t chat_date;
+    char *chat_arguments; /* JSON, or NULL */
     bool count, pieces, offsets; /* what is written, in place of ids */
     size_t max;                  /* ids of a text; 0: any number */
     enum truncate truncate;

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "chat/render.h"
+#include "chat/switches.h"
 
 #include <string.h>
 #include <time.h>
@@ -288,6 +289,9 @@ read_messages(struct chat_arena *a, const struct chat_request *q,
         if (list->list->items[i].type != CHAT_DICT)
             st = error_set(err, GG_ERR_ARG, "message %zu is no JSON object",
                            i + 1);
+    if (st == GG_OK && !q->as_they_are &&
+        !chat_place_thoughts(q->template, list->list, a))
+        st = error_nomem(err);
     if (st == GG_OK && (list->list->n == 0 || q->first > list->list->n))
         st = error_set(err, GG_ERR_ARG, "a conversation without messages");
     return st;

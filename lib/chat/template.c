@@ -54,6 +54,12 @@ chat_template_free(struct chat_template *t)
     mem_free(t);
 }
 
+const struct chat_node *
+chat_template_tree(const struct chat_template *t)
+{
+    return t->tree;
+}
+
 /* The variables that the template names. */
 static void
 assign_variables(struct chat_run *r, const struct chat_template *t,

@@ -25,6 +25,11 @@ chat_template_parse(const char *text, size_t n, struct chat_template **out,
 void
 chat_template_free(struct chat_template *t);
 
+/* What it was parsed to; lives as long as it does. */
+struct chat_node;
+const struct chat_node *
+chat_template_tree(const struct chat_template *t);
+
 /* Renders with the variables of a dict; `time`, seconds since 1970 UTC, is what
  * strftime_now() sees. The text goes to *out and lives in the arena, as do the
  * variables. Several threads may render one template at once. */

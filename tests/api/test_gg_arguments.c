@@ -524,6 +524,19 @@ chat_reader_thinks(void)
     return !gg_chat_reader_thinks(NULL);
 }
 
+static bool
+chat_reasoning(void)
+{
+    return !gg_chat_reasoning(NULL, true) &&
+           !gg_chat_reasoning(gg_chat_at(0), false);
+}
+
+static bool
+chat_reads(void)
+{
+    return !gg_chat_reads(NULL, "a") && !gg_chat_reads(gg_chat_at(0), "a");
+}
+
 /* ---- models -------------------------------------------------------------- */
 
 static bool
@@ -1372,6 +1385,8 @@ static const struct {
     { "gg_vocab_chat_source", vocab_chat_source },
     { "gg_chat_encode", chat_encode },
     { "gg_chat_render", chat_render },
+    { "gg_chat_reasoning", chat_reasoning },
+    { "gg_chat_reads", chat_reads },
     { "gg_chat_reader_new", chat_reader_new },
     { "gg_chat_reader_free", chat_reader_free },
     { "gg_chat_reader_thinks", chat_reader_thinks },

@@ -1,0 +1,13 @@
+/* switches.h - what a template reads of thoughts */
+#ifndef CHAT_SWITCHES_H
+#define CHAT_SWITCHES_H
+
+#include "chat/template.h"
+
+/* Gives thoughts, which messages have as reasoning_content, the name or the
+ * place by which the template reads them. False: no memory. */
+bool
+chat_place_thoughts(const struct chat_template *t, struct chat_list *messages,
+                    struct chat_arena *a);
+
+#endif
