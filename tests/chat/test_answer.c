@@ -209,6 +209,72 @@ check_forms(const struct gg_vocab *v)
        "no template");
 }
 
+/* Templates of real models: the mark that opens their thoughts, and what
+ * switches them off. */
+static const struct {
+    const char *name, *open, *off;
+} real[] = {
+    { "Qwen3.5-4B", "<think>", "{\"enable_thinking\":false}" },
+    { "GLM-4.6", "<think>", "{\"enable_thinking\":false}" },
+    { "HuggingFaceTB-SmolLM3-3B", "<think>", "{\"enable_thinking\":false}" },
+    { "deepseek-ai-DeepSeek-V3.2", "<think>", "{\"enable_thinking\":false}" },
+    { "NVIDIA-Nemotron-Nano-v2", "<think>", NULL },
+    { "MiniMax-M2", "<think>", NULL },
+    { "ByteDance-Seed-OSS", "<seed:think>", "{\"thinking_budget\":0}" },
+    { "mistralai-Ministral-3-14B-Reasoning-2512", "[THINK]", NULL },
+    { "google-gemma-4-31B-it", "<|channel>thought",
+      "{\"enable_thinking\":false}" },
+    { "Apertus-8B-Instruct", "<|inner_prefix|>",
+      "{\"enable_thinking\":false}" },
+    { "Cohere2MoE", "<|START_THINKING|>", "{\"reasoning_effort\":\"none\"}" },
+    { "openai-gpt-oss-120b", "<|channel|>analysis<|message|>", NULL },
+    { "llm-jp-llm-jp-4.1-8b-thinking", "<|channel|>analysis<|message|>", NULL },
+    { "upstage-Solar-Open-100B", "<|think|>",
+      "{\"reasoning_effort\":\"minimal\"}" },
+    { "tencent-Hy3", "<think:opensource>",
+      "{\"reasoning_effort\":\"no_think\"}" },
+    { "Kimi-K3", "<|open|>think<|sep|>", "{\"thinking\":false}" },
+    { "Qwen-Qwen2.5-7B-Instruct", NULL, NULL },
+    { "meta-llama-Llama-3.1-8B-Instruct", NULL, NULL },
+    { "google-gemma-2-2b-it", NULL, NULL },
+};
+
+static bool
+same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void
+check_real(const struct gg_vocab *v, const char *folder, const char *name,
+           const char *open, const char *off)
+{
+    static char source[1 << 20];
+    const struct chat_thoughts *found;
+    struct gg_chat_template *t;
+    char path[400];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/templates/%s.jinja", folder, name);
+    f = fopen(path, "rb");
+    if (!f) {
+        ok(false, path);
+        return;
+    }
+    source[fread(source, 1, sizeof(source) - 1, f)] = '\0';
+    fclose(f);
+    t = template_of(source);
+    found = chat_thoughts_of(v, t);
+    ok(same_text(found ? found->open : NULL, open) &&
+           same_text(gg_chat_reasoning(t, false), off),
+       name);
+    if (found)
+        printf("# %s\n", found->open);
+    printf("# %s\n",
+           gg_chat_reasoning(t, false) ? gg_chat_reasoning(t, false) : "none");
+    gg_chat_free(t);
+}
+
 /* Each allocation fails once. */
 static bool
 run_out(const struct gg_chat_reader *r, const struct answer_case *c, long after)
@@ -251,6 +317,7 @@ main(void)
 {
     struct make m = { .gguf = gguf_init_empty() };
     struct gg_vocab *v = NULL;
+    const char *folder = getenv("GG_TEST_CHAT");
 
     make_bpe(&m);
     for (size_t i = 0; i < sizeof(control) / sizeof(*control); i++)
@@ -261,6 +328,8 @@ main(void)
         check_case(v, &cases[i]);
     check_forms(v);
     check_memory(v);
+    for (size_t i = 0; folder && i < sizeof(real) / sizeof(*real); i++)
+        check_real(v, folder, real[i].name, real[i].open, real[i].off);
     gg_vocab_free(v);
     make_free(&m);
     return tap_done();
