@@ -95,9 +95,10 @@ cat >records <<E
 {$m,"chat_template_kwargs":{"tools":[]}}
 {"prompt":"q","enable_thinking":false}
 E
-try --jsonl records >out
+gg-generate --temp 0 --jsonl records >out
+echo "[$?]"
 jq -c 'del(.messages, .ids, .logprob)' <out
-try --jsonl --show-reasoning hide records 2>/dev/null | head -n 1 |
+gg-generate --temp 0 --jsonl --show-reasoning hide records 2>/dev/null | head -n 1 |
     jq -c 'del(.messages, .ids, .logprob)'
 
 echo "-- harmony"
