@@ -72,7 +72,7 @@ recur_rows(const struct cpu_recurrence *p, int64_t i, int rows)
 }
 
 static void
-recur(const struct cpu_recurrence *p)
+cpu_recur(const struct cpu_recurrence *p)
 {
     int64_t i = 0;
 
@@ -102,7 +102,7 @@ recur_outer_row(const struct cpu_outer_recurrence *p, int64_t i)
 }
 
 static void
-recur_outer(const struct cpu_outer_recurrence *p)
+cpu_recur_outer(const struct cpu_outer_recurrence *p)
 {
     for (int64_t i = 0; i < p->n_rows; i++)
         recur_outer_row(p, i);
@@ -111,8 +111,8 @@ recur_outer(const struct cpu_outer_recurrence *p)
 static void
 cpu_fill_recurrences(struct cpu_kernels *k)
 {
-    k->recur = recur;
-    k->recur_outer = recur_outer;
+    k->recur = cpu_recur;
+    k->recur_outer = cpu_recur_outer;
 }
 
 #endif
