@@ -709,6 +709,9 @@ struct gg_memory {
     uint64_t weights; /* of the model, mapped or not */
     uint64_t cache;   /* of a session: touched as it is used */
     uint64_t compute; /* buffers of a session */
+    /* Of recurrent states, which are in the cache, too: so many, which take so
+     * many bytes when the first one is made. */
+    uint64_t snapshots, n_snapshots;
 };
 
 /* What the model and a session with these parameters (NULL: the defaults) need,
@@ -819,6 +822,12 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
+
+/* How many snapshots of recurrent states the session can keep, and bytes of all
+ * of them (or NULL), which are allocated when the first one is made. 0: the
+ * model has no such states. */
+GG_API int32_t
+gg_session_snapshots(const struct gg_session *session, size_t *bytes);
 
 /* Of the cache's bytes, those that were ever written: the rest takes no memory
  * on the CPU. */

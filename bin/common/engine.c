@@ -293,7 +293,8 @@ engine_say_full(const struct engine *e, size_t held, size_t more, char *text,
 void
 engine_describe(const struct engine *e)
 {
-    size_t cache, compute;
+    size_t cache, compute, snapshots;
+    int32_t n = gg_session_snapshots(e->session, &snapshots);
 
     gg_session_memory(e->session, &cache, &compute);
     cli_warn("%s: %s, vocabulary %d, context %d", e->path,
@@ -308,4 +309,8 @@ engine_describe(const struct engine *e)
              "%.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
+    if (n > 0)
+        cli_warn("recurrent states: %d snapshots, %.1f MiB when the first is "
+                 "made",
+                 (int)n, (double)snapshots / 0x1p20);
 }

@@ -38,6 +38,12 @@ line(const char *name, uint64_t bytes)
         printf("%-8s %7.1f GiB", name, mib / 1024);
 }
 
+static uint64_t
+sum_of(const struct gg_memory *m)
+{
+    return m->weights + m->cache + m->compute + m->snapshots;
+}
+
 static void
 text(const struct gg_memory *m, const struct gg_session_params *p)
 {
@@ -48,7 +54,12 @@ text(const struct gg_memory *m, const struct gg_session_params *p)
            p->n_slots == 1 ? "" : "s", engine_cache_name(p->cache_type));
     line("compute", m->compute);
     putchar('\n');
-    line("sum", m->weights + m->cache + m->compute);
+    if (m->n_snapshots) {
+        line("states", m->snapshots);
+        printf("  %" PRIu64 " snapshots, when the first is made\n",
+               m->n_snapshots);
+    }
+    line("sum", sum_of(m));
     putchar('\n');
 }
 
@@ -61,10 +72,9 @@ json(const struct gg_memory *m, const struct gg_session_params *p,
     printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
            "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
            ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
-           ",\n  \"sum\": %" PRIu64 "\n}\n",
+           ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64 "\n}\n",
            (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type),
-           m->weights, m->cache, m->compute,
-           m->weights + m->cache + m->compute);
+           m->weights, m->cache, m->compute, m->snapshots, sum_of(m));
 }
 
 void

@@ -68,15 +68,16 @@ cache_of_layer(const struct model_hparams *hp, int32_t layer, int32_t n_ctx,
                enum ggml_type type)
 {
     const struct model_layer_hparams *l = &hp->layers[layer];
+    uint64_t state = (uint64_t)model_state_floats(hp, layer) * sizeof(float);
 
     if (!model_keeps(hp, layer))
-        return 0;
+        return state;
     if (n_ctx == 0)
         n_ctx = hp->n_ctx_train < LIKELY_CTX ? hp->n_ctx_train : LIKELY_CTX;
-    return (uint64_t)n_ctx *
-           (ggml_row_size(type, l->d_key) +
-            ggml_row_size(type, model_kept_value(l))) *
-           (uint64_t)l->n_head_kv;
+    return state + (uint64_t)n_ctx *
+                       (ggml_row_size(type, l->d_key) +
+                        ggml_row_size(type, model_kept_value(l))) *
+                       (uint64_t)l->n_head_kv;
 }
 
 static bool

@@ -285,6 +285,10 @@ model_session_memory(const struct model *model,
         *out = (struct gg_memory){ .weights = weights_size(model),
                                    .cache = model_cache_size(&s.cache),
                                    .compute = compute };
+    if (st == GG_OK)
+        out->n_snapshots = (uint64_t)s.cache.recurrent.n_snapshots;
+    if (st == GG_OK)
+        out->snapshots = out->n_snapshots * model_recurrent_row_size(&s.cache);
     model_cache_clear(&s.cache);
     return st;
 }

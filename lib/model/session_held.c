@@ -1,6 +1,7 @@
 /* session_held.c - what a session holds: lengths of its sequences, what they
  * can be cut or copied to, memory, times */
 #include "model/arch.h"
+#include "model/recurrent.h"
 #include "model/session.h"
 #include "model/session_impl.h"
 
@@ -109,6 +110,16 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
         *cache = session ? model_cache_size(&session->cache) : 0;
     if (compute)
         *compute = session ? model_compute_size(&session->compute) : 0;
+}
+
+int32_t
+gg_session_snapshots(const struct gg_session *session, size_t *bytes)
+{
+    int32_t n = session ? session->cache.recurrent.n_snapshots : 0;
+
+    if (bytes)
+        *bytes = n ? (size_t)n * model_recurrent_row_size(&session->cache) : 0;
+    return n;
 }
 
 size_t
