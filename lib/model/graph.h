@@ -218,10 +218,10 @@ struct ggml_tensor *
 model_graph_delta_net(struct graph *g, int32_t layer,
                       const struct graph_delta *d);
 
-/* Keys or queries of a delta rule, with rows of length 1; eps is added to the
- * square of what they had. */
+/* Keys or queries of a delta rule, with rows of length 1; 1e-6 is added to the
+ * square of what they had, whatever epsilon norms have. */
 struct ggml_tensor *
-model_graph_unit(struct graph *g, struct ggml_tensor *x, float eps);
+model_graph_unit(struct graph *g, struct ggml_tensor *x);
 
 /* ---- latent attention ----------------------------------------------------
  */

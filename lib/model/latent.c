@@ -8,6 +8,16 @@
  * values as well, and V comes after it. */
 #include "model/graph.h"
 
+/* norm(x); of latents epsilon is the same in all models, whatever that of
+ * hidden vectors is. */
+static struct ggml_tensor *
+norm_latent(struct graph *g, struct ggml_tensor *x,
+            const struct model_norm *norm)
+{
+    x = ggml_mul(g->ctx, ggml_rms_norm(g->ctx, x, 1e-6f), norm->weight);
+    return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
+}
+
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */
 static struct ggml_tensor *
 part(struct graph *g, struct ggml_tensor *x, int64_t n, int64_t first)
@@ -28,8 +38,8 @@ static struct ggml_tensor *
 queries(struct graph *g, const struct model_layer *l, struct ggml_tensor *cur)
 {
     if (l->attn_q_a.weight)
-        cur = model_graph_norm(g, model_graph_linear(g, cur, &l->attn_q_a),
-                               &l->attn_q_a_norm);
+        cur = norm_latent(g, model_graph_linear(g, cur, &l->attn_q_a),
+                          &l->attn_q_a_norm);
     return model_graph_heads(g, model_graph_linear(g, cur, &l->attn_q),
                              g->model->hp.latent.d_key, l->hp->n_head);
 }
@@ -47,7 +57,7 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
                    x->d_shared, x->n);
     *shared = model_graph_rope(g, layer, *shared);
     cur = ggml_view_2d(g->ctx, cur, x->n, g->n_tokens, cur->nb[1], 0);
-    return model_graph_norm(g, cur, &l->attn_kv_a_norm);
+    return norm_latent(g, cur, &l->attn_kv_a_norm);
 }
 
 /* (a, b), row by row; a NULL: b */

@@ -97,11 +97,12 @@ model_graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x)
  */
 
 struct ggml_tensor *
-model_graph_unit(struct graph *g, struct ggml_tensor *x, float eps)
+model_graph_unit(struct graph *g, struct ggml_tensor *x)
 {
     float n = (float)x->ne[0];
 
-    return ggml_scale(g->ctx, ggml_rms_norm(g->ctx, x, eps / n), 1 / sqrtf(n));
+    return ggml_scale(g->ctx, ggml_rms_norm(g->ctx, x, 1e-6f / n),
+                      1 / sqrtf(n));
 }
 
 /* The segment's columns of x, d x heads x n_tokens. */

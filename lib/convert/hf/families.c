@@ -567,6 +567,8 @@ static const struct hf_family *const tables[] = {
     convert_hf_patterns,
     convert_hf_windows,
     convert_hf_llamas,
+    convert_hf_latents,
+    convert_hf_deltas,
 };
 
 static bool

@@ -33,6 +33,18 @@ enum {
     HF_ONLY_K = 1 << 20,    /* of keys, by HF_PAIRS */
     HF_ONLY_V = 1 << 21,    /* of values */
     HF_GROUPED = 1 << 22,   /* and it has them group by group */
+    HF_LATENT_K = 1 << 23, /* of a matrix that makes keys and values of a latent
+                              row, keys: of each head, rows become columns */
+    HF_LATENT_V = 1 << 24, /* and values */
+    HF_DECAYS = 1 << 25,   /* -exp(x); where it has several dimensions, a column
+                            */
+    HF_SQUEEZE = 1 << 26,  /* the middle one of three dimensions is left out */
+    /* Of a gated delta rule: rows, or columns, of values become HF_TILED; of
+     * what makes all in one, HF_FLAT, or gates. */
+    HF_TILED_ROWS = 1 << 27,
+    HF_TILED_COLUMNS = 1 << 28,
+    HF_DELTA_QKV = 1 << 29,
+    HF_DELTA_GATES = 1 << 30,
 };
 
 enum {
@@ -64,6 +76,7 @@ struct hf_family {
     const char *windowed; /* as layer_types calls the others; NULL:
                              sliding_attention */
     bool listed;          /* it is any layer that layer_types says */
+    bool any_layers;      /* layer_types is for .keys to read */
     bool half_turns;      /* of heads of layers that see all, half turns; files
                              name the whole, and divisors of it */
     /* The base by which windowed layers turn, where the configuration names
@@ -78,7 +91,7 @@ struct hf_family {
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
- * patterns.c, windows.c, llamas.c. */
+ * patterns.c, windows.c, llamas.c, latents.c, deltas.c. */
 extern const struct hf_family convert_hf_encoders[];
 extern const struct hf_family convert_hf_dense[];
 extern const struct hf_family convert_hf_mixtures[];
@@ -86,6 +99,8 @@ extern const struct hf_family convert_hf_pictures[];
 extern const struct hf_family convert_hf_patterns[];
 extern const struct hf_family convert_hf_windows[];
 extern const struct hf_family convert_hf_llamas[];
+extern const struct hf_family convert_hf_latents[];
+extern const struct hf_family convert_hf_deltas[];
 
 /* Lists of names that several families have. */
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
@@ -186,6 +201,12 @@ void
 convert_hf_keys_listed_behind(struct hf *h);
 void
 convert_hf_keys_granite(struct hf *h);
+/* As DeepSeek V3 has it: dense layers in front, groups of experts. */
+void
+convert_hf_keys_deepseek3(struct hf *h);
+/* pictures.c: how many pairs turn by which position. */
+void
+convert_hf_set_sections(struct hf *h);
 /* deci.c. */
 void
 convert_hf_keys_deci(struct hf *h);

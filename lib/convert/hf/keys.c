@@ -56,7 +56,9 @@ check_layers(struct hf *h)
     int every = h->family->full_every;
     const char *first = json_string_value(json_array_get(types, 0));
 
-    for (size_t i = 0; !h->family->listed && i < json_array_size(types); i++) {
+    if (h->family->listed || h->family->any_layers)
+        return;
+    for (size_t i = 0; i < json_array_size(types); i++) {
         const char *name = json_string_value(json_array_get(types, i));
         const char *want = first, *windowed = h->family->windowed;
 
@@ -175,8 +177,8 @@ set_numbers(struct hf *h)
         h, eps,
         core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
     if (core_json_find(&h->config, DIM)) {
-        convert_hf_set_u32(h, "attention.key_length", h->d_head);
-        convert_hf_set_u32(
+        set_unless_listed(h, "attention.key_length", h->d_head);
+        set_unless_listed(
             h, "attention.value_length",
             core_json_int(&h->config, "v_head_dim", 1, MAX_HEADS, h->d_head));
     }

@@ -187,9 +187,9 @@ set_groups(struct hf *h)
                        core_json_int(c, "topk_group", 1, n, 1));
 }
 
-/* As DeepSeek V3 has it: GLM 4.5, dots.llm1. */
-static void
-keys_deepseek3(struct hf *h)
+/* GLM 4.5, dots.llm1, too. */
+void
+convert_hf_keys_deepseek3(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
@@ -258,7 +258,7 @@ static void
 keys_exaone(struct hf *h)
 {
     convert_hf_keys_window(h);
-    keys_deepseek3(h);
+    convert_hf_keys_deepseek3(h);
 }
 
 static void
@@ -493,7 +493,7 @@ const struct hf_family convert_hf_mixtures[] = {
       convert_hf_usual,
       { convert_hf_attention, glm_norms, experts, dense, shared },
       .activations = "silu",
-      .keys = keys_deepseek3 },
+      .keys = convert_hf_keys_deepseek3 },
     { "DbrxForCausalLM",
       "dbrx",
       "transformer.blocks.",
@@ -508,7 +508,7 @@ const struct hf_family convert_hf_mixtures[] = {
       { convert_hf_attention, convert_hf_head_norms, convert_hf_norms, experts,
         dense, shared },
       .activations = "silu",
-      .keys = keys_deepseek3 },
+      .keys = convert_hf_keys_deepseek3 },
     { "Ernie4_5_MoeForCausalLM",
       "ernie4_5-moe",
       "model.layers.",

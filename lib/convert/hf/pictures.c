@@ -32,8 +32,8 @@ static const struct hf_name experts[] = {
 /* ---- keys ---------------------------------------------------------------- */
 
 /* How many pairs of a head turn by each of the three positions. */
-static void
-set_sections(struct hf *h)
+void
+convert_hf_set_sections(struct hf *h)
 {
     struct core_json_keys rope = h->config;
     const json_t *list;
@@ -64,7 +64,7 @@ static void
 keys_qwen2(struct hf *h)
 {
     convert_hf_keys_qwen(h);
-    set_sections(h);
+    convert_hf_set_sections(h);
 }
 
 /* Into how many layers pictures are added, which is nothing to text. */
@@ -75,7 +75,7 @@ keys_qwen3(struct hf *h)
     const json_t *list = json_object_get(vision, "deepstack_visual_indexes");
 
     convert_hf_set_u32(h, "n_deepstack_layers", (int64_t)json_array_size(list));
-    set_sections(h);
+    convert_hf_set_sections(h);
 }
 
 static void
@@ -90,7 +90,7 @@ static void
 keys_paddleocr(struct hf *h)
 {
     convert_hf_must_be(h, "use_bias", false, false);
-    set_sections(h);
+    convert_hf_set_sections(h);
 }
 
 /* ---- the table ----------------------------------------------------------- */

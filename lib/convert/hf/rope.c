@@ -150,6 +150,25 @@ set_multiplier(struct hf *h, struct rope *r)
                        core_json_number(&r->all, "mscale_all_dim", 0, 100, 0));
 }
 
+/* DeepSeek: q k is multiplied by the square of what mscale_all_dim makes, what
+ * is rotated by the ratio of both. */
+static void
+set_log_multiplier(struct hf *h, struct rope *r, double factor)
+{
+    double all = core_json_number(&r->all, "mscale_all_dim", 0, 100, 0);
+    double own = core_json_number(&r->all, "mscale", 0, 100, 0);
+    double magnitude = 1;
+
+    if (factor > 1 && own > 0)
+        magnitude =
+            (1 + 0.1 * own * log(factor)) / (1 + 0.1 * all * log(factor));
+    magnitude =
+        core_json_number(&r->all, "attention_factor", 0, 1e3, magnitude);
+    convert_hf_set_f32(h, "rope.scaling.yarn_log_multiplier", 0.1 * all);
+    if (magnitude != 1)
+        convert_hf_set_f32(h, "rope.scaling.attn_factor", magnitude);
+}
+
 static void
 set_yarn(struct hf *h, struct rope *r)
 {
@@ -157,12 +176,16 @@ set_yarn(struct hf *h, struct rope *r)
     double factor = core_json_number(k, "factor", 1, 1e6, 1);
     double usual = 1 + 0.1 * log(factor);
     double magnitude = core_json_number(k, "attention_factor", 0, 1e3, usual);
+    bool latent =
+        h->d_own > 0 && core_json_number(k, "mscale_all_dim", 0, 100, 0) > 0;
     double fast = core_json_number(k, "beta_fast", 1e-3, 1e6, 32);
     double slow = core_json_number(k, "beta_slow", 1e-3, 1e6, 1);
     bool whole = core_json_bool(k, "truncate", true);
 
     if (!strcmp(h->family->arch, "mistral3"))
         set_multiplier(h, r);
+    else if (latent)
+        set_log_multiplier(h, r, factor);
     else if (core_json_find(k, "mscale|mscale_all_dim"))
         core_json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
     if (whole == !strcmp(h->family->arch, "gpt-oss"))
@@ -177,7 +200,7 @@ set_yarn(struct hf *h, struct rope *r)
         convert_hf_set_f32(h, "rope.scaling.yarn_beta_fast", fast);
     if (slow != 1)
         convert_hf_set_f32(h, "rope.scaling.yarn_beta_slow", slow);
-    if (magnitude != usual)
+    if (magnitude != usual && !latent)
         convert_hf_set_f32(h, "rope.scaling.attn_factor", magnitude / usual);
 }
 
@@ -295,8 +318,10 @@ read_length(struct hf *h, struct rope *r)
 
     if (!strcmp(core_json_text(&r->all, "rope_type|type", ""), "proportional"))
         part = 1; /* set_proportional() */
-    h->n_rot = (int32_t)core_json_int(&h->config, "rotary_dim", 1, h->d_head,
-                                      (int64_t)(part * h->d_head));
+    if (h->n_rot == 0)
+        h->n_rot =
+            (int32_t)core_json_int(&h->config, "rotary_dim", 1, h->d_head,
+                                   (int64_t)(part * h->d_head));
     if (h->n_rot < 2 || h->n_rot % 2)
         core_json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
                       (int)h->n_rot);

@@ -3,12 +3,39 @@
 
 #ifdef HAVE_JANSSON
 
+#include <math.h>
+
 #include "convert/hf/scaled.h"
 #include "core/half.h"
 
 enum {
     PIECE = 256, /* values that are turned into floats at a time */
 };
+
+static int64_t
+tiled_row(const struct hf_rows *r, int64_t i)
+{
+    int64_t d = (r->n_rows - r->kept) / ((int64_t)r->n_head * r->n_head_kv);
+    int64_t head = (i - r->kept) / d, in = (i - r->kept) % d;
+
+    if (i < r->kept)
+        return i;
+    head = head % r->n_head * r->n_head_kv + head / r->n_head;
+    return r->kept + head * d + in;
+}
+
+/* Of each group there are n rows: a query, a key, v of values, v of gates. */
+static int64_t
+flat_row(const struct hf_rows *r, int64_t i)
+{
+    int64_t d = r->kept, groups = r->n_head, v = r->n_rows / groups - 2 * d;
+    int64_t n = 2 * d + 2 * v;
+
+    if (i < 2 * d * groups)
+        return i / d % groups * n + i / (d * groups) * d + i % d;
+    i -= 2 * d * groups;
+    return i / v * n + 2 * d + i % v;
+}
 
 /* The row of the source that row i of a block is. */
 static int64_t
@@ -34,6 +61,10 @@ source_row(const struct hf_rows *r, int64_t i)
         head -= r->n_head;
         group = head % r->n_head_kv;
         return (group * (n + 2) + n + head / r->n_head_kv) * d + in;
+    case HF_TILED:
+        return tiled_row(r, i);
+    case HF_FLAT:
+        return flat_row(r, i);
     default:
         return i;
     }
@@ -129,10 +160,9 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
 /* As copy_elements(), where it becomes floats, or BF16. */
 static void
 convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
-        enum ggml_type type, uint8_t *out)
+        size_t length, enum ggml_type type, uint8_t *out)
 {
-    size_t size = ggml_type_size(type);
-    size_t length = (size_t)r->length, n;
+    size_t size = ggml_type_size(type), n;
     float x[PIECE];
 
     for (size_t i = 0; i < length; i += n) {
@@ -140,7 +170,37 @@ convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
         to_floats(t, at + i * r->step, r->step, n, x);
         for (size_t k = 0; r->add != 0 && k < n; k++)
             x[k] += r->add;
+        for (size_t k = 0; r->decays && k < n; k++)
+            x[k] = -expf(x[k]);
         put_floats(x, n, type, out + i * size);
+    }
+}
+
+/* n values of a row, from `at` on. */
+static void
+make_values(const struct hf_rows *r, const struct safetensors_tensor *t,
+            size_t at, size_t n, enum ggml_type type, uint8_t *out)
+{
+    if (type == GGML_TYPE_MXFP4)
+        convert_hf_pack_mxfp4(t, at, n, out);
+    else if (t->type == type && r->add == 0 && !r->decays)
+        copy_elements(t, at, r->step, n, out);
+    else
+        convert(r, t, at, n, type, out);
+}
+
+/* Heads of columns that change places. */
+static void
+make_tiled(const struct hf_rows *r, const struct safetensors_tensor *t,
+           size_t at, enum ggml_type type, uint8_t *out)
+{
+    size_t groups = (size_t)r->n_groups, each = (size_t)r->n_each;
+    size_t d = (size_t)r->length / (groups * each), head;
+
+    for (size_t i = 0; i < groups * each; i++) {
+        head = i % groups * each + i / groups;
+        make_values(r, t, at + head * d * r->step, d, type,
+                    out + i * d * ggml_type_size(type));
     }
 }
 
@@ -161,12 +221,10 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         size_t at = r->first + (size_t)block * r->block +
                     (size_t)source_row(r, i % r->n_rows) * r->row;
 
-        if (type == GGML_TYPE_MXFP4)
-            convert_hf_pack_mxfp4(t, at, (size_t)r->length, to);
-        else if (t->type == type && r->add == 0)
-            copy_elements(t, at, r->step, (size_t)r->length, to);
+        if (r->n_groups > 0)
+            make_tiled(r, t, at, type, to);
         else
-            convert(r, t, at, type, to);
+            make_values(r, t, at, (size_t)r->length, type, to);
     }
 }
 

@@ -42,7 +42,7 @@ convert_hf_set_experts(struct hf *h, int64_t used)
     convert_hf_set_u32(h, "expert_used_count",
                        core_json_int(c,
                                      "num_experts_per_tok|experts_per_token|"
-                                     "moe_topk|moe_k|moe_top_k",
+                                     "num_experts_per_token|moe_topk|moe_k|moe_top_k",
                                      1, MAX_USED, used));
 }
 

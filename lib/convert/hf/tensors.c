@@ -33,6 +33,18 @@ bad_tensor(struct hf *h, const struct conversion *g, const char *what)
 
 /* ---- shapes -------------------------------------------------------------- */
 
+static void
+lay_out_column(struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    r->step = r->row = 1;
+    r->length = r->n_blocks = 1;
+    r->n_rows = (int64_t)g->first->n;
+    g->ne[0] = g->ne[2] = g->ne[3] = 1;
+    g->ne[1] = r->n_rows;
+}
+
 /* Blocks of rows: those of an expert each, or one. Vectors are one row, or, of
  * experts, a row each. */
 static void
@@ -42,6 +54,10 @@ lay_out_tensor(struct hf *h, struct conversion *g)
     struct hf_rows *r = &g->rows;
     int n = t->n_dims;
 
+    if (n > 1 && g->how & HF_DECAYS) {
+        lay_out_column(g);
+        return;
+    }
     if (n < 1 || n > 3 || t->n == 0) {
         bad_tensor(h, g, "has a shape that fits nothing");
         return;
@@ -261,6 +277,114 @@ unstack(struct hf *h, struct conversion *g)
     g->ne[2] = r->n_blocks;
 }
 
+/* ---- latent attention, delta rules --------------------------------------- */
+
+/* Of each head the rows that make its key, whose columns they become, or those
+ * of its value. */
+static void
+take_latent(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    bool keys = g->how & HF_LATENT_K;
+    int64_t each = (int64_t)h->d_own + h->d_value;
+
+    if (h->d_own < 1 || h->d_value < 1 || g->first->n_dims != 2 ||
+        r->n_rows != each * h->n_head) {
+        bad_tensor(h, g, "its rows are not those of the heads");
+        return;
+    }
+    r->n_blocks = g->ne[2] = h->n_head;
+    r->n_rows = g->ne[1] = keys ? h->d_own : h->d_value;
+    r->block = (size_t)each * r->row;
+    r->first = keys ? 0 : (size_t)h->d_own * r->row;
+    if (keys)
+        transpose(g);
+}
+
+static void
+squeeze(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (r->n_rows != 1) {
+        bad_tensor(h, g, "has a shape that fits nothing");
+        return;
+    }
+    r->n_rows = g->ne[1] = r->n_blocks;
+    r->n_blocks = g->ne[2] = 1;
+    r->block *= (size_t)r->n_rows;
+}
+
+/* Queries and keys stand in front of values, where there are any. */
+static void
+tile_rows(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t v = (int64_t)h->delta.n_value * h->delta.d_value;
+    int64_t qk = 2 * (int64_t)h->delta.n_key * h->delta.d_key;
+
+    make_column(g);
+    r->order = HF_TILED;
+    r->n_head = h->delta.n_key;
+    r->n_head_kv = h->delta.n_value / h->delta.n_key;
+    r->kept = r->n_rows == qk + v ? qk : 0;
+    if (r->n_blocks != 1 || (r->n_rows - r->kept) % h->delta.n_value)
+        bad_tensor(h, g, "its rows are not those of the heads");
+}
+
+static void
+tile_columns(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    r->n_groups = h->delta.n_key;
+    r->n_each = h->delta.n_value / h->delta.n_key;
+    if (r->length % h->delta.n_value)
+        bad_tensor(h, g, "its columns are not those of the heads");
+}
+
+/* Queries, keys, values and gates stand group by group. */
+static void
+take_delta(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t groups = h->delta.n_key, d = h->delta.d_key;
+    int64_t v = (int64_t)h->delta.n_value / groups * h->delta.d_value;
+
+    if (g->first->n_dims != 2 || r->n_rows != groups * 2 * (d + v)) {
+        bad_tensor(h, g, "its rows are not those of the heads");
+        return;
+    }
+    if (g->how & HF_DELTA_QKV) {
+        r->order = HF_FLAT;
+        r->n_head = h->delta.n_key;
+        r->kept = d;
+        r->n_rows = g->ne[1] = groups * (2 * d + v);
+        return;
+    }
+    r->block = (size_t)(2 * (d + v)) * r->row;
+    r->first = (size_t)(2 * d + v) * r->row;
+    r->n_blocks = groups;
+    r->n_rows = v;
+    g->ne[1] = groups * v;
+}
+
+static void
+set_recurrent(struct hf *h, struct conversion *g)
+{
+    g->rows.decays = g->how & HF_DECAYS;
+    if (convert_hf_good(h) && g->how & (HF_LATENT_K | HF_LATENT_V))
+        take_latent(h, g);
+    if (convert_hf_good(h) && g->how & HF_SQUEEZE)
+        squeeze(h, g);
+    if (convert_hf_good(h) && g->how & HF_TILED_ROWS)
+        tile_rows(h, g);
+    if (convert_hf_good(h) && g->how & HF_TILED_COLUMNS)
+        tile_columns(h, g);
+    if (convert_hf_good(h) && g->how & (HF_DELTA_QKV | HF_DELTA_GATES))
+        take_delta(h, g);
+}
+
 /* What is quantised already becomes BF16. */
 static enum ggml_type
 read_as(const struct safetensors_tensor *t)
@@ -325,6 +449,7 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         fill_vocabulary(h, &g);
     if (convert_hf_good(h) && how & HF_POSITIONS)
         drop_padding(h, &g);
+    set_recurrent(h, &g);
     if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
         g.ne[1] = g.rows.n_rows; /* a row an expert */
         g.ne[2] = 1;

@@ -51,6 +51,10 @@ enum hf_order {
     HF_FILLED, /* those beyond n_head are the first */
     HF_PARTS, /* groups of queries, a key, a value become all queries, all keys,
                  all values */
+    HF_TILED, /* behind those that stay, groups of heads become the first of
+                 each group, the second of each ... */
+    HF_FLAT,  /* groups of a query, a key, values, gates of these become all
+                 queries, all keys, all values */
 };
 
 /* Where the values of a tensor come from: blocks of n_rows rows, one after
@@ -62,8 +66,15 @@ struct hf_rows {
     int64_t n_blocks, n_rows, length; /* of a row */
     size_t first, block, row, step;   /* from one to the next */
     enum hf_order order;
-    int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS, HF_FILLED */
+    int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS, HF_FILLED;
+                                  groups, and heads of each, of HF_TILED; groups
+                                  of HF_FLAT */
+    int64_t kept; /* of HF_TILED: rows that stay; of HF_FLAT: of a query */
+    /* Columns are those of so many groups of so many heads, and become
+     * HF_TILED; 0: they stay. */
+    int32_t n_groups, n_each;
     float add;
+    bool decays; /* x is -exp(x) here */
 };
 
 /* Writes rows first .. first + n - 1 of them all. */

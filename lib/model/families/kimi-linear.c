@@ -153,15 +153,14 @@ recur(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_ssm *s = &g->model->hp.ssm;
-    float eps = g->model->hp.eps;
     struct graph_delta d;
     struct ggml_tensor *x;
 
     d.q = convolved(g, layer, cur, &l->attn_q, l->conv_q, 0);
     d.k = convolved(g, layer, cur, &l->attn_k, l->conv_k, 1);
     d.v = convolved(g, layer, cur, &l->attn_v, l->conv_v, 2);
-    d.q = model_graph_unit(g, d.q, eps);
-    d.k = model_graph_unit(g, d.k, eps);
+    d.q = model_graph_unit(g, d.q);
+    d.k = model_graph_unit(g, d.k);
     d.gate = decays(g, l, cur);
     d.beta = ggml_sigmoid(g->ctx, model_graph_linear(g, cur, &l->ssm_beta));
     x = model_graph_wanted(g, layer, model_graph_delta_net(g, layer, &d));

@@ -117,7 +117,7 @@ spread(struct graph *g, struct ggml_tensor *x)
     const struct model_ssm *s = &g->model->hp.ssm;
     int64_t each = s->n_head / s->n_group;
 
-    x = model_graph_unit(g, x, g->model->hp.eps);
+    x = model_graph_unit(g, x);
     if (!s->neighbours || each == 1)
         return x;
     x = ggml_reshape_4d(g->ctx, x, s->d_state, 1, s->n_group, g->n_tokens);
