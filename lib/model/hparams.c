@@ -2,283 +2,13 @@
 #include "model/hparams.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include "core/escape.h"
 
 /* Far above what exists, far below what could overflow a product. */
 enum {
     MAX_EMBD = 1 << 20,
     MAX_HEADS = 1 << 16,
     MAX_HEAD_LENGTH = 1 << 16,
-    MAX_KEY = 96,
 };
-
-static const char *
-full_key(const struct model_keys *keys, const char *name, char *buf)
-{
-    snprintf(buf, MAX_KEY, "%s.%s", keys->arch, name);
-    return buf;
-}
-
-static bool
-have(const struct model_keys *keys, const char *key)
-{
-    return gguf_find_key(keys->gguf, key) >= 0;
-}
-
-/* ---- arrays with a value for each layer ---------------------------------- */
-
-/* Element i of an array of integers or bools; what is too large for any key
- * here stays too large. */
-static int64_t
-element(const struct gguf_array *a, size_t i)
-{
-    switch (a->type) {
-    case GGUF_TYPE_INT32:
-        return gguf_array_i32(a, i);
-    case GGUF_TYPE_UINT32:
-        return gguf_array_u32(a, i);
-    default:
-        return ((const uint8_t *)a->data)[i];
-    }
-}
-
-/* False: the file has no array of that name. Elsewise it must have integers or
- * bools, one for each layer, or reading fails. */
-static bool
-get_array(struct model_keys *keys, const char *key, struct gguf_array *out)
-{
-    int64_t i = gguf_find_key(keys->gguf, key);
-    enum gguf_type type;
-
-    if (keys->n_layer == 0 || i < 0 ||
-        gguf_get_kv_type(keys->gguf, i) != GGUF_TYPE_ARRAY)
-        return false;
-    type = gguf_get_arr_type(keys->gguf, i);
-    if (type != GGUF_TYPE_INT32 && type != GGUF_TYPE_UINT32 &&
-        type != GGUF_TYPE_UINT8 && type != GGUF_TYPE_BOOL)
-        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                      "an array of %s found where integers are "
-                                      "needed",
-                                      gguf_type_name(type));
-    else
-        keys->status = gguf_get_array_n(keys->gguf, key, type,
-                                        (size_t)keys->n_layer, out, keys->err);
-    return true;
-}
-
-/* The number that all elements are. */
-static void
-read_equal(struct model_keys *keys, const char *key, const struct gguf_array *a,
-           uint64_t *out)
-{
-    int64_t first = element(a, 0);
-
-    if (first < 0)
-        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                      "%lld is below 0", (long long)first);
-    for (size_t i = 1; i < a->n && keys->status == GG_OK; i++)
-        if (element(a, i) != first) {
-            gguf_bad_value(keys->gguf, key, keys->err,
-                           "%lld in layer 0, %lld in layer %zu: %s has one "
-                           "number for all layers here",
-                           (long long)first, (long long)element(a, i), i,
-                           keys->arch);
-            keys->status = GG_ERR_UNSUPPORTED;
-        }
-    *out = (uint64_t)first;
-}
-
-/* An integer, or an array of the same one for each layer. */
-static uint64_t
-get_int(struct model_keys *keys, const char *key)
-{
-    struct gguf_array array;
-    uint64_t v = 0;
-
-    if (!get_array(keys, key, &array))
-        keys->status = gguf_get_u64(keys->gguf, key, &v, keys->err);
-    else if (keys->status == GG_OK)
-        read_equal(keys, key, &array, &v);
-    return v;
-}
-
-/* ---- keys ---------------------------------------------------------------- */
-
-int32_t
-model_key_int(struct model_keys *keys, const char *name, int32_t min,
-              int32_t max, int32_t other)
-{
-    char key[MAX_KEY];
-    uint64_t v = 0;
-
-    if (keys->status != GG_OK)
-        return min;
-    full_key(keys, name, key);
-    if (other >= min && !have(keys, key))
-        return other;
-    v = get_int(keys, key);
-    if (keys->status == GG_OK && (v < (uint64_t)min || v > (uint64_t)max))
-        keys->status =
-            gguf_bad_value(keys->gguf, key, keys->err, "%llu is not in %d..%d",
-                           (unsigned long long)v, (int)min, (int)max);
-    return keys->status == GG_OK ? (int32_t)v : min;
-}
-
-float
-model_key_float(struct model_keys *keys, const char *name, float min, float max,
-                float other)
-{
-    char key[MAX_KEY];
-    float v = 0;
-
-    if (keys->status != GG_OK)
-        return min;
-    full_key(keys, name, key);
-    if (other >= min && !have(keys, key))
-        return other;
-    keys->status = gguf_get_f32(keys->gguf, key, &v, keys->err);
-    if (keys->status == GG_OK && !(v >= min && v <= max))
-        keys->status =
-            gguf_bad_value(keys->gguf, key, keys->err, "%g is not in %g..%g",
-                           (double)v, (double)min, (double)max);
-    return keys->status == GG_OK ? v : min;
-}
-
-float
-model_key_float_or_zero(struct model_keys *keys, const char *name, float min,
-                        float max, float other)
-{
-    char key[MAX_KEY];
-    float v = 0;
-
-    if (keys->status == GG_OK)
-        keys->status =
-            gguf_opt_f32(keys->gguf, full_key(keys, name, key), &v, keys->err);
-    return v != 0 ? model_key_float(keys, name, min, max, other) : other;
-}
-
-int32_t
-model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
-                      int32_t other)
-{
-    int32_t v = model_key_int(keys, name, 0, max, 0);
-
-    return v != 0 ? v : other;
-}
-
-bool
-model_key_exists(const struct model_keys *keys, const char *name)
-{
-    char key[MAX_KEY];
-
-    return have(keys, full_key(keys, name, key));
-}
-
-bool
-model_key_bool(struct model_keys *keys, const char *name, bool other)
-{
-    char key[MAX_KEY];
-    bool v = other;
-
-    if (keys->status == GG_OK)
-        keys->status =
-            gguf_opt_bool(keys->gguf, full_key(keys, name, key), &v, keys->err);
-    return v;
-}
-
-void
-model_key_str(struct model_keys *keys, const char *name, struct gguf_str *out)
-{
-    char key[MAX_KEY];
-
-    if (keys->status == GG_OK)
-        keys->status =
-            gguf_opt_str(keys->gguf, full_key(keys, name, key), out, keys->err);
-}
-
-bool
-model_key_is(struct model_keys *keys, const char *name, const char *text)
-{
-    struct gguf_str s = { NULL, 0 };
-
-    model_key_str(keys, name, &s);
-    return s.n == strlen(text) && !memcmp(s.s, text, s.n);
-}
-
-void
-model_key_refuse(struct model_keys *keys, enum gg_status status,
-                 const char *name, const char *fmt, ...)
-{
-    char key[MAX_KEY], text[200];
-    va_list ap;
-
-    if (keys->status != GG_OK)
-        return;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err, "%s",
-                   text);
-    keys->status = status;
-}
-
-void
-model_key_mismatch(struct model_keys *keys, const char *name, const char *what,
-                   int32_t a, int32_t b)
-{
-    model_key_refuse(keys, GG_ERR_FORMAT, name, "%d %s %d", (int)a, what,
-                     (int)b);
-}
-
-void
-model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
-                  int32_t other, int32_t *out, size_t stride)
-{
-    struct gguf_array array;
-    char key[MAX_KEY], *to = (char *)out;
-    bool listed = keys->status == GG_OK &&
-                  get_array(keys, full_key(keys, name, key), &array);
-    int32_t v = listed ? 0 : model_key_int(keys, name, 0, max, other);
-
-    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
-        int64_t x = listed ? element(&array, (size_t)i) : v;
-
-        if (x < 0 || x > max)
-            keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                          "%lld of layer %d is not in 0..%d",
-                                          (long long)x, (int)i, (int)max);
-        *(int32_t *)(to + (size_t)i * stride) = (int32_t)x;
-    }
-}
-
-void
-model_keys_layer_floats(struct model_keys *keys, const char *name, float min,
-                        float max, float *out, size_t stride)
-{
-    struct gguf_array array = { 0 };
-    char key[MAX_KEY], *to = (char *)out;
-    int64_t at = gguf_find_key(keys->gguf, full_key(keys, name, key));
-    bool listed = keys->status == GG_OK && at >= 0 &&
-                  gguf_get_kv_type(keys->gguf, at) == GGUF_TYPE_ARRAY;
-    float v = listed ? 0 : model_key_float(keys, name, min, max, 0);
-
-    if (listed)
-        keys->status =
-            gguf_get_array_n(keys->gguf, key, GGUF_TYPE_FLOAT32,
-                             (size_t)keys->n_layer, &array, keys->err);
-    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
-        float x = listed ? gguf_array_f32(&array, (size_t)i) : v;
-
-        if (!(x >= min && x <= max))
-            keys->status = gguf_bad_value(
-                keys->gguf, key, keys->err, "%g of layer %d is not in %g..%g",
-                (double)x, (int)i, (double)min, (double)max);
-        *(float *)(to + (size_t)i * stride) = x;
-    }
-}
 
 /* A field of every layer. */
 #define EACH(hp, field) &(hp)->layers[0].field, sizeof((hp)->layers[0])
@@ -298,8 +28,7 @@ check_heads(struct model_keys *keys, const struct model_layer_hparams *l)
 static void
 read_head_counts(struct model_keys *keys, struct model_hparams *hp)
 {
-    char key[MAX_KEY];
-    bool have_kv = have(keys, full_key(keys, "attention.head_count_kv", key));
+    bool have_kv = model_key_exists(keys, "attention.head_count_kv");
 
     model_keys_layers(keys, "attention.head_count", MAX_HEADS, -1,
                       EACH(hp, n_head));
@@ -326,13 +55,11 @@ first_head_count(const struct model_hparams *hp)
 static void
 read_heads(struct model_keys *keys, struct model_hparams *hp)
 {
-    char key[MAX_KEY];
     int32_t n_head, each, d_key, d_value;
 
     read_head_counts(keys, hp);
     n_head = first_head_count(hp);
-    full_key(keys, "attention.key_length", key);
-    if (!have(keys, key) && hp->n_embd % n_head)
+    if (!model_key_exists(keys, "attention.key_length") && hp->n_embd % n_head)
         model_key_mismatch(keys, "attention.head_count",
                            "does not divide embedding_length", n_head,
                            hp->n_embd);
@@ -436,20 +163,6 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
         model_key_int(keys, "attention.sliding_window", 0, MODEL_MAX_CTX, 0);
     for (int32_t i = 0; i < hp->n_layer; i++)
         hp->layers[i].windowed = hp->window > 0;
-}
-
-bool
-model_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
-                       size_t stride)
-{
-    struct gguf_array array;
-    char key[MAX_KEY], *to = (char *)out;
-
-    if (!get_array(keys, full_key(keys, name, key), &array))
-        return false;
-    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++)
-        *(bool *)(to + (size_t)i * stride) = element(&array, (size_t)i) != 0;
-    return true;
 }
 
 /* All but one of every `period` layers; 0: all. */
@@ -560,11 +273,12 @@ model_keys_sparsity(struct model_keys *keys, struct model_hparams *hp,
                     int32_t n, float other)
 {
     struct gguf_array array = { 0 };
-    char key[MAX_KEY];
+    char key[MODEL_MAX_KEY];
     float x;
 
-    full_key(keys, "activation_sparsity_scale", key);
-    if (keys->status == GG_OK && have(keys, key))
+    model_key_name(keys, "activation_sparsity_scale", key);
+    if (keys->status == GG_OK &&
+        model_key_exists(keys, "activation_sparsity_scale"))
         keys->status =
             gguf_get_array_n(keys->gguf, key, GGUF_TYPE_FLOAT32,
                              (size_t)keys->n_layer, &array, keys->err);
@@ -590,7 +304,7 @@ model_keys_pairs(struct model_keys *keys, struct model_hparams *hp)
     if (keys->status == GG_OK)
         keys->status =
             gguf_opt_str(keys->gguf, "tokenizer.ggml.model", &kind, keys->err);
-    if (keys->status == GG_OK && have(keys, separator))
+    if (keys->status == GG_OK && gguf_find_key(keys->gguf, separator) >= 0)
         keys->status = gguf_get_u64(keys->gguf, separator, &id, keys->err);
     if (keys->status != GG_OK || !types || types->ne[1] < 2 || kind.n != 4 ||
         memcmp(kind.s, "bert", 4) != 0)
@@ -625,16 +339,4 @@ model_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
                              ? "true: ids of %s attend to later ones, too"
                              : "false: ids of %s see those before them only",
                          keys->arch);
-}
-
-enum gg_status
-model_key_architecture(const struct gguf_context *gguf, char *buf, size_t size,
-                       struct gg_error *err)
-{
-    struct gguf_str arch;
-    enum gg_status st = gguf_get_str(gguf, "general.architecture", &arch, err);
-
-    if (st == GG_OK)
-        escape_bytes(buf, size, arch.s, arch.n);
-    return st;
 }

@@ -13,6 +13,7 @@ enum {
     MODEL_MAX_LAYERS = 4096, /* far above what exists, as are these */
     MODEL_MAX_FF = 1 << 24,
     MODEL_MAX_CTX = 1 << 28,
+    MODEL_MAX_KEY = 96, /* bytes of a key with its end */
 };
 
 enum rope_scaling {
@@ -283,6 +284,10 @@ struct model_keys {
     int32_t n_layer; /* of the file, once that is known: so many elements has an
                         array with a value for each */
 };
+
+/* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */
+const char *
+model_key_name(const struct model_keys *keys, const char *name, char *buf);
 
 /* ARCH.name, which must lie in min..max. Without a value in the file: `other`,
  * or failure where that is below `min`. An array for the layers must have the

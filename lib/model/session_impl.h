@@ -29,4 +29,9 @@ struct gg_session {
     struct session_profile *profile; /* or NULL */
 };
 
+/* The GPU has failed at `why`; nothing of its memory is used again. On failure
+ * all stays as it is. */
+bool
+model_session_move_to_cpu(struct gg_session *s, const struct gg_error *why);
+
 #endif

@@ -1,0 +1,402 @@
+/* session_eval.c - evaluation of the ids that are new in sequences */
+#include <string.h>
+
+#include "core/mem.h"
+#include "model/arch.h"
+#include "model/head.h"
+#include "model/recurrent.h"
+#include "model/session.h"
+#include "model/session_impl.h"
+
+enum {
+    FEW = 17, /* ids of a chunk: one and its drafts */
+};
+
+static enum gg_status
+check_id(const struct gg_session *s, int32_t id, struct gg_error *err)
+{
+    int32_t n_vocab = s->model->hp.n_vocab;
+
+    if (id >= 0 && id < n_vocab)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d", (int)id,
+                     (int)n_vocab - 1);
+}
+
+static enum gg_status
+check_ids(const struct gg_session *s, const struct gg_chunk *c,
+          struct gg_error *err)
+{
+    size_t n_next = !c->scores.next    ? 0
+                    : c->scores.n_next ? c->scores.n_next
+                                       : 1;
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n_next && st == GG_OK; i++)
+        st = check_id(s, c->scores.next[i], err);
+    for (size_t i = 0; i < c->n && st == GG_OK; i++)
+        st = check_id(s, c->ids[i], err);
+    return st;
+}
+
+/* What an encoder cannot be asked for. */
+static enum gg_status
+check_encoder(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    if (!s->model->hp.encoder)
+        return GG_OK;
+    if (c->rows.logits || c->rows.best || c->scores.logprobs)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "%s is a family of encoders: they make embeddings and "
+                         "no logits",
+                         s->model->arch->name);
+    if (s->slots.length[c->slot])
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "an encoder takes a text in one chunk");
+    return GG_OK;
+}
+
+static enum gg_status
+check_room(const struct gg_session *s, const struct gg_chunk *c,
+           struct gg_error *err)
+{
+    int32_t held = s->slots.length[c->slot];
+
+    if (c->n <= (size_t)(s->n_ctx - held))
+        return GG_OK;
+    return error_set(err, GG_ERR_CONTEXT,
+                     "context is full: %d ids and %zu more are above the limit "
+                     "of %d (-c raises it%s)",
+                     (int)held, c->n, (int)s->n_ctx,
+                     s->model->position_embd ? ", up to the model's own" : "");
+}
+
+/* What is given, and where results go. */
+static enum gg_status
+check_results(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    size_t n_best = !c->rows.best ? 0 : c->rows.n_last ? c->rows.n_last : 1;
+    size_t n_vocab = (size_t)s->model->hp.n_vocab;
+
+    if (!c->ids)
+        return error_null(err);
+    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_NONE)
+        return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
+    if (c->embed.values && c->embed.pooling == GG_POOL_RANK &&
+        s->model->rank.n == 0)
+        return error_set(
+            err, GG_ERR_UNSUPPORTED,
+            "the file has no classifier (cls.output): no reranker");
+    for (size_t i = 0; i < n_best; i++) {
+        const struct gg_best *b = &c->rows.best[i];
+
+        if (b->k && (!b->ids || !b->logits))
+            return error_null(err);
+        if (b->k > n_vocab)
+            return error_set(err, GG_ERR_ARG, "the %zu likeliest of %zu ids",
+                             b->k, n_vocab);
+    }
+    return GG_OK;
+}
+
+static enum gg_status
+check_chunk(struct gg_session *s, const struct gg_chunk *c,
+            struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (c->slot < 0 || c->slot >= s->n_slots)
+        return error_set(err, GG_ERR_ARG, "slot %d is not in 0..%d",
+                         (int)c->slot, (int)s->n_slots - 1);
+    if (s->called[c->slot] == s->call)
+        return error_set(err, GG_ERR_ARG, "slot %d is named twice",
+                         (int)c->slot);
+    s->called[c->slot] = s->call;
+    if (c->n == 0)
+        return error_set(err, GG_ERR_ARG, "a chunk without ids");
+    if (c->rows.n_last > c->n || c->scores.first > c->n)
+        return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids",
+                         c->rows.n_last > c->n ? c->rows.n_last
+                                               : c->scores.first);
+    st = ERROR_RESERVED(c, err);
+    if (st == GG_OK)
+        st = check_results(s, c, err);
+    if (st == GG_OK)
+        st = check_ids(s, c, err);
+    if (st == GG_OK)
+        st = check_encoder(s, c, err);
+    if (st == GG_OK)
+        st = check_room(s, c, err);
+    if (st == GG_OK && !model_slots_keep(&s->slots, c))
+        st = error_nomem(err);
+    return st;
+}
+
+/* Vectors that it has in s->pools. */
+static size_t
+n_pools(const struct gg_chunk *c)
+{
+    if (!c->embed.values)
+        return 0;
+    return c->embed.pooling == GG_POOL_NONE ? c->n : 1;
+}
+
+/* Puts as much of the chunks as there is room for in the batch; *chunk and
+ * *done (ids of it that are evaluated) move on. */
+static void
+next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+           size_t *chunk, size_t *done)
+{
+    size_t n_embd = (size_t)s->model->hp.n_embd, vectors = 0;
+    int32_t taken = 1;
+
+    for (size_t i = 0; i < *chunk; i++)
+        vectors += n_pools(&chunks[i]);
+
+    model_batch_start(&s->batch);
+    while (*chunk < n_chunks && taken) {
+        const struct gg_chunk *c = &chunks[*chunk];
+
+        taken = model_batch_add(&s->batch, &s->cache, c, *done,
+                                s->slots.there[c->slot] + (int32_t)*done,
+                                s->pools ? s->pools + vectors * n_embd : NULL);
+        *done += (size_t)taken;
+        if (*done == c->n) {
+            vectors += n_pools(c);
+            *done = 0;
+            ++*chunk;
+        }
+    }
+    model_batch_finish(&s->batch);
+}
+
+/* Each sequence goes on by one id, or some get more. */
+static enum gg_profile_phase
+phase_of(const struct batch *b)
+{
+    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE
+                                        : GG_PROFILE_PREFILL;
+}
+
+static enum gg_status
+run_batch(struct gg_session *s, struct gg_error *err)
+{
+    enum gg_status st;
+
+    model_session_profile_start(s->profile, phase_of(&s->batch));
+    st = model_compute_run(&s->compute, &s->cache, &s->batch, err);
+    model_session_profile_stop(s->profile);
+    return st;
+}
+
+/* The batch has been evaluated. */
+static void
+count_evaluated(struct gg_session *s)
+{
+    const struct batch *b = &s->batch;
+
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *x = &b->segments[i];
+
+        model_cache_evaluated(&s->cache, x->slot,
+                              b->positions[x->first + x->n - 1] + 1);
+    }
+}
+
+/* Behind what the cache has of their slots. */
+static enum gg_status
+run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+           struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    size_t chunk = 0, done = 0;
+
+    while (chunk < n_chunks && st == GG_OK) {
+        next_batch(s, chunks, n_chunks, &chunk, &done);
+        st = run_batch(s, err);
+        if (st == GG_OK)
+            count_evaluated(s);
+    }
+    return st;
+}
+
+/* What the slot holds, and the cache has not, is evaluated again. */
+static enum gg_status
+catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
+{
+    struct gg_chunk missing;
+    enum gg_status st;
+
+    if (!model_slots_missing(&s->slots, slot, &missing))
+        return GG_OK;
+    st = run_chunks(s, &missing, 1, err);
+    if (st == GG_OK)
+        s->slots.there[slot] = s->slots.length[slot];
+    return st;
+}
+
+/* Sums of nothing, where some chunk wants an embedding. */
+static bool
+start_pools(struct gg_session *s, const struct gg_chunk *chunks,
+            size_t n_chunks)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_chunks; i++)
+        n += n_pools(&chunks[i]) * (size_t)s->model->hp.n_embd;
+    if (n == 0)
+        return true;
+    if (!mem_grow(&s->pools, &s->cap_pools, n, sizeof(*s->pools)))
+        return false;
+    memset(s->pools, 0, n * sizeof(*s->pools));
+    return true;
+}
+
+/* What follows the pooling of the chunk. */
+static const struct model_head *
+head_of(const struct gg_session *s, const struct gg_chunk *c)
+{
+    static const struct model_head none;
+
+    if (c->embed.pooling == GG_POOL_NONE)
+        return &none;
+    return c->embed.pooling == GG_POOL_RANK ? &s->model->rank
+                                            : &s->model->dense;
+}
+
+/* Room for a vector and for two of the head's, which is longer at times. */
+static bool
+room_for_heads(struct gg_session *s)
+{
+    const struct model *m = s->model;
+    int32_t a = model_head_room(&m->dense, m->hp.n_embd);
+    int32_t b = model_head_room(&m->rank, m->hp.n_embd);
+    size_t n = (size_t)(a > b ? a : b);
+
+    return mem_grow(&s->head, &s->cap_head, 2 * n, sizeof(*s->head)) &&
+           mem_grow(&s->head_row, &s->cap_head_row, n, sizeof(*s->head_row));
+}
+
+/* One vector: the mean, and what follows it. */
+static void
+finish_pool(struct gg_session *s, const struct gg_chunk *c, const double *pool,
+            float *to)
+{
+    const struct model_hparams *hp = &s->model->hp;
+    const struct model_head *head = head_of(s, c);
+    bool mean =
+        c->embed.pooling == GG_POOL_MEAN ||
+        (c->embed.pooling == GG_POOL_RANK && hp->rank_pooling == GG_POOL_MEAN);
+    int32_t n = model_head_length(head, hp->n_embd);
+
+    for (int32_t j = 0; j < hp->n_embd; j++)
+        s->head[j] = pool[j] / (mean ? (double)c->n : 1);
+    model_head_apply(head, hp->eps, s->head, s->head + s->cap_head / 2,
+                     s->head_row);
+    for (int32_t j = 0; j < n; j++)
+        to[j] = (float)s->head[j];
+}
+
+static bool
+finish_pools(struct gg_session *s, const struct gg_chunk *chunks,
+             size_t n_chunks)
+{
+    size_t n_embd = (size_t)s->model->hp.n_embd, at = 0;
+
+    if (!room_for_heads(s))
+        return false;
+    for (size_t i = 0; i < n_chunks; i++)
+        for (size_t j = 0; j < n_pools(&chunks[i]); j++, at += n_embd)
+            finish_pool(s, &chunks[i], s->pools + at,
+                        chunks[i].embed.values + j * n_embd);
+    return true;
+}
+
+/* Recurrent layers can go back to where a prompt has ended, and to before what
+ * may be rejected. */
+static void
+keep_snapshots(struct gg_session *s, const struct gg_chunk *chunks, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t slot = chunks[i].slot;
+
+        if (s->prefilled[slot] || chunks[i].n > 1)
+            model_recurrent_keep(&s->cache, slot,
+                                 !s->prefilled[slot] && chunks[i].n <= FEW);
+        s->prefilled[slot] = chunks[i].n > FEW;
+    }
+}
+
+static void
+find_nothing(const struct gg_chunk *c)
+{
+    for (size_t i = 0;
+         c->rows.best && i < (c->rows.n_last ? c->rows.n_last : 1); i++)
+        c->rows.best[i].n = 0;
+}
+
+static enum gg_status
+evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+         struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
+        find_nothing(&chunks[i]);
+        st = catch_up(s, chunks[i].slot, err);
+    }
+    keep_snapshots(s, chunks, n_chunks);
+    if (st == GG_OK && !start_pools(s, chunks, n_chunks))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        st = run_chunks(s, chunks, n_chunks, err);
+    if (st == GG_OK && !finish_pools(s, chunks, n_chunks))
+        st = error_nomem(err);
+    return st;
+}
+
+/* A failed call may have made windowed layers give up keys that are needed to
+ * go on from where the slots were. */
+static void
+keep_what_is_left(struct gg_session *s)
+{
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        int32_t there = s->slots.there[i];
+        int32_t kept = model_cache_kept(&s->cache, i, there);
+
+        s->slots.there[i] = kept;
+        model_cache_cut(&s->cache, i, kept);
+        if (kept < there && !s->slots.kept)
+            s->slots.length[i] = kept;
+    }
+}
+
+enum gg_status
+gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
+                size_t n_chunks, struct gg_error *err)
+{
+    struct gg_session *s = session;
+    enum gg_status st = GG_OK;
+    struct gg_error own;
+
+    err = err ? err : &own;
+    if (!session || (!chunks && n_chunks))
+        return error_null(err);
+    s->call++;
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        st = check_chunk(s, &chunks[i], err);
+    if (st != GG_OK)
+        return st;
+    st = evaluate(s, chunks, n_chunks, err);
+    if (s->slots.kept && model_can_move(s->model, st) &&
+        model_session_move_to_cpu(s, err))
+        st = evaluate(s, chunks, n_chunks, err);
+    if (st == GG_OK)
+        for (size_t i = 0; i < n_chunks; i++)
+            model_slots_add(&s->slots, &chunks[i]);
+    else
+        keep_what_is_left(s);
+    return st;
+}
