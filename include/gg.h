@@ -447,9 +447,10 @@ gg_chat_render(const struct gg_vocab *vocab,
  * answers is read back by that. Immutable. */
 struct gg_chat_calls;
 
-/* Renders some calls to find their form; the vocabulary must live on. GG_ERR_UNSUPPORTED: the template has
- * no place for calls, or none that are read back as they were; or this build
- * reads no JSON. On GG_OK *out is the caller's. */
+/* Renders some calls to find their form; the vocabulary must live on.
+ * GG_ERR_UNSUPPORTED: the template has no place for calls, or none that are
+ * read back as they were; or this build reads no JSON. On GG_OK *out is the
+ * caller's. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_calls_open(const struct gg_vocab *vocab,
                    const struct gg_chat_template *chat,
@@ -481,12 +482,12 @@ gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
                    struct gg_calls_read *out, struct gg_error *err);
 
 /* Writes a grammar in GBNF of one or more calls of the tools, a JSON array, or
- * of one call of that with a name (or NULL), with what stands before and behind them,
- * for gg_grammar_new(); control tokens are such. Arguments follow the tools'
- * schemas, as gg_grammar_from_schema() has them; there are no others than they
- * name, unless they say so. Not NUL-ended, its first `cap` bytes; *n gets the number
- * of all. GG_ERR_ARG: there is no such tool; else as gg_grammar_from_schema().
- */
+ * of one call of that with a name (or NULL), with what stands before and behind
+ * them, for gg_grammar_new(); control tokens are such. Arguments follow the
+ * tools' schemas, as gg_grammar_from_schema() has them; there are no others
+ * than they name, unless they say so. Not NUL-ended, its first `cap` bytes; *n
+ * gets the number of all. GG_ERR_ARG: there is no such tool; else as
+ * gg_grammar_from_schema(). */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_calls_grammar(const struct gg_chat_calls *calls, const char *tools,
                       const char *name, char *text, size_t cap, size_t *n,

@@ -393,7 +393,7 @@ render_form(const struct chat_request *q, const struct form *f,
         return error_nomem(err);
     st = put_variables(q, f, messages, a, d.dict, err);
     if (st == GG_OK)
-        st = chat_template_render(q->template, d, date, NULL, a, out, err);
+        st = chat_template_render(q->template, d, date, q->limits, a, out, err);
     return st;
 }
 

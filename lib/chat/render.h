@@ -13,6 +13,7 @@ struct chat_request {
     const struct gg_message *messages;
     size_t n, first;
     const struct gg_chat_params *params;
+    const struct chat_limits *limits; /* or NULL */
     bool as_they_are; /* arguments of calls: objects, or JSON in a string */
 };
 

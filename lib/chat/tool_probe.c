@@ -64,7 +64,10 @@ chat_probe(const struct probe *p, const char *first, const char *second,
 {
     struct tool_text t = { 0 };
     struct gg_chat_params params = { .tools = chat_probe_tools, .date = 1 };
-    struct chat_request q = { .vocab = p->vocab,
+    static const struct chat_limits limits = { .memory = 1 << 24,
+                                               .steps = 1 << 20 };
+    struct chat_request q = { .limits = &limits,
+                              .vocab = p->vocab,
                               .template = p->template,
                               .params = &params,
                               .as_they_are = true };
