@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "chat/text.h"
+
 enum {
     MOST = 800, /* tokens that are looked at, from the end */
 };
@@ -30,7 +32,9 @@ chat_tool_token(const struct chat_string *s, size_t at)
         to = name_end(s, at);
         return to == at ? at + 1 : to;
     }
-    if (s->s[at] != '<' || to == s->n || s->s[to] == ' ' || s->s[to] == '\n')
+    if (s->s[at] != '<')
+        return at + chat_character(s, at, NULL);
+    if (to == s->n || s->s[to] == ' ' || s->s[to] == '\n')
         return to;
     while (to < s->n && s->s[to] != '<' && s->s[to] != '>')
         to++;

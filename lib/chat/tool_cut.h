@@ -4,7 +4,7 @@
 
 #include "chat/value.h"
 
-/* Where the token that begins at `at` ends: <...>, [NAME], or one byte. One
+/* Where the token that begins at `at` ends: <...>, [NAME], or a character. One
  * that has no end reaches to the end of the text. */
 size_t
 chat_tool_token(const struct chat_string *s, size_t at);

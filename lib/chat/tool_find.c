@@ -56,19 +56,28 @@ part(const struct chat_string *s, size_t from, size_t to)
 
 /* A NUL-ended copy; "" where there is no memory. */
 static const char *
-keep(struct finder *f, struct chat_string s)
+copy(struct finder *f, struct chat_string s)
 {
     char *p = chat_arena_alloc(f->probe.arena, s.n + 1);
 
     f->nomem |= !p;
-    if (s.n > TOOL_LITERAL || (s.n && memchr(s.s, '\0', s.n)))
-        f->why = "what stands around its calls is too long";
     if (!p)
         return "";
     if (s.n)
         memcpy(p, s.s, s.n);
     p[s.n] = '\0';
     return p;
+}
+
+/* The same of what becomes a literal. */
+static const char *
+keep(struct finder *f, struct chat_string s)
+{
+    if (s.n > TOOL_LITERAL)
+        f->why = "what stands around its calls is too long";
+    else if (!chat_tool_is_text(s.s, s.n))
+        f->why = "what stands around its calls is no text";
+    return copy(f, s);
 }
 
 static bool
@@ -436,7 +445,7 @@ second_text(struct finder *f, const char *text)
     name += strlen(PROBE_NAME_2);
     if (name + n > f->both.n)
         return text;
-    return with_digits(f, text, keep(f, part(&f->both, name, name + n)));
+    return with_digits(f, text, copy(f, part(&f->both, name, name + n)));
 }
 
 /* The numbers of calls, behind their names. */

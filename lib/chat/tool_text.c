@@ -78,6 +78,17 @@ character(const char *s, size_t n)
     return c >= least[len] && c <= 0x10ffff && c >> 11 != 27 ? len : 0;
 }
 
+bool
+chat_tool_is_text(const char *s, size_t n)
+{
+    for (size_t at = 0, len; at < n; at += len) {
+        len = character(s + at, n - at);
+        if (!len || ((unsigned char)s[at] < ' ' && !chat_tool_is_space(s[at])))
+            return false;
+    }
+    return true;
+}
+
 void
 chat_tool_put_escaped(struct tool_text *t, const char *s, size_t n)
 {

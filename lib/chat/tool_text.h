@@ -22,6 +22,10 @@ chat_tool_text_cut(struct tool_text *t, size_t n);
 void
 chat_tool_text_clear(struct tool_text *t);
 
+/* Whether bytes are UTF-8 without control characters but for white space. */
+bool
+chat_tool_is_text(const char *s, size_t n);
+
 /* Bytes as a string of JSON, with its quotation marks; bytes that are no UTF-8
  * become U+FFFD. */
 void
