@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "core/thread.h"
 #include "model/arch.h"
+#include "model/recurrent.h"
 #include "model/session_impl.h"
 
 enum {
