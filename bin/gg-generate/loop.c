@@ -28,7 +28,7 @@ say_full(const struct generate *g, size_t more)
 static void
 write_text(const struct generate *g, struct answer *a, bool more)
 {
-    generate_write_thought(g, a);
+    generate_write_thought(g, a, more);
     terminal_write(a->shown.p, a->shown.len, more);
     a->shown.len = 0;
     cli_flush();

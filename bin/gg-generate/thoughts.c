@@ -23,20 +23,30 @@ generate_reader(struct generate *g, const struct gg_chat_reader **out,
     return st;
 }
 
+static void
+write_all(int fd, const char *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno != EINTR)
+            cli_die("--show-reasoning: %s", strerror(errno));
+        p += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+}
+
 void
-generate_write_thought(const struct generate *g, struct answer *a)
+generate_write_thought(const struct generate *g, struct answer *a, bool more)
 {
     const struct buffer *b = &a->reasoning;
-    ssize_t n = 0;
+    int fd = g->o->show_reasoning;
 
-    if (g->o->show_reasoning <= 0)
+    if (fd <= 0)
         return;
-    while (a->n_thought < b->len && n >= 0) {
-        n = write(g->o->show_reasoning, b->p + a->n_thought,
-                  b->len - a->n_thought);
-        if (n < 0 && errno != EINTR)
-            cli_die("--show-reasoning: %s", strerror(errno));
-        a->n_thought += n > 0 ? (size_t)n : 0;
-        n = 0;
-    }
+    if (b->len > a->n_thought)
+        write_all(fd, b->p + a->n_thought, b->len - a->n_thought);
+    a->n_thought = b->len;
+    if (!more && b->len && g->o->interactive)
+        write_all(fd, "\n", 1);
 }

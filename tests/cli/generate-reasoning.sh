@@ -35,6 +35,9 @@ try --lines --chat --show-reasoning hide -p q </dev/null
 printf 'a\nb\n' | try --lines --chat --show-reasoning hide
 printf 'a\n' | try --lines --chat --show-reasoning 3 3>/dev/null
 
+printf 'a\nb\n' | gg-generate -i --temp 0 --show-reasoning 3 3>thought
+cat thought
+
 echo "-- on and off"
 try --chat -p q --reasoning off
 try --chat -p q --reasoning on
