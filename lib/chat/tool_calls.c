@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "chat/tool_form.h"
+#include "core/error.h"
 #include "core/mem.h"
 #include "vocab/chat.h"
 
