@@ -3,8 +3,9 @@
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           latent.c; the shared part of keys, and
- * of each query as much, is rotated x = x + mixture(c) + shared(c), c = norm(x)
- * the first layers are dense logits = output(norm(x))
+ *                                      of each query as much, is rotated
+ * x = x + mixture(c) + shared(c), c = norm(x)     the first layers are dense
+ * logits = output(norm(x))
  *
  * The best groups are chosen by their two best biased scores, or, in V2, whose
  * scores are a softmax, by their best one; then experts of these. Files without
