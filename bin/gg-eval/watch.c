@@ -226,8 +226,7 @@ show_tensor(struct watch *w, const struct ggml_tensor *t)
         save(w, t);
 }
 
-/* ---- what the session asks ------------------------------------------------
- */
+/* ---- what the session asks ---------------------------------------------- */
 
 /* No two nodes of a graph have the same name. */
 static void

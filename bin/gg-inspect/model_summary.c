@@ -15,8 +15,7 @@ enum {
     MAX_KEY = 128,
 };
 
-/* ---- values of any type ---------------------------------------------------
- */
+/* ---- values of any type ------------------------------------------------- */
 
 /* An integer that is not negative. */
 static bool
@@ -90,8 +89,7 @@ count_of(const struct gguf_context *ctx, const char *key)
                : 0;
 }
 
-/* ---- keys of the family ---------------------------------------------------
- */
+/* ---- keys of the family ------------------------------------------------- */
 
 /* "llama.block_count"; a name that no key can begin with gives none. */
 static const char *
@@ -257,8 +255,7 @@ get_state(const struct gguf_context *ctx, struct model_summary *s)
     s->chat = get_text(ctx, "state.chat_template");
 }
 
-/* ---- parameters -----------------------------------------------------------
- */
+/* ---- parameters --------------------------------------------------------- */
 
 /* "blk.0.ffn_up_exps.weight" has all experts of a layer; in older files
  * "blk.0.ffn_up.7.weight" has one of them. */

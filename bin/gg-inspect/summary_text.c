@@ -12,8 +12,7 @@ enum {
     MAX_SHOWN = 60, /* characters of a name */
 };
 
-/* ---- for people -----------------------------------------------------------
- */
+/* ---- for people --------------------------------------------------------- */
 
 static void
 label(const char *name)
@@ -307,8 +306,7 @@ model_summary_text(const struct model_summary *s)
     text_vocabulary(s);
 }
 
-/* ---- as JSON --------------------------------------------------------------
- */
+/* ---- as JSON ------------------------------------------------------------ */
 
 static void
 member(const char *name)

@@ -29,8 +29,7 @@ static struct {
     char note[384]; /* the same as a sentence */
 } module = { .once = PTHREAD_ONCE_INIT };
 
-/* ---- where it is ------------------------------------------------------------
- */
+/* ---- where it is -------------------------------------------------------- */
 
 /* A program with more rights than its user, be they those of another or
  * capabilities, is not told what to load. */

@@ -37,8 +37,7 @@ backend_free(ggml_backend_t backend)
     free(cuda);
 }
 
-/* ---- data -----------------------------------------------------------------
- */
+/* ---- data --------------------------------------------------------------- */
 
 static void
 copy_async(struct cuda *cuda, void *to, const void *from, size_t size)
@@ -153,8 +152,7 @@ get_error(ggml_backend_t backend)
     return cuda_device_error(cuda_of(backend)->device);
 }
 
-/* ---- events ---------------------------------------------------------------
- */
+/* ---- events ------------------------------------------------------------- */
 
 static void
 event_record(ggml_backend_t backend, ggml_backend_event_t event)

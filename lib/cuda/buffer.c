@@ -4,8 +4,7 @@
 
 #include "cuda/backend.h"
 
-/* ---- memory of the device -------------------------------------------------
- */
+/* ---- memory of the device ----------------------------------------------- */
 
 static struct cuda_device *
 device_of(ggml_backend_buffer_t buffer)
@@ -181,8 +180,7 @@ const struct ggml_backend_buffer_type_i cuda_memory_table = {
     .get_alignment = alignment,
 };
 
-/* ---- pinned memory of the host ---------------------------------------------
- */
+/* ---- pinned memory of the host ------------------------------------------ */
 
 static void
 free_pinned(ggml_backend_buffer_t buffer)

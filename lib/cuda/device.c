@@ -7,8 +7,7 @@
 static struct cuda_device devices[CUDA_MAX_DEVICES];
 static int n_devices;
 
-/* ---- failures ---------------------------------------------------------------
- */
+/* ---- failures ----------------------------------------------------------- */
 
 bool
 cuda_check(struct cuda_device *device, enum cuda_status status,

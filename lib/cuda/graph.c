@@ -16,8 +16,7 @@
 
 #define LONG_COLUMNS 256
 
-/* ---- which nodes, and who reads them ----------------------------------------
- */
+/* ---- which nodes, and who reads them ------------------------------------ */
 
 struct readers {
     int *direct; /* by slot of the graph's set: reads by this graph's nodes */

@@ -50,8 +50,7 @@ floats_at(const struct view *v, int64_t i1, int64_t i2, int64_t i3)
                            i3 * v->nb[3]);
 }
 
-/* ---- states -----------------------------------------------------------------
- */
+/* ---- states ------------------------------------------------------------- */
 
 /* A head's state in memory: from element to element of what the warp has, and
  * from the first of a row to the first of the next. */
@@ -130,8 +129,7 @@ store_state(const struct recurrence *p, struct place at, int lane, int64_t back,
     }
 }
 
-/* ---- steps: each returns what the row gives -------------------------------
- */
+/* ---- steps: each returns what the row gives ----------------------------- */
 
 /* A row of floats, or 0 behind its end. */
 DEVICE float
@@ -268,8 +266,7 @@ step(const struct recurrence *p, struct place at, int64_t token, int lane,
     }
 }
 
-/* ---- all tokens -------------------------------------------------------------
- */
+/* ---- all tokens --------------------------------------------------------- */
 
 template <int kind, int each>
 DEVICE void

@@ -172,8 +172,7 @@ struct ggml_tensor *
 model_graph_project_back(struct graph *g, int32_t layer,
                          struct ggml_tensor *cur);
 
-/* ---- recurrences ----------------------------------------------------------
- */
+/* ---- recurrences -------------------------------------------------------- */
 
 /* The short convolution of x, n_channels x n_tokens, by the layer's weights:
  * each segment after the columns that its slot keeps. */
@@ -223,8 +222,7 @@ model_graph_delta_net(struct graph *g, int32_t layer,
 struct ggml_tensor *
 model_graph_unit(struct graph *g, struct ggml_tensor *x);
 
-/* ---- latent attention ----------------------------------------------------
- */
+/* ---- latent attention --------------------------------------------------- */
 
 /* As hp.latent says, of cur, projected back: of the last layer only the wanted
  * rows. */

@@ -14,8 +14,7 @@
 #include "model/graph.h"
 #include "model/loader.h"
 
-/* ---- tensors ---------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------ */
 
 void
 model_find_mamba(struct model_loader *l, struct model_layer *layer,
@@ -62,8 +61,7 @@ model_find_mamba2(struct model_loader *l, struct model_layer *layer,
     model_find_ssm_out(l, layer);
 }
 
-/* ---- graph -----------------------------------------------------------------
- */
+/* ---- graph -------------------------------------------------------------- */
 
 /* n rows of x from row `at` on. */
 static struct ggml_tensor *

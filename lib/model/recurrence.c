@@ -34,8 +34,7 @@ row_offset(const struct graph_segment *s, const struct ggml_tensor *rows)
     return (size_t)s->slot * rows->nb[1];
 }
 
-/* ---- convolution -----------------------------------------------------------
- */
+/* ---- convolution -------------------------------------------------------- */
 
 static struct ggml_tensor *
 segment_columns(struct graph *g, const struct graph_segment *s,
@@ -93,8 +92,7 @@ model_graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x)
     return l->conv_bias ? ggml_add(g->ctx, x, l->conv_bias) : x;
 }
 
-/* ---- the gated delta rule --------------------------------------------------
- */
+/* ---- the gated delta rule ----------------------------------------------- */
 
 struct ggml_tensor *
 model_graph_unit(struct graph *g, struct ggml_tensor *x)
@@ -165,8 +163,7 @@ model_graph_delta_net(struct graph *g, int32_t layer,
     return each_segment(g, 0, g->n_segments, layer, recur_delta, &parts);
 }
 
-/* ---- the selective scan ----------------------------------------------------
- */
+/* ---- the selective scan ------------------------------------------------- */
 
 static struct ggml_tensor *
 recur_scan(struct graph *g, const struct graph_segment *s, int32_t layer,

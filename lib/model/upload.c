@@ -13,8 +13,7 @@ enum {
     LANES = 2,
 };
 
-/* ---- pieces, in the order of the tensors ------------------------------------
- */
+/* ---- pieces, in the order of the tensors -------------------------------- */
 
 struct upload {
     const struct gguf_file *file;
@@ -192,8 +191,7 @@ upload_all(struct upload *u, ggml_backend_dev_t device)
     return done;
 }
 
-/* ---- all of them ------------------------------------------------------------
- */
+/* ---- all of them -------------------------------------------------------- */
 
 static uint64_t
 size_of_all(const struct upload *u)

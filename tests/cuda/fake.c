@@ -10,8 +10,7 @@
 
 struct fake_counts fake;
 
-/* ---- work -----------------------------------------------------------------
- */
+/* ---- work --------------------------------------------------------------- */
 
 enum kind {
     LAUNCH,
@@ -149,8 +148,7 @@ flush(struct stream *s, unsigned long ticket)
     fake_close_memory();
 }
 
-/* ---- streams --------------------------------------------------------------
- */
+/* ---- streams ------------------------------------------------------------ */
 
 enum {
     MAX_STREAMS = 256
@@ -226,8 +224,7 @@ cuda_stream_wait(void *stream)
     return fake_leave(st);
 }
 
-/* ---- events ---------------------------------------------------------------
- */
+/* ---- events ------------------------------------------------------------- */
 
 enum cuda_status
 cuda_event_new(void **out)
@@ -299,8 +296,7 @@ cuda_stream_wait_event(void *stream, void *event)
     return fake_leave(st);
 }
 
-/* ---- copies ---------------------------------------------------------------
- */
+/* ---- copies ------------------------------------------------------------- */
 
 static void
 count_copy(bool in, bool out, size_t size)
@@ -363,8 +359,7 @@ cuda_fill(void *p, unsigned char value, size_t size, void *stream)
     return fake_leave(st);
 }
 
-/* ---- launches -------------------------------------------------------------
- */
+/* ---- launches ----------------------------------------------------------- */
 
 void
 cuda_emulate(void *stream, void (*run)(void *arg), const void *arg, size_t size)
@@ -412,8 +407,7 @@ cuda_blas_gemm(void *blas, void *stream, const struct cuda_gemm *g)
     return fake_leave(CUDA_OK);
 }
 
-/* ---- graphs ---------------------------------------------------------------
- */
+/* ---- graphs ------------------------------------------------------------- */
 
 enum cuda_status
 cuda_capture_begin(void *stream)

@@ -54,8 +54,7 @@ test_devices(void)
     ggml_backend_free(backend);
 }
 
-/* ---- buffers ----------------------------------------------------------------
- */
+/* ---- buffers ------------------------------------------------------------ */
 
 static bool
 is_all(const char *p, size_t n, char value)

@@ -70,8 +70,7 @@ session_on(const struct model *m, struct gg_session_params p)
     return s;
 }
 
-/* ---- whatever was done before, and after ----------------------------------
- */
+/* ---- whatever was done before, and after -------------------------------- */
 
 /* What each slot should hold. */
 static int32_t held[SLOTS][CTX];
@@ -170,8 +169,7 @@ test_steps(const struct gg_model *m, const char *what)
     ok(good, "slots hold what they should");
 }
 
-/* ---- one at a time ---------------------------------------------------------
- */
+/* ---- one at a time ------------------------------------------------------ */
 
 static int32_t ids[400];
 

@@ -23,8 +23,7 @@ must(enum gg_status st)
     }
 }
 
-/* ---- YaRN -----------------------------------------------------------------
- */
+/* ---- YaRN --------------------------------------------------------------- */
 
 /* Peng et al. 2023, section 3.2: a pair of wave length l makes r = context / l
  * turns; gamma(r) goes from 0 at beta_slow to 1 at beta_fast. There the ramp is
@@ -77,8 +76,7 @@ test_yarn(void)
        "whose ends may be whole pairs");
 }
 
-/* ---- the user's word ------------------------------------------------------
- */
+/* ---- the user's word ---------------------------------------------------- */
 
 static const struct model_spec llama = { "llama", .n_head_kv = 2, .seed = 3 };
 

@@ -190,8 +190,7 @@ test_empty(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* ---- what is refused ------------------------------------------------------
- */
+/* ---- what is refused ---------------------------------------------------- */
 
 static void
 test_others(const struct gg_model *m)
@@ -439,8 +438,7 @@ test_arguments(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* ---- crashes --------------------------------------------------------------
- */
+/* ---- crashes ------------------------------------------------------------ */
 
 /* Files beside the state and the model; they go. */
 static int

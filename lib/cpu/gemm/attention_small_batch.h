@@ -158,8 +158,7 @@ qk_any_type(enum ggml_type type, const struct cpu_small_batch *p)
         qk_queries(type, 1, p, i);
 }
 
-/* ---- weighted sums of rows ------------------------------------------------
- */
+/* ---- weighted sums of rows ---------------------------------------------- */
 
 #define PV_ROWS    4
 #define PV_VECTORS 8

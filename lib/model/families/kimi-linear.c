@@ -55,8 +55,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->routing.normed = true;
 }
 
-/* ---- tensors ---------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------ */
 
 /* The model has no biases there, though some programs write them. */
 static struct model_linear
@@ -118,8 +117,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     model_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 
-/* ---- delta attention --------------------------------------------------------
- */
+/* ---- delta attention ---------------------------------------------------- */
 
 /* silu(conv(projected)), the n-th third of what is convolved: heads. */
 static struct ggml_tensor *

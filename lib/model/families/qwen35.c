@@ -45,8 +45,7 @@ hparams_next(struct model_keys *keys, struct model_hparams *hp)
     hp->ssm.neighbours = true;
 }
 
-/* ---- tensors ---------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------ */
 
 static void
 find_delta_net(struct model_loader *l, struct model_layer *layer)
@@ -106,8 +105,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         model_find_shared_expert(l, layer, true);
 }
 
-/* ---- the delta rule ---------------------------------------------------------
- */
+/* ---- the delta rule ----------------------------------------------------- */
 
 /* Queries or keys, each repeated for the heads of its group where these are
  * neighbours; ggml_gated_delta_net() goes around the others. */
