@@ -2,6 +2,7 @@
  * however ids come; snapshots, and going back to them */
 #include <stdio.h>
 
+#include "fixtures/reference.h"
 #include "harness/session_test.h"
 
 enum {
@@ -32,6 +33,38 @@ static void
 eval(struct gg_session *s, int32_t slot, int from, int to, float *out)
 {
     eval_ids(s, slot, ids, from, to, out);
+}
+
+/* The formulas in double precision, id by id and all at once. */
+static void
+check_formula(const struct gg_model *m)
+{
+    enum {
+        LENGTH = 100
+    };
+    struct gg_session_params p = { .cache_type = GG_CACHE_F32 };
+    struct gg_session *s = new_session(m, p);
+    struct reference *r = reference_open(scratch_path());
+    double *wanted = r ? malloc(sizeof(*wanted) * LENGTH * V) : NULL;
+    double worst = 0;
+    float out[V];
+
+    okm(r != NULL, "the reference knows it");
+    if (!r)
+        return;
+    reference_logits(r, ids, LENGTH, wanted);
+    for (int i = 0; i < LENGTH; i++) {
+        double e;
+
+        eval(s, 0, i, i + 1, out);
+        e = reference_nmse(out, wanted + i * V, V);
+        worst = e > worst || !(e == e) ? e : worst;
+    }
+    printf("# NMSE %.1e\n", worst);
+    okm(worst < 1e-9, "the logits are those of the formulas");
+    reference_free(r);
+    free(wanted);
+    gg_session_free(s);
 }
 
 static void
@@ -226,6 +259,7 @@ check_model(const char *name)
     }
     m = new_model(&spec);
     in_steps(m, gg_session_params_default(), ids, N, N, truth);
+    check_formula(m);
     check_cuts(m, truth);
     check_many(m);
     check_truncate(m, truth);
