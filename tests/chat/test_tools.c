@@ -520,6 +520,8 @@ test_refused(void)
 {
     const struct gg_chat_template *known = gg_chat_find("chatml");
     static const char source[] = "{{ messages[0].content }}";
+    static const char bytes[] =
+        FOR_MESSAGES "<call>\xff{{ f.name }}|{{ f.arguments | tojson }}" END;
     struct gg_chat_template *t = NULL;
     struct gg_chat_calls *c = NULL;
     struct gg_error err = { "" };
@@ -531,6 +533,11 @@ test_refused(void)
            gg_chat_calls_open(vocab, t, &c, &err) == GG_ERR_UNSUPPORTED &&
            strstr(err.message, "does not show calls"),
        "a template without calls");
+    gg_chat_free(t);
+    ok(gg_chat_parse(bytes, strlen(bytes), &t, &err) == GG_OK &&
+           gg_chat_calls_open(vocab, t, &c, &err) == GG_ERR_UNSUPPORTED &&
+           strstr(err.message, "no text"),
+       "literals that are no text");
     gg_chat_free(t);
 }
 
