@@ -537,6 +537,58 @@ chat_reads(void)
     return !gg_chat_reads(NULL, "a") && !gg_chat_reads(gg_chat_at(0), "a");
 }
 
+static bool
+chat_calls_open(void)
+{
+    struct gg_chat_calls *c = NULL;
+
+    return refused(gg_chat_calls_open(NULL, gg_chat_at(0), &c, &err)) &&
+           refused(gg_chat_calls_open(vocab, NULL, &c, &err)) &&
+           refused(gg_chat_calls_open(vocab, gg_chat_at(0), NULL, &err)) && !c;
+}
+
+static bool
+chat_calls_free(void)
+{
+    gg_chat_calls_free(NULL);
+    return true;
+}
+
+static bool
+chat_calls_name(void)
+{
+    return !*gg_chat_calls_name(NULL);
+}
+
+static bool
+chat_calls_read(void)
+{
+    struct gg_calls_read out;
+    enum gg_status st =
+        gg_chat_calls_read(NULL, NULL, "a", 1, NULL, 0, &out, &err);
+
+    return st == GG_ERR_ARG || st == GG_ERR_UNSUPPORTED;
+}
+
+static bool
+chat_calls_grammar(void)
+{
+    size_t size;
+    enum gg_status st =
+        gg_chat_calls_grammar(NULL, "[]", NULL, NULL, 0, &size, &err);
+
+    return st == GG_ERR_ARG || st == GG_ERR_UNSUPPORTED;
+}
+
+static bool
+session_snapshots(void)
+{
+    size_t bytes = 7;
+
+    return gg_session_snapshots(NULL, &bytes) == 0 && bytes == 0 &&
+           gg_session_snapshots(NULL, NULL) == 0;
+}
+
 /* ---- models -------------------------------------------------------------- */
 
 static bool
@@ -1387,6 +1439,12 @@ static const struct {
     { "gg_chat_render", chat_render },
     { "gg_chat_reasoning", chat_reasoning },
     { "gg_chat_reads", chat_reads },
+    { "gg_chat_calls_open", chat_calls_open },
+    { "gg_chat_calls_free", chat_calls_free },
+    { "gg_chat_calls_name", chat_calls_name },
+    { "gg_chat_calls_read", chat_calls_read },
+    { "gg_chat_calls_grammar", chat_calls_grammar },
+    { "gg_session_snapshots", session_snapshots },
     { "gg_chat_reader_new", chat_reader_new },
     { "gg_chat_reader_free", chat_reader_free },
     { "gg_chat_reader_thinks", chat_reader_thinks },
