@@ -196,7 +196,8 @@ text ',"tools":[{},{}]'
 gg-convert --set 'tokenizer.chat_template.tool_use={% x' named.gguf bad.gguf
 gg-tokenize -m bad.gguf --chat whole.json
 echo "[$?]"
-echo "-- the same in gg-generate"
-gg-tokenize -q --chat --template whole.jinja whole.json |
+echo "-- the same in gg-generate, which would have to read calls back"
+jq 'del(.tools)' whole.json >told.json
+gg-tokenize -q --chat --template whole.jinja told.json |
     gg-loop 'gg-eval -q | gg-sample -n 5 -s 1' | gg-tokenize -q -d >piped
-gg-generate -q --messages --template whole.jinja -n 5 -s 1 -f whole.json | cmp - piped
+gg-generate -q --messages --template whole.jinja -n 5 -s 1 -f told.json | cmp - piped
