@@ -492,7 +492,7 @@ model_cache_row_size(const struct ggml_tensor *t)
 size_t
 model_cache_used(const struct cache *cache)
 {
-    size_t size = 0;
+    size_t size = model_recurrent_used(cache);
 
     for (int32_t i = 0; i < cache->n_layer; i++) {
         const struct cache_layer *l = &cache->layers[i];

@@ -64,7 +64,8 @@ struct cache_snapshot {
 struct cache_recurrent {
     int32_t n_layer; /* that keep a state; 0: there is nothing else here */
     const struct model_layer_hparams *hp;
-    int32_t *at; /* a slot: its row is that after so many ids; -1: unknown */
+    bool *written; /* a slot: its row ever was */
+    int32_t *at;   /* a slot: its row is that after so many ids; -1: unknown */
     struct cache_snapshot *snapshots;
     int32_t n_snapshots;
     uint64_t clock;

@@ -56,10 +56,11 @@ model_recurrent_init(struct cache *cache, const struct model *model)
         return true;
     s->n_snapshots = 2 + cache->n_slots;
     s->at = mem_array((size_t)cache->n_slots, sizeof(*s->at));
+    s->written = mem_array((size_t)cache->n_slots, sizeof(*s->written));
     s->snapshots = mem_array((size_t)s->n_snapshots, sizeof(*s->snapshots));
     for (int32_t i = 0; i < s->n_snapshots && s->snapshots; i++)
         s->snapshots[i].slot = FREE;
-    return s->at && s->snapshots;
+    return s->at && s->written && s->snapshots;
 }
 
 void
@@ -73,6 +74,7 @@ model_recurrent_clear(struct cache *cache)
     }
     mem_free(s->layers);
     mem_free(s->at);
+    mem_free(s->written);
     mem_free(s->snapshots);
     *s = (struct cache_recurrent){ 0 };
 }
@@ -87,6 +89,16 @@ model_recurrent_row_size(const struct cache *cache)
             if (cache->layers[i].states[k])
                 size += cache->layers[i].states[k]->nb[1];
     return size;
+}
+
+size_t
+model_recurrent_used(const struct cache *cache)
+{
+    size_t n = 0;
+
+    for (int32_t i = 0; i < cache->n_slots && cache->recurrent.n_layer; i++)
+        n += cache->recurrent.written[i];
+    return n ? n * model_recurrent_row_size(cache) : 0;
 }
 
 /* Rows of snapshots, when the first one is made: most sessions make none. */
@@ -301,14 +313,19 @@ model_recurrent_begin(struct cache *cache, int32_t slot, int32_t past)
         clear_rows(cache, slot);
     assert(past == 0 || s->at[slot] == past);
     forget_after(s, slot, past);
+    s->written[slot] = true;
     s->at[slot] = UNKNOWN;
 }
 
 void
 model_recurrent_end(struct cache *cache, int32_t slot, int32_t n)
 {
-    if (cache->recurrent.n_layer)
-        cache->recurrent.at[slot] = n;
+    struct cache_recurrent *s = &cache->recurrent;
+
+    if (s->n_layer == 0)
+        return;
+    s->at[slot] = n;
+    s->written[slot] = s->written[slot] || n > 0;
 }
 
 void

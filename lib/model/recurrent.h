@@ -21,6 +21,10 @@ model_recurrent_clear(struct cache *cache); /* takes an empty one */
 size_t
 model_recurrent_row_size(const struct cache *cache);
 
+/* Bytes of the rows of slots that ever were written. */
+size_t
+model_recurrent_used(const struct cache *cache);
+
 /* After how many of its first n ids, at most, the slot could go on. */
 int32_t
 model_recurrent_kept(const struct cache *cache, int32_t slot, int32_t n);

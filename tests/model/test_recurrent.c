@@ -186,12 +186,16 @@ static void
 check_eviction(const struct gg_model *m, const float *truth)
 {
     struct gg_session *s = new_session(m, gg_session_params_default());
-    size_t bytes;
+    size_t bytes, cache;
 
     ism(gg_session_snapshots(s, &bytes), 3, "two snapshots and one a slot");
     okm(bytes > 0, "have bytes");
+    ism((int64_t)gg_session_used(s), 0, "no row was written");
     for (int i = 0; i < 280; i += 40)
         eval(s, 0, i, i + 40, NULL);
+    gg_session_memory(s, &cache, NULL);
+    okm(gg_session_used(s) >= bytes / 3 && gg_session_used(s) <= cache,
+        "and the slot's is now");
     ism(gg_session_truncate(s, 0, 190), 160, "the last three are there");
     ism(gg_session_truncate(s, 0, 159), 0, "and no others");
     okm(goes_on(s, 0, truth), "what follows is right");
