@@ -32,13 +32,15 @@ enum {
                                those rows, by HF_PAIRS */
     HF_ONLY_K = 1 << 20,    /* of keys, by HF_PAIRS */
     HF_ONLY_V = 1 << 21,    /* of values */
-    HF_GROUPED = 1 << 22,   /* and it has them group by group */
+    HF_GROUPED = 1 << 22,   /* and it has them group by group; alone, of a
+                               vector: a row a group */
     HF_LATENT_K = 1 << 23, /* of a matrix that makes keys and values of a latent
                               row, keys: of each head, rows become columns */
     HF_LATENT_V = 1 << 24, /* and values */
     HF_DECAYS = 1 << 25,   /* -exp(x); where it has several dimensions, a column
                             */
-    HF_SQUEEZE = 1 << 26,  /* the middle one of three dimensions is left out */
+    HF_SQUEEZE = 1 << 26,  /* the middle one of three dimensions is left out;
+                              a vector becomes a column */
     /* Of a gated delta rule: rows, or columns, of values become HF_TILED; of
      * what makes all in one, HF_FLAT, or gates. */
     HF_TILED_ROWS = 1 << 27,

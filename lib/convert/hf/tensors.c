@@ -306,6 +306,10 @@ squeeze(struct hf *h, struct conversion *g)
 {
     struct hf_rows *r = &g->rows;
 
+    if (g->first->n_dims == 1) {
+        lay_out_column(g);
+        return;
+    }
     if (r->n_rows != 1) {
         bad_tensor(h, g, "has a shape that fits nothing");
         return;
@@ -313,6 +317,21 @@ squeeze(struct hf *h, struct conversion *g)
     r->n_rows = g->ne[1] = r->n_blocks;
     r->n_blocks = g->ne[2] = 1;
     r->block *= (size_t)r->n_rows;
+}
+
+/* A vector becomes a row for each group. */
+static void
+part_groups(struct hf *h, struct conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (h->delta.n_key < 1 || r->length % h->delta.n_key) {
+        bad_tensor(h, g, "its values are not those of the groups");
+        return;
+    }
+    r->n_rows = g->ne[1] = h->delta.n_key;
+    r->length = g->ne[0] = r->length / h->delta.n_key;
+    r->row = (size_t)r->length;
 }
 
 /* Queries and keys stand in front of values, where there are any. */
@@ -377,6 +396,9 @@ set_recurrent(struct hf *h, struct conversion *g)
         take_latent(h, g);
     if (convert_hf_good(h) && g->how & HF_SQUEEZE)
         squeeze(h, g);
+    if (convert_hf_good(h) && g->how & HF_GROUPED && g->first->n_dims == 1 &&
+        !(g->how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V)))
+        part_groups(h, g);
     if (convert_hf_good(h) && g->how & HF_TILED_ROWS)
         tile_rows(h, g);
     if (convert_hf_good(h) && g->how & HF_TILED_COLUMNS)
