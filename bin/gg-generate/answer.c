@@ -144,11 +144,12 @@ bool
 answer_is_cut(const struct answer *a, char *text, size_t size)
 {
     bool length = gg_text_finish(a->made) == GG_FINISH_LENGTH;
+    enum gg_part part = gg_text_part(a->made);
 
     if ((!length && gg_text_finish(a->made) != GG_FINISH_CONTEXT) ||
         !gg_text_is_open(a->made))
         return false;
-    if (gg_text_part(a->made) != GG_PART_TEXT)
+    if (part != GG_PART_TEXT && part != GG_PART_CALLS)
         say_no_text(a, length, text, size);
     else if (length)
         sampling_say_cut(a->sampling, text, size);

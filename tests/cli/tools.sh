@@ -46,6 +46,13 @@ gg-generate -q --template t.jinja --tools tools.json --tool-choice required -p H
     --tool-calls 3 3>calls
 grep -c '"name":"[a-z]*","arguments"' <calls | sed 's/[1-9][0-9]*/some/'
 
+echo "-- cut within a call"
+gg-generate -q --template t.jinja --tools tools.json --tool-choice units -p Hi -s 1 -n 12 \
+    >/dev/null 2>&1
+echo "[$?]"
+gg-generate -q --template t.jinja --tools tools.json --tool-choice units -p Hi -s 1 -n 12 \
+    2>&1 >/dev/null | grep -c thought
+
 echo "-- each line, each message"
 printf 'a\nb\n' | gg-generate -q --lines --template t.jinja --tools tools.json \
     --tool-choice date -s 1 -n 200
