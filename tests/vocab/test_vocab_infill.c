@@ -96,7 +96,7 @@ check_keys(const char *const keys[3], bool all, const char *want)
 
     make_bpe(&m);
     for (int i = 0; i < (all ? 3 : 2); i++) {
-        char text[8];
+        char text[16];
 
         snprintf(text, sizeof(text), "<%d>", i);
         gguf_set_val_u32(m.gguf, keys[i],
