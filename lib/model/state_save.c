@@ -428,14 +428,15 @@ put_states(struct saver *v, int32_t layer, enum cache_recurrent_tensor which)
     enum gg_status st = next_part(v);
 
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
+        const struct ggml_tensor *t;
         int64_t row;
 
-        if (v->held[i] > 0)
-            st = put_state(v,
-                           model_recurrent_find(&v->session->cache,
-                                                v->state->sequences[i].slot,
-                                                v->held[i], layer, which, &row),
-                           row);
+        if (v->held[i] == 0)
+            continue;
+        t = model_recurrent_find(&v->session->cache,
+                                 v->state->sequences[i].slot, v->held[i], layer,
+                                 which, &row);
+        st = put_state(v, t, row);
     }
     return st;
 }

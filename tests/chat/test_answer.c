@@ -315,7 +315,7 @@ check_memory(const struct gg_vocab *v)
 int
 main(void)
 {
-    struct make m = { .gguf = gguf_init_empty() };
+    struct make m = { 0 };
     struct gg_vocab *v = NULL;
     const char *folder = getenv("GG_TEST_CHAT");
 
