@@ -180,8 +180,17 @@ static const struct gg_state_range gone[] = { { 0, 1 }, { 3, 6 } };
 static const struct gg_state_sequence one = { 0, 0, ids, 20, 0, 20, 0 };
 
 static const struct gg_state states[] = {
-    { true, two, 2, gone, 2, NULL, false, 0 },
-    { false, &one, 1, NULL, 0, "chatml", true, 4.5 },
+    { .numbered = true,
+      .sequences = two,
+      .n_sequences = 2,
+      .forgotten = gone,
+      .n_forgotten = 2 },
+    { .sequences = &one,
+      .n_sequences = 1,
+      .chat = "chatml",
+      .date = 1234567890,
+      .has_mirostat = true,
+      .mirostat = 4.5 },
     { .numbered = true },
 };
 
