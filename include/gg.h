@@ -248,7 +248,7 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 struct gg_encoded *out, struct gg_error *err);
 
 /* Fill in the middle: the same for what stands around a gap, with the marks
- * with which a model is asked for what is in it, in the order in which it was
+ * after which a model writes what is in it, in the order in which it was
  * trained. The suffix follows something, so SentencePiece puts no blank in front
  * of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the vocabulary
  * has no such tokens. */

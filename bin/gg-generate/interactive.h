@@ -14,7 +14,7 @@ struct input {
     bool prompt;   /* there is somebody to read it */
     bool commands; /* so that messages may have several rows, too */
 
-    struct buffer text; /* what was asked for */
+    struct buffer text; /* the message, or the command, read last */
     bool is_block;      /* it stood between """, and is no command */
 };
 

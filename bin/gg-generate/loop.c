@@ -7,7 +7,7 @@
 #include "common/terminal.h"
 #include "gg-generate/generate.h"
 
-/* Ends the tool, where it is less than what was asked for, or only says so. */
+/* Ends the tool, where there are fewer tokens than -n says, or only says so. */
 static void
 say_full(const struct generate *g, size_t more)
 {

@@ -320,8 +320,8 @@ choose_tokens(struct records *w)
 
 /* ---- going on ---- */
 
-/* A record whose answers are plain text has failed, if it has less than what
- * was asked for. In JSON the reason stands in the answer. */
+/* A record whose answers are plain text has failed, if it has fewer tokens than
+ * -n says. In JSON the reason stands in the answer. */
 static bool
 is_too_short(const struct records *w, const struct active *a, char *text,
              size_t size)

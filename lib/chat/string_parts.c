@@ -166,9 +166,16 @@ most_splits(struct chat_run *r, struct chat_value v)
     return n < 0 ? SIZE_MAX : (size_t)n;
 }
 
+/* How a string is cut at a separator, and at white space. */
+typedef void (*split_fn)(struct chat_run *r, struct chat_value out,
+                         const struct chat_string *s,
+                         const struct chat_string *by, size_t most);
+typedef void (*split_words_fn)(struct chat_run *r, struct chat_value out,
+                               const struct chat_string *s, size_t most);
+
 static struct chat_value
-method_split(struct chat_run *r, struct chat_value self,
-             const struct chat_arguments *a)
+split(struct chat_run *r, struct chat_value self,
+      const struct chat_arguments *a, split_fn at, split_words_fn words)
 {
     struct chat_value out = chat_new_list(r, CHAT_LIST);
     size_t most = most_splits(r, a->v[1]);
@@ -177,27 +184,24 @@ method_split(struct chat_run *r, struct chat_value self,
     if (!separator(r, a->v[0], &by) || chat_failed(r))
         return chat_undefined(NULL);
     if (by)
-        split_at(r, out, self.string, by, most);
+        at(r, out, self.string, by, most);
     else
-        split_words(r, out, self.string, most);
+        words(r, out, self.string, most);
     return out;
+}
+
+static struct chat_value
+method_split(struct chat_run *r, struct chat_value self,
+             const struct chat_arguments *a)
+{
+    return split(r, self, a, split_at, split_words);
 }
 
 static struct chat_value
 method_rsplit(struct chat_run *r, struct chat_value self,
               const struct chat_arguments *a)
 {
-    struct chat_value out = chat_new_list(r, CHAT_LIST);
-    size_t most = most_splits(r, a->v[1]);
-    const struct chat_string *by;
-
-    if (!separator(r, a->v[0], &by) || chat_failed(r))
-        return chat_undefined(NULL);
-    if (by)
-        split_from_end(r, out, self.string, by, most);
-    else
-        split_words_from_end(r, out, self.string, most);
-    return out;
+    return split(r, self, a, split_from_end, split_words_from_end);
 }
 
 /* The end of the line that begins at `at`, and where the next begins. */

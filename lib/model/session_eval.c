@@ -39,7 +39,7 @@ check_ids(const struct gg_session *s, const struct gg_chunk *c,
     return st;
 }
 
-/* What an encoder cannot be asked for. */
+/* What an encoder cannot give. */
 static enum gg_status
 check_encoder(const struct gg_session *s, const struct gg_chunk *c,
               struct gg_error *err)

@@ -1,5 +1,5 @@
-/* infill.c - fill in the middle: the ids with which a model is asked for what
- * stands between a prefix and a suffix */
+/* infill.c - fill in the middle: the ids after which a model writes what stands
+ * between a prefix and a suffix */
 #include <string.h>
 
 #include "vocab/vocab.h"
