@@ -357,18 +357,6 @@ model_cache_kept(const struct cache *cache, int32_t slot, int32_t n)
     return p->base[slot] <= first_seen(p->window, n) ? n : 0;
 }
 
-void
-model_cache_cut(struct cache *cache, int32_t slot, int32_t n)
-{
-    model_recurrent_cut(cache, slot, n);
-}
-
-void
-model_cache_evaluated(struct cache *cache, int32_t slot, int32_t n)
-{
-    model_recurrent_end(cache, slot, n);
-}
-
 /* ---- moving rows -------------------------------------------------------- */
 
 static size_t

@@ -154,14 +154,6 @@ model_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
 int32_t
 model_cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 
-/* The slot goes back to its first n ids, after which it could go on. */
-void
-model_cache_cut(struct cache *cache, int32_t slot, int32_t n);
-
-/* Ids for which room was made have been evaluated, up to n of the slot's. */
-void
-model_cache_evaluated(struct cache *cache, int32_t slot, int32_t n);
-
 /* The first n ids' rows of slot `from`, after which it could go on, become
  * those of slot `to`, another one. */
 void

@@ -200,8 +200,8 @@ count_evaluated(struct gg_session *s)
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &b->segments[i];
 
-        model_cache_evaluated(&s->cache, x->slot,
-                              b->positions[x->first + x->n - 1] + 1);
+        model_recurrent_end(&s->cache, x->slot,
+                            b->positions[x->first + x->n - 1] + 1);
     }
 }
 
@@ -367,7 +367,7 @@ keep_what_is_left(struct gg_session *s)
         int32_t kept = model_cache_kept(&s->cache, i, there);
 
         s->slots.there[i] = kept;
-        model_cache_cut(&s->cache, i, kept);
+        model_recurrent_cut(&s->cache, i, kept);
         if (kept < there && !s->slots.kept)
             s->slots.length[i] = kept;
     }

@@ -81,7 +81,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
         return gg_session_length(session, slot);
     n = model_session_kept(session, slot, n);
     model_slots_cut(&session->slots, slot, n);
-    model_cache_cut(&session->cache, slot, session->slots.there[slot]);
+    model_recurrent_cut(&session->cache, slot, session->slots.there[slot]);
     return n;
 }
 
@@ -98,7 +98,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
     if (session->slots.there[to] > 0 && to != from)
         model_cache_copy(&session->cache, to, from, session->slots.there[to]);
     else
-        model_cache_cut(&session->cache, to, session->slots.there[to]);
+        model_recurrent_cut(&session->cache, to, session->slots.there[to]);
     return n;
 }
 

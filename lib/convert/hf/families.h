@@ -111,6 +111,11 @@ extern const struct hf_name convert_hf_attention_pairs[]; /* by HF_PAIRS */
 extern const struct hf_name convert_hf_head_norms[];
 extern const struct hf_name convert_hf_norms[];
 extern const struct hf_name convert_hf_mlp[]; /* mlp.gate_proj, ... */
+/* Of mixtures, all optional: one tensor an expert; layers without experts; the
+ * experts of all ids. */
+extern const struct hf_name convert_hf_expert_names[];
+extern const struct hf_name convert_hf_dense_names[];
+extern const struct hf_name convert_hf_shared_names[];
 
 /* encoder_keys.c. */
 void

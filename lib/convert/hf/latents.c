@@ -48,25 +48,11 @@ static const struct hf_name latent_whole[] = {
     { "self_attn.kv_b_proj", "attn_kv_b", 0 },
     { 0 },
 };
-static const struct hf_name mixture[] = {
-    { "mlp.gate", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
-    { "mlp.gate.e_score_correction_bias", "exp_probs_b.bias",
-      HF_EXACT | HF_F32 | HF_OPTIONAL },
-    { "mlp.experts.%d.gate_proj", "ffn_gate_exps", HF_OPTIONAL },
-    { "mlp.experts.%d.up_proj", "ffn_up_exps", HF_OPTIONAL },
-    { "mlp.experts.%d.down_proj", "ffn_down_exps", HF_OPTIONAL },
+/* Of models that keep all experts in one tensor. */
+static const struct hf_name fused[] = {
     { "mlp.experts.gate_up_proj", "ffn_gate_up_exps.weight",
       HF_EXACT | HF_OPTIONAL },
     { "mlp.experts.down_proj", "ffn_down_exps.weight", HF_EXACT | HF_OPTIONAL },
-    { "mlp.shared_experts.gate_proj", "ffn_gate_shexp", HF_OPTIONAL },
-    { "mlp.shared_experts.up_proj", "ffn_up_shexp", HF_OPTIONAL },
-    { "mlp.shared_experts.down_proj", "ffn_down_shexp", HF_OPTIONAL },
-    { 0 },
-};
-static const struct hf_name dense[] = {
-    { "mlp.gate_proj", "ffn_gate", HF_OPTIONAL },
-    { "mlp.up_proj", "ffn_up", HF_OPTIONAL },
-    { "mlp.down_proj", "ffn_down", HF_OPTIONAL },
     { 0 },
 };
 
@@ -338,11 +324,14 @@ keys_kimi(struct hf *h)
 
 #define DEEPSEEK2                                                              \
     "deepseek2", "model.layers.", convert_hf_usual,                            \
-        { latent, convert_hf_norms, mixture, dense }, .activations = "silu"
+        { latent, convert_hf_norms,        convert_hf_expert_names,            \
+          fused,  convert_hf_shared_names, convert_hf_dense_names },           \
+        .activations = "silu"
 #define MISTRAL4                                                               \
     "mistral4", "model.layers.", convert_hf_usual,                             \
-        { latent, convert_hf_norms, mixture, dense }, .activations = "silu",   \
-                                                      .keys = keys_mistral4
+        { latent, convert_hf_norms,        convert_hf_expert_names,            \
+          fused,  convert_hf_shared_names, convert_hf_dense_names },           \
+        .activations = "silu", .keys = keys_mistral4
 
 const struct hf_family convert_hf_latents[] = {
     { "DeepseekV2ForCausalLM", DEEPSEEK2, .keys = keys_deepseek2 },
@@ -355,7 +344,7 @@ const struct hf_family convert_hf_latents[] = {
       "minicpm3",
       "model.layers.",
       convert_hf_usual,
-      { latent_whole, convert_hf_norms, dense },
+      { latent_whole, convert_hf_norms, convert_hf_dense_names },
       .epsilon = 1e-5,
       .activations = "silu",
       .tied = true,
@@ -364,7 +353,8 @@ const struct hf_family convert_hf_latents[] = {
       "kimi-linear",
       "model.layers.",
       convert_hf_usual,
-      { latent, convert_hf_norms, kimi_delta, kimi_mixture, dense },
+      { latent, convert_hf_norms, kimi_delta, kimi_mixture,
+        convert_hf_dense_names },
       .epsilon = 1e-5,
       .activations = "silu",
       .positions = true, /* none, in fact */

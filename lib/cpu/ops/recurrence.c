@@ -246,13 +246,6 @@ matrix_recurrence(const struct ggml_tensor *dst, int n, int64_t rows_at_once)
                                 .rows_at_once = rows_at_once };
 }
 
-static const float *
-sequence_state(const struct ggml_tensor *state, const struct recurrence *s,
-               const struct row_block *u)
-{
-    return (const float *)state->data + u->seq * state_size(s);
-}
-
 static void
 step_wkv7(const struct cpu_task *t, struct ggml_tensor *dst,
           const struct row_block *u, int64_t token, struct cpu_recurrence *p)
@@ -346,43 +339,50 @@ recurrence_of(const struct ggml_tensor *dst)
     }
 }
 
-/* The state that the block's sequence begins with. */
+/* The number of the source that is the state. */
+static int
+state_source(const struct ggml_tensor *dst)
+{
+    switch (dst->op) {
+    case GGML_OP_SSM_SCAN:
+        return 0;
+    case GGML_OP_GATED_DELTA_NET:
+        return 5;
+    case GGML_OP_RWKV_WKV7:
+        return 6;
+    default:
+        return outer_state(dst);
+    }
+}
+
+/* What the block's sequence begins with; of SSM_SCAN an id says which it is. */
 static const float *
 first_state(const struct ggml_tensor *dst, const struct recurrence *s,
             const struct row_block *u)
 {
-    switch (dst->op) {
-    case GGML_OP_GATED_DELTA_NET:
-        return at(dst->src[5], 0, 0, u->seq);
-    case GGML_OP_SSM_SCAN:
-        return at(dst->src[0], 0, 0,
-                  ((const int32_t *)dst->src[6]->data)[u->seq]);
-    case GGML_OP_RWKV_WKV7:
-        return sequence_state(dst->src[6], s, u);
-    default:
-        return sequence_state(dst->src[outer_state(dst)], s, u);
-    }
+    const struct ggml_tensor *ids = dst->src[6];
+    int64_t i = dst->op == GGML_OP_SSM_SCAN
+                    ? ((const int32_t *)ids->data)[u->seq]
+                    : u->seq;
+
+    return (const float *)dst->src[state_source(dst)]->data + i * state_size(s);
 }
 
 static void
 compute_block(const struct cpu_task *t, struct ggml_tensor *dst,
               const struct recurrence *s, const struct row_block *u)
 {
+    static const step_fn steps[GGML_OP_COUNT] = {
+        [GGML_OP_GATED_DELTA_NET] = step_delta,
+        [GGML_OP_SSM_SCAN] = step_scan,
+        [GGML_OP_RWKV_WKV7] = step_wkv7,
+    };
     const float *state = first_state(dst, s, u);
 
-    switch (dst->op) {
-    case GGML_OP_GATED_DELTA_NET:
-        recur_block(t, dst, s, u, state, step_delta);
-        break;
-    case GGML_OP_SSM_SCAN:
-        recur_block(t, dst, s, u, state, step_scan);
-        break;
-    case GGML_OP_RWKV_WKV7:
-        recur_block(t, dst, s, u, state, step_wkv7);
-        break;
-    default:
+    if (steps[dst->op])
+        recur_block(t, dst, s, u, state, steps[dst->op]);
+    else
         recur_outer_block(t, dst, s, u, state);
-    }
 }
 
 static void
