@@ -1,0 +1,187 @@
+/* fetch.c - brings a model to where -m finds it, whole or not at all */
+#include <config.h>
+
+#include "gg-fetch/fetch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gg-fetch/plan.h"
+
+/* ---- folders ------------------------------------------------------------- */
+
+/* All folders in front of the last slash of the path. */
+static void
+make_folders(const char *path)
+{
+    char *copy = strdup(path);
+
+    if (!copy)
+        cli_die("out of memory");
+    for (char *p = copy + 1; *copy && *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0777) && errno != EEXIST && errno != EISDIR)
+            cli_die("%s: %s", copy, strerror(errno));
+        *p = '/';
+    }
+    free(copy);
+}
+
+static void
+move(const char *from, const char *to)
+{
+    if (rename(from, to))
+        cli_die("%s: %s", to, strerror(errno));
+}
+
+/* ---- a plan is carried out ----------------------------------------------- */
+
+/* True if all of a folder is there; another one of its name ends the tool. */
+static bool
+folder_is_there(const struct plan *plan)
+{
+    struct stat st;
+
+    if (stat(plan->folder, &st))
+        return false;
+    for (size_t i = 0; i < plan->n; i++) {
+        struct part p = plan->p[i];
+        struct buffer path = { 0 };
+
+        buffer_format(&path, "%s%s", plan->folder,
+                      p.final + strlen(plan->built));
+        buffer_char(&path, '\0');
+        p.final = path.p;
+        if (!part_is_there(&p, false))
+            cli_die("%s: is not there, though the folder is", path.p);
+        buffer_clear(&path);
+    }
+    return true;
+}
+
+/* Each file gets its name, then the folder. */
+static void
+fetch_folder(struct plan *plan)
+{
+    if (folder_is_there(plan))
+        return;
+    for (size_t i = 0; i < plan->n; i++) {
+        make_folders(plan->p[i].final);
+        if (part_is_there(&plan->p[i], true))
+            continue;
+        part_fetch(&plan->p[i]);
+        move(plan->p[i].path, plan->p[i].final);
+    }
+    ticker_end(&plan->ticker);
+    move(plan->built, plan->folder);
+}
+
+/* All files get their names once all are whole, the first one last: who finds
+ * it finds the others. */
+static void
+fetch_files(struct plan *plan, bool replace)
+{
+    bool *there = cli_alloc(NULL, plan->n, sizeof(*there));
+
+    make_folders(plan->p[0].final);
+    for (size_t i = 0; i < plan->n; i++) {
+        there[i] = part_is_there(&plan->p[i], replace);
+        if (!there[i])
+            part_fetch(&plan->p[i]);
+    }
+    ticker_end(&plan->ticker);
+    for (size_t i = plan->n; i-- > 0;)
+        if (!there[i])
+            move(plan->p[i].path, plan->p[i].final);
+    free(there);
+}
+
+static void
+show_plan(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct part *p = &plan->p[i];
+        char url[1024];
+
+        if (p->has_size)
+            printf("%llu", (unsigned long long)p->size);
+        printf("\t%s\t%s\n",
+               gg_escape(url, sizeof(url), p->url, strlen(p->url)),
+               plan->folder ? plan->folder : p->final);
+    }
+}
+
+static void
+show_model(const char *want, uint64_t bytes, size_t n_files, const char *first)
+{
+    char a[256], b[1024];
+
+    printf("%s\t%llu\t%zu\t%s\n", gg_escape(a, sizeof(a), want, strlen(want)),
+           (unsigned long long)bytes, n_files,
+           gg_escape(b, sizeof(b), first, strlen(first)));
+}
+
+static void
+carry_out(struct plan *plan, const struct fetch_options *o)
+{
+    if (o->dry_run) {
+        show_plan(plan);
+        return;
+    }
+    ticker_start(&plan->ticker, o->quiet);
+    if (plan->folder)
+        fetch_folder(plan);
+    else
+        fetch_files(plan, o->output);
+    if (plan->p[0].sum.kind == SUM_NONE && !o->quiet)
+        cli_warn("%s: nothing verifies what came: --sha256 would",
+                 plan->p[0].name);
+    printf("%s\n", plan_result(plan));
+}
+
+static void
+run_repository(const struct hub_source *s, const struct fetch_options *o)
+{
+    struct repository files = { 0 };
+    struct plan plan;
+    char *revision;
+
+    hub_files(s, &files, &revision);
+    if (o->list) {
+        repository_list(&files, show_model);
+    } else {
+        plan_repository(&plan, s, &files, revision, o);
+        carry_out(&plan, o);
+        plan_clear(&plan);
+    }
+    repository_clear(&files);
+    free(revision);
+}
+
+void
+fetch_run(const char *source, const struct fetch_options *o)
+{
+    struct hub_source s;
+    struct plan plan;
+
+    http_start(&o->http);
+    if (hub_read_source(source, &s)) {
+        run_repository(&s, o);
+        hub_source_clear(&s);
+        return;
+    }
+    if (strncasecmp(source, "https://", 8) != 0 &&
+        strncasecmp(source, "http://", 7) != 0)
+        cli_misuse("%s: neither hf:OWNER/NAME nor an URL", source);
+    if (o->list)
+        cli_misuse("--list lists a repository, hf:OWNER/NAME");
+    plan_url(&plan, source, o);
+    carry_out(&plan, o);
+    plan_clear(&plan);
+}

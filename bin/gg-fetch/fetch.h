@@ -1,0 +1,29 @@
+/* fetch.h - brings models to where -m finds them, and says where they are */
+#ifndef FETCH_FETCH_H
+#define FETCH_FETCH_H
+
+#include "gg-fetch/http.h"
+#include "gg-fetch/repository.h"
+
+struct fetch_options {
+    const char *dir, *output; /* NULL: the standard folder, the file's name */
+    const char *sha256;       /* of an URL's file; NULL: not known */
+    bool list, dry_run, where, quiet;
+    struct http_options http;
+};
+
+/* Fetches the model, or prints what would be done; prints the path of what is
+ * there then. Ends the tool where that fails. */
+void
+fetch_run(const char *source, const struct fetch_options *o);
+
+/* Prints the path of a model that is on this machine: where -m looks, in the
+ * hub's cache, or among ollama's. */
+void
+fetch_where(const char *name);
+
+/* The hub's cache; the caller frees it. NULL: there is none. */
+char *
+fetch_hub_cache(void);
+
+#endif

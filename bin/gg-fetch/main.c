@@ -1,0 +1,71 @@
+/* main.c - gg-fetch: brings a model to this machine */
+#include <config.h>
+
+#include <stddef.h>
+
+#include "common/options.h"
+#include "gg-fetch/fetch.h"
+
+const char cli_name[] = "gg-fetch";
+
+static const char usage[] =
+    "Usage: gg-fetch [OPTION]... hf:OWNER/NAME[@REVISION][:WHICH]\n"
+    "  or:  gg-fetch [OPTION]... URL\n"
+    "  or:  gg-fetch --where NAME\n"
+    "Fetch a model to where -m of the other tools finds it, verify it, and "
+    "print "
+    "its\npath.\n"
+    "\n";
+
+#define AT(field) .at = offsetof(struct fetch_options, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "list", 'l', CLI_FLAG, NULL,
+      "print the models of the repository: WHICH, bytes, files, the first file",
+      AT(list) },
+    { "dry-run", 0, CLI_FLAG, NULL,
+      "print what would be fetched: bytes, URL, path", AT(dry_run),
+      .not_with = "list" },
+    { "where", 0, CLI_FLAG, NULL,
+      "print the path of a model on this machine: also of the hub's cache "
+      "and of ollama's", AT(where),
+      .not_with = "list|dry-run|dir|output|sha256" },
+    { "dir", 0, CLI_TEXT, "DIR",
+      "the folder to put it in (else $GG_MODEL_PATH's first, or "
+      "$XDG_DATA_HOME/gg)", AT(dir), .not_with = "output" },
+    { "output", 'o', CLI_TEXT, "FILE",
+      "the file to make of it, replaced if it is there", AT(output) },
+    { "sha256", 0, CLI_TEXT, "HEX", "the SHA-256 of the file of an URL",
+      AT(sha256) },
+    { "retries", 0, CLI_INT, "N",
+      "how often it tries again without any progress (4)",
+      AT(http.retries), 0, 100 },
+    { "quiet", 'q', CLI_FLAG, NULL, "show no progress and no notes",
+      AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "say why it tries again",
+      AT(http.verbose) },
+    CLI_HELP_AND_VERSION,
+    { 0 },
+};
+/* clang-format on */
+
+int
+main(int argc, char **argv)
+{
+    static const struct cli_tool tool = { usage, rows, 23, false };
+    struct fetch_options o = { .http.retries = 4 };
+    int first;
+
+    cli_start();
+    first = cli_parse(argc, argv, &tool, &o);
+    if (first == argc)
+        cli_misuse("no model is named");
+    if (first + 1 < argc)
+        cli_misuse("one model at a time: %s is one too many", argv[first + 1]);
+    if (o.where)
+        fetch_where(argv[first]);
+    else
+        fetch_run(argv[first], &o);
+    return cli_finish(EXIT_SUCCESS);
+}
