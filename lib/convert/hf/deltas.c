@@ -17,7 +17,6 @@ enum {
     MAX_LENGTH = 1 << 16,
     MAX_CONV = 64,
     MAX_FF = 1 << 24,
-    MAMBA_CTX = 1 << 20, /* as long as one likes */
     PERIOD = 4,
     SECTIONS = 4,
 };
@@ -125,27 +124,6 @@ static const struct hf_name lfm_mixture[] = {
     { "feed_forward.experts.%d.w1", "ffn_gate_exps", HF_OPTIONAL },
     { "feed_forward.experts.%d.w3", "ffn_up_exps", HF_OPTIONAL },
     { "feed_forward.experts.%d.w2", "ffn_down_exps", HF_OPTIONAL },
-    { 0 },
-};
-
-/* Mamba 2: state spaces alone. */
-static const struct hf_name mamba_whole[] = {
-    { "backbone.embeddings", "token_embd", 0 },
-    { "backbone.norm_f", "output_norm", 0 },
-    { "lm_head", "output", HF_OPTIONAL },
-    { 0 },
-};
-static const struct hf_name mamba[] = {
-    { "norm", "attn_norm", 0 },
-    { "mixer.in_proj", "ssm_in", 0 },
-    { "mixer.conv1d.weight", "ssm_conv1d.weight",
-      HF_EXACT | HF_F32 | HF_SQUEEZE },
-    { "mixer.conv1d.bias", "ssm_conv1d.bias", HF_EXACT | HF_F32 | HF_OPTIONAL },
-    { "mixer.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 },
-    { "mixer.A_log", "ssm_a", HF_EXACT | HF_F32 | HF_DECAYS | HF_SQUEEZE },
-    { "mixer.D", "ssm_d", HF_EXACT | HF_F32 | HF_SQUEEZE },
-    { "mixer.norm.weight", "ssm_norm.weight", HF_EXACT | HF_F32 | HF_GROUPED },
-    { "mixer.out_proj", "ssm_out", 0 },
     { 0 },
 };
 
@@ -324,35 +302,6 @@ keys_lfm_moe(struct hf *h)
                       "routed_scaling_factor: is 1 here");
 }
 
-/* ---- Mamba 2 ------------------------------------------------------------- */
-
-static void
-keys_mamba2(struct hf *h)
-{
-    struct core_json_keys *c = &h->config;
-    const json_t *limits = core_json_array_of(c, "time_step_limit");
-    int64_t inner = (int64_t)h->n_head * h->d_head;
-
-    if (core_json_int(c, "expand", 1, 64, 2) * h->n_embd != inner)
-        core_json_bad(c, GG_ERR_UNSUPPORTED,
-                      "num_heads: times head_dim is not expand times "
-                      "hidden_size");
-    if (json_number_value(json_array_get(limits, 0)) != 0)
-        core_json_bad(c, GG_ERR_UNSUPPORTED, "time_step_limit: begins with 0");
-    h->n_ctx = MAMBA_CTX;
-    h->delta.n_key = number(h, "n_groups", MAX_LENGTH, 1);
-    convert_hf_set_u32(h, "feed_forward_length", 0);
-    convert_hf_set_u32(h, "attention.head_count", 0);
-    convert_hf_set_u32(h, "attention.head_count_kv", 0);
-    convert_hf_set_u32(h, "ssm.conv_kernel",
-                       number(h, "conv_kernel", MAX_CONV, 4));
-    convert_hf_set_u32(h, "ssm.inner_size", inner);
-    convert_hf_set_u32(h, "ssm.state_size",
-                       number(h, "state_size", MAX_LENGTH, 128));
-    convert_hf_set_u32(h, "ssm.time_step_rank", h->n_head);
-    convert_hf_set_u32(h, "ssm.group_count", h->delta.n_key);
-}
-
 /* ---- the table ----------------------------------------------------------- */
 
 #define QWEN35                                                                 \
@@ -374,15 +323,6 @@ const struct hf_family convert_hf_deltas[] = {
       .any_layers = true,
       .left_out = left,
       .keys = keys_next },
-    { "Mamba2ForCausalLM",
-      "mamba2",
-      "backbone.layers.",
-      mamba_whole,
-      { mamba },
-      .epsilon = 1e-5,
-      .activations = "silu",
-      .positions = true, /* none, in fact */
-      .keys = keys_mamba2 },
     { "Lfm2ForCausalLM",
       "lfm2",
       "model.layers.",

@@ -569,6 +569,8 @@ static const struct hf_family *const tables[] = {
     convert_hf_llamas,
     convert_hf_latents,
     convert_hf_deltas,
+    convert_hf_states,
+    convert_hf_hybrids,
 };
 
 static bool
@@ -585,7 +587,8 @@ convert_hf_family_find(const char *model, struct core_json_keys *config)
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const struct hf_family *f = tables[i]; f->model; f++)
             if (!strcmp(f->model, model) &&
-                (!f->setting || is_set(config, f->setting)))
+                (!f->setting || is_set(config, f->setting)) &&
+                (!f->counts || f->counts(config)))
                 return f;
     return NULL;
 }

@@ -37,8 +37,7 @@ enum {
     HF_LATENT_K = 1 << 23, /* of a matrix that makes keys and values of a latent
                               row, keys: of each head, rows become columns */
     HF_LATENT_V = 1 << 24, /* and values */
-    HF_DECAYS = 1 << 25,   /* -exp(x); where it has several dimensions, a column
-                            */
+    HF_DECAYS = 1 << 25,   /* -exp(x); where it has four dimensions, a column */
     HF_SQUEEZE = 1 << 26,  /* the middle one of three dimensions is left out;
                               a vector becomes a column */
     /* Of a gated delta rule: rows, or columns, of values become HF_TILED; of
@@ -87,13 +86,19 @@ struct hf_family {
     /* The line counts where the configuration has this setting, and it is
      * neither null nor 0; NULL: always. */
     const char *setting;
+    bool (*counts)(struct core_json_keys *config); /* or where this says so */
+    /* Multipliers that are in the weights of files: sets .bands of the rows
+     * that become tensor `to`. NULL: there are none. */
+    void (*scale)(struct hf *h, const char *to, struct hf_rows *rows);
+    bool no_heads;               /* of attention: the configuration has none */
     const char *to;              /* "enc.blk."; NULL: "blk." */
     const char *const *left_out; /* parts of names; ended by NULL; or NULL */
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
- * patterns.c, windows.c, llamas.c, latents.c, deltas.c. */
+ * patterns.c, windows.c, llamas.c, latents.c, deltas.c, states.c,
+ * hybrids.c. */
 extern const struct hf_family convert_hf_encoders[];
 extern const struct hf_family convert_hf_dense[];
 extern const struct hf_family convert_hf_mixtures[];
@@ -103,6 +108,8 @@ extern const struct hf_family convert_hf_windows[];
 extern const struct hf_family convert_hf_llamas[];
 extern const struct hf_family convert_hf_latents[];
 extern const struct hf_family convert_hf_deltas[];
+extern const struct hf_family convert_hf_states[];
+extern const struct hf_family convert_hf_hybrids[];
 
 /* Lists of names that several families have. */
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
@@ -116,6 +123,9 @@ extern const struct hf_name convert_hf_mlp[]; /* mlp.gate_proj, ... */
 extern const struct hf_name convert_hf_expert_names[];
 extern const struct hf_name convert_hf_dense_names[];
 extern const struct hf_name convert_hf_shared_names[];
+/* Of Granite with experts. */
+extern const struct hf_name convert_hf_granite_experts[];
+extern const struct hf_name convert_hf_granite_shared[];
 
 /* encoder_keys.c. */
 void

@@ -93,6 +93,10 @@ read_heads(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
+    if (h->family->no_heads) {
+        h->n_head = h->n_head_kv = h->d_head = 1;
+        return;
+    }
     h->n_head = (int32_t)core_json_int(
         c, "num_attention_heads|n_head|num_heads|n_heads", 1, MAX_HEADS, 0);
     h->n_head_kv = (int32_t)core_json_int(
@@ -120,6 +124,17 @@ read_ff(struct hf *h)
     return (int32_t)n;
 }
 
+/* Of those that name each; 0: none is named. */
+static int64_t
+count_layers(struct core_json_keys *c)
+{
+    const char *pattern = core_json_text(c, "hybrid_override_pattern", "");
+    size_t n = json_array_size(core_json_array_of(c, "layers_block_type"));
+
+    n = n ? n : strlen(pattern);
+    return n < MAX_LAYERS ? (int64_t)n : 0;
+}
+
 static void
 read_numbers(struct hf *h)
 {
@@ -133,7 +148,8 @@ read_numbers(struct hf *h)
     h->n_embd =
         (int32_t)core_json_int(c, "hidden_size|n_embd|d_model", 1, MAX_EMBD, 0);
     h->n_layer = (int32_t)core_json_int(
-        c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS, 0);
+        c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS,
+        count_layers(c));
     h->n_ff = read_ff(h);
     read_heads(h);
 }

@@ -48,6 +48,11 @@ static const struct hf_name latent_whole[] = {
     { "self_attn.kv_b_proj", "attn_kv_b", 0 },
     { 0 },
 };
+static const struct hf_name plain_mlp[] = {
+    { "mlp.up_proj", "ffn_up", 0 },
+    { "mlp.down_proj", "ffn_down", 0 },
+    { 0 },
+};
 /* Of models that keep all experts in one tensor. */
 static const struct hf_name fused[] = {
     { "mlp.experts.gate_up_proj", "ffn_gate_up_exps.weight",
@@ -237,6 +242,12 @@ keys_minicpm3(struct hf *h)
                       "256 in minicpm3");
 }
 
+static void
+keys_plm(struct hf *h)
+{
+    h->n_rot = set_latent(h, false);
+}
+
 /* ---- Kimi Linear --------------------------------------------------------- */
 
 /* Counted from 1 in the one object, or by name. */
@@ -349,6 +360,13 @@ const struct hf_family convert_hf_latents[] = {
       .activations = "silu",
       .tied = true,
       .keys = keys_minicpm3 },
+    { "PLMForCausalLM",
+      "plm",
+      "model.layers.",
+      convert_hf_usual,
+      { latent_whole, convert_hf_norms, plain_mlp },
+      .activations = "relu2",
+      .keys = keys_plm },
     { "KimiLinearForCausalLM",
       "kimi-linear",
       "model.layers.",

@@ -99,7 +99,7 @@ static const struct hf_name afmoe[] = {
     { "mlp.expert_bias", "exp_probs_b.bias", HF_EXACT | HF_F32 | HF_OPTIONAL },
     { 0 },
 };
-static const struct hf_name granite[] = {
+const struct hf_name convert_hf_granite_experts[] = {
     { "block_sparse_moe.router.layer", "ffn_gate_inp", HF_F32 },
     { "block_sparse_moe.input_linear.weight", "ffn_gate_exps.weight",
       HF_EXACT | HF_GATES },
@@ -110,7 +110,7 @@ static const struct hf_name granite[] = {
     { 0 },
 };
 
-static const struct hf_name granite_shared[] = {
+const struct hf_name convert_hf_granite_shared[] = {
     { "shared_mlp.input_linear.weight", "ffn_gate_shexp.weight",
       HF_EXACT | HF_GATES | HF_OPTIONAL },
     { "shared_mlp.input_linear.weight", "ffn_up_shexp.weight",
@@ -479,14 +479,16 @@ const struct hf_family convert_hf_mixtures[] = {
       "granitemoe",
       "model.layers.",
       convert_hf_usual,
-      { convert_hf_attention_pairs, convert_hf_norms, granite },
+      { convert_hf_attention_pairs, convert_hf_norms,
+        convert_hf_granite_experts },
       .activations = "silu",
       .keys = keys_granite },
     { "GraniteMoeSharedForCausalLM",
       "granitemoe",
       "model.layers.",
       convert_hf_usual,
-      { convert_hf_attention_pairs, convert_hf_norms, granite, granite_shared },
+      { convert_hf_attention_pairs, convert_hf_norms,
+        convert_hf_granite_experts, convert_hf_granite_shared },
       .activations = "silu",
       .keys = keys_granite_shared },
     { "Glm4MoeForCausalLM",

@@ -157,10 +157,20 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
     }
 }
 
+/* What row i of a block is multiplied by. */
+static float
+multiplier(const struct hf_rows *r, int64_t i)
+{
+    for (int k = 0; k < r->n_bands; k++)
+        if (i < r->bands[k].end)
+            return r->bands[k].by;
+    return 1;
+}
+
 /* As copy_elements(), where it becomes floats, or BF16. */
 static void
-convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
-        size_t length, enum ggml_type type, uint8_t *out)
+convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
+        size_t at, size_t length, enum ggml_type type, uint8_t *out)
 {
     size_t size = ggml_type_size(type), n;
     float x[PIECE];
@@ -172,34 +182,38 @@ convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
             x[k] += r->add;
         for (size_t k = 0; r->decays && k < n; k++)
             x[k] = -expf(x[k]);
+        for (size_t k = 0; by != 1 && k < n; k++)
+            x[k] *= by;
         put_floats(x, n, type, out + i * size);
     }
 }
 
 /* n values of a row, from `at` on. */
 static void
-make_values(const struct hf_rows *r, const struct safetensors_tensor *t,
-            size_t at, size_t n, enum ggml_type type, uint8_t *out)
+make_values(const struct hf_rows *r, float by,
+            const struct safetensors_tensor *t, size_t at, size_t n,
+            enum ggml_type type, uint8_t *out)
 {
     if (type == GGML_TYPE_MXFP4)
         convert_hf_pack_mxfp4(t, at, n, out);
-    else if (t->type == type && r->add == 0 && !r->decays)
+    else if (t->type == type && r->add == 0 && !r->decays && by == 1)
         copy_elements(t, at, r->step, n, out);
     else
-        convert(r, t, at, n, type, out);
+        convert(r, by, t, at, n, type, out);
 }
 
 /* Heads of columns that change places. */
 static void
-make_tiled(const struct hf_rows *r, const struct safetensors_tensor *t,
-           size_t at, enum ggml_type type, uint8_t *out)
+make_tiled(const struct hf_rows *r, float by,
+           const struct safetensors_tensor *t, size_t at, enum ggml_type type,
+           uint8_t *out)
 {
     size_t groups = (size_t)r->n_groups, each = (size_t)r->n_each;
     size_t d = (size_t)r->length / (groups * each), head;
 
     for (size_t i = 0; i < groups * each; i++) {
         head = i % groups * each + i / groups;
-        make_values(r, t, at + head * d * r->step, d, type,
+        make_values(r, by, t, at + head * d * r->step, d, type,
                     out + i * d * ggml_type_size(type));
     }
 }
@@ -220,11 +234,12 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         const struct safetensors_tensor *t = r->from[r->n_from > 1 ? block : 0];
         size_t at = r->first + (size_t)block * r->block +
                     (size_t)source_row(r, i % r->n_rows) * r->row;
+        float by = multiplier(r, i % r->n_rows);
 
         if (r->n_groups > 0)
-            make_tiled(r, t, at, type, to);
+            make_tiled(r, by, t, at, type, to);
         else
-            make_values(r, t, at, (size_t)r->length, type, to);
+            make_values(r, by, t, at, (size_t)r->length, type, to);
     }
 }
 

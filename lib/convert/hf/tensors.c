@@ -54,7 +54,7 @@ lay_out_tensor(struct hf *h, struct conversion *g)
     struct hf_rows *r = &g->rows;
     int n = t->n_dims;
 
-    if (n > 1 && g->how & HF_DECAYS) {
+    if (n > 3 && g->how & HF_DECAYS) {
         lay_out_column(g);
         return;
     }
@@ -478,6 +478,8 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
     }
     if (how & HF_PLUS_1)
         g.rows.add = 1;
+    if (convert_hf_good(h) && h->family->scale)
+        h->family->scale(h, name, &g.rows);
     convert_hf_add(h, name,
                    convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32,
                    g.ne, &g.rows);

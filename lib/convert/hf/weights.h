@@ -57,6 +57,10 @@ enum hf_order {
                  queries, all keys, all values */
 };
 
+enum {
+    HF_BANDS = 5,
+};
+
 /* Where the values of a tensor come from: blocks of n_rows rows, one after
  * the other; all numbers in values. */
 struct hf_rows {
@@ -75,6 +79,12 @@ struct hf_rows {
     int32_t n_groups, n_each;
     float add;
     bool decays; /* x is -exp(x) here */
+    /* Rows of a block, up to `end` of the band, are multiplied. */
+    struct {
+        int64_t end;
+        float by;
+    } bands[HF_BANDS];
+    int n_bands;
 };
 
 /* Writes rows first .. first + n - 1 of them all. */
