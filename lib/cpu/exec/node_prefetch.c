@@ -3,6 +3,7 @@
 #include "cpu/exec/node_prefetch.h"
 
 #include "core/mem.h"
+#include "cpu/ops/op_table.h"
 #include "cpu/prefetch.h"
 #include "tensor/tensor.h"
 
@@ -17,7 +18,7 @@ add_span(struct cpu_jobs *jobs, int first, const void *p, size_t n)
     if (jobs->n_spans - first == MOST_SPANS)
         return true;
     for (int i = first; i < jobs->n_spans; i++)
-        if (jobs->spans[i].at == p)
+        if (jobs->spans[i].at == p && jobs->spans[i].n == n)
             return true;
     if (!mem_grow(&jobs->spans, &jobs->spans_cap, (size_t)jobs->n_spans + 1,
                   sizeof(*jobs->spans)))
@@ -26,8 +27,8 @@ add_span(struct cpu_jobs *jobs, int first, const void *p, size_t n)
     return true;
 }
 
-/* A node and its sources; of one that one thread computes the constants, too.
- */
+/* A node and its sources; of one that one thread computes the constants, too,
+ * and, as a span of no bytes, what its op prefetches. */
 static bool
 add_node(struct cpu_jobs *jobs, int first, const struct ggml_tensor *t,
          bool small)
@@ -41,6 +42,8 @@ add_node(struct cpu_jobs *jobs, int first, const struct ggml_tensor *t,
         if (good && small && s->op == GGML_OP_NONE && ggml_nbytes(s) <= MOST)
             good = add_span(jobs, first, s->data, ggml_nbytes(s));
     }
+    if (good && small && !cpu_is_idle(t) && cpu_op(t)->prefetch)
+        good = add_span(jobs, first, t, 0);
     return good;
 }
 
@@ -62,12 +65,24 @@ cpu_node_prefetch_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
     return true;
 }
 
+static void
+prefetch_node(const struct ggml_tensor *node)
+{
+    cpu_op(node)->prefetch(&(struct cpu_task){ .nth = 1, .n_threads = 1 },
+                           node);
+}
+
 void
 cpu_node_prefetch(const struct cpu_jobs *jobs, int i)
 {
     int end = i + 1 < jobs->n ? jobs->list[i + 1].first_span : jobs->n_spans;
 
-    for (int s = i < jobs->n ? jobs->list[i].first_span : end; s < end; s++)
-        for (size_t at = 0; at < jobs->spans[s].n; at += CPU_LINE)
-            PREFETCH_L1(jobs->spans[s].at + at);
+    for (int s = i < jobs->n ? jobs->list[i].first_span : end; s < end; s++) {
+        const struct cpu_span *span = &jobs->spans[s];
+
+        for (size_t at = 0; at < span->n; at += CPU_LINE)
+            PREFETCH_L1(span->at + at);
+        if (span->n == 0)
+            prefetch_node((const void *)span->at);
+    }
 }

@@ -450,23 +450,13 @@ cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
     prefetch_rows(a->v, a, qs, n);
 }
 
-/* Rows of so few bytes, without gaps, are one stream to the processor, which
- * the hardware prefetcher finds if little else is done. */
-static bool
-is_stream(const struct ggml_tensor *x)
-{
-    size_t size = ggml_row_size(x->type, x->ne[0]);
-
-    return size == x->nb[1] && size <= 2 * CPU_LINE;
-}
-
 /* The block at `key`, and what is prefetched meanwhile: the next, if the last
  * row, which mostly sees the most, sees any of it, or what `next` begins with,
  * which the thread goes on with; NULL: it does not. */
 static struct rows
 rows_of_block(const struct ggml_tensor *x, const struct attention *a,
               const struct queries *qs, const struct queries *next, int64_t key,
-              bool small_batch, const struct attention_scratch *scratch)
+              const struct attention_scratch *scratch)
 {
     struct rows r = { .at = block_of(x, a, qs, key),
                       .stride = x->nb[1],
@@ -474,8 +464,7 @@ rows_of_block(const struct ggml_tensor *x, const struct attention *a,
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
     if (n > 0 && any_visible(a, scratch, qs->rows - 1, key + KEYS, n))
-        r.prefetch =
-            small_batch && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+        r.prefetch = block_of(x, a, qs, key + KEYS);
     else if (next)
         r.prefetch = block_of(x, a, next, 0);
     return r;
@@ -536,8 +525,8 @@ attend_block(const struct cpu_task *t, const struct attention *a,
 {
     struct stripe s = stripe_of(scratch, qs->begin, qs->end);
     bool small_batch = rows_of(&s) <= SMALL_BATCH_ROWS;
-    struct rows k = rows_of_block(a->k, a, qs, next, key, small_batch, scratch);
-    struct rows v = rows_of_block(a->v, a, qs, next, key, small_batch, scratch);
+    struct rows k = rows_of_block(a->k, a, qs, next, key, scratch);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, scratch);
 
     if (key == 0)
         prefetch_rows(a->v, a, qs, s.n);

@@ -108,6 +108,18 @@ compute_set(const struct cpu_task *t, struct ggml_tensor *dst)
     }
 }
 
+/* Where the indices are inputs: others may be computed meanwhile. */
+static void
+prefetch_set(const struct cpu_task *t, const struct ggml_tensor *dst)
+{
+    struct cpu_range rows = cpu_share(t, ggml_nrows(dst->src[0]));
+
+    if (dst->src[1]->op != GGML_OP_NONE)
+        return;
+    for (int64_t i = rows.first; i < rows.end && i < PREFETCH_ROWS; i++)
+        prefetch_target(dst, i);
+}
+
 static bool
 supports_set(const struct ggml_tensor *dst)
 {
@@ -129,6 +141,7 @@ cost_set(const struct ggml_tensor *dst)
 const struct cpu_op cpu_op_set_rows = { .compute = compute_set,
                                         .supports = supports_set,
                                         .cost = cost_set,
+                                        .prefetch = prefetch_set,
                                         .work_size = cpu_rows_work_size };
 
 /* dst [n, used, tokens] = src0 + row src2[used, tokens] of src1 */
