@@ -848,6 +848,14 @@ GGML_API struct ggml_tensor *
 ggml_add_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
 
+/* a + b, which is one value. */
+GGML_API struct ggml_tensor *
+ggml_add1(struct ggml_context *ctx, struct ggml_tensor *a,
+          struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_add1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b);
+
 /* a[.., i, j] + row ids[i, j] of b: a [n, used, tokens], b [n, rows], ids I32
  * [used, tokens]. F32. */
 GGML_API struct ggml_tensor *
@@ -1163,6 +1171,13 @@ GGML_API struct ggml_tensor *
 ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
                 struct ggml_tensor *b, struct ggml_tensor *ids);
 
+/* a [n, k, p, q], b [m, k, p r, q s] -> F32 [n, m, p r, q s]: the outer
+ * products of row i of a and row i of b, summed up over i. Each plane of a
+ * serves r planes of b. a is not transposed, and may be quantised. */
+GGML_API struct ggml_tensor *
+ggml_out_prod(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b);
+
 /* GGML_PREC_F32: no sums in less than F32. GGML_PREC_BF16: weights of F16 may
  * be rounded to BF16, and what they are multiplied by, where that is faster;
  * also of ggml_mul_mat_id(). */
@@ -1266,6 +1281,36 @@ ggml_get_rows(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b, struct ggml_tensor *c);
+
+/* a with b in the place of some of it: a view of a's shape and data with b's
+ * shape, these strides and this offset, in bytes. ggml_acc(): b is added there;
+ * both are F32. Strides that are not given are a's. */
+GGML_API struct ggml_tensor *
+ggml_set(struct ggml_context *ctx, struct ggml_tensor *a, struct ggml_tensor *b,
+         size_t nb1, size_t nb2, size_t nb3, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_set_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, size_t nb1, size_t nb2, size_t nb3,
+                 size_t offset);
+GGML_API struct ggml_tensor *
+ggml_set_1d(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_set_1d_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_set_2d(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, size_t nb1, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_set_2d_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, size_t nb1, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_acc(struct ggml_context *ctx, struct ggml_tensor *a, struct ggml_tensor *b,
+         size_t nb1, size_t nb2, size_t nb3, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_acc_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, size_t nb1, size_t nb2, size_t nb3,
+                 size_t offset);
 
 /* A matrix with the only row of a on its diagonal, zeros elsewhere. */
 GGML_API struct ggml_tensor *
@@ -1673,6 +1718,95 @@ ggml_gated_delta_net(struct ggml_context *ctx, struct ggml_tensor *q,
                      struct ggml_tensor *g, struct ggml_tensor *beta,
                      struct ggml_tensor *state, int64_t K);
 
+/* -- Op builders: gradients, losses, optimiser steps -- */
+
+/* What a has for all the copies of b that it could be made of, summed up: b
+ * gives the shape. */
+GGML_API struct ggml_tensor *
+ggml_repeat_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+
+/* The gradient of b where ggml_silu(b), ggml_rms_norm(b, eps) has a; of what
+ * was made b by ggml_soft_max_ext(); of what ggml_rope_ext() turned. The rest
+ * are the parameters of those. F32 throughout. */
+GGML_API struct ggml_tensor *
+ggml_silu_back(struct ggml_context *ctx, struct ggml_tensor *a,
+               struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_rms_norm_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b, float eps);
+GGML_API struct ggml_tensor *
+ggml_soft_max_ext_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                       struct ggml_tensor *b, float scale, float max_bias);
+GGML_API struct ggml_tensor *
+ggml_soft_max_ext_back_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                               struct ggml_tensor *b, float scale,
+                               float max_bias);
+GGML_API struct ggml_tensor *
+ggml_rope_ext_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
+                   int mode, int n_ctx_orig, float freq_base, float freq_scale,
+                   float ext_factor, float attn_factor, float beta_fast,
+                   float beta_slow);
+GGML_API struct ggml_tensor *
+ggml_rope_multi_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                     struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
+                     int sections[GGML_MROPE_SECTIONS], int mode,
+                     int n_ctx_orig, float freq_base, float freq_scale,
+                     float ext_factor, float attn_factor, float beta_fast,
+                     float beta_slow);
+
+/* Row i of a, a matrix, is added to row b[i] of zeros of c's shape. */
+GGML_API struct ggml_tensor *
+ggml_get_rows_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b, struct ggml_tensor *c);
+
+/* The gradient of an image of shape ne where ggml_im2col() with kernel b has
+ * a; that of af where ggml_pool_2d() of it has a. */
+GGML_API struct ggml_tensor *
+ggml_im2col_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, int64_t *ne, int s0, int s1, int p0,
+                 int p1, int d0, int d1, bool is_2D);
+GGML_API struct ggml_tensor *
+ggml_pool_2d_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *af, enum ggml_op_pool op, int k0, int k1,
+                  int s0, int s1, float p0, float p1);
+
+/* Aborts: no gradient goes through ggml_flash_attn_ext(). */
+GGML_API struct ggml_tensor *
+ggml_flash_attn_back(struct ggml_context *ctx, struct ggml_tensor *q,
+                     struct ggml_tensor *k, struct ggml_tensor *v,
+                     struct ggml_tensor *d, bool masked);
+
+/* Rows of logits a, and of probabilities b that they should have: the mean over
+ * rows of -sum(b log softmax(a)). Its gradient for b, of those logits, where
+ * the mean has a, one value; c are the probabilities. */
+GGML_API struct ggml_tensor *
+ggml_cross_entropy_loss(struct ggml_context *ctx, struct ggml_tensor *a,
+                        struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_cross_entropy_loss_back(struct ggml_context *ctx, struct ggml_tensor *a,
+                             struct ggml_tensor *b, struct ggml_tensor *c);
+
+/* How many elements of a and b, I32, are equal: one I64. */
+GGML_API struct ggml_tensor *
+ggml_count_equal(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+
+/* A step of AdamW (arXiv 1711.05101) with parameter a, in its place: m and v,
+ * of its shape, are the moments. adamw_params, 7 F32: learning rate, beta1,
+ * beta2, epsilon, weight decay, 1 / (1 - beta1^t), 1 / (1 - beta2^t). */
+GGML_API struct ggml_tensor *
+ggml_opt_step_adamw(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *grad, struct ggml_tensor *m,
+                    struct ggml_tensor *v, struct ggml_tensor *adamw_params);
+
+/* a (1 - alpha wd) - alpha grad, in its place; sgd_params, 2 F32: learning
+ * rate alpha, weight decay wd. */
+GGML_API struct ggml_tensor *
+ggml_opt_step_sgd(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *grad, struct ggml_tensor *sgd_params);
+
 /* -- Op builders: functions of the program -- */
 
 /* Piece ith of nth of the work on dst; pieces may run at the same time. */
@@ -1736,6 +1870,36 @@ ggml_custom_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API void
 ggml_build_forward_expand(struct ggml_cgraph *cgraph,
                           struct ggml_tensor *tensor);
+
+/* Adds what computes gradients of all that goes from parameters
+ * (ggml_set_param()) to losses (ggml_set_loss()) in a graph with room for them;
+ * its tensors are ctx'. grad_accs, or NULL, has for some nodes a tensor of F32
+ * that gradients are added to. Nothing on the way may work in place. Aborts at
+ * an op without a backward pass. */
+GGML_API void
+ggml_build_backward_expand(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+                           struct ggml_tensor **grad_accs);
+
+/* Before a graph is computed first: gradients of losses become 1, all others
+ * that are added to 0, and moments of optimiser steps 0. */
+GGML_API void
+ggml_graph_reset(struct ggml_cgraph *cgraph);
+
+/* The gradient of a node, and what it is added to; NULL: there is none. */
+GGML_API struct ggml_tensor *
+ggml_graph_get_grad(const struct ggml_cgraph *cgraph,
+                    const struct ggml_tensor *node);
+GGML_API struct ggml_tensor *
+ggml_graph_get_grad_acc(const struct ggml_cgraph *cgraph,
+                        const struct ggml_tensor *node);
+
+/* A graph of the same tensors, in ctx or in dst, which has room for them;
+ * `force_grads`: with room for gradients where the other has none. */
+GGML_API struct ggml_cgraph *
+ggml_graph_dup(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+               bool force_grads);
+GGML_API void
+ggml_graph_cpy(struct ggml_cgraph *src, struct ggml_cgraph *dst);
 
 /* For GGML_DEFAULT_GRAPH_SIZE nodes and as many leafs, or `size` of each.
  * `grads` leaves room for gradients. */

@@ -4,6 +4,7 @@
 #include "backend/buffer.h"
 #include "backend/impl.h"
 #include "core/mem.h"
+#include "tensor/graph.h"
 
 /* The buffer of a tensor whose bytes [offset, offset + size) exist. */
 static ggml_backend_buffer_t
@@ -207,4 +208,38 @@ ggml_set_zero(struct ggml_tensor *tensor)
         memset(tensor->data, 0, size);
     }
     return tensor;
+}
+
+static void
+reset_grad(const struct ggml_tensor *node, struct ggml_tensor *acc)
+{
+    const float one = 1;
+
+    ggml_set_zero(acc);
+    if (!(node->flags & GGML_TENSOR_FLAG_LOSS))
+        return;
+    GGML_ASSERT(acc->type == GGML_TYPE_F32 && ggml_is_scalar(acc));
+    if (backend_buffer_of(acc))
+        ggml_backend_tensor_set(acc, &one, 0, sizeof(one));
+    else
+        *(float *)acc->data = one;
+}
+
+void
+ggml_graph_reset(struct ggml_cgraph *cgraph)
+{
+    if (!cgraph)
+        return;
+    GGML_ASSERT(cgraph->grads);
+    for (int i = 0; i < cgraph->n_nodes; i++) {
+        struct ggml_tensor *node = cgraph->nodes[i];
+        struct ggml_tensor *acc = ggml_graph_get_grad_acc(cgraph, node);
+
+        if (node->op == GGML_OP_OPT_STEP_ADAMW) {
+            ggml_set_zero(node->src[2]);
+            ggml_set_zero(node->src[3]);
+        }
+        if (acc)
+            reset_grad(node, acc);
+    }
 }

@@ -29,6 +29,29 @@ BINARY(mul, GGML_OP_MUL)
 BINARY(div, GGML_OP_DIV)
 #undef BINARY
 
+/* a + b, one value. */
+static struct ggml_tensor *
+add1(struct ggml_context *ctx, struct ggml_tensor *a, struct ggml_tensor *b,
+     bool inplace)
+{
+    GGML_ASSERT(ggml_is_scalar(b) && tensor_has_even_rows(a));
+    return tensor_record(tensor_like(ctx, a, inplace), GGML_OP_ADD1, a, b);
+}
+
+struct ggml_tensor *
+ggml_add1(struct ggml_context *ctx, struct ggml_tensor *a,
+          struct ggml_tensor *b)
+{
+    return add1(ctx, a, b, false);
+}
+
+struct ggml_tensor *
+ggml_add1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b)
+{
+    return add1(ctx, a, b, true);
+}
+
 /* A function that is an op of its own. */
 #define MAP(name, op)                                                          \
     struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \

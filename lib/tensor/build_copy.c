@@ -153,3 +153,60 @@ ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
     t->src[2] = a;
     return tensor_record(t, GGML_OP_SET_ROWS, b, c);
 }
+
+/* a with b put, or added, in a place of it. op_params: strides and offset of
+ * the place, as struct tensor_place has them. */
+static struct ggml_tensor *
+put_part(struct ggml_context *ctx, enum ggml_op op, struct ggml_tensor *a,
+         struct ggml_tensor *b, struct tensor_place place, bool inplace)
+{
+    struct ggml_tensor *t = tensor_like(ctx, a, inplace);
+
+    GGML_ASSERT(ggml_nelements(b) <= ggml_nelements(a));
+    memcpy(t->op_params, &place, sizeof(place));
+    return tensor_record(t, op, a, b);
+}
+
+#define PUT(name, op, inplace)                                                 \
+    struct ggml_tensor *ggml_##name(                                           \
+        struct ggml_context *ctx, struct ggml_tensor *a,                       \
+        struct ggml_tensor *b, size_t nb1, size_t nb2, size_t nb3,             \
+        size_t offset)                                                         \
+    {                                                                          \
+        struct tensor_place place = { { nb1, nb2, nb3 }, offset };             \
+                                                                               \
+        return put_part(ctx, op, a, b, place, inplace);                        \
+    }
+PUT(acc, GGML_OP_ACC, false)
+PUT(acc_inplace, GGML_OP_ACC, true)
+PUT(set, GGML_OP_SET, false)
+PUT(set_inplace, GGML_OP_SET, true)
+#undef PUT
+
+struct ggml_tensor *
+ggml_set_1d(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, size_t offset)
+{
+    return ggml_set(ctx, a, b, a->nb[1], a->nb[2], a->nb[3], offset);
+}
+
+struct ggml_tensor *
+ggml_set_1d_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, size_t offset)
+{
+    return ggml_set_inplace(ctx, a, b, a->nb[1], a->nb[2], a->nb[3], offset);
+}
+
+struct ggml_tensor *
+ggml_set_2d(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, size_t nb1, size_t offset)
+{
+    return ggml_set(ctx, a, b, nb1, a->nb[2], a->nb[3], offset);
+}
+
+struct ggml_tensor *
+ggml_set_2d_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, size_t nb1, size_t offset)
+{
+    return ggml_set_inplace(ctx, a, b, nb1, a->nb[2], a->nb[3], offset);
+}

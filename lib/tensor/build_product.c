@@ -115,6 +115,20 @@ ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
     return tensor_record(t, GGML_OP_MUL_MAT_ID, as, b);
 }
 
+struct ggml_tensor *
+ggml_out_prod(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(a->ne[1] == b->ne[1] && b->ne[2] % a->ne[2] == 0 &&
+                b->ne[3] % a->ne[3] == 0);
+    GGML_ASSERT(!ggml_is_transposed(a));
+    t = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, a->ne[0], b->ne[0], b->ne[2],
+                           b->ne[3]);
+    return tensor_record(t, GGML_OP_OUT_PROD, a, b);
+}
+
 bool
 ggml_prec_set_acc(struct ggml_tensor *a, enum ggml_prec prec)
 {

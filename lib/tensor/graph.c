@@ -24,18 +24,17 @@ static size_t
 lay_out_graph(size_t size, bool grads, struct ggml_cgraph *g)
 {
     size_t slots = tensor_set_slots(2 * size); /* nodes and leafs */
-    size_t pointers = 2 * size + slots;
+    size_t pointers = 2 * size + slots * (grads ? 3 : 1);
 
     if (g) {
         g->nodes = (void *)(g + 1);
         g->leafs = g->nodes + size;
         g->visited.keys = g->leafs + size;
         g->visited.mask = slots - 1;
-        g->use_counts = (void *)(g->visited.keys + slots);
+        g->grads = grads ? g->visited.keys + slots : NULL;
+        g->grad_accs = grads ? g->grads + slots : NULL;
+        g->use_counts = (void *)(g->nodes + pointers);
     }
-    /* Gradients and their accumulators are kept by slot, too. */
-    if (grads)
-        pointers += 2 * slots;
     return sizeof(*g) + pointers * sizeof(void *) + slots * sizeof(int32_t);
 }
 
@@ -79,6 +78,18 @@ ggml_graph_clear(struct ggml_cgraph *cgraph)
     cgraph->serial = 0;
     memset(cgraph->visited.keys, 0,
            (cgraph->visited.mask + 1) * sizeof(*cgraph->visited.keys));
+    tensor_graph_clear_grads(cgraph);
+}
+
+void
+tensor_graph_clear_grads(struct ggml_cgraph *graph)
+{
+    size_t size = (graph->visited.mask + 1) * sizeof(*graph->grads);
+
+    if (!graph->grads)
+        return;
+    memset(graph->grads, 0, size);
+    memset(graph->grad_accs, 0, size);
 }
 
 static void
@@ -126,6 +137,77 @@ ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor)
 {
     GGML_ASSERT(cgraph->n_nodes < cgraph->size);
     cgraph->nodes[cgraph->n_nodes++] = tensor;
+}
+
+/* Slots differ where sizes do. */
+static void
+copy_slots(const struct ggml_cgraph *src, struct ggml_cgraph *dst)
+{
+    for (size_t i = 0; i <= src->visited.mask; i++) {
+        struct ggml_tensor *t = src->visited.keys[i];
+        size_t to;
+
+        if (!t)
+            continue;
+        to = tensor_set_find(&dst->visited, t);
+        dst->visited.keys[to] = t;
+        dst->use_counts[to] = src->use_counts[i];
+        if (src->grads) {
+            dst->grads[to] = src->grads[i];
+            dst->grad_accs[to] = src->grad_accs[i];
+        }
+    }
+}
+
+void
+ggml_graph_cpy(struct ggml_cgraph *src, struct ggml_cgraph *dst)
+{
+    GGML_ASSERT(dst->size >= src->n_nodes && dst->size >= src->n_leafs);
+    GGML_ASSERT(dst->visited.mask >= src->visited.mask);
+    GGML_ASSERT(dst->grads || !src->grads);
+    ggml_graph_clear(dst);
+    dst->n_nodes = src->n_nodes;
+    dst->n_leafs = src->n_leafs;
+    memcpy(dst->nodes, src->nodes, (size_t)src->n_nodes * sizeof(*dst->nodes));
+    memcpy(dst->leafs, src->leafs, (size_t)src->n_leafs * sizeof(*dst->leafs));
+    copy_slots(src, dst);
+}
+
+struct ggml_cgraph *
+ggml_graph_dup(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+               bool force_grads)
+{
+    struct ggml_cgraph *dup = ggml_new_graph_custom(
+        ctx, (size_t)cgraph->size, cgraph->grads || force_grads);
+
+    ggml_graph_cpy(cgraph, dup);
+    return dup;
+}
+
+static struct ggml_tensor *
+find_grad(const struct ggml_cgraph *g, struct ggml_tensor **grads,
+          const struct ggml_tensor *node)
+{
+    size_t slot;
+
+    if (!grads)
+        return NULL;
+    slot = tensor_set_find(&g->visited, node);
+    return g->visited.keys[slot] ? grads[slot] : NULL;
+}
+
+struct ggml_tensor *
+ggml_graph_get_grad(const struct ggml_cgraph *cgraph,
+                    const struct ggml_tensor *node)
+{
+    return find_grad(cgraph, cgraph->grads, node);
+}
+
+struct ggml_tensor *
+ggml_graph_get_grad_acc(const struct ggml_cgraph *cgraph,
+                        const struct ggml_tensor *node)
+{
+    return find_grad(cgraph, cgraph->grad_accs, node);
 }
 
 struct ggml_cgraph

@@ -44,6 +44,9 @@ struct ggml_cgraph {
     struct ggml_tensor **leafs; /* constants and inputs */
     struct tensor_set visited;  /* nodes and leafs */
     int32_t *use_counts;        /* by slot of `visited`: as a source of nodes */
+    /* Gradients of tensors, and those that gradients are added to; by slot of
+     * `visited`. NULL: the graph has no room for them. */
+    struct ggml_tensor **grads, **grad_accs;
     /* Not 0: no other graph has it, and as long as it stays, so do nodes,
      * parameters and addresses. */
     uint64_t serial;
@@ -53,6 +56,10 @@ struct ggml_cgraph {
  * counts are those of the whole. */
 struct ggml_cgraph
 tensor_graph_slice(struct ggml_cgraph *graph, int first, int end);
+
+/* As if no gradients had been asked for. */
+void
+tensor_graph_clear_grads(struct ggml_cgraph *graph);
 
 /* How many times a tensor of the graph is a source in it. */
 int

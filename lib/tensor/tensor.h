@@ -95,4 +95,19 @@ tensor_get_custom(const struct ggml_tensor *t)
     return c;
 }
 
+/* Where in a tensor the rows of another go: what ACC and SET record. */
+struct tensor_place {
+    size_t nb[3]; /* strides of dimensions 1 to 3, bytes */
+    size_t offset;
+};
+
+static inline struct tensor_place
+tensor_get_place(const struct ggml_tensor *t)
+{
+    struct tensor_place p;
+
+    memcpy(&p, t->op_params, sizeof(p));
+    return p;
+}
+
 #endif

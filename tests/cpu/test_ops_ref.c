@@ -242,6 +242,77 @@ BUILD(get_rel_pos, ggml_get_rel_pos(g, a, 7, 7))
 BUILD(add_rel_pos, ggml_add_rel_pos(g, a, in(GGML_TYPE_F32, 5, 4, 3, n[2]),
                                     in(GGML_TYPE_F32, 5, 4, 3, n[2])))
 
+BUILD(add1, ggml_add1(g, a, in(c->other, 1, 1, 1, 1)))
+BUILD(acc, ggml_acc(g, a, in(c->other, 5, 2, 2, 1), a->nb[1], a->nb[2],
+                    a->nb[3], a->nb[1] + 3 * a->nb[0]))
+BUILD(set, ggml_set(g, a, in(c->other, 5, 2, 2, 1), a->nb[1], a->nb[2],
+                    a->nb[3], a->nb[1] + 3 * a->nb[0]))
+BUILD(repeat_back, ggml_repeat_back(g, a, in(F32, c->arg, n[1], 1, n[3])))
+BUILD(silu_back, ggml_silu_back(g, a, OTHER))
+BUILD(rms_norm_back, ggml_rms_norm_back(g, a, OTHER, 1e-5f))
+BUILD(soft_max_back,
+      ggml_soft_max_ext_back(g, a, ggml_soft_max(g, OTHER), 0.7f, 0))
+BUILD(out_prod, ggml_out_prod(g, a, in(c->other, c->arg, n[1], 2 * n[2], n[3])))
+BUILD(out_prod_transposed,
+      ggml_out_prod(g, a,
+                    ggml_transpose(g, in(c->other, n[1], c->arg, n[2], n[3]))))
+BUILD(im2col_back,
+      ggml_im2col_back(g,
+                       ggml_im2col(g, in(GGML_TYPE_F16, 3, 2, n[2], 1), a, 2, 1,
+                                   1, 2, 1, 2, true, F32),
+                       in(GGML_TYPE_F16, 3, 2, n[2], 1), a->ne, 2, 1, 1, 2, 1,
+                       2, true))
+BUILD(pool_2d_back,
+      ggml_pool_2d_back(g,
+                        ggml_pool_2d(g, a, (enum ggml_op_pool)c->arg, 3, 2, 2,
+                                     1, 1, 1),
+                        a, (enum ggml_op_pool)c->arg, 3, 2, 2, 1, 1, 1))
+BUILD(cross_entropy, ggml_cross_entropy_loss(g, a, OTHER))
+BUILD(cross_entropy_back,
+      ggml_cross_entropy_loss_back(g, in(F32, 1, 1, 1, 1), a, OTHER))
+
+static struct ggml_tensor *
+get_rows_back(const struct op_case *c)
+{
+    made.limit = (int)c->arg;
+    return ggml_get_rows_back(made.nodes, first(c),
+                              in(GGML_TYPE_I32, c->ne[1], 1, 1, 1),
+                              in(F32, c->ne[0], c->arg, 1, 1));
+}
+
+static struct ggml_tensor *
+count_equal(const struct op_case *c)
+{
+    made.limit = 5;
+    return ggml_count_equal(
+        made.nodes, first(c),
+        ggml_argmax(made.nodes, in(F32, 5, c->ne[0], 1, 1)));
+}
+
+/* The second moment is made of squares. */
+static struct ggml_tensor *
+opt_step(const struct op_case *c)
+{
+    struct ggml_tensor *w = own(first(c)), *v, *p;
+
+    w->flags |= GGML_TENSOR_FLAG_PARAM;
+    p = in(F32, c->arg, 1, 1, 1);
+    if (c->arg == 2)
+        return ggml_opt_step_sgd(made.nodes, w, first(c), p);
+    v = ggml_sqr(made.nodes, first(c));
+    p = ggml_scale_bias(made.nodes, p, 0.1f, 0.5f);
+    return ggml_opt_step_adamw(made.nodes, w, first(c), own(first(c)), v, p);
+}
+
+static struct ggml_tensor *
+rope_back(const struct op_case *c)
+{
+    made.limit = 100;
+    return ggml_rope_ext_back(made.nodes, first(c),
+                              in(GGML_TYPE_I32, c->ne[2], 1, 1, 1), NULL, 64,
+                              c->arg, 4096, 10000, 0.5f, 1, 1, 32, 1);
+}
+
 /* q or v [n, heads, tokens, sequences], keys for half the heads, gates for an
  * element or a head, arg states. */
 static struct ggml_tensor *
@@ -439,6 +510,56 @@ static const struct op_case fixed[] = {
     { "diag F16", diag, 0, F16, F32, { 17, 1, 3, 2 }, 0 },
     { "tri", tri, 0, F32, F32, { 17, 17, 3, 2 }, 1 },
     { "diag_mask_zero", mask_zero, 0, F32, F32, { 19, 11, 3, 1 }, 0 },
+    { "add1", add1, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "acc", acc, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "acc of F16", acc, 0, F32, F16, { 37, 5, 4, 2 }, 0 },
+    { "set", set, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "set F16", set, 0, F16, F16, { 37, 5, 4, 2 }, 0 },
+    { "repeat_back", repeat_back, 1e-12, F32, F32, { 402, 5, 4, 2 }, 201 },
+    { "repeat_back to one", repeat_back, 1e-12, F32, F32, { 37, 5, 4, 2 }, 1 },
+    { "silu_back", silu_back, 1e-12, F32, F32, { 131, 3, 2, 1 }, 0 },
+    { "rms_norm_back", rms_norm_back, 1e-12, F32, F32, { 301, 3, 2, 2 }, 0 },
+    { "soft_max_back", soft_max_back, 1e-12, F32, F32, { 303, 5, 2, 2 }, 0 },
+    { "rope_back", rope_back, 1e-12, F32, F32, { 70, 3, 5, 2 }, 0 },
+    { "rope_back, neox", rope_back, 1e-12, F32, F32, { 70, 3, 5, 2 }, 2 },
+    { "get_rows_back", get_rows_back, 1e-12, F32, F32, { 301, 19, 1, 1 }, 7 },
+    { "out_prod", out_prod, 1e-12, F32, F32, { 201, 131, 2, 1 }, 197 },
+    { "out_prod of F16", out_prod, 1e-12, F16, F32, { 48, 5, 2, 1 }, 13 },
+    { "out_prod by transposed",
+      out_prod_transposed,
+      1e-12,
+      F32,
+      F32,
+      { 144, 70, 2, 1 },
+      7 },
+    { "out_prod of Q8_0 by transposed",
+      out_prod_transposed,
+      1e-12,
+      GGML_TYPE_Q8_0,
+      F32,
+      { 160, 70, 2, 1 },
+      7 },
+    { "out_prod of Q4_K",
+      out_prod,
+      1e-12,
+      GGML_TYPE_Q4_K,
+      F32,
+      { 512, 33, 1, 1 },
+      9 },
+    { "im2col_back", im2col_back, 1e-12, F32, F32, { 33, 9, 5, 2 }, 0 },
+    { "pool_2d_back, max", pool_2d_back, 0, F32, F32, { 33, 5, 3, 2 }, 0 },
+    { "pool_2d_back, mean", pool_2d_back, 0, F32, F32, { 33, 5, 3, 2 }, 1 },
+    { "cross_entropy", cross_entropy, 1e-12, F32, F32, { 303, 5, 2, 2 }, 0 },
+    { "cross_entropy_back",
+      cross_entropy_back,
+      1e-12,
+      F32,
+      F32,
+      { 303, 5, 2, 2 },
+      0 },
+    { "count_equal", count_equal, 0, GGML_TYPE_I32, F32, { 33, 1, 1, 1 }, 0 },
+    { "opt_step_adamw", opt_step, 1e-12, F32, F32, { 37, 5, 2, 1 }, 7 },
+    { "opt_step_sgd", opt_step, 0, F32, F32, { 37, 5, 2, 1 }, 2 },
     { "win_part", win_part, 0, F32, F32, { 19, 10, 7, 1 }, 0 },
     { "win_unpart", win_unpart, 0, F32, F32, { 19, 4, 4, 6 }, 0 },
     { "col2im_1d", col2im, 0, F32, F32, { 35, 9, 1, 1 }, 0 },
@@ -796,6 +917,8 @@ value(const struct result *r, int64_t i)
         return (double)((const float *)r->data)[i];
     if (r->shape.type == GGML_TYPE_I32)
         return ((const int32_t *)r->data)[i];
+    if (r->shape.type == GGML_TYPE_I64)
+        return (double)((const int64_t *)r->data)[i];
     t->to_float((const char *)r->data +
                     (size_t)(i / t->blck_size) * t->type_size,
                 block, t->blck_size);

@@ -34,6 +34,14 @@ extern const struct cpu_op cpu_op_gated_linear_attn, cpu_op_rwkv_wkv7;
 extern const struct cpu_op cpu_op_solve_tri;
 extern const struct cpu_op cpu_op_map_custom1, cpu_op_map_custom2;
 extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
+extern const struct cpu_op cpu_op_acc, cpu_op_set, cpu_op_out_prod;
+extern const struct cpu_op cpu_op_silu_back, cpu_op_rms_norm_back;
+extern const struct cpu_op cpu_op_soft_max_back, cpu_op_repeat_back;
+extern const struct cpu_op cpu_op_get_rows_back, cpu_op_im2col_back;
+extern const struct cpu_op cpu_op_pool_2d_back, cpu_op_count_equal;
+extern const struct cpu_op cpu_op_cross_entropy_loss;
+extern const struct cpu_op cpu_op_cross_entropy_loss_back;
+extern const struct cpu_op cpu_op_opt_step_adamw, cpu_op_opt_step_sgd;
 
 /* The slope of ALiBi for a head of n (Press et al. 2021): powers of two where
  * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */

@@ -1,4 +1,5 @@
-/* rotary.c - ROPE: pairs of a row turned by angles that grow with position
+/* rotary.c - ROPE, ROPE_BACK: pairs of a row turned by angles that grow with
+ * position, or turned back
  *
  * RoFormer (Su et al. 2021), with YaRN's blend of frequencies (Peng et al.
  * 2023). src0 [n, heads, tokens, batch], src1 the tokens' positions, or four
@@ -16,6 +17,7 @@ struct rope {
     double base, scale;                /* of frequencies */
     double extrapolate;                /* share of YaRN; 0: off */
     double magnitude;                  /* of the rotated pair */
+    float sign;                        /* -1: back */
     double ramp_first, ramp_last;      /* pairs between which YaRN blends */
     const float *factors;
 };
@@ -48,7 +50,8 @@ read_params(const struct ggml_tensor *dst)
                       .base = tensor_get_f32(dst, 5),
                       .scale = tensor_get_f32(dst, 6),
                       .extrapolate = tensor_get_f32(dst, 7),
-                      .magnitude = tensor_get_f32(dst, 8) };
+                      .magnitude = tensor_get_f32(dst, 8),
+                      .sign = dst->op == GGML_OP_ROPE_BACK ? -1 : 1 };
     int n_ctx = tensor_get_i32(dst, 4);
 
     for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
@@ -156,7 +159,7 @@ fill_angles(const struct rope *p, const double *rate, const int32_t *pos,
         double angle = pos[section_of(p, i) * n] * rate[i];
         float a = (float)(angle - two_pi * rint(angle / two_pi));
         float cosine = cosf(a) * (float)p->magnitude;
-        float sine = sinf(a) * (float)p->magnitude;
+        float sine = sinf(a) * (float)p->magnitude * p->sign;
 
         if (p->mode != GGML_ROPE_TYPE_NORMAL) {
             c[i] = cosine;
@@ -215,7 +218,7 @@ cpu_angles_size(const struct ggml_tensor *dst)
 {
     struct table table;
 
-    return dst->op == GGML_OP_ROPE ? lay_out_table(dst, NULL, &table) : 0;
+    return cpu_op(dst) == &cpu_op_rope ? lay_out_table(dst, NULL, &table) : 0;
 }
 
 void
@@ -230,8 +233,8 @@ are_same(const struct rope *a, const struct rope *b)
     return a->n_dims == b->n_dims && a->mode == b->mode && a->base == b->base &&
            memcmp(a->sections, b->sections, sizeof(a->sections)) == 0 &&
            a->scale == b->scale && a->extrapolate == b->extrapolate &&
-           a->magnitude == b->magnitude && a->ramp_first == b->ramp_first &&
-           a->ramp_last == b->ramp_last;
+           a->magnitude == b->magnitude && a->sign == b->sign &&
+           a->ramp_first == b->ramp_first && a->ramp_last == b->ramp_last;
 }
 
 /* True if the table has what dst needs. */
