@@ -21,6 +21,11 @@ struct model_arch {
      */
     struct ggml_tensor *(*recur)(struct graph *g, int32_t layer,
                                  struct ggml_tensor *cur);
+    /* (or NULL) RWKV's, from the normed x to what is added, n_embd x n_tokens;
+     * *v_first is what the first layer leaves for those after it. */
+    struct ggml_tensor *(*time_mix)(struct graph *g, int32_t layer,
+                                    struct ggml_tensor *x,
+                                    struct ggml_tensor **v_first);
     /* Finds what is behind the layers: model_find_head; NULL: nothing is. */
     void (*head)(struct model_loader *l);
     /* Finds what stands before them, beside token_embd and position_embd; NULL:
@@ -130,6 +135,8 @@ struct model_arch {
     X(qwen3next)                                                               \
     X(qwen3vl)                                                                 \
     X(qwen3vlmoe)                                                              \
+    X(rwkv6)                                                                   \
+    X(rwkv7)                                                                   \
     X(seed_oss)                                                                \
     X(smallthinker)                                                            \
     X(smollm3)                                                                 \

@@ -24,7 +24,7 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_ALTUP;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
-    if (model->arch->recur)
+    if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)model->hp.n_layer +
            (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE;

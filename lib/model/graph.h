@@ -222,6 +222,59 @@ model_graph_delta_net(struct graph *g, int32_t layer,
 struct ggml_tensor *
 model_graph_unit(struct graph *g, struct ggml_tensor *x);
 
+/* ---- RWKV: rwkv.c ------------------------------------------------------- */
+
+/* x of the id before each, n_embd x n_tokens; of a segment's first id what its
+ * slot keeps, in channels from `first` on. */
+struct ggml_tensor *
+model_graph_shift(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                  int64_t first);
+
+/* x, and what it is a step away from: x of the id before, minus x. */
+struct graph_mix {
+    struct ggml_tensor *x, *step;
+};
+struct graph_mix
+model_graph_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                int64_t first);
+/* x + step * share */
+struct ggml_tensor *
+model_graph_mixed(struct graph *g, const struct graph_mix *m,
+                  struct ggml_tensor *share);
+
+/* What the states take, d_state x n_head x n_tokens, contiguous; a NULL: of
+ * version 6, whose `first` is the layer's. */
+struct graph_wkv {
+    struct ggml_tensor *r, *w, *k, *v, *a, *b;
+};
+
+/* ggml_rwkv_wkv6() or _wkv7() after the states of the slots: n_embd x n_tokens.
+ */
+struct ggml_tensor *
+model_graph_wkv(struct graph *g, int32_t layer, const struct graph_wkv *p);
+
+enum graph_squash {
+    GRAPH_PLAIN,
+    GRAPH_TANH,
+    GRAPH_SIGMOID,
+};
+
+/* base + up(squash(down(x))) */
+struct ggml_tensor *
+model_graph_low_rank(struct graph *g, const struct model_low_rank *r,
+                     struct ggml_tensor *x, enum graph_squash squash);
+
+/* x as heads; and normed, each head alone. */
+struct ggml_tensor *
+model_graph_rwkv_heads(struct graph *g, struct ggml_tensor *x);
+struct ggml_tensor *
+model_graph_norm_wkv(struct graph *g, const struct model_norm *norm,
+                     struct ggml_tensor *x);
+
+/* A whole model: struct model_arch's graph. */
+struct ggml_tensor *
+model_graph_rwkv(struct graph *g, const struct model *m);
+
 /* ---- latent attention --------------------------------------------------- */
 
 /* As hp.latent says, of cur, projected back: of the last layer only the wanted

@@ -227,6 +227,8 @@ struct model_hparams {
     bool learned_positions; /* a table of them */
     bool encoder;    /* ids attend to later ones, too; there are no logits */
     bool sequential; /* GPT-NeoX: the blocks follow each other */
+    int32_t halve_every; /* after every so manieth layer x is halved; 0: never
+                          */
     bool skip_loop_norm; /* Nanbeige: loops over the layers are not parted by a
                             norm */
 };
@@ -487,6 +489,10 @@ void
 model_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
 void
 model_keys_mamba2(struct model_keys *keys, struct model_hparams *hp);
+/* RWKV's, in all layers: heads of wkv.head_size, and what the id before was of
+ * two blocks. */
+void
+model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp);
 
 /* hp.ssm, and what its layers keep for a gated delta rule whose convolution
  * reads queries, keys and values. */

@@ -173,3 +173,24 @@ model_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
     s->d_inner = n_head <= MAX_HEADS ? s->d_state * n_head : 0;
     keep(keys, hp, "kda.head_dim", s->d_inner + 2 * s->n_group * s->d_state);
 }
+
+void
+model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    s->d_conv = MIN_CONV; /* the id before */
+    s->d_state = model_key_int(keys, "wkv.head_size", 1, MAX_STATE, 0);
+    s->d_inner = hp->n_embd;
+    s->n_group = 1;
+    if (keys->status == GG_OK && hp->n_embd % s->d_state)
+        model_key_mismatch(keys, "wkv.head_size",
+                           "does not divide embedding_length", s->d_state,
+                           hp->n_embd);
+    s->n_head = hp->n_embd / s->d_state;
+    for (int32_t i = 0; i < keys->n_layer; i++) {
+        hp->layers[i].recurs = i < hp->n_layer;
+        hp->layers[i].n_head = hp->layers[i].n_head_kv = 0;
+    }
+    keep(keys, hp, "wkv.head_size", 2 * hp->n_embd);
+}

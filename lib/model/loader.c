@@ -43,8 +43,8 @@ probe_t(struct ggml_context *, ggml_backend_dev_t, struct ggml_tensor *);
 
 /* What the family expects of a tensor. */
 struct want {
-    int64_t ne[3]; /* 1: there is no such dimension */
-    bool f32;      /* and no other type */
+    int64_t ne[GGML_MAX_DIMS]; /* 1, the last one 0: there is none */
+    bool f32;                  /* and no other type */
     enum model_need need;
     probe_t *probe; /* what it is there for; NULL: anything */
 };
@@ -53,7 +53,7 @@ static bool
 has_shape(const struct gguf_tensor *t, const struct want *w)
 {
     return t->ne[0] == w->ne[0] && t->ne[1] == w->ne[1] &&
-           t->ne[2] == w->ne[2] && t->ne[3] == 1;
+           t->ne[2] == w->ne[2] && t->ne[3] == (w->ne[3] > 1 ? w->ne[3] : 1);
 }
 
 static void
@@ -63,7 +63,7 @@ bad_shape(struct model_loader *l, const struct gguf_tensor *t,
     struct gguf_tensor wanted = { .n_dims = 1 };
     char is[MAX_SHAPE], not [MAX_SHAPE];
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < GGML_MAX_DIMS; i++) {
         wanted.ne[i] = w->ne[i];
         if (w->ne[i] > 1)
             wanted.n_dims = i + 1;
@@ -320,6 +320,15 @@ model_find_kernel(struct model_loader *l, const char *name, int64_t n,
                   int64_t n_columns)
 {
     struct want want = { { n, 1, n_columns }, true, MODEL_REQUIRED, NULL };
+
+    return find_tensor(l, name, "weight", want);
+}
+
+struct ggml_tensor *
+model_find_shares(struct model_loader *l, const char *name, int64_t n,
+                  int64_t n_mixes)
+{
+    struct want want = { { n, 1, 1, n_mixes }, true, MODEL_REQUIRED, NULL };
 
     return find_tensor(l, name, "weight", want);
 }

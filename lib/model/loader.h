@@ -102,6 +102,11 @@ struct ggml_tensor *
 model_find_kernel(struct model_loader *l, const char *name, int64_t n,
                   int64_t n_columns);
 
+/* F32, n x 1 x 1 x n_mixes, as RWKV's converters write them. */
+struct ggml_tensor *
+model_find_shares(struct model_loader *l, const char *name, int64_t n,
+                  int64_t n_mixes);
+
 /* n matrices in one tensor, all of the same input. */
 struct ggml_tensor *
 model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
@@ -191,6 +196,23 @@ model_find_mamba(struct model_loader *l, struct model_layer *layer,
 void
 model_find_mamba2(struct model_loader *l, struct model_layer *layer,
                   enum model_need norm);
+/* Of RWKV, rwkv.c: the names of what is added, if not NULL, of the first and
+ * the second matrix; */
+void
+model_find_low_rank(struct model_loader *l, struct model_low_rank *r,
+                    const char *const names[3]);
+/* time_mix_receptance, _key, _value, _output and _ln; */
+void
+model_find_time_mix(struct model_loader *l, struct model_layer *layer);
+/* channel_mix_key, _value, and, if `gated`, _receptance, with their shares; */
+void
+model_find_channel_mix(struct model_loader *l, struct model_layer *layer,
+                       bool gated);
+/* the norms of both; token_embd_norm. */
+void
+model_find_rwkv_norms(struct model_loader *l, struct model_layer *layer);
+void
+model_find_rwkv_embedding(struct model_loader *l);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
  * where hp has experts. */
 void

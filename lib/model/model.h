@@ -39,6 +39,27 @@ struct model_rope {
 
 /* One transformer block. A family uses what it has, and leaves the rest NULL.
  */
+/* base + up(down(x)), of low rank. */
+struct model_low_rank {
+    struct ggml_tensor *base; /* n_embd; or NULL */
+    struct ggml_tensor *down, *up;
+};
+
+enum {
+    RWKV_MIXES = 5, /* of RWKV 6 */
+};
+
+/* What RWKV has beside the usual matrices: families/rwkv6.c, rwkv7.c. */
+struct model_rwkv {
+    struct ggml_tensor *shares;            /* n_embd x 1 x 1 x mixes; or */
+    struct ggml_tensor *share[RWKV_MIXES]; /* n_embd each */
+    struct ggml_tensor *shares_of, *shares_down, *shares_up; /* of 6 */
+    struct model_low_rank decay, rate, value, gate;
+    struct ggml_tensor *first; /* n_embd: how the id itself counts */
+    struct ggml_tensor *key_unit, *key_rate;       /* n_embd, of 7 */
+    struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
+};
+
 struct model_layer {
     const struct model_layer_hparams *hp; /* its lengths */
     bool windowed; /* attention sees the last hp.window keys only */
@@ -82,6 +103,7 @@ struct model_layer {
     struct model_linear ssm_x;               /* dt, B, C of Mamba 1 */
     struct model_linear ssm_step;            /* from dt to steps */
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
+    struct model_rwkv rwkv;
 
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;

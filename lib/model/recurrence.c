@@ -189,3 +189,65 @@ model_graph_scan(struct graph *g, int32_t layer, const struct graph_scan *p)
 {
     return each_segment(g, 0, g->n_segments, layer, recur_scan, p);
 }
+
+/* ---- RWKV --------------------------------------------------------------- */
+
+/* x of the id before, and where the last one is kept. */
+static struct ggml_tensor *
+shift_segment(struct graph *g, const struct graph_segment *s, int32_t layer,
+              const void *data)
+{
+    const struct channels *c = data;
+    struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_CONV];
+    int64_t n = c->x->ne[0];
+    struct ggml_tensor *kept, *all, *last;
+
+    kept = ggml_view_2d(g->ctx, rows, n, 1, rows->nb[1],
+                        row_offset(s, rows) + (size_t)c->first * rows->nb[0]);
+    all = ggml_concat(g->ctx, kept, segment_columns(g, s, c->x), 1);
+    last =
+        ggml_view_2d(g->ctx, all, n, 1, all->nb[1], (size_t)s->n * all->nb[1]);
+    ggml_build_forward_expand(g->cgraph, ggml_cpy(g->ctx, last, kept));
+    return ggml_view_2d(g->ctx, all, n, s->n, all->nb[1], 0);
+}
+
+struct ggml_tensor *
+model_graph_shift(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                  int64_t first)
+{
+    struct channels c = { x, NULL, first };
+
+    return each_segment(g, 0, g->n_segments, layer, shift_segment, &c);
+}
+
+static struct ggml_tensor *
+heads_of(struct graph *g, const struct graph_segment *s, struct ggml_tensor *x)
+{
+    return ggml_view_3d(g->ctx, x, x->ne[0], x->ne[1], s->n, x->nb[1], x->nb[2],
+                        (size_t)s->first * x->nb[2]);
+}
+
+static struct ggml_tensor *
+recur_wkv(struct graph *g, const struct graph_segment *s, int32_t layer,
+          const void *data)
+{
+    const struct graph_wkv *p = data;
+    struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_STATE];
+    struct ggml_tensor *first = g->model->layers[layer].rwkv.first;
+    struct ggml_tensor *r = heads_of(g, s, p->r), *w = heads_of(g, s, p->w);
+    struct ggml_tensor *k = heads_of(g, s, p->k), *v = heads_of(g, s, p->v);
+    struct ggml_tensor *state = ggml_view_2d(g->ctx, rows, rows->ne[0], 1,
+                                             rows->nb[1], row_offset(s, rows));
+    struct ggml_tensor *y =
+        p->a ? ggml_rwkv_wkv7(g->ctx, r, w, k, v, heads_of(g, s, p->a),
+                              heads_of(g, s, p->b), state)
+             : ggml_rwkv_wkv6(g->ctx, k, v, r, first, w, state);
+
+    return split_result(g, s, layer, y, p->v->ne[0] * p->v->ne[1]);
+}
+
+struct ggml_tensor *
+model_graph_wkv(struct graph *g, int32_t layer, const struct graph_wkv *p)
+{
+    return each_segment(g, 0, g->n_segments, layer, recur_wkv, p);
+}

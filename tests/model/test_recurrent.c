@@ -282,5 +282,7 @@ main(void)
     check_model("mamba2");
     check_model("granitehybrid");
     check_model("falcon-h1");
+    check_model("rwkv6");
+    check_model("rwkv7");
     return tap_done();
 }

@@ -1,0 +1,170 @@
+/* rwkv7.c - RWKV 7, Goose: a delta rule with rates for each value (Peng et al.
+ * 2025)
+ *
+ * Time mixing of c, with c' of the id before: c_i = c + m_i * (c' - c) for i =
+ * r, w, k, v, a, g; w = exp(-exp(-1/2) sigmoid(w_0 + W2 tanh(W1 c_w))); a =
+ * sigmoid(a_0 + A2 A1 c_a); v = v + (v' - v) sigmoid(v_0 + V2 V1 c_v), v' the
+ * first layer's; n = k * k_k of length 1 a head; k = k (1 + (a - 1) k_a); each
+ * head: S = S diag(w) + v k^T - (S n) (n a)^T, y = S r; out((norm(y) + v sum(r
+ * k r_k)) * G2 sigmoid(G1 c_g)). The rest is in model/rwkv.c. */
+#include <math.h>
+
+#include "model/arch.h"
+
+enum {
+    R,
+    W,
+    K,
+    V,
+    A,
+    G,
+    MIXES,
+};
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
+    model_keys_rwkv(keys, hp);
+}
+
+/* The first layer has nothing to mix its values with. */
+static void
+find_value(struct model_loader *l, struct model_layer *layer)
+{
+    static const char *const value[] = { ".time_mix_v0", ".time_mix_v1",
+                                         ".time_mix_v2" };
+
+    if (l->layer > 0)
+        model_find_low_rank(l, &layer->rwkv.value, value);
+    for (int i = 0; i < 3 && l->layer == 0; i++)
+        model_pass_over(l, value[i]);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    static const char *const decay[] = { ".time_mix_w0", ".time_mix_w1",
+                                         ".time_mix_w2" };
+    static const char *const rate[] = { ".time_mix_a0", ".time_mix_a1",
+                                        ".time_mix_a2" };
+    static const char *const gate[] = { NULL, ".time_mix_g1", ".time_mix_g2" };
+    struct model_rwkv *r = &layer->rwkv;
+    int64_t e = l->model->hp.n_embd;
+
+    model_find_rwkv_norms(l, layer);
+    r->shares = model_find_shares(l, ".time_mix_lerp_fused", e, MIXES);
+    model_find_low_rank(l, &r->decay, decay);
+    model_find_low_rank(l, &r->rate, rate);
+    find_value(l, layer);
+    model_find_low_rank(l, &r->gate, gate);
+    r->key_unit = model_find_vector(l, ".time_mix_k_k", e, MODEL_REQUIRED);
+    r->key_rate = model_find_vector(l, ".time_mix_k_a", e, MODEL_REQUIRED);
+    r->first = model_find_vector(l, ".time_mix_r_k", e, MODEL_REQUIRED);
+    model_find_time_mix(l, layer);
+    model_find_channel_mix(l, layer, false);
+}
+
+/* ---- time mixing -------------------------------------------------------- */
+
+static struct ggml_tensor *
+mixed(struct graph *g, const struct model_rwkv *r, const struct graph_mix *m,
+      int i)
+{
+    return model_graph_mixed(g, m,
+                             ggml_view_1d(g->ctx, r->shares, r->shares->ne[0],
+                                          (size_t)i * r->shares->nb[3]));
+}
+
+static struct ggml_tensor *
+sigmoid_of(struct graph *g, const struct model_low_rank *r,
+           struct ggml_tensor *x, enum graph_squash squash)
+{
+    return ggml_sigmoid(g->ctx, model_graph_low_rank(g, r, x, squash));
+}
+
+/* x: c_v */
+static struct ggml_tensor *
+values(struct graph *g, const struct model_layer *l, struct ggml_tensor *x,
+       struct ggml_tensor **v_first)
+{
+    struct ggml_tensor *v = model_graph_linear(g, x, &l->attn_v), *part;
+
+    if (!*v_first) {
+        *v_first = v;
+        return v;
+    }
+    part = sigmoid_of(g, &l->rwkv.value, x, GRAPH_PLAIN);
+    x = ggml_mul(g->ctx, ggml_sub(g->ctx, *v_first, v), part);
+    return ggml_add(g->ctx, v, x);
+}
+
+/* What passes by the state: v sum(r k r_k), of each head. */
+static struct ggml_tensor *
+bonus(struct graph *g, const struct model_layer *l, const struct graph_wkv *p)
+{
+    const struct model_ssm *s = &g->model->hp.ssm;
+    struct ggml_tensor *u =
+        ggml_reshape_2d(g->ctx, l->rwkv.first, s->d_state, s->n_head);
+    struct ggml_tensor *x = ggml_mul(g->ctx, p->k, p->r);
+
+    x = ggml_sum_rows(g->ctx, ggml_mul(g->ctx, x, u));
+    x = ggml_mul(g->ctx, p->v, x);
+    return ggml_reshape_2d(g->ctx, x, g->model->hp.n_embd, g->n_tokens);
+}
+
+/* Keys: p's k, a and b, of c_k and c_a. */
+static void
+set_keys(struct graph *g, const struct model_layer *l, struct ggml_tensor *k,
+         struct ggml_tensor *a, struct graph_wkv *p)
+{
+    const struct model_rwkv *r = &l->rwkv;
+    struct ggml_tensor *n, *ka;
+
+    k = model_graph_linear(g, k, &l->attn_k);
+    a = sigmoid_of(g, &r->rate, a, GRAPH_PLAIN);
+    n = model_graph_rwkv_heads(g, ggml_mul(g->ctx, k, r->key_unit));
+    n = ggml_l2_norm(g->ctx, n, 1e-12f);
+    ka = ggml_mul(g->ctx, k, r->key_rate);
+    k = ggml_add(g->ctx, k, ggml_sub(g->ctx, ggml_mul(g->ctx, a, ka), ka));
+    p->k = model_graph_rwkv_heads(g, k);
+    p->a = ggml_neg(g->ctx, n);
+    p->b = ggml_mul(g->ctx, n, model_graph_rwkv_heads(g, a));
+}
+
+static struct ggml_tensor *
+time_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
+         struct ggml_tensor **v_first)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    const struct model_rwkv *r = &l->rwkv;
+    struct graph_mix m = model_graph_mix(g, layer, x, 0);
+    struct ggml_tensor *c[MIXES], *w;
+    struct graph_wkv p = { 0 };
+
+    for (int i = 0; i < MIXES; i++)
+        c[i] = mixed(g, r, &m, i);
+    p.r = model_graph_rwkv_heads(g, model_graph_linear(g, c[R], &l->attn_q));
+    w = ggml_scale(g->ctx, sigmoid_of(g, &r->decay, c[W], GRAPH_TANH),
+                   -expf(-0.5f));
+    p.w = model_graph_rwkv_heads(g, ggml_exp(g->ctx, w));
+    set_keys(g, l, c[K], c[A], &p);
+    p.v = model_graph_rwkv_heads(g, values(g, l, c[V], v_first));
+    x = model_graph_wkv(g, layer, &p);
+    x = model_graph_norm_wkv(g, &l->attn_sub_norm, x);
+    x = ggml_add(g->ctx, x, bonus(g, l, &p));
+    x = ggml_mul(g->ctx, x,
+                 model_graph_low_rank(g, &r->gate, c[G], GRAPH_SIGMOID));
+    return model_graph_linear(g, x, &l->attn_output);
+}
+
+const struct model_arch model_arch_rwkv7 = {
+    .name = "rwkv7",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_rwkv,
+    .time_mix = time_mix,
+    .head = model_find_head,
+    .embedding = model_find_rwkv_embedding,
+};
