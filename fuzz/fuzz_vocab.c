@@ -261,12 +261,14 @@ static const char *const rules[] = {
 };
 
 enum {
-    N_KINDS = 16,
+    KINDS = 5,
+    N_KINDS = 4 * KINDS,
     N_RULES = sizeof(rules) / sizeof(rules[0])
 };
 
-static void (*const makers[])(struct make *m) = { make_bpe, make_spm, make_wpm,
-                                                  make_ugm };
+static void (*const makers[KINDS])(struct make *m) = { make_bpe, make_spm,
+                                                       make_wpm, make_ugm,
+                                                       make_world };
 
 /* The kinds in turn, then with what a mutation would hardly find, and then the
  * split rules. */
@@ -281,19 +283,20 @@ fuzz_corpus(size_t i, size_t *size)
 
     if (i >= N_KINDS + N_RULES)
         return NULL;
-    (rule ? make_bpe : makers[i % 4])(&m);
-    if (i >= 4)
+    (rule ? make_bpe : makers[i % KINDS])(&m);
+    if (i >= KINDS)
         gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", 1);
-    if (i >= 8)
-        make_token(&m, i % 4 ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED, 0);
-    if (i >= 8) {
+    if (i >= 2 * KINDS)
+        make_token(&m, i % KINDS ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED,
+                   0);
+    if (i >= 2 * KINDS) {
         gguf_set_val_bool(m.gguf, "tokenizer.ggml.remove_extra_whitespaces", 1);
         make_token(&m, "<|im_start|>", GG_TOKEN_CONTROL, 0);
         gguf_set_val_str(m.gguf, "tokenizer.chat_template", "<|im_start|>");
     }
     if (rule)
         gguf_set_val_str(m.gguf, "tokenizer.ggml.pre", rule);
-    if (i >= 12)
+    if (i >= 3 * KINDS)
         m.types[0] = GG_TOKEN_UNUSED;
     make_lists(&m);
     meta = gguf_get_meta_size(m.gguf);

@@ -123,6 +123,13 @@ is_wordpiece_end(const struct text *t, size_t at)
     return c >= 0x4e00 && c <= 0x9fa5;
 }
 
+/* RWKV's: no token goes over `at`. */
+static bool
+is_world_end(const struct text *t, size_t at)
+{
+    return !vocab_joined(t->v, t->p[at - 1], t->p[at]);
+}
+
 /* No key of the character map goes over `at`, or ends there. */
 static bool
 is_unmapped(const struct text *t, size_t at)
@@ -341,6 +348,8 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
         return cut_near(&t, is_wordpiece_end);
     case VOCAB_UGM:
         return cut_near(&t, is_unigram_cut);
+    case VOCAB_WORLD:
+        return cut_near(&t, is_world_end);
     default:
         cut = cut_near(&t, is_word_end);
         return cut ? cut : cut_words(&t);

@@ -226,6 +226,7 @@ static const char *const end_names[][3] = {
     [VOCAB_SPM] = { "<s>", "</s>", "<unk>" },
     [VOCAB_WPM] = { "[CLS]", "[SEP]", "[UNK]" },
     [VOCAB_UGM] = { "<s>", "</s>", "<unk>" },
+    [VOCAB_WORLD] = { "", "", "" },
 };
 
 static enum gg_status

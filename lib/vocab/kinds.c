@@ -1,9 +1,11 @@
-/* kinds.c - encoding of the kinds that normalise a text: WordPiece, Unigram
+/* kinds.c - encoding of the kinds that normalise a text, WordPiece and Unigram,
+ * and of RWKV's
  *
  * Special tokens part the text. */
 #include "core/mem.h"
 #include "vocab/unigram.h"
 #include "vocab/wordpiece.h"
+#include "vocab/world.h"
 
 static void
 emit_special(const struct gg_vocab *v, int32_t id, size_t at,
@@ -15,15 +17,19 @@ emit_special(const struct gg_vocab *v, int32_t id, size_t at,
     vocab_emit_range(out, id, at, at + n);
 }
 
+/* Special tokens, and each part between them on its own. */
 static void
-encode_wpm(const struct gg_vocab *v, const uint8_t *p, size_t len,
-           const struct special_set *set, struct cache *cache,
-           struct vocab_out *out)
+encode_parts(const struct gg_vocab *v, const uint8_t *p, size_t len,
+             const struct special_set *set, struct cache *cache,
+             struct vocab_out *out)
 {
     for (size_t at = 0, n, skip; at < len; at += n + skip) {
         int32_t id = vocab_special_find(set, v, p + at, len - at, &n);
 
-        vocab_wordpiece_encode(v, p, at, n, cache, out);
+        if (v->kind == VOCAB_WPM)
+            vocab_wordpiece_encode(v, p, at, n, cache, out);
+        else
+            vocab_world_encode(v, p, at, n, out);
         skip = 0;
         if (id >= 0) {
             vocab_bytes(v, id, &skip);
@@ -72,8 +78,8 @@ vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
     struct unigram *u;
     bool good;
 
-    if (v->kind == VOCAB_WPM) {
-        encode_wpm(v, p, len, set, cache, out);
+    if (v->kind != VOCAB_UGM) {
+        encode_parts(v, p, len, set, cache, out);
         return true;
     }
     u = mem_alloc(sizeof(*u));

@@ -183,8 +183,9 @@ find_byte_tokens(struct gg_vocab *v)
     for (int b = 0; b < 256; b++) {
         uint8_t byte = (uint8_t)b;
 
-        v->byte_ids[b] =
-            v->kind == VOCAB_BPE ? vocab_find_piece(v, &byte, 1) : -1;
+        v->byte_ids[b] = v->kind == VOCAB_BPE || v->kind == VOCAB_WORLD
+                             ? vocab_find_piece(v, &byte, 1)
+                             : -1;
     }
     for (int32_t id = 0; id < v->n; id++)
         if (vocab_type(v, id) == GG_TOKEN_BYTE) {

@@ -5,6 +5,7 @@
 #include "vocab/bytes.h"
 #include "vocab/vocab.h"
 #include "vocab/wordpiece.h"
+#include "vocab/world.h"
 
 #define TOKENS "tokenizer.ggml.tokens"
 #define TYPES  "tokenizer.ggml.token_type"
@@ -126,6 +127,8 @@ vocab_piece_bytes(enum vocab_kind kind, const char *text, size_t len,
         return false;
     if (kind == VOCAB_BPE)
         return bpe_bytes(text, len, out, n);
+    if (kind == VOCAB_WORLD)
+        return vocab_world_bytes(text, len, out, n);
     if (kind != VOCAB_WPM)
         return unmark(text, len, out, n);
     *n = unmark_first(text, len, out);

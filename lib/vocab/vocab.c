@@ -35,6 +35,7 @@ static const struct kind {
     { "bert", VOCAB_WPM, false, vocab_load_wordpiece },
     { "t5", VOCAB_UGM, false, vocab_load_unigram },
     { "gemma4", VOCAB_SPM, true, load_ranked },
+    { "rwkv", VOCAB_WORLD, false, vocab_load_world },
 };
 
 enum {
@@ -76,8 +77,8 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
             v->ranked = kinds[i].ranked;
             return GG_OK;
         }
-    return unknown(gguf, MODEL, "the kind", &s, "gpt2 llama bert t5 gemma4",
-                   err);
+    return unknown(gguf, MODEL, "the kind", &s,
+                   "gpt2 llama bert t5 gemma4 rwkv", err);
 }
 
 void

@@ -16,10 +16,11 @@
 #include "vocab/trie.h"
 
 enum vocab_kind {
-    VOCAB_BPE, /* "gpt2": bytes, merged by rank within words */
-    VOCAB_SPM, /* "llama": characters, merged by score; "gemma4": by rank */
-    VOCAB_WPM, /* "bert": the longest pieces of words */
-    VOCAB_UGM, /* "t5": the most likely pieces */
+    VOCAB_BPE,   /* "gpt2": bytes, merged by rank within words */
+    VOCAB_SPM,   /* "llama": characters, merged by score; "gemma4": by rank */
+    VOCAB_WPM,   /* "bert": the longest pieces of words */
+    VOCAB_UGM,   /* "t5": the most likely pieces */
+    VOCAB_WORLD, /* "rwkv": the longest pieces of the text */
 };
 
 enum {
@@ -110,7 +111,7 @@ struct gg_vocab {
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
     bool add_blank;  /* in front of a text; WPM: only decoding drops it */
     /* WPM */
-    struct trie trie;   /* of the pieces */
+    struct trie trie;   /* of the pieces; of the World vocabulary, too */
     bool lower;         /* lower case without accents */
     int32_t alone[128]; /* of punctuation of ASCII */
     /* WPM, UGM: what a byte does, each in its own way */
@@ -196,6 +197,10 @@ vocab_clear_pieces(struct gg_vocab *v);
 enum gg_status
 vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
                 struct gg_error *err);
+/* joined, trie: world.c */
+enum gg_status
+vocab_load_world(struct gg_vocab *v, const struct gguf_context *gguf,
+                 struct gg_error *err);
 /* lower, trie: wordpiece.c */
 enum gg_status
 vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,

@@ -1,4 +1,4 @@
-/* test_vocab_absurd.c - vocabularies that lie, of all four kinds: row 9 of what
+/* test_vocab_absurd.c - vocabularies that lie, of all kinds: row 9 of what
  * a reader must do
  *
  * What only byte-level BPE or SentencePiece can have is in
@@ -16,13 +16,15 @@
 #define KEY(name) "tokenizer.ggml." name
 
 enum {
-    KINDS = 4,
+    KINDS = 5,
     LONG = 200000 /* bytes of a text that must not take long */
 };
 
-static void (*const makers[KINDS])(struct make *m) = { make_bpe, make_spm,
-                                                       make_wpm, make_ugm };
-static const char *const names[KINDS] = { "gpt2", "llama", "bert", "t5" };
+static void (*const makers[KINDS])(struct make *m) = {
+    make_bpe, make_spm, make_wpm, make_ugm, make_world
+};
+static const char *const names[KINDS] = { "gpt2", "llama", "bert", "t5",
+                                           "rwkv" };
 
 static struct make
 made(int kind)

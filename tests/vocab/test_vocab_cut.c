@@ -563,6 +563,7 @@ main(void)
         test_made(make_wpm, "WordPiece", special);
         test_made(make_words, "WordPiece of other words", special);
         test_made(make_ugm, "Unigram as SentencePiece is", special);
+        test_made(make_world, "RWKV's", special);
         test_made(make_unigrams, "Unigram", special);
         test_made(make_squeezed, "Unigram, blanks squeezed", special);
     }

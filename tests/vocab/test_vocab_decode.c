@@ -243,6 +243,7 @@ main(void)
     test_kind(make_spm, "SentencePiece");
     test_kind(make_wpm, "WordPiece");
     test_kind(make_ugm, "Unigram");
+    test_kind(make_world, "RWKV's");
     test_begin();
     test_bad();
     return tap_done();
