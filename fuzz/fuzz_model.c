@@ -76,13 +76,14 @@ load(void *data, size_t size)
     static const struct gg_model_params params;
     struct file_map map = { .data = data, .size = size };
     struct gguf_file file = { .maps = &map, .n_maps = 1 };
+    struct model_files files = { .file = &file };
     struct model *m = NULL;
     struct gg_error err;
     ggml_backend_dev_t cpu =
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
-        model_load(&file, cpu, &params, &m, &err) == GG_OK)
+        model_load(&files, cpu, &params, &m, &err) == GG_OK)
         for (int i = 0; i < 2; i++)
             evaluate(m, i ? GG_CACHE_Q8_0 : GG_CACHE_F32);
     model_free(m);

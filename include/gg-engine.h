@@ -102,6 +102,14 @@ gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
 GG_API void
 gg_sequence_free(struct gg_sequence *sequence); /* takes NULL */
 
+/* How much each of the model's adapters counts in it, gg_model_n_adapters()
+ * numbers, which are copied; NULL: as the model was opened with them. What has
+ * been evaluated of it is evaluated again. Copies of it have the same. Prefixes
+ * are shared by sequences with the same alone. GG_ERR_ARG: one is not finite. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
+                       struct gg_error *err);
+
 /* Its slot is taken last: a shared prefix of others. */
 GG_API void
 gg_sequence_keep(struct gg_sequence *sequence, bool keep);
@@ -347,6 +355,7 @@ struct gg_choices {
     size_t n_prompt;
     struct gg_choice *list;
     size_t n;
+    const float *scales; /* as of gg_sequence_set_scales() */
 };
 
 /* Log-likelihoods of the choices of all n prompts, in batches. GG_ERR_ARG: a

@@ -534,6 +534,19 @@ gg_chat_reader_thinks(const struct gg_chat_reader *reader);
 struct gg_model;   /* weights, mapped; immutable once open */
 struct gg_session; /* key/value cache and compute buffers of a model */
 
+/* What changes a model without being part of it: a LoRA adapter (Hu et al.,
+ * "LoRA: low-rank adaptation of large language models", 2021), or a control
+ * vector, which is added to the hidden vectors behind layers. A GGUF file, or a
+ * folder of Hugging Face's PEFT. */
+struct gg_adapter {
+    const char *path;
+    float scale; /* what it gives is multiplied by, where a chunk says nothing
+                    else; 0: it is there, and does not count */
+    /* Of control vectors: the layers that they are added behind. The first
+     * layer, 0, has none. Both 0: all. */
+    int32_t first, last;
+};
+
 /* All that is 0 is the default. */
 struct gg_model_params {
     const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
@@ -558,7 +571,12 @@ struct gg_model_params {
     void (*progress)(void *data, uint64_t done, uint64_t all);
     void *progress_data;
 
-    uintptr_t reserved[8];
+    /* Their files are opened with the model's, each tensor where that which it
+     * changes is. GG_ERR_FORMAT: one was made for another model. */
+    const struct gg_adapter *adapters;
+    size_t n_adapters;
+
+    uintptr_t reserved[6];
 };
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
@@ -583,6 +601,10 @@ GG_API const char *
 gg_model_device(const struct gg_model *model);
 GG_API const char *
 gg_model_device_description(const struct gg_model *model);
+
+/* How many adapters it was opened with, and bytes of all (or NULL). */
+GG_API size_t
+gg_model_n_adapters(const struct gg_model *model, uint64_t *bytes);
 
 /* How many layers a GPU computes. */
 GG_API int32_t
@@ -707,7 +729,7 @@ gg_session_new(const struct gg_model *model,
 
 /* Bytes. */
 struct gg_memory {
-    uint64_t weights; /* of the model, mapped or not */
+    uint64_t weights; /* of the model and its adapters, mapped or not */
     uint64_t cache;   /* of a session: touched as it is used */
     uint64_t compute; /* buffers of a session */
     /* Of recurrent states, which are in the cache, too: so many, which take so
@@ -789,11 +811,16 @@ struct gg_chunk {
     struct gg_rows rows;
     struct gg_scores scores;
     struct gg_embedding embed;
-    uintptr_t reserved[4];
+    /* How much each of the model's adapters counts, gg_model_n_adapters()
+     * numbers; NULL: as the model was opened with them. A slot goes on with
+     * those that it began with: else GG_ERR_ARG. */
+    const float *scales;
+    uintptr_t reserved[3];
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
- * depend on other chunks, nor on the number of threads. On failure a slot
+ * depend on other chunks, nor on the number of threads; those with other
+ * adapters are evaluated by themselves. On failure a slot
  * holds what it held before (GG_ERR_CONTEXT: it would not fit), or nothing,
  * where layers that keep but a window have moved on: gg_session_length(); of
  * what logits hold then, nothing is known. */
@@ -902,7 +929,8 @@ struct gg_state {
  * replaced gives it its mode. Takes little memory of its own: keys and values
  * are copied in small pieces, wherever they are; those of a GPU that has failed
  * are left out, as they can be had from the ids. GG_ERR_ARG: `path` is no
- * regular file. */
+ * regular file. GG_ERR_UNSUPPORTED: a slot holds ids that were evaluated with
+ * other scales of adapters than the model's. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_save(struct gg_session *session, const struct gg_state *state,
                 const char *path, struct gg_error *err);
@@ -911,8 +939,8 @@ struct gg_state_file; /* open, mapped */
 
 /* Opens a state for that session, whatever session has saved it: with any
  * number of slots, threads, positions, on any device. All of the file is
- * checked. GG_ERR_UNSUPPORTED: it was made with another model, with other
- * rotary positions, or its keys and values are of another type. The file must
+ * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters or
+ * other scales of them, other rotary positions, or its keys and values are of another type. The file must
  * not be written to while it is open; that it is replaced by gg_session_save()
  * does no harm. */
 GG_API GG_MUST_CHECK enum gg_status

@@ -33,6 +33,7 @@ engine_cache_name(enum gg_cache_type type)
 const struct cli_option engine_rows[] = {
     { "model", 'm', CLI_TEXT, "MODEL",
       "model file (else $GG_MODEL, else the demo model)", AT(model) },
+    { .part = adapter_rows, AT(adapters) },
     { "context", 'c', CLI_INT, "N",
       "size of the context, in tokens (else the model's)",
       AT(n_ctx), 1, ENGINE_MAX_CONTEXT },
@@ -90,8 +91,11 @@ device_of(const struct engine_options *o)
 static void
 open_model(struct engine *e, const struct engine_options *o)
 {
+    struct adapter_options adapters = o->adapters;
     struct progress progress;
     struct gg_model_params params = {
+        .adapters = adapters_list(&adapters),
+        .n_adapters = adapters.n,
         .device = device_of(o),
         .gpu_layers = o->gpu_layers > 0 ? o->gpu_layers : 0,
         .n_ctx = o->n_ctx,
@@ -296,12 +300,18 @@ engine_describe(const struct engine *e)
     size_t cache, compute, snapshots;
     int32_t n = gg_session_snapshots(e->session, &snapshots);
 
+    uint64_t adapters;
+    size_t n_adapters = gg_model_n_adapters(e->model, &adapters);
+
     gg_session_memory(e->session, &cache, &compute);
     cli_warn("%s: %s, vocabulary %d, context %d", e->path,
              gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
              (int)gg_session_n_ctx(e->session));
     cli_warn("computing on %s: %s", gg_model_device(e->model),
              gg_model_device_description(e->model));
+    if (n_adapters)
+        cli_warn("%zu adapter%s, %.1f MiB", n_adapters,
+                 n_adapters == 1 ? "" : "s", (double)adapters / 0x1p20);
     if (e->cut)
         cli_warn("memory is short for the model's own context of %d",
                  (int)gg_model_n_ctx_train(e->model));

@@ -5,6 +5,7 @@
 
 #include <gg-engine.h>
 
+#include "common/adapters.h"
 #include "common/options.h"
 
 struct engine_options {
@@ -12,6 +13,7 @@ struct engine_options {
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
     enum gg_cache_type cache_type;
+    struct adapter_options adapters;
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;

@@ -13,6 +13,7 @@ open_model(struct generate *g)
     struct engine_options own = g->o->engine;
 
     own.model = g->o->draft;
+    own.adapters = defaults.adapters; /* those of another model */
     own.n_ctx = 0;
     own.max_ctx = gg_session_n_ctx(g->engine.session);
     own.shift = own.profile = own.verbose = false;

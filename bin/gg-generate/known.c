@@ -82,7 +82,6 @@ static const struct refused {
     { "dynatemp_exponent", "1" },
     { "n_keep", "0" },
     { "t_max_predict_ms", "0" },
-    { "lora", NULL },
     { "grammar_lazy", NULL },
     { "grammar_triggers", NULL },
     { "grammar_type", NULL },

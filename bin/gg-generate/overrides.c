@@ -361,6 +361,8 @@ static const struct {
     enum gg_status (*set)(const struct override *o, struct gg_error *err);
 } setters[] = {
     { "stop", set_stop },
+    { "lora", override_adapters },
+    { "control-vector", override_adapters },
     { "choice", set_choice },
     { "logit-bias", set_biases },
     { "dry-sequence-breaker", set_breakers },

@@ -30,6 +30,10 @@ override_budget(const struct override *o, struct gg_error *err);
 enum gg_status
 override_arguments(const struct override *o, struct gg_error *err);
 
+/* Takes lora or control_vector: which adapters count, and how much. */
+enum gg_status
+override_adapters(const struct override *o, struct gg_error *err);
+
 /* Takes the members of the object, which is `text` as well, that are options;
  * all others mean something else. */
 enum gg_status

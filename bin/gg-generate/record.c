@@ -27,6 +27,8 @@ record_forget_input(struct generate *g, struct record *r)
     for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
         free(r->breakers[i]);
     free(r->breakers);
+    free(r->scales);
+    r->scales = NULL;
     free(r->suffix);
     r->suffix = NULL;
     free(r->tools);
@@ -127,6 +129,7 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = check_thoughts(g, r, &s, err);
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
+    r->prompt.contest.scales = r->scales;
     if (st == GG_OK && r->prompt.grammar)
         st = take_grammar(g, r, err);
     r->takes_date = s.is_chat && gg_chat_takes_date(s.template);
@@ -275,6 +278,8 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     a->logprobs = r->logprobs;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
+    if (st == GG_OK && r->scales)
+        st = gg_sequence_set_scales(a->sequence, r->scales, err);
     return st == GG_OK ? answer_start(g, a, record_prompt(r, which),
                                       engine_count_ids(a->sequence), err)
                        : st;

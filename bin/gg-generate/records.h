@@ -29,6 +29,7 @@ struct record {
     struct choices choices;             /* the same */
     struct gg_bias *bias;               /* and what its options point to */
     char **breakers;
+    float *scales; /* of adapters, its own, or NULL */
     char *suffix; /* its own text after the gap, or NULL */
     size_t n_suffix;
     char *tools, *tool_choice; /* its own, or NULL */

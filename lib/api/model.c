@@ -1,11 +1,13 @@
 /* model.c - a model file becomes weights and a vocabulary */
 #include "api/model.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "api/device.h"
 #include "api/file.h"
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/arch.h"
 #include "model/head.h"
 #include "model/session.h"
@@ -20,6 +22,47 @@ open_file(const char *path, const struct gg_model_params *params,
     flags |= params->no_mmap ? GGUF_OPEN_READ : 0;
     flags |= params->lock ? GGUF_OPEN_LOCK : 0;
     return api_open(path, flags, file, NULL, err);
+}
+
+static enum gg_status
+open_adapter(const struct gg_adapter *a, const struct gg_model_params *params,
+             struct gguf_file *file, struct model_adapter_file *out,
+             struct gg_error *err)
+{
+    bool all = a->first == 0 && a->last == 0;
+
+    if (!a->path)
+        return error_null(err);
+    if (!isfinite(a->scale) || a->first < 0 || a->last < a->first)
+        return error_set(err, GG_ERR_ARG,
+                         "%s: a scale that is not finite, or no layers",
+                         a->path);
+    *out = (struct model_adapter_file){
+        a->path, file, a->scale, all ? 1 : a->first, all ? INT32_MAX : a->last
+    };
+    return open_file(a->path, params, file, err);
+}
+
+static enum gg_status
+open_adapters(struct gg_model *m, const struct gg_model_params *params,
+              struct gg_error *err)
+{
+    size_t n = params->n_adapters;
+    enum gg_status st = GG_OK;
+
+    if (n == 0)
+        return GG_OK;
+    if (!params->adapters)
+        return error_null(err);
+    m->adapter_files = mem_array(n, sizeof(*m->adapter_files));
+    m->adapters = mem_array(n, sizeof(*m->adapters));
+    if (!m->adapter_files || !m->adapters)
+        return error_nomem(err);
+    m->n_adapters = n;
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = open_adapter(&params->adapters[i], params, &m->adapter_files[i],
+                          &m->adapters[i], err);
+    return st;
 }
 
 static enum gg_status
@@ -59,7 +102,12 @@ load_model(struct gg_model *m, const char *path,
     if (st == GG_OK)
         st = api_check_model(m->file.gguf, err);
     if (st == GG_OK)
-        st = model_load(&m->file, dev, params, &m->model, err);
+        st = open_adapters(m, params, err);
+    if (st == GG_OK) {
+        struct model_files files = { &m->file, m->adapters, m->n_adapters };
+
+        st = model_load(&files, dev, params, &m->model, err);
+    }
     if (st == GG_OK)
         st = vocab_load_or_textless(m->file.gguf, m->model->hp.n_vocab,
                                     &m->vocab, err);
@@ -97,6 +145,10 @@ gg_model_free(struct gg_model *model)
     gg_vocab_free(model->vocab);
     model_free(model->model);
     gguf_file_close(&model->file);
+    for (size_t i = 0; i < model->n_adapters; i++)
+        gguf_file_close(&model->adapter_files[i]);
+    mem_free(model->adapter_files);
+    mem_free(model->adapters);
     mem_free(model);
 }
 
@@ -119,6 +171,14 @@ gg_model_device_description(const struct gg_model *model)
 {
     return model ? ggml_backend_dev_description(model_device(model->model))
                  : NULL;
+}
+
+size_t
+gg_model_n_adapters(const struct gg_model *model, uint64_t *bytes)
+{
+    if (bytes)
+        *bytes = model ? model_adapters_size(model->model) : 0;
+    return model ? model->n_adapters : 0;
 }
 
 int32_t

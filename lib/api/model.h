@@ -7,6 +7,9 @@
 
 struct gg_model {
     struct gguf_file file; /* with its shards; the rest points into it */
+    struct gguf_file *adapter_files; /* n_adapters; the same */
+    struct model_adapter_file *adapters;
+    size_t n_adapters;
     struct gg_vocab *vocab;
     struct model *model;
     const char *note; /* about the device; static; or NULL */

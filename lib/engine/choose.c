@@ -23,6 +23,7 @@ struct contest {
 /* What is after the first id of a choice. */
 struct rest {
     struct gg_choice *choice;
+    const float *scales;
     struct gg_sequence *sequence;
     float *logprobs;
     size_t n;
@@ -83,6 +84,8 @@ contest_open(struct contest *c, struct gg_engine *e, struct gg_choices *choices,
         c->next[i] = choices->list[i].ids[c->head];
     if (st == GG_OK)
         st = gg_sequence_new(e, &c->first, err);
+    if (st == GG_OK)
+        st = gg_sequence_set_scales(c->first, choices->scales, err);
     if (st == GG_OK)
         st = gg_sequence_put(c->first, choices->prompt, c->head, err);
     return st;
@@ -158,6 +161,8 @@ open_rest(struct rest *r, struct gg_engine *e, struct gg_choice *choice,
     if (st == GG_OK && !r->logprobs)
         st = error_nomem(err);
     if (st == GG_OK)
+        st = gg_sequence_set_scales(r->sequence, r->scales, err);
+    if (st == GG_OK)
         st = gg_sequence_put(r->sequence, choice->ids, choice->n - 1, err);
     *query = (struct gg_query){
         .sequence = r->sequence,
@@ -192,6 +197,7 @@ run_round(struct gg_engine *e, struct contest *list, size_t n_contests,
 
         while (st == GG_OK && *n < (size_t)e->n_slots &&
                (choice = next_choice(&list[i]))) {
+            rests[*n].scales = list[i].choices->scales;
             st = open_rest(&rests[*n], e, choice, &queries[*n], err);
             ++*n;
         }

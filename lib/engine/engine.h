@@ -13,6 +13,7 @@ struct engine_slot {
     struct gg_sequence *owner; /* or NULL: */
     int32_t *ids;              /* what it still holds */
     float *logprobs;           /* theirs, of an engine that scores */
+    float *scales;             /* of adapters, theirs; NULL: the model's */
     size_t n_ids;
     uint64_t used; /* when it was last */
 };
@@ -24,7 +25,7 @@ struct gg_engine {
     struct gg_session *session;
     struct model_session_can can;
     bool shift, score;
-    size_t n_ctx, n_vocab;
+    size_t n_ctx, n_vocab, n_adapters;
     int32_t n_slots;
     struct engine_slot *slots;
     struct gg_chunk *chunks; /* scratch, one a slot */
@@ -47,6 +48,7 @@ struct gg_sequence {
     bool pinned;                  /* it is evaluated in this round, */
     size_t limit; /* before which its slot may hold no more ids than this */
     bool keep;
+    float *scales; /* of adapters; NULL: the model's */
 };
 
 /* What gg_engine_new() does; `params` is not NULL. */

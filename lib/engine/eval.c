@@ -34,6 +34,7 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
     e->score = params->score;
     e->n_ctx = (size_t)gg_session_n_ctx(session);
     e->n_vocab = (size_t)model_session_n_vocab(session);
+    e->n_adapters = model_session_n_adapters(session);
     e->n_slots = gg_session_n_slots(session);
     if (!fill_in(e)) {
         gg_engine_free(e);
@@ -51,6 +52,7 @@ gg_engine_free(struct gg_engine *engine)
     for (int32_t i = 0; engine->slots && i < engine->n_slots; i++) {
         mem_free(engine->slots[i].ids);
         mem_free(engine->slots[i].logprobs);
+        mem_free(engine->slots[i].scales);
     }
     mem_free(engine->slots);
     mem_free(engine->chunks);
@@ -76,7 +78,8 @@ engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
         return false;
     *out = (struct gg_chunk){ .slot = q->slot,
                               .ids = q->ids + q->n_held,
-                              .n = to - q->n_held };
+                              .n = to - q->n_held,
+                              .scales = q->scales };
     if (!score || q->n_known >= n)
         return true;
     known = q->n_known > q->n_held + 1 ? q->n_known : q->n_held + 1;

@@ -1,5 +1,6 @@
 /* sequence.c - the ids of a sequence, and how they come and go */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -56,7 +57,47 @@ gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
         memcpy(q->ids, from->ids, from->n_ids * sizeof(*q->ids));
     q->n_ids = from->n_ids;
     q->n_dropped = from->n_dropped;
-    *out = q;
+    st = gg_sequence_set_scales(q, from->scales, err);
+    if (st == GG_OK)
+        *out = q;
+    else
+        gg_sequence_free(q);
+    return st;
+}
+
+static enum gg_status
+check_scales(const float *scales, size_t n, struct gg_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(scales[i]))
+            return error_set(err, GG_ERR_ARG,
+                             "the scale of an adapter is not finite");
+    return GG_OK;
+}
+
+enum gg_status
+gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
+                       struct gg_error *err)
+{
+    struct gg_sequence *q = sequence;
+    size_t n = q ? q->engine->n_adapters : 0;
+    float *copy = NULL;
+    enum gg_status st;
+
+    if (!q)
+        return error_null(err);
+    st = scales ? check_scales(scales, n, err) : GG_OK;
+    if (st != GG_OK)
+        return st;
+    if (scales && n) {
+        copy = mem_dup(scales, n * sizeof(*scales));
+        if (!copy)
+            return error_nomem(err);
+    }
+    mem_free(q->scales);
+    q->scales = copy;
+    engine_sequence_release(q, 0);
+    q->n_known = 0;
     return GG_OK;
 }
 
@@ -68,6 +109,7 @@ gg_sequence_free(struct gg_sequence *sequence)
     engine_leave_slot(sequence);
     mem_free(sequence->ids);
     mem_free(sequence->logprobs);
+    mem_free(sequence->scales);
     mem_free(sequence);
 }
 
@@ -217,7 +259,7 @@ gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
     memcpy(q->ids, from->ids, from->n_ids * sizeof(*q->ids));
     q->n_ids = from->n_ids;
     q->n_dropped = from->n_dropped;
-    if (from->n_held > 0) {
+    if (from->n_held > 0 && !q->scales) {
         engine_take_slot(q);
         q->n_held =
             (size_t)gg_session_load(q->engine->session, q->slot, file, i);

@@ -57,6 +57,7 @@ take_slot(struct gg_sequence *q, int32_t slot)
     }
     mem_free(s->ids);
     mem_free(s->logprobs);
+    mem_free(s->scales);
     *s = (struct engine_slot){ .owner = q, .used = ++q->engine->clock };
     q->slot = slot;
 }
@@ -78,11 +79,13 @@ engine_leave_slot(struct gg_sequence *q)
     q->engine->slots[q->slot] = (struct engine_slot){
         .ids = q->ids,
         .logprobs = q->logprobs,
+        .scales = q->scales,
         .n_ids = q->n_held,
         .used = ++q->engine->clock,
     };
     q->ids = NULL;
     q->logprobs = NULL;
+    q->scales = NULL;
     q->slot = -1;
 }
 
@@ -107,6 +110,24 @@ ids_of(const struct engine_slot *s, bool pending, size_t *n)
 
     *n = q ? length_of(q, pending) : s->n_ids;
     return q ? q->ids : s->ids;
+}
+
+/* Whether adapters count as much in both: then keys and values are alike. */
+static bool
+same_scales(const struct gg_engine *e, const float *a, const float *b)
+{
+    if (!a || !b)
+        return a == b;
+    for (size_t i = 0; i < e->n_adapters; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+static const float *
+scales_of(const struct engine_slot *s)
+{
+    return s->owner ? s->owner->scales : s->scales;
 }
 
 /* How many of the first n ids are the same; fewer than `least` count as
@@ -153,7 +174,8 @@ find_shared(const struct gg_sequence *q, size_t most)
             size_t n, same;
             const int32_t *ids = ids_of(&e->slots[i], pending, &n);
 
-            if (e->slots[i].owner == q)
+            if (e->slots[i].owner == q ||
+                !same_scales(e, scales_of(&e->slots[i]), q->scales))
                 continue;
             same = copyable(
                 e, i, common_prefix(ids, q->ids, n < most ? n : most, least));
@@ -229,10 +251,12 @@ gg_sequence_cost(const struct gg_sequence *sequence,
         return q->n_ids - (q->n_held < q->n_ids ? q->n_held : q->n_ids);
     shared = find_shared(q, most);
     for (size_t i = 0; i < n_others; i++) {
-        size_t has = others[i]->n_ids - (others[i]->n_ids > 0);
-        size_t same = common_prefix(others[i]->ids, q->ids,
-                                    has < most ? has : most, shared.n + 1);
+        size_t has = others[i]->n_ids - (others[i]->n_ids > 0), same;
 
+        if (!same_scales(q->engine, others[i]->scales, q->scales))
+            continue;
+        same = common_prefix(others[i]->ids, q->ids, has < most ? has : most,
+                             shared.n + 1);
         shared.n = same ? same : shared.n;
     }
     return q->n_ids - (shared.slot < 0 && shared.n == FEW ? 0 : shared.n);

@@ -67,6 +67,7 @@ model_batch_start(struct batch *b)
 {
     b->n_tokens = b->n_segments = b->n_outputs = 0;
     b->scored = b->pooled = false;
+    b->scales = NULL;
 }
 
 static float

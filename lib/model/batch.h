@@ -10,6 +10,7 @@ struct batch {
                                        parted: all of its ids see each other */
     int32_t n_tokens, n_segments, n_outputs;
     struct graph_segment *segments; /* n_segments; masks are not set */
+    const float *scales;            /* of adapters: all ids have the same */
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
     int32_t *types;     /* kinds of text: model_graph_add_token_type() */

@@ -336,10 +336,11 @@ model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 
     x = add_mixed(g, layer, x);
     if (l->hp->n_ff == 0)
-        return x;
+        return model_graph_steer(g, layer, x);
     cur = model_graph_norm(g, x, &l->ffn_norm);
     cur = model_graph_mixture_or_dense(g, l, cur);
-    return model_graph_add(g, x, model_graph_norm(g, cur, &l->ffn_post_norm));
+    cur = model_graph_norm(g, cur, &l->ffn_post_norm);
+    return model_graph_steer(g, layer, model_graph_add(g, x, cur));
 }
 
 struct ggml_tensor *
@@ -351,8 +352,9 @@ model_graph_parallel_block(struct graph *g, int32_t layer,
 
     a = model_graph_self_attention(g, layer, c);
     f = model_graph_mixture_or_dense(g, l, model_graph_wanted(g, layer, c));
-    return model_graph_add(g, model_graph_wanted(g, layer, x),
-                           ggml_add(g->ctx, a, f));
+    x = model_graph_add(g, model_graph_wanted(g, layer, x),
+                        ggml_add(g->ctx, a, f));
+    return model_graph_steer(g, layer, x);
 }
 
 struct ggml_tensor *

@@ -5,6 +5,7 @@
 
 #include "backend/best.h"
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "sched/sched.h"
 
 enum {
@@ -119,17 +120,21 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_outputs = n_outputs;
     g->hidden = hidden;
     g->named = c->watch != NULL;
+    g->scales = c->scales;
     model_graph_build(g, c->max_nodes);
     return true;
 }
 
-/* As many segments as there may be, and as many ids, before a full cache. */
+/* As many segments as there may be, and as many ids, before a full cache, and
+ * all adapters. */
 static bool
 build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
 {
     bool encoder = c->model->hp.encoder;
     int32_t first = 0;
 
+    for (size_t i = 0; i < c->model->files.n_adapters; i++)
+        c->scales[i] = 1;
     for (int32_t i = 0; i < c->max_segments; i++) {
         bool last = i == c->max_segments - 1;
 
@@ -193,7 +198,8 @@ same_shape(const struct compute *c, const struct batch *b)
 
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
-        g->hidden != is_hidden(c, b))
+        g->hidden != is_hidden(c, b) ||
+        !model_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
@@ -210,6 +216,9 @@ prepare_batch(struct compute *c, const struct cache *cache,
 {
     if (same_shape(c, b))
         return true;
+    if (c->scales)
+        memcpy(c->scales, b->scales,
+               c->model->files.n_adapters * sizeof(*c->scales));
     memcpy(c->graph.segments, b->segments,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
@@ -510,13 +519,17 @@ model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
 static bool
 allocate(struct compute *c)
 {
+    size_t n_adapters = c->model->files.n_adapters;
+
     c->max_nodes = model_graph_max_nodes(c->model, c->max_segments);
     c->pool_size = c->max_nodes * ggml_tensor_overhead() +
                    ggml_graph_overhead_custom(c->max_nodes, false);
     c->pool = mem_alloc(c->pool_size);
     c->graph.segments =
         mem_array((size_t)c->max_segments, sizeof(*c->graph.segments));
-    if (!c->pool || !c->graph.segments)
+    if (n_adapters)
+        c->scales = mem_array(n_adapters, sizeof(*c->scales));
+    if (!c->pool || !c->graph.segments || (n_adapters && !c->scales))
         return false;
     c->sched = ggml_backend_sched_new(c->backends, NULL, c->n_backends,
                                       c->max_nodes, false, false);
@@ -582,6 +595,7 @@ model_compute_clear(struct compute *c)
     for (int i = 0; i < c->n_backends; i++)
         ggml_backend_free(c->backends[i]);
     mem_free(c->graph.segments);
+    mem_free(c->scales);
     mem_free(c->pool);
     *c = (struct compute){ 0 };
 }

@@ -22,6 +22,7 @@ struct compute {
     void *pool; /* memory of the graph's tensors */
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
+    float *scales;      /* of adapters, that it was built with */
     int32_t max_segments;
     struct stage stage;             /* of inputs */
     struct model_readback readback; /* of logits */

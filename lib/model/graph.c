@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "model/adapter.h"
 #include "model/arch.h"
 
 enum {
@@ -27,7 +28,8 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)model->hp.n_layer +
-           (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE;
+           (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE +
+           model_adapters_max_nodes(model);
 }
 
 static struct ggml_tensor *
@@ -132,7 +134,7 @@ model_graph_product(struct graph *g, struct ggml_tensor *product)
 struct ggml_tensor *
 model_graph_embed(struct graph *g)
 {
-    struct ggml_tensor *x = ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
+    struct ggml_tensor *x = model_graph_embed_rows(g);
     float scale = g->model->hp.embd_scale;
 
     return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
@@ -174,18 +176,32 @@ model_graph_norm(struct graph *g, struct ggml_tensor *x,
 {
     if (!norm->weight)
         return x;
-    x = ggml_mul(g->ctx, model_graph_norm_plain(g, x), norm->weight);
-    return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
+    return model_graph_scale_norm(g, model_graph_norm_plain(g, x), norm);
+}
+
+struct ggml_tensor *
+model_graph_scale_norm(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm)
+{
+    x = ggml_mul(g->ctx, x, model_graph_weight(g, norm->weight));
+    return norm->bias
+               ? ggml_add(g->ctx, x, model_graph_weight(g, norm->bias))
+               : x;
 }
 
 struct ggml_tensor *
 model_graph_linear(struct graph *g, struct ggml_tensor *x,
                    const struct model_linear *linear)
 {
-    x = model_graph_product(g, ggml_mul_mat(g->ctx, linear->weight, x));
-    if (linear->scale != 1)
-        x = ggml_scale(g->ctx, x, linear->scale);
-    return linear->bias ? ggml_add(g->ctx, x, linear->bias) : x;
+    struct ggml_tensor *w = model_graph_weight(g, linear->weight), *y;
+
+    y = model_graph_product(g, ggml_mul_mat(g->ctx, w, x));
+    if (linear->scale != 1 && w == linear->weight)
+        y = ggml_scale(g->ctx, y, linear->scale);
+    y = model_graph_add_adapters(g, y, linear->weight, x, NULL);
+    return linear->bias
+               ? ggml_add(g->ctx, y, model_graph_weight(g, linear->bias))
+               : y;
 }
 
 struct ggml_tensor *

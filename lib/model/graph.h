@@ -35,6 +35,12 @@ struct graph {
     bool bf16;         /* F16 weights may be rounded: GGML_PREC_BF16 */
     bool named;        /* somebody watches: model_graph_name() */
     bool hidden;       /* of these not the logits, but what they are made of */
+    /* How much each of the model's adapters counts; NULL: none does. */
+    const float *scales;
+    /* Called with what of an adapter is looked at: a change, the embedding's
+     * behind the last, or a direction; or NULL. */
+    void (*met)(void *data, size_t adapter, size_t i);
+    void *met_data;
 
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
@@ -68,6 +74,27 @@ model_graph_name(struct graph *g);
 struct ggml_tensor *
 model_graph_product(struct graph *g, struct ggml_tensor *product);
 
+/* ---- what adapters change: adapted.c ------------------------------------ */
+
+/* The weight, or what an adapter has in its place; NULL for NULL. */
+struct ggml_tensor *
+model_graph_weight(struct graph *g, struct ggml_tensor *w);
+
+/* y, and what adapters add to the product of weight w with x; of experts, by
+ * `ids`, which is NULL otherwise. */
+struct ggml_tensor *
+model_graph_add_adapters(struct graph *g, struct ggml_tensor *y,
+                         const struct ggml_tensor *w, struct ggml_tensor *x,
+                         struct ggml_tensor *ids);
+
+/* The rows of the ids, with what adapters add. */
+struct ggml_tensor *
+model_graph_embed_rows(struct graph *g);
+
+/* x behind the layer, with the control vectors there. */
+struct ggml_tensor *
+model_graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
 /* ---- parts, in the order in which a family uses them -------------------- */
 
 /* The embeddings of the ids, scaled as hp.embd_scale says. */
@@ -100,6 +127,11 @@ model_graph_add_token_type(struct graph *g, struct ggml_tensor *x);
 struct ggml_tensor *
 model_graph_norm(struct graph *g, struct ggml_tensor *x,
                  const struct model_norm *norm);
+
+/* What is normalised, scaled and shifted by the norm, which is not empty. */
+struct ggml_tensor *
+model_graph_scale_norm(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm);
 
 /* Normalised only. */
 struct ggml_tensor *

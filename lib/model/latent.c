@@ -14,8 +14,7 @@ static struct ggml_tensor *
 norm_latent(struct graph *g, struct ggml_tensor *x,
             const struct model_norm *norm)
 {
-    x = ggml_mul(g->ctx, ggml_rms_norm(g->ctx, x, 1e-6f), norm->weight);
-    return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
+    return model_graph_scale_norm(g, ggml_rms_norm(g->ctx, x, 1e-6f), norm);
 }
 
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */

@@ -5,14 +5,22 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/compute.h"
 
 enum {
-    MAX_NODES = 16,
+    MAX_NODES = 16,           /* without what adapters add to the output: */
+    NODES_OF_ADAPTER = 4,
     AT_ONCE = 1 << 21, /* logits of a slice, about */
 };
 
 /* ---- the graph ---------------------------------------------------------- */
+
+static size_t
+max_nodes(const struct model *m)
+{
+    return MAX_NODES + NODES_OF_ADAPTER * m->files.n_adapters;
+}
 
 static void
 drop_graph(struct model_logprobs *s)
@@ -35,10 +43,11 @@ build(struct model_logprobs *s, int32_t n_rows)
     *g = (struct graph){ .ctx = ggml_init(params),
                          .model = s->model,
                          .bf16 = s->bf16,
-                         .n_outputs = n_rows };
+                         .n_outputs = n_rows,
+                         .scales = s->scales };
     if (!g->ctx)
         return false;
-    g->cgraph = ggml_new_graph_custom(g->ctx, MAX_NODES, false);
+    g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes(s->model), false);
     s->x =
         ggml_new_tensor_2d(g->ctx, GGML_TYPE_F32, s->model->hp.n_embd, n_rows);
     ggml_set_input(s->x);
@@ -132,6 +141,18 @@ read_row(struct model_logprobs *s, const struct batch *b, int32_t r, int32_t i)
     return true;
 }
 
+/* What counts in the batch does in the graph. */
+static void
+set_scales(struct model_logprobs *s, const float *scales)
+{
+    size_t n = s->model->files.n_adapters;
+
+    if (n == 0 || model_adapters_same(s->model, s->scales, scales))
+        return;
+    memcpy(s->scales, scales, n * sizeof(*scales));
+    drop_graph(s);
+}
+
 /* Outputs first .. first + n - 1 of the batch. */
 static enum gg_status
 run_slice(struct model_logprobs *s, const struct batch *b, int32_t first,
@@ -163,6 +184,7 @@ model_logprobs_run(struct model_logprobs *s, struct ggml_tensor *hidden,
                   sizeof(*s->rows)))
         return error_nomem(err);
     ggml_backend_tensor_get(hidden, s->rows, 0, ggml_nbytes(hidden));
+    set_scales(s, b->scales);
     for (int32_t i = 0; i < b->n_outputs && st == GG_OK; i += s->max_rows) {
         int32_t left = b->n_outputs - i;
 
@@ -177,16 +199,18 @@ static bool
 allocate(struct model_logprobs *s, ggml_backend_t *backends, int n_backends)
 {
     size_t n_vocab = (size_t)s->model->hp.n_vocab;
+    size_t n_nodes = max_nodes(s->model), n = s->model->files.n_adapters;
 
     s->max_rows = AT_ONCE / s->model->hp.n_vocab + 1;
-    s->pool_size = MAX_NODES * ggml_tensor_overhead() +
-                   ggml_graph_overhead_custom(MAX_NODES, false);
+    s->pool_size = n_nodes * ggml_tensor_overhead() +
+                   ggml_graph_overhead_custom(n_nodes, false);
     s->pool = mem_alloc(s->pool_size);
+    s->scales = n ? mem_array(n, sizeof(*s->scales)) : NULL;
     s->logits = mem_array(n_vocab, sizeof(*s->logits));
     s->probs = mem_array(n_vocab, sizeof(*s->probs));
-    if (!s->pool || !s->logits || !s->probs)
+    if (!s->pool || !s->logits || !s->probs || (n && !s->scales))
         return false;
-    s->sched = ggml_backend_sched_new(backends, NULL, n_backends, MAX_NODES,
+    s->sched = ggml_backend_sched_new(backends, NULL, n_backends, n_nodes,
                                       false, false);
     return s->sched && prepare_graph(s, s->max_rows);
 }
@@ -209,6 +233,7 @@ model_logprobs_clear(struct model_logprobs *s)
     drop_graph(s);
     ggml_backend_sched_free(s->sched);
     mem_free(s->pool);
+    mem_free(s->scales);
     mem_free(s->rows);
     mem_free(s->logits);
     mem_free(s->probs);

@@ -16,6 +16,7 @@ struct model_logprobs {
     void *pool;                 /* memory of the graph's tensors */
     size_t pool_size;
     bool bf16;                 /* as of struct graph */
+    float *scales;             /* of adapters, that the graph was built with */
     struct graph graph;        /* ctx NULL: none is built */
     struct ggml_tensor *x, *p; /* its input, and probabilities */
     int32_t max_rows;          /* of a slice */

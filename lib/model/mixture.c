@@ -128,11 +128,16 @@ static struct ggml_tensor *
 ask(struct graph *g, const struct model_experts *experts, struct ggml_tensor *x,
     struct ggml_tensor *ids)
 {
-    x = model_graph_product(g,
-                            ggml_mul_mat_id(g->ctx, experts->weight, x, ids));
-    if (experts->scales)
-        x = scale_each(g, x, experts->scales, ids);
-    return experts->bias ? ggml_add_id(g->ctx, x, experts->bias, ids) : x;
+    struct ggml_tensor *w = model_graph_weight(g, experts->weight), *y;
+
+    y = model_graph_product(g, ggml_mul_mat_id(g->ctx, w, x, ids));
+    if (experts->scales && w == experts->weight)
+        y = scale_each(g, y, experts->scales, ids);
+    y = model_graph_add_adapters(g, y, experts->weight, x, ids);
+    return experts->bias
+               ? ggml_add_id(g->ctx, y, model_graph_weight(g, experts->bias),
+                             ids)
+               : y;
 }
 
 /* n_embd x n_used x n_tokens -> n_embd x n_tokens, in a fixed order */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/head.h"
 #include "model/place.h"
 #include "model/probe.h"
@@ -243,10 +244,24 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     else
         l.status = error_nomem(err);
     model_find_unread(&l);
+    model_adapters_find(&l);
     mem_free(l.taken);
     ggml_free(l.scratch);
     ggml_free(l.weight);
     return l.status;
+}
+
+static enum gg_status
+place_weights(const struct gg_model_params *params, struct model *m,
+              struct gg_error *err)
+{
+    struct ggml_context *ctx[MODEL_MAX_HOMES];
+    enum gg_status st;
+
+    for (int i = 0; i < m->n_homes; i++)
+        ctx[i] = m->homes[i].ctx;
+    st = model_place_tensors(m->file, params, m, ctx, &m->buffers, err);
+    return st == GG_OK ? model_adapters_place(m, params, err) : st;
 }
 
 static enum gg_status
@@ -256,8 +271,10 @@ take_weights(const struct gg_model_params *params, struct model *m,
     enum gg_status st = find_weights(m->file->gguf, m, err);
 
     if (st == GG_OK)
-        st = model_place_weights(m->file, params, m, err);
-    return st == GG_OK ? model_rope_make(m, err) : st;
+        st = place_weights(params, m, err);
+    if (st == GG_OK)
+        st = model_rope_make(m, err);
+    return st == GG_OK ? model_adapters_check(m, err) : st;
 }
 
 enum gg_status
@@ -271,6 +288,7 @@ model_on_cpu(const struct model *model, struct model **out,
     if (!m)
         return error_nomem(err);
     m->file = model->file;
+    m->files = model->files;
     m->arch = model->arch;
     m->hp = model->hp;
     m->homes[0] = (struct model_home){ .device = model->homes[0].device,
@@ -302,18 +320,19 @@ load_on_cpu(struct model **m, struct gg_error *err)
 }
 
 enum gg_status
-model_load(const struct gguf_file *file, ggml_backend_dev_t device,
+model_load(const struct model_files *files, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err)
 {
-    const struct gguf_context *gguf = file->gguf;
+    const struct gguf_context *gguf = files->file->gguf;
     struct model *m = mem_zalloc(sizeof(*m));
     struct gg_error own;
     enum gg_status st = m ? GG_OK : error_nomem(err);
 
     err = err ? err : &own;
     if (m) {
-        m->file = file;
+        m->file = files->file;
+        m->files = *files;
         m->homes[0] =
             (struct model_home){ .device = device, .parts = MODEL_WHOLE };
         m->n_homes = 1;
@@ -344,7 +363,8 @@ model_free(struct model *model)
 {
     if (!model)
         return;
-    model_free_weights(model);
+    model_adapters_free(model);
+    model_free_buffers(&model->buffers);
     ggml_backend_buffer_free(model->made);
     for (int i = 0; i < model->n_homes; i++)
         ggml_free(model->homes[i].ctx);

@@ -175,9 +175,34 @@ enum {
     MODEL_MAX_HOMES = 8,
 };
 
+/* Of a file's tensors: one for each mapping that some lie in, one for each home
+ * of those that were copied. */
+struct model_buffers {
+    ggml_backend_buffer_t *list; /* n, some of which are NULL */
+    size_t n;
+};
+
+/* An adapter, and how much it counts where nothing else is said. */
+struct model_adapter_file {
+    const char *path; /* for messages */
+    const struct gguf_file *file;
+    float scale;
+    int32_t first, last; /* layers behind which a control vector is added */
+};
+
+/* What a model is made of. All of it outlives the model. */
+struct model_files {
+    const struct gguf_file *file; /* with all its shards */
+    const struct model_adapter_file *adapters;
+    size_t n_adapters;
+};
+
+struct model_adapter;
+
 /* Immutable once loaded; any number of sessions may use it. */
 struct model {
     const struct gguf_file *file;
+    struct model_files files; /* the same, and its adapters */
     const struct model_arch *arch;
     struct model_hparams hp;
     struct ggml_tensor *token_embd;      /* n_embd x n_vocab */
@@ -207,18 +232,18 @@ struct model {
     int n_homes;
     bool named;                     /* the device was requested by name */
     char note[256];                 /* where the layers went; or empty */
-    ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
-    size_t n_buffers;
+    struct model_buffers buffers;   /* of weights */
     struct ggml_context *made_ctx; /* of tensors that no file has */
     ggml_backend_buffer_t made;    /* and their buffer */
+    struct model_adapter *adapters; /* files.n_adapters */
+    float *scales;                  /* theirs, where a sequence says none */
 };
 
-/* Takes the weights out of the parsed file, with all its shards: they stay in
- * its mappings where the device can compute there, and are copied to it
- * otherwise. A device that was not requested by name and fails is done without,
- * and the note says so. The file must outlive the model. */
+/* Takes the weights out of the parsed files: they stay in their mappings where
+ * the device can compute there, and are copied to it otherwise. A device that
+ * was not requested by name and fails is done without, and the note says so. */
 enum gg_status
-model_load(const struct gguf_file *file, ggml_backend_dev_t device,
+model_load(const struct model_files *files, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err);
 

@@ -95,11 +95,17 @@ static void
 name_by_weight(struct ggml_cgraph *g, int first, int i,
                const struct ggml_tensor *weight)
 {
-    const char *end = strrchr(weight->name, '.');
+    const char *end = strrchr(weight->name, '.'), *more = "";
+    size_t n = (size_t)(end - weight->name);
     char name[GGML_MAX_NAME + 8];
 
-    snprintf(name, sizeof(name), "%.*s%s", (int)(end - weight->name),
-             weight->name, strcmp(end, ".bias") == 0 ? "+bias" : "");
+    if (strcmp(end, ".bias") == 0)
+        more = "+bias";
+    if (strncmp(end, ".lora_", 6) == 0) {
+        more = end;
+        n -= n > 7 && strncmp(end - 7, ".weight", 7) == 0 ? 7 : 0;
+    }
+    snprintf(name, sizeof(name), "%.*s%s", (int)n, weight->name, more);
     set_name(g, first, i, name);
 }
 

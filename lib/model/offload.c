@@ -63,6 +63,14 @@ add_tensor(struct needs *n, const struct gguf_tensor *t)
     }
 }
 
+/* What lies beside each layer. */
+static void
+add_adapter(struct needs *n, const struct gguf_context *gguf)
+{
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
+        add_tensor(n, gguf_tensor(gguf, i));
+}
+
 static uint64_t
 cache_of_layer(const struct model_hparams *hp, int32_t layer, int32_t n_ctx,
                enum ggml_type type)
@@ -93,6 +101,8 @@ count_needs(const struct gguf_context *gguf,
         n->layers[i] = cache_of_layer(&m->hp, i, params->n_ctx, GGML_TYPE_F16);
     for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
         add_tensor(n, gguf_tensor(gguf, i));
+    for (size_t i = 0; i < m->files.n_adapters; i++)
+        add_adapter(n, m->files.adapters[i].file->gguf);
     /* A table that serves twice is there once, where both are. */
     if (!gguf_tensor_named(gguf, "output.weight"))
         n->back += gguf_tensor_named(gguf, "token_embd.weight")->size;

@@ -13,7 +13,7 @@ enum {
 struct placement {
     const struct gguf_file *file;
     const struct gg_model_params *params;
-    struct model *model;
+    struct model_buffers *buffers;
     struct ggml_context *ctx;
     ggml_backend_dev_t device;
 };
@@ -63,7 +63,7 @@ use_mapped(const struct placement *s, struct gg_error *err)
     for (; t; t = ggml_get_next_tensor(s->ctx, t)) {
         const struct gguf_tensor *from =
             gguf_tensor_named(s->file->gguf, t->name);
-        ggml_backend_buffer_t *buffer = &s->model->buffers[from->shard];
+        ggml_backend_buffer_t *buffer = &s->buffers->list[from->shard];
 
         if (!wrap_map(s, &s->file->maps[from->shard], buffer) ||
             ggml_backend_tensor_alloc(*buffer, t, (void *)from->data) !=
@@ -96,34 +96,36 @@ place_weights(const struct placement *s, ggml_backend_buffer_t *buffer,
 }
 
 enum gg_status
-model_place_weights(const struct gguf_file *file,
-                    const struct gg_model_params *params, struct model *m,
+model_place_tensors(const struct gguf_file *file,
+                    const struct gg_model_params *params, const struct model *m,
+                    struct ggml_context *const *ctx, struct model_buffers *out,
                     struct gg_error *err)
 {
     size_t n = file->n_maps + (size_t)m->n_homes;
     enum gg_status st = GG_OK;
 
-    m->buffers = mem_array(n, sizeof(*m->buffers));
-    if (!m->buffers)
+    out->list = mem_array(n, sizeof(*out->list));
+    if (!out->list)
         return error_nomem(err);
-    m->n_buffers = n;
+    out->n = n;
     for (int i = 0; i < m->n_homes && st == GG_OK; i++) {
-        const struct model_home *h = &m->homes[i];
-        struct placement one = { file, params, m, h->ctx, h->device };
+        struct placement one = { file, params, out, ctx[i],
+                                 m->homes[i].device };
 
-        st = place_weights(&one, &m->buffers[file->n_maps + (size_t)i], err);
+        st = place_weights(&one, &out->list[file->n_maps + (size_t)i], err);
     }
-    for (size_t i = 0; i < m->n_buffers; i++)
-        if (m->buffers[i])
-            ggml_backend_buffer_set_usage(m->buffers[i],
+    for (size_t i = 0; i < out->n; i++)
+        if (out->list[i])
+            ggml_backend_buffer_set_usage(out->list[i],
                                           GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
     return st;
 }
 
 void
-model_free_weights(struct model *m)
+model_free_buffers(struct model_buffers *b)
 {
-    for (size_t i = 0; i < m->n_buffers; i++)
-        ggml_backend_buffer_free(m->buffers[i]);
-    mem_free(m->buffers);
+    for (size_t i = 0; i < b->n; i++)
+        ggml_backend_buffer_free(b->list[i]);
+    mem_free(b->list);
+    *b = (struct model_buffers){ 0 };
 }

@@ -5,15 +5,16 @@
 #include "gguf/reader.h"
 #include "model/model.h"
 
-/* Gives the tensors of all homes, which are named as in the file, their data:
- * in the mappings, where the device can compute there, else copied to it. */
+/* Gives the tensors of a context for each of the model's homes, which are named
+ * as in the file, their data: in the mappings, where the device can compute
+ * there, else copied to it. On failure, too, model_free_buffers(out). */
 enum gg_status
-model_place_weights(const struct gguf_file *file,
-                    const struct gg_model_params *params, struct model *m,
+model_place_tensors(const struct gguf_file *file,
+                    const struct gg_model_params *params, const struct model *m,
+                    struct ggml_context *const *ctx, struct model_buffers *out,
                     struct gg_error *err);
 
-/* Takes a model without any. */
 void
-model_free_weights(struct model *m);
+model_free_buffers(struct model_buffers *b); /* takes an empty one */
 
 #endif

@@ -126,8 +126,7 @@ model_graph_norm_wkv(struct graph *g, const struct model_norm *norm,
 {
     x = ggml_norm(g->ctx, model_graph_rwkv_heads(g, x), HEAD_EPS);
     x = ggml_reshape_2d(g->ctx, x, g->model->hp.n_embd, g->n_tokens);
-    x = ggml_mul(g->ctx, x, norm->weight);
-    return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
+    return model_graph_scale_norm(g, x, norm);
 }
 
 /* Of the last layer the wanted rows. */
@@ -166,6 +165,7 @@ model_graph_rwkv(struct graph *g, const struct model *m)
         x = ggml_add(g->ctx, model_graph_wanted(g, i, x), y);
         if (m->hp.halve_every > 0 && (i + 1) % m->hp.halve_every == 0)
             x = ggml_scale(g->ctx, x, 0.5f);
+        x = model_graph_steer(g, i, x);
     }
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "core/thread.h"
+#include "model/adapter.h"
 #include "model/arch.h"
 #include "model/recurrent.h"
 #include "model/session_impl.h"
@@ -195,7 +196,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
-    if (!model_slots_init(&s->slots, s->n_slots, keep) || !s->called ||
+    if (!model_slots_init(&s->slots, s->n_slots, keep,
+                          s->model->files.n_adapters) || !s->called ||
         !s->prefilled ||
         !model_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp))
         return error_nomem(err);
@@ -256,7 +258,7 @@ weights_size(const struct model *model)
 
     for (int i = 0; i < model->n_homes; i++)
         n += size_of_all(model->homes[i].ctx);
-    return n;
+    return n + model_adapters_size(model);
 }
 
 enum gg_status

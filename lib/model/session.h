@@ -56,4 +56,8 @@ model_session_memory(const struct model *model,
                      const struct gg_session_params *params,
                      struct gg_memory *out, struct gg_error *err);
 
+/* How many adapters its model has. */
+size_t
+model_session_n_adapters(const struct gg_session *session);
+
 #endif

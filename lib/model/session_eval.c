@@ -1,7 +1,9 @@
 /* session_eval.c - evaluation of the ids that are new in sequences */
+#include <math.h>
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/arch.h"
 #include "model/head.h"
 #include "model/recurrent.h"
@@ -101,6 +103,35 @@ check_results(const struct gg_session *s, const struct gg_chunk *c,
     return GG_OK;
 }
 
+/* How much adapters count for the chunk. */
+static const float *
+scales_of(const struct gg_session *s, const struct gg_chunk *c)
+{
+    return c->scales ? c->scales : s->model->scales;
+}
+
+/* A slot that holds ids goes on with the adapters that they have. */
+static enum gg_status
+check_adapters(struct gg_session *s, const struct gg_chunk *c,
+               struct gg_error *err)
+{
+    const float *scales = scales_of(s, c);
+
+    for (size_t i = 0; i < s->model->files.n_adapters; i++)
+        if (!isfinite(scales[i]))
+            return error_set(err, GG_ERR_ARG,
+                             "the scale of an adapter is not finite");
+    if (s->slots.length[c->slot] == 0)
+        model_slots_set_scales(&s->slots, c->slot, scales);
+    else if (!model_adapters_same(s->model, scales,
+                                  model_slots_scales(&s->slots, c->slot)))
+        return error_set(err, GG_ERR_ARG,
+                         "slot %d holds ids that were evaluated with other "
+                         "adapters",
+                         (int)c->slot);
+    return GG_OK;
+}
+
 static enum gg_status
 check_chunk(struct gg_session *s, const struct gg_chunk *c,
             struct gg_error *err)
@@ -128,6 +159,8 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     if (st == GG_OK)
         st = check_encoder(s, c, err);
     if (st == GG_OK)
+        st = check_adapters(s, c, err);
+    if (st == GG_OK)
         st = check_room(s, c, err);
     if (st == GG_OK && !model_slots_keep(&s->slots, c))
         st = error_nomem(err);
@@ -143,11 +176,11 @@ n_pools(const struct gg_chunk *c)
     return c->embed.pooling == GG_POOL_NONE ? c->n : 1;
 }
 
-/* Puts as much of the chunks as there is room for in the batch; *chunk and
- * *done (ids of it that are evaluated) move on. */
+/* Puts as much of the chunks with these adapters as there is room for in the
+ * batch; *chunk and *done (ids of it that are evaluated) move on. */
 static void
 next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
-           size_t *chunk, size_t *done)
+           const float *scales, size_t *chunk, size_t *done)
 {
     size_t n_embd = (size_t)s->model->hp.n_embd, vectors = 0;
     int32_t taken = 1;
@@ -156,9 +189,15 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         vectors += n_pools(&chunks[i]);
 
     model_batch_start(&s->batch);
+    s->batch.scales = scales;
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
 
+        if (!model_adapters_same(s->model, scales_of(s, c), scales)) {
+            vectors += n_pools(c);
+            ++*chunk;
+            continue;
+        }
         taken = model_batch_add(&s->batch, &s->cache, c, *done,
                                 s->slots.there[c->slot] + (int32_t)*done,
                                 s->pools ? s->pools + vectors * n_embd : NULL);
@@ -205,20 +244,47 @@ count_evaluated(struct gg_session *s)
     }
 }
 
-/* Behind what the cache has of their slots. */
+/* Those with these adapters. */
 static enum gg_status
-run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
-           struct gg_error *err)
+run_with(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+         const float *scales, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
     size_t chunk = 0, done = 0;
 
     while (chunk < n_chunks && st == GG_OK) {
-        next_batch(s, chunks, n_chunks, &chunk, &done);
+        next_batch(s, chunks, n_chunks, scales, &chunk, &done);
+        if (s->batch.n_tokens == 0)
+            break;
         st = run_batch(s, err);
         if (st == GG_OK)
             count_evaluated(s);
     }
+    return st;
+}
+
+/* Whether one of the chunks before has the same adapters. */
+static bool
+came_before(const struct gg_session *s, const struct gg_chunk *chunks, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (model_adapters_same(s->model, scales_of(s, &chunks[k]),
+                                scales_of(s, &chunks[i])))
+            return true;
+    return false;
+}
+
+/* Behind what the cache has of their slots; those with other adapters by
+ * themselves. */
+static enum gg_status
+run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+           struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        if (!came_before(s, chunks, i))
+            st = run_with(s, chunks, n_chunks, scales_of(s, &chunks[i]), err);
     return st;
 }
 

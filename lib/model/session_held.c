@@ -29,6 +29,12 @@ model_session_n_vocab(const struct gg_session *session)
     return session->model->hp.n_vocab;
 }
 
+size_t
+model_session_n_adapters(const struct gg_session *session)
+{
+    return session->model->files.n_adapters;
+}
+
 bool
 model_session_is_on_cpu(const struct gg_session *session)
 {

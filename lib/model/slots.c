@@ -6,17 +6,19 @@
 #include "core/mem.h"
 
 bool
-model_slots_init(struct slots *s, int32_t n, bool keep)
+model_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters)
 {
     size_t size = (size_t)n;
 
     *s = (struct slots){
         .n = n,
+        .n_adapters = n_adapters,
+        .scales = mem_array(size * n_adapters + 1, sizeof(*s->scales)),
         .length = mem_array(size, sizeof(*s->length)),
         .there = mem_array(size, sizeof(*s->there)),
         .kept = keep ? mem_array(size, sizeof(*s->kept)) : NULL,
     };
-    return s->length && s->there && (s->kept || !keep);
+    return s->length && s->there && s->scales && (s->kept || !keep);
 }
 
 void
@@ -27,7 +29,23 @@ model_slots_clear(struct slots *s)
     mem_free(s->kept);
     mem_free(s->length);
     mem_free(s->there);
+    mem_free(s->scales);
     *s = (struct slots){ 0 };
+}
+
+const float *
+model_slots_scales(const struct slots *s, int32_t slot)
+{
+    return s->scales + (size_t)slot * s->n_adapters;
+}
+
+void
+model_slots_set_scales(struct slots *s, int32_t slot, const float *scales)
+{
+    float *to = s->scales + (size_t)slot * s->n_adapters;
+
+    if (s->n_adapters && to != scales)
+        memcpy(to, scales, s->n_adapters * sizeof(*scales));
 }
 
 static bool
@@ -69,7 +87,8 @@ model_slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk)
         return false;
     *chunk = (struct gg_chunk){ .slot = slot,
                                 .ids = s->kept[slot].ids + there,
-                                .n = (size_t)n };
+                                .n = (size_t)n,
+                                .scales = model_slots_scales(s, slot) };
     return true;
 }
 
@@ -91,5 +110,6 @@ model_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
         return false;
     s->length[to] = n;
     s->there[to] = there < n ? there : n;
+    model_slots_set_scales(s, to, model_slots_scales(s, from));
     return true;
 }

@@ -11,6 +11,8 @@
 struct slots {
     int32_t n;
     int32_t *length; /* ids that each of them holds */
+    size_t n_adapters;
+    float *scales;   /* n_adapters each: that its ids were evaluated with */
     int32_t *there;  /* how many of these, from the first, the cache has: all,
                         unless they are kept */
     struct slot_ids {
@@ -21,9 +23,16 @@ struct slots {
 
 /* On failure it is to be cleared, too. */
 bool
-model_slots_init(struct slots *s, int32_t n, bool keep);
+model_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters);
 void
 model_slots_clear(struct slots *s); /* takes an empty one */
+
+/* How much each adapter counts in the slot. */
+const float *
+model_slots_scales(const struct slots *s, int32_t slot);
+/* The slot, which holds nothing, is evaluated with these from now on. */
+void
+model_slots_set_scales(struct slots *s, int32_t slot, const float *scales);
 
 /* The chunk's ids stand after those of its slot, whose length stays. False: no
  * memory. Without effect where ids are not kept. */

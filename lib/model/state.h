@@ -6,7 +6,9 @@
  * has a row for each sequence with n_held > 0, which is that after these ids: a
  * snapshot, from which a session goes on there and nowhere else. A reader that
  * does not know a kind refuses the file; a new kind is no new version.
- * Version 1 had no kinds: layers keep what they do by their model.
+ * Version 1 had no kinds: layers keep what they do by their model. Version 3
+ * names the adapters that it was made with, by their fingerprints, and their
+ * scales; without such a state is of version 2.
  *
  * The tensors, in this order, but those without elements:
  *   sequences    i64  STATE_COLUMNS x sequences
@@ -40,13 +42,17 @@
 #define STATE_KEY_BASE     "state.rope.base"
 #define STATE_KEY_CONTEXT  "state.rope.original_context_length"
 #define STATE_KEY_LONG     "state.rope.long"
+#define STATE_KEY_ADAPTERS "state.adapters"
+#define STATE_KEY_SCALES   "state.adapters.scales"
+#define STATE_KEY_NAMES    "state.adapters.names"
 #define STATE_SEQUENCES    "sequences"
 #define STATE_IDS          "ids"
 #define STATE_FORGOTTEN    "forgotten"
 #define STATE_CRC          "crc32"
 
 enum {
-    STATE_VERSION = 2,
+    STATE_VERSION = 3,
+    STATE_PLAIN = 2,   /* of one that was made without adapters */
     STATE_OLDEST = 1,  /* that is read */
     STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
     STATE_MAX_DROPPED_LOG2 = 62,

@@ -11,6 +11,7 @@
 #include "core/crc32.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "model/adapter.h"
 
 enum gg_status
 model_state_refuse(const struct opener *o, enum gg_status status,
@@ -93,6 +94,84 @@ check_model(const struct opener *o)
     if (st == GG_OK && fingerprint != gguf_fingerprint(model))
         return model_state_refuse(o, GG_ERR_UNSUPPORTED,
                                   "the state was made with another model");
+    return st;
+}
+
+/* Adapters of the state. */
+struct told {
+    struct gguf_array prints, scales, names;
+};
+
+static enum gg_status
+read_adapters(const struct opener *o, struct told *t)
+{
+    const struct gguf_context *g = o->gguf;
+    enum gg_status st = GG_OK;
+
+    *t = (struct told){ 0 };
+    if (o->version < STATE_VERSION)
+        return GG_OK;
+    st = gguf_get_array(g, STATE_KEY_ADAPTERS, GGUF_TYPE_UINT64, &t->prints,
+                        o->err);
+    if (st == GG_OK)
+        st = gguf_get_array_n(g, STATE_KEY_SCALES, GGUF_TYPE_FLOAT32,
+                              t->prints.n, &t->scales, o->err);
+    if (st == GG_OK)
+        st = gguf_get_array_n(g, STATE_KEY_NAMES, GGUF_TYPE_STRING, t->prints.n,
+                              &t->names, o->err);
+    return st;
+}
+
+/* The model's next adapter that counts, from `i` on; or how many there are. */
+static size_t
+next_adapter(const struct model *m, size_t i)
+{
+    while (i < m->files.n_adapters && m->scales[i] == 0)
+        i++;
+    return i;
+}
+
+/* The state was made with one that the model has not in its place. */
+static enum gg_status
+refuse_adapter(const struct opener *o, const struct told *t, size_t i)
+{
+    const struct gguf_str *s = &t->names.strings[i];
+    char name[200];
+
+    escape_bytes(name, sizeof(name), s->s, s->n);
+    return model_state_refuse(o, GG_ERR_UNSUPPORTED,
+                              "the state was made with the adapter %s at the "
+                              "scale %g: --lora and --control-vector must be "
+                              "as they were",
+                              name, (double)gguf_array_f32(&t->scales, i));
+}
+
+/* Ids have the keys and values that they would have here. */
+static enum gg_status
+check_adapters(const struct opener *o)
+{
+    const struct model *m = o->session->model;
+    struct told t;
+    enum gg_status st = read_adapters(o, &t);
+    size_t k = next_adapter(m, 0);
+
+    for (size_t i = 0; i < t.prints.n && st == GG_OK; i++) {
+        uint64_t its;
+
+        memcpy(&its, (const char *)t.prints.data + i * sizeof(its),
+               sizeof(its));
+        if (k == m->files.n_adapters ||
+            its != model_adapter_fingerprint(&m->adapters[k]) ||
+            gguf_array_f32(&t.scales, i) != m->scales[k])
+            return refuse_adapter(o, &t, i);
+        k = next_adapter(m, k + 1);
+    }
+    if (st == GG_OK && k < m->files.n_adapters)
+        return model_state_refuse(
+            o, GG_ERR_UNSUPPORTED,
+            "the state was made without the adapter %s: --lora and "
+            "--control-vector must be as they were",
+            m->files.adapters[k].path);
     return st;
 }
 
@@ -411,6 +490,8 @@ read_state(struct opener *o)
     if (st == GG_OK)
         st = check_kinds(o);
     if (st == GG_OK)
+        st = check_adapters(o);
+    if (st == GG_OK)
         st = check_rope(o);
     if (st == GG_OK)
         st = read_keys(o);
@@ -520,6 +601,7 @@ gg_session_load(struct gg_session *session, int32_t slot,
     q = &file->sequences[i];
     chunk = (struct gg_chunk){ .slot = slot, .ids = q->ids, .n = q->n_held };
     model_slots_cut(&s->slots, slot, 0);
+    model_slots_set_scales(&s->slots, slot, s->model->scales);
     if (q->n_held == 0 || q->n_held > (size_t)s->n_ctx ||
         !model_slots_keep(&s->slots, &chunk))
         return 0;

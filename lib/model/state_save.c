@@ -6,6 +6,7 @@
 
 #include "core/crc32.h"
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/arch.h"
 #include "model/recurrent.h"
 
@@ -18,6 +19,7 @@ struct saver {
     struct ggml_context *ctx; /* of tensors that describe the file's */
     uint32_t *crc;            /* n_crc of them are complete */
     size_t n_crc;
+    bool no_memory; /* a key is missing */
     int fd;
     uint8_t *buffer; /* STATE_PIECE bytes, `used` of which wait to be written */
     size_t used, n_put;
@@ -89,6 +91,12 @@ check_sequence(const struct saver *v, const struct gg_state_sequence *q)
         (!v->state->numbered && q->number) ||
         q->n_dropped >> STATE_MAX_DROPPED_LOG2)
         return error_set(v->err, GG_ERR_ARG, "a sequence makes no sense");
+    if (q->slot >= 0 && q->n_held > 0 &&
+        !model_adapters_same(s->model, s->model->scales,
+                             model_slots_scales(&s->slots, q->slot)))
+        return error_set(v->err, GG_ERR_UNSUPPORTED,
+                         "a state has the adapters that the model was opened "
+                         "with, and a sequence has others");
     for (size_t i = 0; i < q->n_ids; i++)
         if (q->ids[i] < 0 || q->ids[i] >= s->model->hp.n_vocab)
             return error_set(v->err, GG_ERR_ARG, "id %d is not in 0..%d",
@@ -115,6 +123,37 @@ find_held(struct saver *v, bool with_cache)
 
 /* ---- the head ----------------------------------------------------------- */
 
+/* Those that count; *n gets how many. Returns the version that says so. */
+static uint32_t
+set_adapters(struct saver *v)
+{
+    const struct model *m = v->session->model;
+    size_t most = m->files.n_adapters, n = 0;
+    uint64_t *prints = mem_array(most, sizeof(*prints));
+    float *scales = mem_array(most, sizeof(*scales));
+    const char **names = mem_array(most, sizeof(*names));
+
+    for (size_t i = 0; i < most && prints && scales && names; i++) {
+        if (m->scales[i] == 0)
+            continue;
+        prints[n] = model_adapter_fingerprint(&m->adapters[i]);
+        scales[n] = m->scales[i];
+        names[n++] = m->files.adapters[i].path;
+    }
+    if (n) {
+        gguf_set_arr_data(v->gguf, STATE_KEY_ADAPTERS, GGUF_TYPE_UINT64, prints,
+                          n);
+        gguf_set_arr_data(v->gguf, STATE_KEY_SCALES, GGUF_TYPE_FLOAT32, scales,
+                          n);
+        gguf_set_arr_str(v->gguf, STATE_KEY_NAMES, names, n);
+    }
+    v->no_memory = most && !(prints && scales && names);
+    mem_free(prints);
+    mem_free(scales);
+    mem_free(names);
+    return n ? STATE_VERSION : STATE_PLAIN;
+}
+
 static void
 set_kinds(struct saver *v)
 {
@@ -135,7 +174,7 @@ set_keys(struct saver *v)
     struct gguf_context *g = v->gguf;
 
     gguf_set_val_str(g, "general.type", STATE_TYPE);
-    gguf_set_val_u32(g, STATE_KEY_VERSION, STATE_VERSION);
+    gguf_set_val_u32(g, STATE_KEY_VERSION, set_adapters(v));
     set_kinds(v);
     gguf_set_val_u64(g, STATE_KEY_MODEL, gguf_fingerprint(m->file->gguf));
     gguf_set_val_str(g, STATE_KEY_FAMILY, m->arch->name);
@@ -247,6 +286,8 @@ describe_state(struct saver *v)
     for (size_t i = 0; i < state->n_sequences; i++)
         n_ids += (int64_t)state->sequences[i].n_ids;
     set_keys(v);
+    if (v->no_memory)
+        return error_nomem(v->err);
     add_tensor(v, STATE_SEQUENCES, GGML_TYPE_I64, STATE_COLUMNS,
                (int64_t)state->n_sequences);
     add_tensor(v, STATE_IDS, GGML_TYPE_I32, n_ids, 1);

@@ -92,8 +92,9 @@ test_choose(void)
 {
     struct gg_choice none = { .n = 1 }, same = { .ids = ids, .n = 2 };
     struct gg_choices wrong[] = {
-        { NULL, 1, &same, 1 }, { ids, 2, NULL, 1 },   { ids, 2, &none, 1 },
-        { ids, 2, &same, 1 },  { NULL, 0, &same, 1 },
+        { NULL, 1, &same, 1, NULL }, { ids, 2, NULL, 1, NULL },
+        { ids, 2, &none, 1, NULL },  { ids, 2, &same, 1, NULL },
+        { NULL, 0, &same, 1, NULL },
     };
 
     refused(gg_engine_choose(NULL, wrong, 1, &err),
@@ -117,6 +118,8 @@ test_sequences(void)
     refused(gg_sequence_copy(sequence, NULL, &err), "no result");
     gg_sequence_free(NULL);
     gg_sequence_keep(NULL, true);
+    refused(gg_sequence_set_scales(NULL, NULL, &err),
+            "gg_sequence_set_scales: nowhere");
     refused(gg_sequence_put(NULL, ids, 1, &err), "gg_sequence_put: nowhere");
     refused(gg_sequence_put(sequence, NULL, 1, &err), "no ids");
     refused(gg_sequence_put(sequence, wrong, 1, &err), "a negative id");

@@ -640,6 +640,15 @@ model_device_description(void)
 }
 
 static bool
+model_n_adapters(void)
+{
+    uint64_t bytes = 7;
+
+    return gg_model_n_adapters(NULL, &bytes) == 0 && bytes == 0 &&
+           gg_model_n_adapters(NULL, NULL) == 0;
+}
+
+static bool
 model_gpu_layers(void)
 {
     return gg_model_gpu_layers(NULL) == 0;
@@ -1454,6 +1463,7 @@ static const struct {
     { "gg_model_device", model_device },
     { "gg_model_device_description", model_device_description },
     { "gg_model_gpu_layers", model_gpu_layers },
+    { "gg_model_n_adapters", model_n_adapters },
     { "gg_model_known", model_known },
     { "gg_model_family", model_family },
     { "gg_model_n_scores", model_n_scores },

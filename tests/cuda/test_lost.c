@@ -49,9 +49,10 @@ load_on_next(const struct gg_model *m)
     struct gg_model_params params = { .device = name };
     ggml_backend_dev_t dev =
         ggml_backend_reg_dev_get(ggml_backend_reg_by_name("CUDA"), n_used++);
+    struct model_files files = { .file = &m->file };
     struct model *out;
 
-    must(model_load(&m->file, dev, &params, &out, &err));
+    must(model_load(&files, dev, &params, &out, &err));
     n_said = 0;
     return out;
 }

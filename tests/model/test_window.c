@@ -316,12 +316,13 @@ check_device(void)
     ggml_backend_dev_t dev = ggml_backend_reg_dev_get(ref_device_reg(), 0);
     struct gg_model *m = windowed_model(100, WINDOWED, 2), there = *m;
     struct gg_session_params p = params_of(64);
+    struct model_files files = { .file = &m->file };
     struct gg_memory told;
     struct gg_session *s;
     float truth[V], out[V];
     size_t cache, compute;
 
-    must(model_load(&m->file, dev, &params, &there.model, &err));
+    must(model_load(&files, dev, &params, &there.model, &err));
     there.model->layers[1].windowed = false;
     all_kept(&there, GG_CACHE_F16, truth);
     p.n_slots = 2;

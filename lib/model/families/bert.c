@@ -165,6 +165,7 @@ encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
         cur = model_graph_mixture_or_dense(g, layer, x);
         cur = ggml_add(g->ctx, cur, x);
         x = model_graph_norm(g, cur, &layer->ffn_post_norm);
+        x = model_graph_steer(g, i, x);
     }
     return x;
 }

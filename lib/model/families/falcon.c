@@ -41,6 +41,7 @@ graph(struct graph *g, const struct model *m)
         f = model_graph_feed_forward(g, layer, model_graph_wanted(g, i, c));
         x = ggml_add(g->ctx, model_graph_wanted(g, i, x),
                      ggml_add(g->ctx, a, f));
+        x = model_graph_steer(g, i, x);
     }
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

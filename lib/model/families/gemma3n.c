@@ -347,7 +347,7 @@ graph(struct graph *g, const struct model *m)
 
     x = spread(g, x);
     for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = block(g, i, x, embedded);
+        x = model_graph_steer(g, i, block(g, i, x, embedded));
     x = gather(g, x);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

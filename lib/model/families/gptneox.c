@@ -44,7 +44,7 @@ graph(struct graph *g, const struct model *m)
         f = m->hp.sequential ? a : x;
         f = model_graph_norm(g, f, &layer->ffn_norm);
         f = model_graph_feed_forward(g, layer, f);
-        x = ggml_add(g->ctx, a, f);
+        x = model_graph_steer(g, i, ggml_add(g->ctx, a, f));
     }
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

@@ -93,6 +93,7 @@ graph(struct graph *g, const struct model *m)
         x = model_graph_add(g, model_graph_wanted(g, i, x), c);
         c = model_graph_norm(g, x, &l->ffn_norm);
         x = model_graph_add(g, x, model_graph_mixture_or_dense(g, l, c));
+        x = model_graph_steer(g, i, x);
     }
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

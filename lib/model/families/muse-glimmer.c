@@ -48,7 +48,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 post(struct graph *g, struct ggml_tensor *x, const struct model_norm *norm)
 {
-    return ggml_mul(g->ctx, ggml_rms_norm(g->ctx, x, 1e-8f), norm->weight);
+    return model_graph_scale_norm(g, ggml_rms_norm(g->ctx, x, 1e-8f), norm);
 }
 
 static struct ggml_tensor *
@@ -71,7 +71,7 @@ graph(struct graph *g, const struct model *m)
     struct ggml_tensor *x = model_graph_norm_plain(g, model_graph_embed(g));
 
     for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = block(g, i, x);
+        x = model_graph_steer(g, i, block(g, i, x));
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 

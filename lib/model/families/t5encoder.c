@@ -84,6 +84,7 @@ graph(struct graph *g, const struct model *m)
         x = ggml_add(g->ctx, model_graph_wanted(g, i, x), cur);
         cur = model_graph_norm(g, x, &l->ffn_norm);
         x = ggml_add(g->ctx, x, model_graph_feed_forward(g, l, cur));
+        x = model_graph_steer(g, i, x);
     }
     return model_graph_norm(g, x, &m->output_norm);
 }

@@ -1,0 +1,608 @@
+/* test_adapter.c - LoRA adapters and control vectors: against the merged model
+ * in double precision, in batches, in states, and files that fit nothing
+ *
+ * Bounds of the reference as in test_families.c: NMSE 1e-9 with a cache of
+ * floats. */
+#include <math.h>
+
+#include "fixtures/adapters.h"
+#include "fixtures/ref_device.h"
+#include "fixtures/reference.h"
+#include "harness/session_test.h"
+#include "model/adapter.h"
+#include "model/session.h"
+
+enum {
+    N = 24,
+};
+
+static int32_t ids[N];
+
+static char model_path[SCRATCH_PATH], merged_path[SCRATCH_PATH];
+static char lora_path[SCRATCH_PATH], other_path[SCRATCH_PATH];
+
+static struct model_spec
+spec_named(const char *name)
+{
+    struct model_spec spec;
+
+    if (!models_named(name, &spec))
+        exit(99);
+    return spec;
+}
+
+static void
+write_model(const struct model_spec *spec)
+{
+    if (!models_write(spec, model_path))
+        exit(99);
+}
+
+static void
+write_lora(const struct adapter_spec *spec, const char *path)
+{
+    if (!adapters_write(spec, model_path, path))
+        exit(99);
+}
+
+static struct gg_model *
+open_with(const struct gg_adapter *adapters, size_t n, const char *device)
+{
+    struct gg_model_params params = { .device = device,
+                                      .adapters = adapters,
+                                      .n_adapters = n };
+    struct gg_model *m;
+
+    must(gg_model_open(model_path, &params, &m, &err));
+    return m;
+}
+
+/* Logits after each of the first n ids: chunks of several lengths. */
+static void
+logits_of(struct gg_session *s, int32_t slot, const float *scales, float *out)
+{
+    static const int ends[] = { 1, 2, 9, N };
+
+    gg_session_truncate(s, slot, 0);
+    for (int i = 0, done = 0; i < 4; i++) {
+        struct gg_chunk c = { .slot = slot,
+                              .ids = ids + done,
+                              .n = (size_t)(ends[i] - done),
+                              .rows.logits = out + done * V,
+                              .rows.n_last = (size_t)(ends[i] - done),
+                              .scales = scales };
+
+        must(gg_session_eval(s, &c, 1, &err));
+        done = ends[i];
+    }
+}
+
+static double
+worst_nmse(const float *logits, const double *truth)
+{
+    double worst = 0;
+
+    for (int i = 0; i < N; i++) {
+        double x = reference_nmse(logits + i * V, truth + i * V, V);
+
+        worst = x <= worst ? worst : x;
+    }
+    return worst;
+}
+
+static bool
+reference_of(const char *path, double *truth)
+{
+    struct reference *r = reference_open(path);
+
+    if (r)
+        reference_logits(r, ids, N, truth);
+    reference_free(r);
+    return r != NULL;
+}
+
+static float *
+new_logits(void)
+{
+    return malloc(sizeof(float) * N * V);
+}
+
+/* ---- truth --------------------------------------------------------------- */
+
+static double
+nmse_with(const struct gg_adapter *adapters, size_t n, const char *device,
+          const double *truth)
+{
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
+    struct gg_model *m = open_with(adapters, n, device);
+    struct gg_session *s = new_session(m, params);
+    float *logits = new_logits();
+    double nmse;
+
+    logits_of(s, 0, NULL, logits);
+    nmse = worst_nmse(logits, truth);
+    free(logits);
+    gg_session_free(s);
+    gg_model_free(m);
+    return nmse;
+}
+
+static void
+check_truth(const char *title, const struct gg_adapter *adapters, size_t n,
+            const char *device, double bound)
+{
+    double *truth = malloc(sizeof(*truth) * N * V), *plain, nmse, moved;
+    char text[160];
+
+    plain = malloc(sizeof(*plain) * N * V);
+    if (!reference_of(merged_path, truth) || !reference_of(model_path, plain)) {
+        ok(false, title);
+        exit(99);
+    }
+    nmse = nmse_with(adapters, n, device, truth);
+    moved = nmse_with(NULL, 0, NULL, truth);
+    snprintf(text, sizeof(text), "%s: NMSE %.1e <= %.0e; without, %.1e", title,
+             nmse, bound, moved);
+    ok(nmse <= bound && moved > 1e-3, text);
+    free(truth);
+    free(plain);
+}
+
+/* All matrices and norms of each family that the generator makes. */
+static void
+check_families(void)
+{
+    for (size_t i = 0; models_family(i); i++) {
+        struct adapter_spec a = { .alpha = 2, .whole = true, .seed = i };
+        struct gg_adapter use = { .path = lora_path, .scale = 0.75f };
+        struct model_spec spec;
+        char name[64];
+
+        snprintf(name, sizeof(name), "%s-f32", models_family(i));
+        spec = spec_named(name);
+        spec.untied = true;
+        write_model(&spec);
+        write_lora(&a, lora_path);
+        if (!adapters_merge(model_path, lora_path, 0.75, merged_path))
+            exit(99);
+        check_truth(name, &use, 1, NULL, 1e-11);
+    }
+}
+
+/* What is not of each family: ranks, types, alpha, several at a time. */
+static void
+check_kinds(void)
+{
+    struct adapter_spec a = { .rank = 8, .type = GGML_TYPE_F16, .seed = 3 };
+    struct adapter_spec b = { .rank = 1, .alpha = 0.5f, .partly = true };
+    struct gg_adapter use[] = { { .path = lora_path, .scale = -0.5f },
+                                { .path = other_path, .scale = 2 } };
+    struct model_spec spec = spec_named("mixtral-f32");
+    char between[SCRATCH_PATH];
+
+    strcpy(between, scratch_file("between.gguf"));
+    write_model(&spec);
+    write_lora(&a, lora_path);
+    write_lora(&b, other_path);
+    if (!adapters_merge(model_path, lora_path, -0.5, between) ||
+        !adapters_merge(between, other_path, 2, merged_path))
+        exit(99);
+    check_truth("two of other ranks, f16, tied output", use, 2, NULL, 1e-9);
+}
+
+static void
+check_control(void)
+{
+    struct gg_adapter use = { .path = lora_path, .scale = 1.5f };
+    struct model_spec spec = spec_named("gpt2-f32");
+    int last;
+
+    spec.n_layer = 5;
+    last = spec.n_layer - 1;
+    write_model(&spec);
+    adapters_write_control(model_path, 1, last, 1.5, lora_path, merged_path);
+    check_truth("a control vector", &use, 1, NULL, 1e-11);
+    adapters_write_control(model_path, 2, 3, 1.5, other_path, merged_path);
+    use.first = 2;
+    use.last = 3;
+    adapters_write_control(model_path, 1, last, 1.5, lora_path, NULL);
+    adapters_write_control(model_path, 2, 3, 1.5, other_path, merged_path);
+    use.path = other_path;
+    check_truth("of two layers", &use, 1, NULL, 1e-11);
+}
+
+/* On a device whose memory the program cannot look at. */
+static void
+check_device(void)
+{
+    struct adapter_spec a = { .alpha = 4, .whole = true };
+    struct model_spec spec = spec_named("llama-f32");
+    ggml_backend_dev_t dev = ggml_backend_reg_dev_get(ref_device_reg(), 0);
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
+    double *truth = malloc(sizeof(*truth) * N * V), nmse;
+    float *logits = new_logits();
+    struct gguf_file files[2];
+    struct model_adapter_file adapter = { lora_path, &files[1], 1, 1, 9 };
+    struct model_files all = { &files[0], &adapter, 1 };
+    struct gg_model_params none = { 0 };
+    struct gg_session *s;
+    struct model *m;
+
+    spec.untied = true;
+    write_model(&spec);
+    write_lora(&a, lora_path);
+    adapters_merge(model_path, lora_path, 1, merged_path);
+    reference_of(merged_path, truth);
+    must(gguf_file_open(model_path, 0, &files[0], &err));
+    must(gguf_file_open(lora_path, 0, &files[1], &err));
+    none.gpu_layers = spec.n_layer - 1;
+    must(model_load(&all, dev, &none, &m, &err));
+    must(model_session_new(m, &params, &s, &err));
+    logits_of(s, 0, NULL, logits);
+    nmse = worst_nmse(logits, truth);
+    ok(nmse <= 1e-11, "some layers on another device: NMSE <= 1e-11");
+    gg_session_free(s);
+    model_free(m);
+    gguf_file_close(&files[0]);
+    gguf_file_close(&files[1]);
+    free(truth);
+    free(logits);
+}
+
+/* ---- several sets at once ------------------------------------------------ */
+
+enum {
+    SETS = 4,
+};
+static const float sets[SETS][2] = {
+    { 1, 0 }, { 0, 1 }, { 0, 0 }, { 1, 0.5f }
+};
+
+static void
+alone(const struct gg_model *m, const float *scales, float *out)
+{
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_threads = 1 });
+
+    logits_of(s, 0, scales, out);
+    gg_session_free(s);
+}
+
+/* All slots go on together; the last set is that of two of them. */
+static void
+together(const struct gg_model *m, int n_threads, float *out)
+{
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_slots = SETS + 1,
+                                                   .n_threads = n_threads });
+    struct gg_chunk c[SETS + 1] = { 0 };
+
+    for (int i = 0; i < N; i += 3) {
+        for (int k = 0; k <= SETS; k++)
+            c[k] = (struct gg_chunk){ .slot = k,
+                                      .ids = ids + i,
+                                      .n = 3,
+                                      .rows.logits = out + (k * N + i) * V,
+                                      .rows.n_last = 3,
+                                      .scales = sets[k % SETS] };
+        must(gg_session_eval(s, c, SETS + 1, &err));
+    }
+    gg_session_free(s);
+}
+
+static void
+check_batch(const struct gg_model *m)
+{
+    float *one = new_logits();
+    float *all = malloc((SETS + 1) * N * V * sizeof(*all));
+
+    for (int threads = 1; threads <= 3; threads += 2) {
+        together(m, threads, all);
+        for (int k = 0; k <= SETS; k++) {
+            char text[80];
+
+            alone(m, sets[k % SETS], one);
+            snprintf(text, sizeof(text),
+                     "set %d among others, %d threads: the bytes of it alone",
+                     k, threads);
+            ok(!memcmp(one, all + k * N * V, sizeof(*one) * N * V), text);
+        }
+    }
+    free(one);
+    free(all);
+}
+
+static void
+check_scores(const struct gg_model *m)
+{
+    float probs[2][N], logits[N * V];
+    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
+
+    for (int k = 0; k < 2; k++) {
+        struct gg_chunk c = {
+            .ids = ids, .n = N, .scores.logprobs = probs[k], .scales = sets[k]
+        };
+        double worst = 0;
+
+        gg_session_truncate(s, 0, 0);
+        must(gg_session_eval(s, &c, 1, &err));
+        logits_of(s, 0, sets[k], logits);
+        for (int i = 0; i < N - 1; i++) {
+            const float *row = logits + i * V;
+            double p = (double)row[ids[i + 1]] - gg_log_sum_exp(row, V);
+
+            worst = fmax(worst, fabs(p - (double)probs[k][i]));
+        }
+        ok(worst < 1e-5, "log-probabilities are those of the logits");
+    }
+    gg_session_free(s);
+}
+
+static void
+check_slots(const struct gg_model *m)
+{
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_slots = 2 });
+    struct gg_chunk c = { .ids = ids, .n = 5, .scales = sets[1] };
+    const float odd[2] = { NAN, 0 };
+    struct gg_state_sequence q = { .ids = ids, .n_ids = 5, .n_held = 5 };
+    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
+
+    must(gg_session_eval(s, &c, 1, &err));
+    c.scales = sets[0];
+    ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ARG &&
+           strstr(err.message, "other adapters"),
+       "a slot goes on with its own adapters");
+    ok(gg_session_copy(s, 1, 0, 5) == 5, "a slot is copied");
+    c.slot = 1;
+    ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ARG,
+       "so is what its ids were evaluated with");
+    c.scales = sets[1];
+    ok(gg_session_eval(s, &c, 1, &err) == GG_OK, "with which it goes on");
+    ok(gg_session_save(s, &state, other_path, &err) == GG_ERR_UNSUPPORTED,
+       "a state has the adapters of the model alone");
+    gg_session_truncate(s, 1, 0);
+    c.scales = odd;
+    ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ARG,
+       "a scale that is no number");
+    gg_session_free(s);
+}
+
+static void
+check_mixing(void)
+{
+    struct adapter_spec a = { .whole = true, .seed = 5 }, b = { .seed = 9 };
+    struct model_spec spec = spec_named("llama-q8_0");
+    struct gg_adapter use[2] = { { .path = lora_path, .scale = 1 },
+                                 { .path = other_path } };
+    struct model_spec plain = spec_named("llama-f32");
+    struct gg_memory with, without;
+    struct gg_model *m, *bare;
+    uint64_t bytes;
+
+    write_model(&plain);
+    write_lora(&a, lora_path);
+    write_lora(&b, other_path);
+    write_model(&spec);
+    m = open_with(use, 2, NULL);
+    check_batch(m);
+    check_scores(m);
+    ok(gg_model_n_adapters(m, &bytes) == 2 && bytes > 0, "there are two");
+    must(gg_model_memory(m, NULL, &with, &err));
+    bare = open_with(NULL, 0, NULL);
+    must(gg_model_memory(bare, NULL, &without, &err));
+    ok(with.weights == without.weights + bytes, "their bytes are the weights'");
+    gg_model_free(bare);
+    strcpy(other_path, scratch_file("state.gguf"));
+    check_slots(m);
+    gg_model_free(m);
+    strcpy(other_path, scratch_file("other.gguf"));
+}
+
+/* ---- states -------------------------------------------------------------- */
+
+static void
+save_state(const struct gg_model *m, const char *path)
+{
+    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
+    struct gg_chunk c = { .ids = ids, .n = 9 };
+    struct gg_state_sequence q = { .ids = ids, .n_ids = 9, .n_held = 9 };
+    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
+
+    must(gg_session_eval(s, &c, 1, &err));
+    must(gg_session_save(s, &state, path, &err));
+    gg_session_free(s);
+}
+
+static enum gg_status
+open_state(const struct gg_model *m, const char *path)
+{
+    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
+    struct gg_state_file *f = NULL;
+    enum gg_status st = gg_state_open(path, s, &f, &err);
+    struct gg_chunk c = { .ids = ids + 9, .n = 1 };
+
+    if (st == GG_OK) {
+        ok(gg_session_load(s, 0, f, 0) == 9, "a state is loaded");
+        ok(gg_session_eval(s, &c, 1, &err) == GG_OK, "and goes on");
+    }
+    gg_state_close(f);
+    gg_session_free(s);
+    return st;
+}
+
+static void
+check_refused(const struct gg_adapter *adapters, size_t n, const char *path,
+              const char *why, const char *title)
+{
+    struct gg_model *m = open_with(adapters, n, NULL);
+
+    ok(open_state(m, path) == GG_ERR_UNSUPPORTED && strstr(err.message, why),
+       title);
+    gg_model_free(m);
+}
+
+static void
+check_states(void)
+{
+    struct adapter_spec a = { .seed = 5 }, b = { .seed = 6 };
+    struct model_spec spec = spec_named("llama-f32");
+    struct gg_adapter use[2] = { { .path = lora_path, .scale = 1 },
+                                 { .path = other_path } };
+    char with[SCRATCH_PATH], without[SCRATCH_PATH];
+    struct gg_model *m;
+
+    strcpy(with, scratch_file("with.gguf"));
+    strcpy(without, scratch_file("without.gguf"));
+    write_model(&spec);
+    write_lora(&a, lora_path);
+    write_lora(&b, other_path);
+    m = open_with(use, 2, NULL);
+    save_state(m, with);
+    ok(open_state(m, with) == GG_OK, "the same adapters");
+    gg_model_free(m);
+    m = open_with(use, 1, NULL);
+    ok(open_state(m, with) == GG_OK, "one that does not count is none");
+    gg_model_free(m);
+    m = open_with(NULL, 0, NULL);
+    save_state(m, without);
+    ok(open_state(m, without) == GG_OK, "a state without adapters");
+    gg_model_free(m);
+    check_refused(NULL, 0, with, "lora.gguf at the scale 1",
+                  "a state that was made with an adapter");
+    check_refused(use, 1, without, "without the adapter",
+                  "a state that was made without");
+    use[0].scale = 0.5f;
+    check_refused(use, 1, with, "at the scale 1", "with another scale");
+    use[1].scale = 1;
+    check_refused(use + 1, 1, with, "lora.gguf", "with another adapter");
+    use[0].scale = 1;
+    check_refused(use, 2, with, "without the adapter", "with one more");
+}
+
+/* ---- files that fit nothing ---------------------------------------------- */
+
+static void
+other_family(struct gguf_context *g)
+{
+    gguf_set_val_str(g, "general.architecture", "gpt2");
+}
+
+static void
+other_kind(struct gguf_context *g)
+{
+    gguf_set_val_str(g, "adapter.type", "ia3");
+}
+
+static void
+no_alpha(struct gguf_context *g)
+{
+    gguf_set_val_f32(g, "adapter.lora.alpha", NAN);
+}
+
+static void
+check_file(const struct adapter_spec *spec, const char *why)
+{
+    struct gg_adapter use = { .path = lora_path, .scale = 1 };
+    struct gg_model_params params = { .adapters = &use, .n_adapters = 1 };
+    struct gg_model *m = NULL;
+    enum gg_status st;
+
+    write_lora(spec, lora_path);
+    st = gg_model_open(model_path, &params, &m, &err);
+    if (!strstr(err.message, why))
+        printf("# %s\n", err.message);
+    ok(st != GG_OK && strstr(err.message, "lora.gguf: ") &&
+           strstr(err.message, why),
+       why);
+    gg_model_free(m);
+}
+
+#define Q "blk.0.attn_q.weight"
+static const struct {
+    struct adapter_spec spec;
+    const char *why;
+} bad_files[] = {
+    { { .spoil = other_family }, "not of the model's family, llama" },
+    { { .spoil = other_kind }, "neither a LoRA adapter nor" },
+    { { .alpha = 1, .spoil = no_alpha }, "adapter.lora.alpha" },
+    { { .grow = Q ".lora_a" }, Q ".lora_a: with its lora_b its shape" },
+    { { .grow = Q ".lora_b" }, Q ".lora_a: with its lora_b its shape" },
+    { { .rename = Q ".lora_b", .to = "x.weight.lora_b" }, "no lora_b" },
+    { { .rename = Q ".lora_a", .to = "x.weight.lora_a" }, "no lora_" },
+    { { .rename = Q ".lora_a", .to = Q }, "its shape is not the model's" },
+    { { .rename = Q ".lora_a", .to = "rope_freqs.weight" }, "no such tensor" },
+    { { .rank = 70000, .only = Q }, "a rank of 70000" },
+    { { .type = GGML_TYPE_F16,
+        .whole = true,
+        .rename = "output_norm.weight",
+        .to = "blk.0.attn_q.bias" },
+      "no such tensor" },
+};
+
+static void
+check_bad_files(void)
+{
+    struct model_spec spec = spec_named("llama-f32");
+    struct gg_adapter use = { .path = model_path, .scale = 1 };
+    struct gg_model_params params = { .adapters = &use, .n_adapters = 1 };
+    struct gg_model *m;
+
+    write_model(&spec);
+    for (size_t i = 0; i < sizeof(bad_files) / sizeof(bad_files[0]); i++)
+        check_file(&bad_files[i].spec, bad_files[i].why);
+    ok(gg_model_open(model_path, &params, &m, &err) == GG_ERR_FORMAT &&
+           strstr(err.message, "neither a LoRA adapter"),
+       "a model is no adapter");
+    use.scale = INFINITY;
+    ok(gg_model_open(model_path, &params, &m, &err) == GG_ERR_ARG,
+       "a scale without end");
+    ok(gg_model_open(lora_path, NULL, &m, &err) == GG_ERR_UNSUPPORTED,
+       "an adapter is no model");
+}
+
+static void
+check_bad_vectors(void)
+{
+    struct model_spec spec = spec_named("gpt2-f32"), longer = spec;
+    struct gg_adapter use = { .path = lora_path, .scale = 1 };
+    struct gg_model_params params = { .adapters = &use, .n_adapters = 1 };
+    struct gg_model *m;
+
+    longer.n_embd = 256;
+    longer.n_layer = 9;
+    write_model(&longer);
+    adapters_write_control(model_path, 1, 1, 1, lora_path, NULL);
+    adapters_write_control(model_path, 7, 8, 1, other_path, NULL);
+    write_model(&spec);
+    ok(gg_model_open(model_path, &params, &m, &err) == GG_ERR_FORMAT &&
+           strstr(err.message, "direction.1: is no vector of"),
+       "a vector of another length");
+    use.path = other_path;
+    ok(gg_model_open(model_path, &params, &m, &err) == GG_ERR_FORMAT &&
+           strstr(err.message, "direction.7: names no layer"),
+       "a layer that there is not");
+    adapters_write_control(model_path, 0, 0, 1, other_path, NULL);
+    ok(gg_model_open(model_path, &params, &m, &err) == GG_ERR_FORMAT &&
+           strstr(err.message, "direction.0: names no layer"),
+       "the first layer has none");
+}
+
+int
+main(void)
+{
+    fill_ids(ids, N);
+    strcpy(model_path, scratch_file("model.gguf"));
+    strcpy(merged_path, scratch_file("merged.gguf"));
+    strcpy(lora_path, scratch_file("lora.gguf"));
+    strcpy(other_path, scratch_file("other.gguf"));
+    check_families();
+    check_kinds();
+    check_control();
+    check_device();
+    check_mixing();
+    check_states();
+    check_bad_files();
+    check_bad_vectors();
+    return tap_done();
+}
