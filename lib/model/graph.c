@@ -75,6 +75,25 @@ new_cache_inputs(struct graph *g, enum cache_kind kind)
 }
 
 static void
+new_packing_mask(struct graph *g, enum cache_kind kind)
+{
+    struct graph_packing *p = &g->packing;
+    bool needed = false;
+
+    for (int32_t i = 0; i < g->model->hp.n_layer; i++)
+        needed =
+            needed || g->model->layers[i].windowed == (kind == CACHE_WINDOW);
+    p->masks[kind] = NULL;
+    if (!needed)
+        return;
+    p->masks[kind] = ggml_new_tensor_4d(g->ctx, GGML_TYPE_F32, p->length,
+                                        p->length, 1, p->n_rows);
+    ggml_set_name(p->masks[kind],
+                  kind == CACHE_WINDOW ? "mask_window" : "mask");
+    ggml_set_input(p->masks[kind]);
+}
+
+static void
 new_buckets(struct graph *g)
 {
     for (int32_t i = 0; i < g->n_segments; i++) {
@@ -107,7 +126,10 @@ new_inputs(struct graph *g)
         g->slots = input(g, GGML_TYPE_I32, g->n_segments, "slots");
     new_buckets(g);
     for (int kind = 0; kind < CACHE_KINDS; kind++)
-        new_cache_inputs(g, kind);
+        if (g->packing.n_rows > 0)
+            new_packing_mask(g, kind);
+        else
+            new_cache_inputs(g, kind);
 }
 
 void
@@ -184,9 +206,8 @@ model_graph_scale_norm(struct graph *g, struct ggml_tensor *x,
                        const struct model_norm *norm)
 {
     x = ggml_mul(g->ctx, x, model_graph_weight(g, norm->weight));
-    return norm->bias
-               ? ggml_add(g->ctx, x, model_graph_weight(g, norm->bias))
-               : x;
+    return norm->bias ? ggml_add(g->ctx, x, model_graph_weight(g, norm->bias))
+                      : x;
 }
 
 struct ggml_tensor *
@@ -216,11 +237,14 @@ model_graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_rope *r = g->model->layers[layer].rope;
     struct ggml_tensor *divisors;
+    int32_t n_ctx;
 
     if (!r)
         return x;
+    /* Packed rows are as a session of the model's own context. */
+    n_ctx = g->packing.n_rows > 0 ? g->model->hp.n_ctx_train : g->cache->n_ctx;
     divisors = r->divisors;
-    if (r->divisors_long && g->cache->n_ctx > r->params.n_ctx_orig)
+    if (r->divisors_long && n_ctx > r->params.n_ctx_orig)
         divisors = r->divisors_long;
     return ggml_rope_ext(g->ctx, x, g->positions, divisors, r->params.n_rot,
                          r->params.mode, r->params.n_ctx_orig, r->params.base,
@@ -277,9 +301,8 @@ values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
                         k->nb[2], 0);
 }
 
-/* What q k is multiplied by. */
-static float
-scale_of(const struct model *m, int32_t layer)
+float
+model_graph_attention_scale(const struct model *m, int32_t layer)
 {
     const struct model_rope *rope = m->layers[layer].rope;
     float scale = m->hp.attn_scale != 0
@@ -302,7 +325,8 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
                                 : values_in(g, k, hp->layers[layer].d_value);
     struct ggml_tensor *r = ggml_flash_attn_ext(
         g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind],
-        scale_of(g->model, layer), hp->attn_max_bias, hp->attn_softcap);
+        model_graph_attention_scale(g->model, layer), hp->attn_max_bias,
+        hp->attn_softcap);
 
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
@@ -332,9 +356,13 @@ model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v)
 {
     const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
-    const struct cache_layer *l = &g->cache->layers[layer];
+    const struct cache_layer *l;
     struct ggml_tensor *all;
 
+    if (g->packing.n_rows > 0)
+        return model_graph_packed_attention(
+            g, layer, &(struct graph_heads){ q, k, v, NULL });
+    l = &g->cache->layers[layer];
     if (k)
         store(g, l->t[CACHE_K], l->kind, k);
     if (v)

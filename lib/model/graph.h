@@ -23,11 +23,23 @@ struct graph_segment {
     struct ggml_tensor *buckets;
 };
 
+/* Rows of ids that are computed whole, without a KV cache, as training does:
+ * row r has ids r * length .. (r + 1) * length - 1 of the batch, of one or more
+ * sequences side by side, which the masks keep apart. */
+struct graph_packing {
+    int32_t n_rows; /* 0: there is a cache */
+    int32_t length;
+    /* Inputs, f32, length x length x 1 x n_rows: of each id, 0 or -inf for each
+     * of its row. NULL: no such layers */
+    struct ggml_tensor *masks[CACHE_KINDS];
+};
+
 struct graph {
     struct ggml_context *ctx;
     struct ggml_cgraph *cgraph;
     const struct model *model;
-    const struct cache *cache;
+    const struct cache *cache; /* or NULL: */
+    struct graph_packing packing;
     struct graph_segment *segments;
     int32_t n_segments;
     int32_t n_tokens;
@@ -55,6 +67,13 @@ struct graph {
                                    all of them */
     struct ggml_tensor *result; /* output: logits, n_vocab x n_outputs, or,
                                    if hidden, n_embd x n_outputs */
+};
+
+/* Queries, keys and values: a head's length x heads x n_tokens; k and v are
+ * NULL where the layer reads another's. */
+struct graph_heads {
+    struct ggml_tensor *q, *k, *v;
+    struct ggml_tensor *gate; /* of hp.gated_queries; else NULL */
 };
 
 /* Tensors that a graph of the model needs at most. */
@@ -159,18 +178,21 @@ struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v);
 
+/* The same of packed rows: softmax(q k * scale + mask) v by ops that have a
+ * gradient each: packing.c. */
+struct ggml_tensor *
+model_graph_packed_attention(struct graph *g, int32_t layer,
+                             const struct graph_heads *h);
+
+/* What q k is multiplied by. */
+float
+model_graph_attention_scale(const struct model *m, int32_t layer);
+
 /* In the last layer, the requested rows; otherwise all. */
 struct ggml_tensor *
 model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
 /* ---- parts of attention ------------------------------------------------- */
-
-/* Queries, keys and values: a head's length x heads x n_tokens; k and v are
- * NULL where the layer reads another's. */
-struct graph_heads {
-    struct ggml_tensor *q, *k, *v;
-    struct ggml_tensor *gate; /* of hp.gated_queries; else NULL */
-};
 
 /* Projected from cur, clamped as hp.qkv_clamp says. Without a matrix for
  * values they are the keys. */
