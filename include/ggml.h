@@ -1756,7 +1756,8 @@ ggml_rope_multi_back(struct ggml_context *ctx, struct ggml_tensor *a,
                      float ext_factor, float attn_factor, float beta_fast,
                      float beta_slow);
 
-/* Row i of a, a matrix, is added to row b[i] of zeros of c's shape. */
+/* Row i of a, a matrix, is added to row b[i] of zeros of c's shape, for each i
+ * that b has. */
 GGML_API struct ggml_tensor *
 ggml_get_rows_back(struct ggml_context *ctx, struct ggml_tensor *a,
                    struct ggml_tensor *b, struct ggml_tensor *c);

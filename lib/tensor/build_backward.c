@@ -40,7 +40,7 @@ ggml_get_rows_back(struct ggml_context *ctx, struct ggml_tensor *a,
 
     GGML_ASSERT(ggml_is_matrix(a) && ggml_is_matrix(c));
     GGML_ASSERT(ggml_is_vector(b) && b->type == GGML_TYPE_I32);
-    GGML_ASSERT(a->ne[0] == c->ne[0] && a->ne[1] == b->ne[0]);
+    GGML_ASSERT(a->ne[0] == c->ne[0] && a->ne[1] >= b->ne[0]);
     t = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, c->ne[0], c->ne[1]);
     return tensor_record(t, GGML_OP_GET_ROWS_BACK, a, b);
 }

@@ -54,7 +54,7 @@ ggml_im2col_3d(struct ggml_context *ctx, struct ggml_tensor *a,
     struct ggml_tensor *t;
 
     GGML_ASSERT(ow > 0 && oh > 0 && od > 0);
-    GGML_ASSERT(IC > 0 && a->ne[3] % IC == 0 && b->ne[3] % IC == 0);
+    GGML_ASSERT(IC > 0);
     t = ggml_new_tensor_4d(ctx, dst_type, a->ne[0] * a->ne[1] * a->ne[2] * IC,
                            ow, oh, od * (b->ne[3] / IC));
     set_params(t, params, 10);

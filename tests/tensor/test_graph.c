@@ -184,9 +184,63 @@ pictures(void)
     ggml_free(ctx);
 }
 
+/* Gradients of two parameters, one of which has a tensor that they are added
+ * to, and copies of their graph. */
+static void
+gradients(void)
+{
+    struct ggml_init_params params = { .mem_size = 1 << 20 };
+    struct ggml_context *ctx = ggml_init(params);
+    struct ggml_cgraph *g = ggml_new_graph_custom(ctx, 64, true), *dup, *large;
+    struct ggml_tensor *a = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 4);
+    struct ggml_tensor *b = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 4);
+    struct ggml_tensor *fixed = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 4);
+    struct ggml_tensor *acc = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 4);
+    struct ggml_tensor *y, *loss, *accs[64] = { NULL };
+
+    ggml_set_param(a);
+    ggml_set_param(b);
+    y = ggml_add(ctx, ggml_mul(ctx, a, b), ggml_sin(ctx, fixed));
+    loss = ggml_sum(ctx, y);
+    ggml_set_loss(loss);
+    ggml_build_forward_expand(g, loss);
+    ok(g->n_leafs == 1 && g->nodes[0] == a && g->nodes[1] == b,
+       "parameters are nodes");
+    ok(!ggml_graph_get_grad(g, a), "no gradient before the backward pass");
+    accs[1] = acc;
+    dup = ggml_graph_dup(ctx, g, false);
+    ggml_build_backward_expand(ctx, dup, accs);
+    ok(ggml_graph_get_grad(dup, a) && !ggml_graph_get_grad(g, a) &&
+           g->n_nodes < dup->n_nodes,
+       "a copy grows by itself");
+    ok(ggml_graph_get_grad_acc(dup, b) == acc &&
+           ggml_graph_get_grad(dup, b)->view_src == acc &&
+           !ggml_graph_get_grad_acc(dup, a) &&
+           ggml_graph_get_grad_acc(dup, loss),
+       "what gradients are added to");
+    ok(!ggml_graph_get_grad(dup, fixed) && !ggml_graph_get_grad(dup, y->src[1]),
+       "none of what does not depend on parameters");
+    large = ggml_new_graph_custom(ctx, 500, true);
+    ggml_graph_cpy(dup, large);
+    ok(large->n_nodes == dup->n_nodes && large->n_leafs == dup->n_leafs &&
+           ggml_graph_get_grad(large, a) == ggml_graph_get_grad(dup, a) &&
+           ggml_graph_get_grad_acc(large, b) == acc &&
+           tensor_graph_use_count(large, a) == tensor_graph_use_count(dup, a),
+       "a copy in a larger graph");
+    ((float *)acc->data)[2] = 3;
+    ggml_graph_reset(large);
+    ok(((float *)acc->data)[2] == 0 &&
+           ((float *)ggml_graph_get_grad_acc(large, loss)->data)[0] == 1,
+       "reset: 1 for the loss, 0 for others");
+    ggml_graph_clear(large);
+    ok(!ggml_graph_get_grad(large, a), "cleared");
+    ggml_free(ctx);
+}
+
 int
 main(void)
 {
+    gradients();
     diamond();
     special();
     large();

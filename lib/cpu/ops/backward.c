@@ -189,7 +189,7 @@ compute_get_rows_back(const struct cpu_task *t, struct ggml_tensor *dst)
         memset(cpu_row_data(dst, (struct cpu_row){ i, 0, 0 }) +
                    (size_t)first * sizeof(float),
                0, (size_t)n * sizeof(float));
-    for (int64_t i = 0; i < x->ne[1]; i++) {
+    for (int64_t i = 0; i < dst->src[1]->ne[0]; i++) {
         struct cpu_row to = { target_of(dst, i), 0, 0 };
         float *y = (float *)(void *)cpu_row_data(dst, to) + first;
 

@@ -11,7 +11,8 @@
 #include "quant/types.h"
 
 #define BLOCK_K   64  /* so that some columns of a panel stay in L1 */
-#define TILE_M    192 /* rows of dst */
+#define TILE_M    512 /* rows of dst, at most */
+#define LEAST_M   96
 #define TILE_N    128 /* columns of dst, or a block of a's type */
 #define PANEL_N   16  /* what multiply_panel() takes a multiple of */
 #define FLOATS(n) cpu_pad((size_t)(n) * sizeof(float))
@@ -40,12 +41,29 @@ tiles_of(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
+static int64_t
+n_tiles(const struct ggml_tensor *dst, int64_t m)
+{
+    return tiles_of(dst->ne[0], tile_n(dst)) * tiles_of(dst->ne[1], m) *
+           dst->ne[2] * dst->ne[3];
+}
+
+/* Rows of a tile: many, as a is dequantised for each, but so few that threads
+ * end together. */
+static int64_t
+tile_m(const struct ggml_tensor *dst, int n_threads)
+{
+    int64_t m = TILE_M;
+
+    while (m > LEAST_M && n_threads > 1 && n_tiles(dst, m) < 4 * n_threads)
+        m /= 2;
+    return m;
+}
+
 static int
 out_prod_pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    (void)n_threads;
-    return (int)(tiles_of(dst->ne[0], tile_n(dst)) *
-                 tiles_of(dst->ne[1], TILE_M) * dst->ne[2] * dst->ne[3]);
+    return (int)n_tiles(dst, tile_m(dst, n_threads));
 }
 
 static size_t
@@ -86,15 +104,15 @@ range_at(int64_t i, int64_t size, int64_t n)
 
 /* Neighbours have the same rows of dst. */
 static struct tile
-tile_at(const struct ggml_tensor *dst, int64_t piece)
+tile_at(const struct ggml_tensor *dst, int64_t m, int64_t piece)
 {
     const struct ggml_tensor *a = dst->src[0];
     int64_t across = tiles_of(dst->ne[0], tile_n(dst));
-    int64_t down = tiles_of(dst->ne[1], TILE_M);
+    int64_t down = tiles_of(dst->ne[1], m);
     int64_t matrix = piece / (across * down);
     struct tile tile = {
         .cols = range_at(piece % across, tile_n(dst), dst->ne[0]),
-        .rows = range_at(piece / across % down, TILE_M, dst->ne[1]),
+        .rows = range_at(piece / across % down, m, dst->ne[1]),
         .of_b = { 0, matrix % dst->ne[2], matrix / dst->ne[2] },
     };
 
@@ -236,7 +254,7 @@ store_buffer(struct ggml_tensor *dst, const struct tile *tile,
 static void
 out_prod_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    struct tile tile = tile_at(dst, t->ith);
+    struct tile tile = tile_at(dst, tile_m(dst, t->n_threads), t->ith);
     struct scratch s = scratch_of(t, dst);
     int64_t k = dst->src[0]->ne[1];
     struct cpu_panel panel = { .m = tile.rows.end - tile.rows.first,
