@@ -42,6 +42,7 @@ struct model_arch {
     X(afmoe)                                                                   \
     X(apertus)                                                                 \
     X(arcee)                                                                   \
+    X(arwkv7)                                                                  \
     X(baichuan)                                                                \
     X(bailingmoe)                                                              \
     X(bailingmoe2)                                                             \

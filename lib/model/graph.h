@@ -318,7 +318,7 @@ struct ggml_tensor *
 model_graph_low_rank(struct graph *g, const struct model_low_rank *r,
                      struct ggml_tensor *x, enum graph_squash squash);
 
-/* x as heads; and normed, each head alone. */
+/* x as heads; and normed, each head alone, if there is a norm. */
 struct ggml_tensor *
 model_graph_rwkv_heads(struct graph *g, struct ggml_tensor *x);
 struct ggml_tensor *

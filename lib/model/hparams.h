@@ -489,10 +489,11 @@ void
 model_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
 void
 model_keys_mamba2(struct model_keys *keys, struct model_hparams *hp);
-/* RWKV's, in all layers: heads of wkv.head_size, and what the id before was of
- * two blocks. */
+/* RWKV's, in all layers: heads of wkv.head_size, and what so many blocks of a
+ * layer read of the id before. */
 void
-model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp);
+model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp,
+                int32_t n_blocks);
 
 /* hp.ssm, and what its layers keep for a gated delta rule whose convolution
  * reads queries, keys and values. */

@@ -175,7 +175,8 @@ model_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
 }
 
 void
-model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp)
+model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp,
+                int32_t n_blocks)
 {
     struct model_ssm *s = &hp->ssm;
 
@@ -192,5 +193,5 @@ model_keys_rwkv(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].recurs = i < hp->n_layer;
         hp->layers[i].n_head = hp->layers[i].n_head_kv = 0;
     }
-    keep(keys, hp, "wkv.head_size", 2 * hp->n_embd);
+    keep(keys, hp, "wkv.head_size", n_blocks * hp->n_embd);
 }

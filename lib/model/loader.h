@@ -201,9 +201,11 @@ model_find_mamba2(struct model_loader *l, struct model_layer *layer,
 void
 model_find_low_rank(struct model_loader *l, struct model_low_rank *r,
                     const char *const names[3]);
-/* time_mix_receptance, _key, _value, _output and _ln; */
+/* time_mix_receptance, _key, _value, _output, and _ln, which may be missing
+ * where `norm` is optional; */
 void
-model_find_time_mix(struct model_loader *l, struct model_layer *layer);
+model_find_time_mix(struct model_loader *l, struct model_layer *layer,
+                    enum model_need norm);
 /* channel_mix_key, _value, and, if `gated`, _receptance, with their shares; */
 void
 model_find_channel_mix(struct model_loader *l, struct model_layer *layer,

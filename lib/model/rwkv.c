@@ -31,7 +31,8 @@ model_find_low_rank(struct model_loader *l, struct model_low_rank *r,
 }
 
 void
-model_find_time_mix(struct model_loader *l, struct model_layer *layer)
+model_find_time_mix(struct model_loader *l, struct model_layer *layer,
+                    enum model_need norm)
 {
     int64_t e = l->model->hp.n_embd;
     enum model_need bias = MODEL_OPTIONAL;
@@ -40,8 +41,9 @@ model_find_time_mix(struct model_loader *l, struct model_layer *layer)
     layer->attn_k = model_find_linear(l, ".time_mix_key", e, e, bias);
     layer->attn_v = model_find_linear(l, ".time_mix_value", e, e, bias);
     layer->attn_output = model_find_linear(l, ".time_mix_output", e, e, bias);
-    layer->attn_sub_norm =
-        model_find_norm(l, ".time_mix_ln", e, MODEL_REQUIRED);
+    if (norm == MODEL_REQUIRED || model_peek(l, ".time_mix_ln"))
+        layer->attn_sub_norm =
+            model_find_norm(l, ".time_mix_ln", e, MODEL_REQUIRED);
 }
 
 void
@@ -124,6 +126,8 @@ struct ggml_tensor *
 model_graph_norm_wkv(struct graph *g, const struct model_norm *norm,
                      struct ggml_tensor *x)
 {
+    if (!norm->weight)
+        return x;
     x = ggml_norm(g->ctx, model_graph_rwkv_heads(g, x), HEAD_EPS);
     x = ggml_reshape_2d(g->ctx, x, g->model->hp.n_embd, g->n_tokens);
     return model_graph_scale_norm(g, x, norm);
@@ -149,6 +153,18 @@ channel_mix(struct graph *g, int32_t layer, struct ggml_tensor *x)
     return ggml_mul(g->ctx, r, k);
 }
 
+/* Channel mixing, or, of ARWKV, the usual block. */
+static struct ggml_tensor *
+second_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+
+    if (l->rwkv.channel_up)
+        return channel_mix(g, layer, model_graph_norm(g, x, &l->ffn_norm));
+    x = model_graph_norm(g, model_graph_wanted(g, layer, x), &l->ffn_norm);
+    return model_graph_feed_forward(g, l, x);
+}
+
 struct ggml_tensor *
 model_graph_rwkv(struct graph *g, const struct model *m)
 {
@@ -161,7 +177,7 @@ model_graph_rwkv(struct graph *g, const struct model *m)
 
         y = model_graph_norm(g, x, &l->attn_norm);
         x = ggml_add(g->ctx, x, m->arch->time_mix(g, i, y, &v_first));
-        y = channel_mix(g, i, model_graph_norm(g, x, &l->ffn_norm));
+        y = second_block(g, i, x);
         x = ggml_add(g->ctx, model_graph_wanted(g, i, x), y);
         if (m->hp.halve_every > 0 && (i + 1) % m->hp.halve_every == 0)
             x = ggml_scale(g->ctx, x, 0.5f);

@@ -30,7 +30,7 @@ try() {
         uniq
     gg-inspect --memory | grep -o '[0-9]* snapshots'
 }
-for model in qwen35 lfm2 mamba2 granitehybrid falcon-h1 rwkv6 rwkv7; do
+for model in qwen35 lfm2 mamba2 granitehybrid falcon-h1 rwkv6 rwkv7 arwkv7; do
     echo "$model"
     try "$model"
 done

@@ -284,5 +284,6 @@ main(void)
     check_model("falcon-h1");
     check_model("rwkv6");
     check_model("rwkv7");
+    check_model("arwkv7");
     return tap_done();
 }

@@ -15,7 +15,7 @@ static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
-    model_keys_rwkv(keys, hp);
+    model_keys_rwkv(keys, hp, 2);
     hp->halve_every =
         model_key_int(keys, "rescale_every_n_layers", 0, MODEL_MAX_LAYERS, 0);
 }
@@ -74,7 +74,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     model_find_low_rank(l, &layer->rwkv.decay, decay);
     layer->rwkv.first =
         model_find_numbers(l, ".time_mix_first.weight", s->d_state, s->n_head);
-    model_find_time_mix(l, layer);
+    model_find_time_mix(l, layer, MODEL_REQUIRED);
     layer->attn_gate =
         model_find_linear(l, ".time_mix_gate", e, e, MODEL_OPTIONAL);
     model_find_channel_mix(l, layer, true);

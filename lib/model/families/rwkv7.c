@@ -1,12 +1,14 @@
 /* rwkv7.c - RWKV 7, Goose: a delta rule with rates for each value (Peng et al.
- * 2025)
+ * 2025); ARWKV 7, which has it in attention's place (Yueyu et al. 2025)
  *
  * Time mixing of c, with c' of the id before: c_i = c + m_i * (c' - c) for i =
  * r, w, k, v, a, g; w = exp(-exp(-1/2) sigmoid(w_0 + W2 tanh(W1 c_w))); a =
  * sigmoid(a_0 + A2 A1 c_a); v = v + (v' - v) sigmoid(v_0 + V2 V1 c_v), v' the
  * first layer's; n = k * k_k of length 1 a head; k = k (1 + (a - 1) k_a); each
  * head: S = S diag(w) + v k^T - (S n) (n a)^T, y = S r; out((norm(y) + v sum(r
- * k r_k)) * G2 sigmoid(G1 c_g)). The rest is in model/rwkv.c. */
+ * k r_k)) * G2 sigmoid(G1 c_g)). The rest is in model/rwkv.c.
+ * ARWKV: layers are Qwen 2's but for that; heads are not normed, and some
+ * models have no gate. */
 #include <math.h>
 
 #include "model/arch.h"
@@ -25,7 +27,14 @@ static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
-    model_keys_rwkv(keys, hp);
+    model_keys_rwkv(keys, hp, 2);
+}
+
+static void
+arwkv_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_rwkv(keys, hp, 1);
 }
 
 /* The first layer has nothing to mix its values with. */
@@ -41,8 +50,10 @@ find_value(struct model_loader *l, struct model_layer *layer)
         model_pass_over(l, value[i]);
 }
 
+/* Of `mixes`; the last one is the gate's. */
 static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
+find_time_mix(struct model_loader *l, struct model_layer *layer, int mixes,
+              enum model_need norm)
 {
     static const char *const decay[] = { ".time_mix_w0", ".time_mix_w1",
                                          ".time_mix_w2" };
@@ -52,17 +63,36 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     struct model_rwkv *r = &layer->rwkv;
     int64_t e = l->model->hp.n_embd;
 
-    model_find_rwkv_norms(l, layer);
-    r->shares = model_find_shares(l, ".time_mix_lerp_fused", e, MIXES);
+    r->shares = model_find_shares(l, ".time_mix_lerp_fused", e, mixes);
     model_find_low_rank(l, &r->decay, decay);
     model_find_low_rank(l, &r->rate, rate);
     find_value(l, layer);
-    model_find_low_rank(l, &r->gate, gate);
+    if (mixes > G)
+        model_find_low_rank(l, &r->gate, gate);
     r->key_unit = model_find_vector(l, ".time_mix_k_k", e, MODEL_REQUIRED);
     r->key_rate = model_find_vector(l, ".time_mix_k_a", e, MODEL_REQUIRED);
     r->first = model_find_vector(l, ".time_mix_r_k", e, MODEL_REQUIRED);
-    model_find_time_mix(l, layer);
+    model_find_time_mix(l, layer, norm);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_rwkv_norms(l, layer);
+    find_time_mix(l, layer, MIXES, MODEL_REQUIRED);
     model_find_channel_mix(l, layer, false);
+}
+
+static void
+arwkv_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+    bool gated = model_peek(l, ".time_mix_g1") != NULL;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    find_time_mix(l, layer, gated ? MIXES : G, MODEL_OPTIONAL);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
 /* ---- time mixing -------------------------------------------------------- */
@@ -143,7 +173,7 @@ time_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
     struct graph_wkv p = { 0 };
 
     for (int i = 0; i < MIXES; i++)
-        c[i] = mixed(g, r, &m, i);
+        c[i] = i < r->shares->ne[3] ? mixed(g, r, &m, i) : NULL;
     p.r = model_graph_rwkv_heads(g, model_graph_linear(g, c[R], &l->attn_q));
     w = ggml_scale(g->ctx, sigmoid_of(g, &r->decay, c[W], GRAPH_TANH),
                    -expf(-0.5f));
@@ -153,8 +183,9 @@ time_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
     x = model_graph_wkv(g, layer, &p);
     x = model_graph_norm_wkv(g, &l->attn_sub_norm, x);
     x = ggml_add(g->ctx, x, bonus(g, l, &p));
-    x = ggml_mul(g->ctx, x,
-                 model_graph_low_rank(g, &r->gate, c[G], GRAPH_SIGMOID));
+    if (c[G])
+        x = ggml_mul(g->ctx, x,
+                     model_graph_low_rank(g, &r->gate, c[G], GRAPH_SIGMOID));
     return model_graph_linear(g, x, &l->attn_output);
 }
 
@@ -167,4 +198,14 @@ const struct model_arch model_arch_rwkv7 = {
     .time_mix = time_mix,
     .head = model_find_head,
     .embedding = model_find_rwkv_embedding,
+};
+
+const struct model_arch model_arch_arwkv7 = {
+    .name = "arwkv7",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = arwkv_hparams,
+    .layer = arwkv_layer,
+    .graph = model_graph_rwkv,
+    .time_mix = time_mix,
+    .head = model_find_head,
 };
