@@ -5,7 +5,9 @@
 
 #include <ggml.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MIN_CONTEXT = 256, /* less is of no use, if nobody asks for it */
@@ -86,6 +88,27 @@ static const char *
 device_of(const struct engine_options *o)
 {
     return o->gpu_layers == 0 ? "cpu" : o->device;
+}
+
+/* Without a device of the driver's, nothing is loaded but by name. */
+static bool
+may_use_gpu(const char *device)
+{
+    const char *module = getenv("GG_CUDA_MODULE");
+
+    if (module && strcmp(module, "none") == 0)
+        return false;
+    if (device && strcmp(device, "auto") != 0)
+        return strcmp(device, "cpu") != 0;
+    return module || access("/dev/nvidiactl", F_OK) == 0 ||
+           access("/dev/dxg", F_OK) == 0;
+}
+
+void
+engine_allow(const struct engine_options *o)
+{
+    if (may_use_gpu(device_of(o)))
+        sandbox_keep(SANDBOX_GPU);
 }
 
 static void

@@ -38,6 +38,10 @@ extern const struct cli_option engine_rows[];
 struct engine_options
 engine_options_default(void);
 
+/* For struct cli_tool: where a GPU may be used, its driver's files. */
+void
+engine_allow(const struct engine_options *o);
+
 /* "f16", "f32" or "q8_0". */
 const char *
 engine_cache_name(enum gg_cache_type type);

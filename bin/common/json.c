@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/json.h"
+#include "common/plant.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -127,6 +128,7 @@ cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
 {
     int line;
 
+    gg_plant("JSON of a tool");
     if (!is_deep(text, text + len, &line))
         return json_loadb(text, len, flags, err);
     memset(err, 0, sizeof(*err));

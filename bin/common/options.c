@@ -166,6 +166,70 @@ check_together(const struct cli_rows *rows)
             check_row(rows, rows->p[i].o);
 }
 
+/* ---- the sandbox ---- */
+
+/* A name of a model may be that of a file elsewhere. */
+static void
+allow_path(const char *path, enum sandbox_use use)
+{
+    sandbox_add(path, use);
+    if (use == SANDBOX_READ && !strchr(path, '/') && strcmp(path, "-") != 0)
+        sandbox_add(cli_model(path, true), SANDBOX_READ);
+}
+
+/* FILE=X: the file without what follows. */
+static void
+allow_scaled(const char *value)
+{
+    const char *end = strrchr(value, '=');
+    char *path = end ? strndup(value, (size_t)(end - value)) : NULL;
+
+    if (path)
+        allow_path(path, SANDBOX_READ);
+    free(path);
+}
+
+static void
+allow_value(const struct cli_option *o, const char *value)
+{
+    if (o->use == SANDBOX_OFF)
+        sandbox_off();
+    else if (o->use == SANDBOX_HERE)
+        sandbox_add(".", SANDBOX_WRITE);
+    else if (value && (o->use || cli_names_file(o)))
+        allow_path(value, o->use ? o->use : SANDBOX_READ);
+    if (value && cli_has_word("FILE[=X]", o->argument))
+        allow_scaled(value);
+}
+
+static struct cli_row *
+find_row(struct cli_rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->p[i].o->name && strcmp(rows->p[i].o->name, name) == 0)
+            return &rows->p[i];
+    return NULL;
+}
+
+/* Before anything of a file is read. */
+static void
+enter_sandbox(const struct cli_tool *tool, struct cli_rows *rows, int n,
+              char **arguments, const void *options)
+{
+    const struct cli_row *model = find_row(rows, "model");
+    const struct cli_row *verbose = find_row(rows, "verbose");
+
+    if (tool->own_sandbox)
+        return;
+    for (int i = 0; i < n; i++)
+        allow_path(arguments[i], tool->use ? tool->use(i, n) : SANDBOX_READ);
+    if (model && !model->given)
+        sandbox_add(cli_model(NULL, true), SANDBOX_READ);
+    if (tool->allow)
+        tool->allow(options);
+    sandbox_enter(verbose && verbose->given);
+}
+
 /* ---- the command line ---- */
 
 static struct cli_row *
@@ -178,10 +242,19 @@ option_row(struct cli_rows *rows, int c)
 }
 
 static void
+set_row(const struct cli_row *row, const char *value)
+{
+    struct gg_error err;
+
+    if (cli_option_set(row->o, row->base, value, &err) != GG_OK)
+        cli_misuse("%s", err.message);
+}
+
+static void
 take_row(const struct cli_tool *tool, struct cli_rows *rows,
          struct cli_row *row)
 {
-    struct gg_error err;
+    const char *value = row->o->argument ? optarg : NULL;
 
     if (row->o->kind == CLI_VERSION)
         cli_version();
@@ -190,9 +263,24 @@ take_row(const struct cli_tool *tool, struct cli_rows *rows,
         exit(cli_finish(EXIT_SUCCESS));
     }
     row->given = true;
-    if (cli_option_set(row->o, row->base, row->o->argument ? optarg : NULL,
-                       &err) != GG_OK)
-        cli_misuse("%s", err.message);
+    if (row->o->kind == CLI_NO_SANDBOX) {
+        sandbox_off();
+        return;
+    }
+    allow_value(row->o, value);
+    if (row->o->opens && !cli_has_word(row->o->values, value))
+        row->late = value;
+    else
+        set_row(row, value);
+}
+
+/* Those that wait for the sandbox. */
+static void
+take_late_rows(struct cli_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->p[i].late)
+            set_row(&rows->p[i], rows->p[i].late);
 }
 
 int
@@ -219,5 +307,7 @@ cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options)
         take_row(tool, &rows, option_row(&rows, c));
     }
     check_together(&rows);
+    enter_sandbox(tool, &rows, argc - optind, argv + optind, options);
+    take_late_rows(&rows);
     return optind;
 }

@@ -8,6 +8,7 @@
 #define COMMON_OPTIONS_H
 
 #include "common/cli.h"
+#include "common/sandbox.h"
 
 struct cli_option;
 
@@ -29,6 +30,7 @@ enum cli_kind {
     CLI_WORD, /* an enum, or int32_t: min + which of `values` it is */
     CLI_HELP,
     CLI_VERSION,
+    CLI_NO_SANDBOX,
 };
 
 struct cli_option {
@@ -50,6 +52,8 @@ struct cli_option {
     const char *members;   /* by these names, too */
     const char *not_with;  /* names of others: "echo|choice: why" */
     const char *only_with; /* one of these must be there, too */
+    enum sandbox_use use;  /* of the file that the value names */
+    bool opens;            /* set() reads it: called within the sandbox */
     const struct cli_option *part; /* all rows of this table, whose fields are
                                       in the struct at `at` */
 };
@@ -59,19 +63,30 @@ struct cli_tool {
     const struct cli_option *options;
     int column;    /* where --help tells about them */
     bool in_order; /* no option is looked for after the first argument */
+    /* What becomes of argument i of n; NULL: all are read. */
+    enum sandbox_use (*use)(int i, int n);
+    bool own_sandbox; /* the tool enters it by itself: sandbox.h */
+    /* Adds to it what the options want besides; or NULL. */
+    void (*allow)(const void *options);
 };
 
 /* For the end of most tables. */
 #define CLI_HELP_AND_VERSION                                                   \
     { "help", 'h', CLI_HELP, .help = "print this help and end" },              \
+        { "version", 'V', CLI_VERSION, .help = "print the version and end" },  \
     {                                                                          \
-        "version", 'V', CLI_VERSION, .help = "print the version and end"       \
+        "no-sandbox", 0, CLI_NO_SANDBOX,                                       \
+            .help = "let it open any file and start any program"               \
     }
 
 /* Takes all options of the command line; what is wrong ends the tool. Returns
  * the index of the first argument that is none. */
 int
 cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options);
+
+/* True if its value names a file by what --help calls it. */
+bool
+cli_names_file(const struct cli_option *o);
 
 /* Sets one. */
 enum gg_status
@@ -117,6 +132,7 @@ struct cli_row {
     const struct cli_option *o;
     char *base;
     bool given;
+    const char *late; /* the value of one that opens a file, the last one */
 };
 
 enum {

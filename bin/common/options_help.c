@@ -72,8 +72,8 @@ cli_print_help(const struct cli_tool *tool, const struct cli_rows *rows)
 
 /* ---- for programs ---- */
 
-static bool
-is_file(const struct cli_option *o)
+bool
+cli_names_file(const struct cli_option *o)
 {
     return o->argument && cli_has_word("FILE|FILE[=X]|MODEL|LIST|DIR", o->argument);
 }
@@ -84,7 +84,7 @@ print_values(const struct cli_option *o)
     const char *value;
 
     if (!o->values && !o->list)
-        fputs(is_file(o) ? "file" : "-", stdout);
+        fputs(cli_names_file(o) ? "file" : "-", stdout);
     if (o->values)
         fputs(o->values, stdout);
     for (size_t i = 0; o->list && (value = o->list(i)); i++)

@@ -19,7 +19,7 @@ add_rows(struct cli_rows *rows, const struct cli_option *table, char *base)
         if (o->part)
             add_rows(rows, o->part, base + o->at);
         else if (rows->n < CLI_MAX_ROWS)
-            rows->p[rows->n++] = (struct cli_row){ o, base, false };
+            rows->p[rows->n++] = (struct cli_row){ .o = o, .base = base };
         else
             abort(); /* a table that was written so */
 }

@@ -36,9 +36,9 @@ const struct cli_option state_rows[] = {
     { "load", 0, CLI_CALL, "FILE", "start from the saved state in FILE",
       .set = set_state },
     { "save", 0, CLI_CALL, "FILE", "save the state to FILE at the end",
-      .set = set_state },
+      .set = set_state, .use = SANDBOX_WRITE },
     { "state", 0, CLI_CALL, "FILE", "load, if FILE exists, and save",
-      .set = set_state },
+      .set = set_state, .use = SANDBOX_WRITE },
     { 0 },
 };
 

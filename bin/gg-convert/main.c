@@ -86,11 +86,19 @@ static const struct cli_option rows[] = {
 };
 /* clang-format on */
 
+/* OUT, or the one FILE. */
+static enum sandbox_use
+argument_use(int i, int n)
+{
+    return i == n - 1 ? SANDBOX_WRITE : SANDBOX_READ;
+}
+
 /* Returns the index of the first argument. */
 static int
 parse_options(int argc, char **argv, struct conversion *a)
 {
-    static const struct cli_tool tool = { usage, rows, 23, false };
+    static const struct cli_tool tool = { usage, rows, 23,
+                                          .use = argument_use };
 
     return cli_parse(argc, argv, &tool, a);
 }

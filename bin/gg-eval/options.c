@@ -69,15 +69,15 @@ static const struct cli_option rows[] = {
       .not_with = "imatrix|watch|graph|shift|" STATE },
     { "imatrix", 0, CLI_TEXT, "FILE",
       "write FILE: the importance matrix of the ids, for gg-quantize",
-      AT(imatrix), .not_with = "watch|graph|shift|" STATE },
+      AT(imatrix), .use = SANDBOX_WRITE, .not_with = "watch|graph|shift|" STATE },
     { "watch", 0, CLI_TEXT, "GLOB",
       "write statistics of the computed tensors of such names",
       AT(watch.pattern),
       .not_with = "graph|" STATE },
     { "watch-dir", 0, CLI_TEXT, "DIR", "and save them in DIR, for NumPy",
-      AT(watch.folder), .only_with = "watch" },
+      AT(watch.folder), .use = SANDBOX_WRITE, .only_with = "watch" },
     { "graph", 0, CLI_TEXT, "FILE", "write FILE: the compute graph, for dot",
-      AT(watch.graph), .not_with = STATE },
+      AT(watch.graph), .use = SANDBOX_WRITE, .not_with = STATE },
     { "batch", 0, CLI_INT, "N", "numbered sequences in one batch (8)",
       AT(evaluate.n_lines), 1, MAX_SLOTS },
     { "slots", 0, CLI_INT, "N", "numbered sequences in the KV cache (8)",
@@ -88,7 +88,7 @@ static const struct cli_option rows[] = {
     { .part = state_rows, AT(state) },
     { "file", 'f', CLI_TEXT, "FILE", "read token ids from FILE", AT(input) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output_path),
-      .shown = "-o", .not_with = "imatrix|graph" },
+      .use = SANDBOX_WRITE, .shown = "-o", .not_with = "imatrix|graph" },
     { .part = engine_rows, AT(engine) },
     { 0 },
 };
@@ -116,10 +116,16 @@ settle_slots(struct options *o)
         *slots = *lines;
 }
 
+static void
+allow(const void *options)
+{
+    engine_allow(&((const struct options *)options)->engine);
+}
+
 void
 eval_parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { usage, rows, 26, false };
+    static const struct cli_tool tool = { usage, rows, 26, .allow = allow };
     int first;
 
     *o = (struct options){ .engine = engine_options_default(),

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/sandbox.h"
 #include "gg-fetch/plan.h"
 
 /* ---- folders ------------------------------------------------------------- */
@@ -164,6 +165,27 @@ run_repository(const struct hub_source *s, const struct fetch_options *o)
     free(revision);
 }
 
+/* The folder of what comes must be there before. */
+static void
+enter_sandbox(const struct fetch_options *o)
+{
+    char *dir = plan_folder(o), *cache = fetch_hub_cache();
+    struct buffer below = { 0 };
+
+    buffer_format(&below, "%s/", dir);
+    buffer_char(&below, '\0');
+    if (!o->list && !o->dry_run) {
+        make_folders(o->output ? o->output : below.p);
+        sandbox_add(o->output ? o->output : dir, SANDBOX_WRITE);
+    }
+    buffer_clear(&below);
+    sandbox_add(cache, SANDBOX_READ);
+    sandbox_keep(SANDBOX_SOCKETS);
+    sandbox_enter(o->http.verbose);
+    free(cache);
+    free(dir);
+}
+
 void
 fetch_run(const char *source, const struct fetch_options *o)
 {
@@ -172,6 +194,7 @@ fetch_run(const char *source, const struct fetch_options *o)
 
     http_start(&o->http);
     if (hub_read_source(source, &s)) {
+        enter_sandbox(o);
         run_repository(&s, o);
         hub_source_clear(&s);
         return;
@@ -181,6 +204,7 @@ fetch_run(const char *source, const struct fetch_options *o)
         cli_misuse("%s: neither hf:OWNER/NAME nor an URL", source);
     if (o->list)
         cli_misuse("--list lists a repository, hf:OWNER/NAME");
+    enter_sandbox(o);
     plan_url(&plan, source, o);
     carry_out(&plan, o);
     plan_clear(&plan);

@@ -53,7 +53,8 @@ static const struct cli_option rows[] = {
 int
 main(int argc, char **argv)
 {
-    static const struct cli_tool tool = { usage, rows, 23, false };
+    static const struct cli_tool tool = { usage, rows, 23,
+                                          .own_sandbox = true };
     struct fetch_options o = { .http.retries = 4 };
     int first;
 

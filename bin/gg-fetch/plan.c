@@ -33,15 +33,15 @@ make_text(const char *fmt, ...)
 }
 
 /* Where -m looks for a name: the first folder of its list. */
-static char *
-model_folder(const char *dir)
+char *
+plan_folder(const struct fetch_options *o)
 {
     const char *path = getenv("GG_MODEL_PATH"), *data = getenv("XDG_DATA_HOME");
     const char *home = getenv("HOME");
     size_t n;
 
-    if (dir)
-        return make_text("%s", dir);
+    if (o->dir)
+        return make_text("%s", o->dir);
     while (path && *path) {
         n = strcspn(path, ":");
         if (n)
@@ -157,7 +157,7 @@ plan_repository(struct plan *plan, const struct hub_source *s,
 {
     struct picked picked;
 
-    *plan = (struct plan){ .dir = model_folder(o->dir) };
+    *plan = (struct plan){ .dir = plan_folder(o) };
     if (o->sha256)
         cli_misuse("--sha256 is for the file of an URL: the hub tells its own");
     repository_pick(r, s->text, s->want, &picked);
@@ -240,7 +240,7 @@ plan_url(struct plan *plan, const char *url, const struct fetch_options *o)
     size_t n = strcspn(url, "?#");
     int count = count_shards(url, n);
 
-    *plan = (struct plan){ .dir = model_folder(o->dir) };
+    *plan = (struct plan){ .dir = plan_folder(o) };
     if (count > 1 && (o->output || o->sha256))
         cli_misuse("%s is for one file, and this model has %d",
                    o->output ? "-o" : "--sha256", count);

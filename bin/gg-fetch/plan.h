@@ -15,6 +15,10 @@ struct plan {
     struct ticker ticker;
 };
 
+/* Where models come: --dir, or where -m looks first. The caller frees it. */
+char *
+plan_folder(const struct fetch_options *o);
+
 /* Of the model of a repository, or of an URL's file and, if it is a shard, of
  * all of them. */
 void

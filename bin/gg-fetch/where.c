@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
+#include "common/sandbox.h"
 #include "gg-fetch/hub.h"
 
 enum {
@@ -252,12 +253,28 @@ find_hub(const char *name)
     return found;
 }
 
+/* Nothing but these is read, and no server asked. */
+static void
+enter_sandbox(void)
+{
+    char *cache = fetch_hub_cache();
+    char *models = from_environment("OLLAMA_MODELS", "HOME", "/.ollama/models");
+
+    sandbox_add(cache, SANDBOX_READ);
+    sandbox_add(models, SANDBOX_READ);
+    sandbox_add("/usr/share/ollama/.ollama/models", SANDBOX_READ);
+    sandbox_enter(false);
+    free(cache);
+    free(models);
+}
+
 void
 fetch_where(const char *name)
 {
     const char *model = cli_model(name, true);
     char *found = NULL;
 
+    enter_sandbox();
     if (access(model, F_OK) == 0)
         found = join(model, "");
     if (!found)

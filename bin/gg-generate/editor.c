@@ -1,10 +1,12 @@
 /* editor.c - line editing: when there is some, and what is remembered */
 #include <config.h>
 
+#include "common/sandbox.h"
 #include "gg-generate/editor.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +16,31 @@
 #if !defined(HAVE_LIBEDIT) && !defined(HAVE_READLINE)
 const char *const editor_name = NULL;
 #endif
+
+void
+editor_allow(void)
+{
+    static const char *const read[] = { "/etc",
+                                        "/lib/terminfo",
+                                        "/usr/share/terminfo",
+                                        "/usr/lib/terminfo",
+                                        "/usr/lib/locale",
+                                        "/usr/share/i18n" };
+    static const char *const own[] = { ".terminfo", ".editrc", ".inputrc" };
+    const char *home = getenv("HOME"), *history = getenv("GG_HISTORY");
+
+    for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+        sandbox_add(read[i], SANDBOX_READ);
+    for (size_t i = 0; home && i < sizeof(own) / sizeof(own[0]); i++) {
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "%s/%s", home, own[i]);
+        sandbox_add(path, SANDBOX_READ_ALONE);
+    }
+    sandbox_add(getenv("TERMINFO"), SANDBOX_READ);
+    sandbox_add("/dev/tty", SANDBOX_WRITE);
+    sandbox_add(history, SANDBOX_WRITE);
+}
 
 #if defined(HAVE_LIBEDIT) || defined(HAVE_READLINE)
 

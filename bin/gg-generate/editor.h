@@ -13,6 +13,10 @@ struct editor;
 struct editor *
 editor_open(void);
 
+/* For struct cli_tool: the history, and what the libraries read. */
+void
+editor_allow(void);
+
 /* A line without its end, which lives until the next call. READER_WAITS: a
  * signal came, and what was typed is gone. */
 enum reader_state

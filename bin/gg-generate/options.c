@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gg-generate/editor.h"
 #include "gg-generate/options.h"
 
 enum {
@@ -140,7 +141,7 @@ const struct cli_option generate_rows[] = {
       AT(system) },
     { "interactive", 'i', CLI_FLAG, NULL,
       "answer to each line of standard input", AT(interactive),
-      .shown = "-i",
+      .shown = "-i", .use = SANDBOX_HERE,
       .not_with = "lines" WAITS "|null" WAITS "|jsonl" WAITS },
     { "commands", 0, CLI_FLAG, NULL,
       "with -i: /commands, though standard input is no terminal",
@@ -150,7 +151,8 @@ const struct cli_option generate_rows[] = {
       .not_with = "jsonl: records have a member of that name" },
     { "template", 0, CLI_CALL, "NAME",
       "the chat template, if not the model's, or a file; list: all",
-      .set = set_template, .values = "list", .list = chat_template_name },
+      .set = set_template, .use = SANDBOX_READ, .opens = true,
+      .values = "list", .list = chat_template_name },
     { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, AT(date),
       .set = chat_set_date, .only_with = CHATS },
     { "tools", 0, CLI_TEXT, "FILE",
@@ -198,12 +200,12 @@ const struct cli_option generate_rows[] = {
     { "batch", 0, CLI_INT, "N", "records answered at once (8)", AT(n_batch),
       1, MAX_BATCH, .only_with = RECORDS },
     { "resume", 0, CLI_TEXT, "FILE",
-      "append missing answers to FILE", AT(resume),
+      "append missing answers to FILE", AT(resume), .use = SANDBOX_WRITE,
       .only_with = RECORDS },
     { .help = "" },
     { .part = state_rows, AT(state) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
-      .shown = "-o", .not_with = "resume: it names the output" },
+      .use = SANDBOX_WRITE, .shown = "-o", .not_with = "resume: it names the output" },
     { .part = engine_rows, AT(engine) },
     { 0 },
 };
@@ -263,10 +265,21 @@ check_records(const struct options *o)
 #endif
 }
 
+static void
+allow(const void *options)
+{
+    const struct options *o = options;
+
+    engine_allow(&o->engine);
+    if (o->interactive)
+        editor_allow();
+}
+
 void
 generate_parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { usage, generate_rows, 26, false };
+    static const struct cli_tool tool = { usage, generate_rows, 26,
+                                          .allow = allow };
     int first;
 
     *o = (struct options){ .engine = engine_options_default(),

@@ -126,9 +126,11 @@ static const struct cli_option rows[] = {
     { "hash-check", 0, CLI_CALL, "LIST",
       "check hashes that were printed before", .set = set_hash_list },
     { "npy", 0, CLI_CALL, "FILE",
-      "write the tensor that --tensor names for NumPy", .set = set_npy },
+      "write the tensor that --tensor names for NumPy", .set = set_npy,
+      .use = SANDBOX_WRITE },
     { "png", 0, CLI_CALL, "FILE",
-      "draw it, or, with --histogram, what that prints", .set = set_png },
+      "draw it, or, with --histogram, what that prints", .set = set_png,
+      .use = SANDBOX_WRITE },
     { "families", 0, CLI_CALL, NULL,
       "print the architectures that the tools can run, one a line",
       .set = set_mode },
@@ -152,7 +154,8 @@ static const struct cli_option rows[] = {
     { "model", 'm', CLI_TEXT, "MODEL", "the file to look at, as in all tools",
       AT(model) },
     { "output", 'o', CLI_TEXT, "FILE",
-      "write to FILE instead of standard output", AT(output) },
+      "write to FILE instead of standard output", AT(output),
+      .use = SANDBOX_WRITE },
     { "quiet", 'q', CLI_FLAG, NULL,
       "do not say which model is used when none is named", AT(show.quiet) },
     { "verbose", 'v', CLI_FLAG, NULL, "shorten no value", AT(show.verbose) },
@@ -214,7 +217,9 @@ find_file(const char *name, bool quiet)
 static void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    static const struct cli_tool tool = { usage, rows, 21, false };
+    static const struct cli_tool tool = { .usage = usage,
+                                          .options = rows,
+                                          .column = 21 };
     int first = cli_parse(argc, argv, &tool, a);
 
     settle_png(a);

@@ -12,6 +12,7 @@
 #include "gg-logits/edit.h"
 #include "gg-logits/like.h"
 #include "gg-logits/mix.h"
+#include "gg-logits/npz.h"
 #include "gg-logits/cosine.h"
 #include "gg-logits/sink.h"
 
@@ -101,7 +102,8 @@ static const struct cli_option rows[] = {
       .only_with = "diff" },
     { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE", AT(input),
       .shown = "-f" },
-    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output) },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
+      .use = SANDBOX_WRITE },
     { .letter = '=', .argument = "WEIGHT", .set = add_standard_input },
     { "quiet", 'q', CLI_FLAG, NULL, "fewer messages", AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL, "more messages", AT(verbose) },
@@ -157,9 +159,18 @@ check_options(const struct options *o)
 }
 
 static void
+allow(const void *options)
+{
+    enum form form = ((const struct options *)options)->form;
+
+    if (form == FORM_NPY || form == FORM_NPZ)
+        sandbox_add(npz_scratch_folder(), SANDBOX_WRITE);
+}
+
+static void
 parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { usage, rows, 26, false };
+    static const struct cli_tool tool = { usage, rows, 26, .allow = allow };
     int first = cli_parse(argc, argv, &tool, o);
 
     o->verbose = o->verbose && !o->quiet;

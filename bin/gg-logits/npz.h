@@ -29,6 +29,10 @@ enum {
     NPZ_N
 };
 
+/* Where files are while they are written. */
+const char *
+npz_scratch_folder(void);
+
 extern const struct npz_array {
     const char *name; /* "logits" */
     const char *type; /* "<f4", as npy.h has them */

@@ -65,17 +65,22 @@ die(const char *what)
 
 /* ---- columns ---- */
 
+const char *
+npz_scratch_folder(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && *dir ? dir : "/tmp";
+}
+
 /* A file without a name; -1: there is none. */
 static int
 scratch_file(void)
 {
-    const char *dir = getenv("TMPDIR");
     char path[PATH_MAX];
     int fd;
 
-    if (!dir || !*dir)
-        dir = "/tmp";
-    if (snprintf(path, sizeof(path), "%s/gg-XXXXXX", dir) >=
+    if (snprintf(path, sizeof(path), "%s/gg-XXXXXX", npz_scratch_folder()) >=
         (int)sizeof(path)) {
         errno = ENAMETOOLONG;
         return -1;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/sandbox.h"
 #include "gg-loop/command.h"
 #include "gg-loop/queue.h"
 
@@ -384,6 +385,7 @@ loop_run(const char *command, size_t batch)
     l.open = cli_alloc(NULL, batch, sizeof(*l.open));
     arrange_signals(&l);
     command_start(&l.command, command);
+    sandbox_enter(false); /* the command has none */
     while (!ended || l.command.output >= 0 || queue_size(&l.print)) {
         wait_for_events(&l);
         advance_loop(&l);

@@ -29,7 +29,8 @@ int
 main(int argc, char **argv)
 {
     /* Options after COMMAND are not ours. */
-    static const struct cli_tool tool = { usage, rows, 23, true };
+    static const struct cli_tool tool = { usage, rows, 23, true,
+                                          .own_sandbox = true };
     size_t batch = 1;
     int first;
 

@@ -88,10 +88,19 @@ static const struct cli_option rows[] = {
 };
 /* clang-format on */
 
+/* IN OUT TYPE */
+static enum sandbox_use
+argument_use(int i, int n)
+{
+    (void)n;
+    return i == 1 ? SANDBOX_WRITE : SANDBOX_READ;
+}
+
 static void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    static const struct cli_tool tool = { usage, rows, 23, false };
+    static const struct cli_tool tool = { usage, rows, 23,
+                                          .use = argument_use };
     int first = cli_parse(argc, argv, &tool, a);
 
     if (argc - first != 3)

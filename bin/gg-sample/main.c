@@ -57,7 +57,8 @@ static const struct cli_option rows[] = {
       "model)", AT(model) },
     { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE",
       AT(input) },
-    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output) },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
+      .use = SANDBOX_WRITE },
     { "quiet", 'q', CLI_FLAG, NULL, "fewer messages", AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL, "more messages", AT(verbose) },
     CLI_HELP_AND_VERSION,
@@ -68,7 +69,9 @@ static const struct cli_option rows[] = {
 static void
 parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { usage, rows, 26, false };
+    static const struct cli_tool tool = { .usage = usage,
+                                          .options = rows,
+                                          .column = 26 };
     int first;
 
     o->sampling = sampling_options_default();
@@ -81,22 +84,32 @@ parse(int argc, char **argv, struct options *o)
 }
 
 /* Our output may end before the shell of a gg-loop's command lets go of its
- * copy of it; gg-loop names a FIFO that takes the news. */
+ * copy of it; gg-loop names a FIFO that takes the news. Within the sandbox it
+ * cannot be opened: it is another process's. */
+static int loop_news = -1;
+
+static void
+find_loop(void)
+{
+    const char *path = getenv("GG_LOOP");
+    struct stat st;
+
+    loop_news = path ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (loop_news >= 0 && (fstat(loop_news, &st) || !S_ISFIFO(st.st_mode))) {
+        close(loop_news);
+        loop_news = -1;
+    }
+}
+
 static void
 tell_loop(void)
 {
-    const char *path = getenv("GG_LOOP");
-    int fd = path ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
-    struct stat st;
+    ssize_t n = loop_news >= 0 ? write(loop_news, "\n", 1) : 0;
 
-    if (fd < 0)
-        return;
-    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode)) {
-        ssize_t n = write(fd, "\n", 1);
-
-        (void)n; /* then the loop is gone, or was told already */
-    }
-    close(fd);
+    (void)n; /* then the loop is gone, or was told already */
+    if (loop_news >= 0)
+        close(loop_news);
+    loop_news = -1;
 }
 
 static void
@@ -474,6 +487,7 @@ main(int argc, char **argv)
     struct options o = { 0 };
 
     cli_start();
+    find_loop();
     parse(argc, argv, &o);
     return cli_finish(run(&o));
 }

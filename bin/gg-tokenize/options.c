@@ -173,7 +173,8 @@ static const struct cli_option rows[] = {
       "that let the model answer", AT(chat) },
     { "template", 0, CLI_CALL, "NAME",
       "the chat template, if not the model's, or a file; list: all",
-      .set = set_template, .values = "list", .list = chat_template_name,
+      .set = set_template, .use = SANDBOX_READ, .opens = true,
+      .values = "list", .list = chat_template_name,
       .only_with = "chat" },
     { "date", 0, CLI_CALL, "DATE", CHAT_DATE_HELP, OPT(chat_date),
       .set = chat_set_date, .only_with = "chat" },
@@ -200,7 +201,8 @@ static const struct cli_option rows[] = {
       "the model whose vocabulary is used", AT(model) },
     { "file", 'f', CLI_TEXT, "FILE", "the same as FILE", AT(file) },
     { "output", 'o', CLI_TEXT, "FILE",
-      "write to FILE instead of standard output", AT(output) },
+      "write to FILE instead of standard output", AT(output),
+      .use = SANDBOX_WRITE },
     { "quiet", 'q', CLI_FLAG, NULL,
       "do not say which model is used when none is named", AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL,
@@ -248,7 +250,9 @@ check_arguments(const struct arguments *a)
 void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    static const struct cli_tool tool = { usage, rows, 23, false };
+    static const struct cli_tool tool = { .usage = usage,
+                                          .options = rows,
+                                          .column = 23 };
     int first;
 
     *a = (struct arguments){ .options = { .end = '\n',

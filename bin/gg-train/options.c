@@ -67,7 +67,7 @@ static const struct cli_option rows[] = {
     { "model", 'm', CLI_TEXT, "MODEL",
       "the model (else $GG_MODEL, else the demo model)", AT(model) },
     { "output", 'o', CLI_TEXT, "FILE", "the adapter, or the model, that is "
-      "written", AT(output) },
+      "written", AT(output), .use = SANDBOX_WRITE },
     { "file", 'f', CLI_TEXT, "FILE", "read the sequences from FILE",
       AT(input) },
     { "jsonl", 0, CLI_FLAG, NULL,
@@ -75,7 +75,8 @@ static const struct cli_option rows[] = {
       "says is learnt", AT(jsonl) },
     { "template", 0, CLI_CALL, "NAME",
       "with --jsonl: the chat template, if not the model's, or a file; list: "
-      "all", .set = set_template, .values = "list", .list = chat_template_name,
+      "all", .set = set_template, .use = SANDBOX_READ,
+      .opens = true, .values = "list", .list = chat_template_name,
       .only_with = "jsonl" },
     { "date", 0, CLI_CALL, "DATE", "with --jsonl: " CHAT_DATE_HELP, AT(date),
       .set = chat_set_date, .only_with = "jsonl" },
@@ -88,7 +89,7 @@ static const struct cli_option rows[] = {
     { "alpha", 0, CLI_DOUBLE, "X",
       "its scale, times its rank (twice the rank)", AT(params.alpha), 1e-6,
       1e6, .not_with = "all: an adapter has it" },
-    { "targets", 0, CLI_TEXT, "LIST",
+    { "targets", 0, CLI_TEXT, "PARTS",
       "matrices that it is for: parts of their names, by commas, such as "
       "attn_q,attn_v (all of the blocks)", AT(params.targets),
       .not_with = "all: an adapter has them" },
@@ -146,7 +147,7 @@ static const struct cli_option rows[] = {
     { .help = "\nThe run:\n" },
     { "checkpoint", 0, CLI_TEXT, "FILE",
       "go on from FILE, if it is there, and write it on the way",
-      AT(checkpoint) },
+      AT(checkpoint), .use = SANDBOX_WRITE },
     { "save-every", 0, CLI_INT64, "N", "steps between two checkpoints (100)",
       AT(save_every), 1, 1e15, .only_with = "checkpoint" },
     { "evaluate-every", 0, CLI_INT64, "N",
@@ -158,7 +159,7 @@ static const struct cli_option rows[] = {
     { "dry-run", 0, CLI_FLAG, NULL, "say what it would take, and end",
       AT(dry_run) },
     { "log", 0, CLI_TEXT, "FILE", "write each step to FILE, a line of JSON",
-      AT(log) },
+      AT(log), .use = SANDBOX_WRITE },
     { "log-every", 0, CLI_INT64, "N",
       "steps between two lines on standard error (10)", AT(log_every), 1,
       1e15 },
@@ -176,7 +177,9 @@ static const struct cli_option rows[] = {
 void
 options_parse(int argc, char **argv, struct train_options_of_tool *o)
 {
-    static const struct cli_tool tool = { usage, rows, 23, false };
+    static const struct cli_tool tool = { .usage = usage,
+                                          .options = rows,
+                                          .column = 23 };
     int first;
 
     *o = (struct train_options_of_tool){

@@ -4,6 +4,7 @@
 #include "sample/grammar.h"
 
 #include "core/mem.h"
+#include "core/plant.h"
 #include "sample/schema/schema.h"
 
 struct tokens {
@@ -63,6 +64,7 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
         tokens.at = t.at;
         tokens.eog = gg_vocab_eog_ids(vocab, &tokens.n_eog);
         st = sample_grammar_new(text, len, &tokens, out, err);
+        gg_plant("grammar");
     }
     mem_free(t.bytes);
     mem_free(t.at);
@@ -81,6 +83,7 @@ gg_grammar_from_schema(const struct gg_vocab *vocab, const char *text,
     if (!vocab || (!text && len) || !out)
         return error_null(err);
     st = sample_schema_to_gbnf(text ? text : "", len, &gbnf, &n, err);
+    gg_plant("schema");
     if (st != GG_OK)
         return st;
     st = gg_grammar_new(vocab, gbnf, n, out, err);

@@ -9,6 +9,7 @@
 #include "chat/parser.h"
 #include "chat/text.h"
 #include "core/mem.h"
+#include "core/plant.h"
 
 enum {
     MAX_SOURCE = 1 << 22,   /* bytes of a template */
@@ -39,6 +40,7 @@ chat_template_parse(const char *text, size_t n, struct chat_template **out,
                                     "it has more than %d bytes", MAX_SOURCE)
                         : chat_parse(&p, text, n, &t->tree);
     t->names = p.names;
+    gg_plant("template");
     if (st == GG_OK)
         *out = t;
     else

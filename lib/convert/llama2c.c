@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/cursor.h"
 #include "core/mem.h"
+#include "core/plant.h"
 
 #define MAGIC     0x616b3432u
 #define TOKENIZER "tokenizer.bin"
@@ -373,6 +374,7 @@ convert_read_llama2c(struct convert_model *m, struct gg_error *err)
     struct checkpoint p = { .out = m, .err = err };
 
     read_header(&p, m->map);
+    gg_plant("llama2.c");
     p.status = check_header(&p);
     if (p.status == GG_OK) {
         set_keys(&p);

@@ -7,6 +7,7 @@
 #include "core/cursor.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "core/plant.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -342,6 +343,7 @@ convert_read_old(struct convert_model *m, struct gg_error *err)
         return convert_bad(m, err, "version %u of this format is not known",
                            (unsigned)u32_at(m->map, 4));
     st = read_file(&f, form, err);
+    gg_plant("older format");
     mem_free(f.tokens);
     mem_free(f.scores);
     mem_free(f.tensors);

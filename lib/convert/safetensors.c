@@ -13,6 +13,7 @@
 #include "core/cursor.h"
 #include "core/mem.h"
 #include "core/magic.h"
+#include "core/plant.h"
 
 enum {
     MAX_HEADER = 100000000, /* the library's own limit */
@@ -253,6 +254,7 @@ convert_safetensors_open(const char *path, struct safetensors *out,
     st = file_map(path, &out->map, err);
     if (st == GG_OK)
         st = read_header(path, out, err);
+    gg_plant("safetensors");
     if (st != GG_OK)
         convert_safetensors_close(out);
     return st;

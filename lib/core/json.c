@@ -19,6 +19,7 @@
 #include "core/file.h"
 #include "core/mem.h"
 #include "core/magic.h"
+#include "core/plant.h"
 
 enum {
     MAX_TEXT = 1 << 28, /* far above any vocabulary; Jansson counts in int */
@@ -211,6 +212,7 @@ core_json_load(const char *text, size_t size, size_t flags, json_error_t *error)
 {
     int line;
 
+    gg_plant("JSON");
     if (!is_deep(text, text + size, &line))
         return json_loadb(text, size, flags, error);
     memset(error, 0, sizeof(*error));

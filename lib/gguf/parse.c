@@ -8,6 +8,7 @@
 #include "core/escape.h"
 #include "core/mem.h"
 #include "core/magic.h"
+#include "core/plant.h"
 
 enum {
     MIN_KV = 14,     /* length, one byte of key, type, one byte of value */
@@ -322,6 +323,7 @@ gguf_parse_some(const void *data, size_t size, const char *name, bool bare,
         st = error_nomem(err);
     else
         st = parse(ctx, data, size, bare, err);
+    gg_plant("GGUF");
     if (st == GG_OK)
         *out = ctx;
     else

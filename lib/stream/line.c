@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "core/plant.h"
 #include "stream/ids.h"
 #include "stream/io.h"
 #include "stream/number.h"
@@ -248,6 +249,7 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     if (st == GG_OK) {
         trim(reader, parsed.more, &s, &len);
         st = parse(reader, s, len, &parsed, err);
+        gg_plant("token stream");
         reader->inside = parsed.more;
         reader->some = reader->some || parsed.n_ids > 0;
     }

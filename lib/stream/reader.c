@@ -7,6 +7,7 @@
 #include "core/crc32.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "core/plant.h"
 #include "stream/format.h"
 #include "stream/io.h"
 #include "stream/payload.h"
@@ -336,6 +337,7 @@ gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
         else if (st == GG_OK)
             st = read_binary(reader, &out, err);
     }
+    gg_plant("logit stream");
     reader->logits = st == GG_OK ? out.logits : NULL;
     if (st == GG_OK) {
         *record = out;

@@ -8,6 +8,7 @@
 #include "core/escape.h"
 #include "core/hash.h"
 #include "core/mem.h"
+#include "core/plant.h"
 #include "vocab/cache.h"
 
 #define MODEL "tokenizer.ggml.model"
@@ -160,6 +161,7 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
 {
     struct gg_vocab *v = mem_zalloc(sizeof(*v));
 
+    gg_plant("vocabulary");
     return finish_load(v ? load_from(v, gguf, err) : error_nomem(err), v, out);
 }
 

@@ -29,7 +29,7 @@ cmp to/m.gguf hub/m.gguf
 cut -d' ' -f3 hub/log
 rm -rf to
 echo == a part of another file is not continued
-mkdir to
+mkdir -p to
 echo GGUFnonsense >"to/m.gguf.$(printf %.16s "$sum").part"
 say gg-fetch --dir to hf:gg/plain-is-not-offered
 try half
@@ -91,7 +91,7 @@ for source in hf:gg hf:gg/ hf:gg/a/b hf:../x hf:gg/x@.. hf:gg/x:../y file:///etc
 done
 echo == what is there
 offer plain m.gguf
-mkdir to
+mkdir -p to
 echo other >to/m.gguf
 say gg-fetch --dir to hf:gg/plain
 cat to/m.gguf

@@ -1,6 +1,6 @@
 # Options that make no sense.
 for o in --temp=-1 --temp=x --top-k=-1 --top-k=1.5 --top-p=2 --min-p=nan \
-    --seed=-1 --seed=18446744073709551616 -n0 -nx -x --no; do
+    --seed=-1 --seed=18446744073709551616 -n0 -nx -x --nothing; do
     gg-sample "$o" </dev/null
     echo "$?"
 done

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@
 extern char *program_invocation_short_name;
 
 static atomic_long count;
-static long first = -1; /* that fails */
-static int all;         /* so do those after it */
+static int count_fd = -1; /* where their number is written at the end */
+static long first = -1;   /* that fails */
+static int all;           /* so do those after it */
 static int started;
 
 static int
@@ -165,19 +167,18 @@ start(void)
         return;
     first = strtol(what + n, &end, 10);
     all = *end == '+';
+    if (getenv("GG_COUNT_ALLOC")) /* before the tool's sandbox */
+        count_fd = open(getenv("GG_COUNT_ALLOC"),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     started = 1;
 }
 
 __attribute__((destructor)) static void
 end(void)
 {
-    const char *path = getenv("GG_COUNT_ALLOC");
     long n = count;
-    FILE *f;
 
     first = -1;
-    if (started && path && (f = fopen(path, "w"))) {
-        fprintf(f, "%ld\n", n);
-        fclose(f);
-    }
+    if (started && count_fd >= 0)
+        dprintf(count_fd, "%ld\n", n);
 }
