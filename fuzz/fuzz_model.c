@@ -35,12 +35,35 @@ static const struct model_spec specs[] = {
       .n_ctx = 16, .no_vocab = true },
     { "gpt2", GGML_TYPE_F16, .n_embd = 6, .n_layer = 2, .n_head = 2, .n_ff = 5,
       .n_vocab = 3, .n_ctx = 8, .untied = true, .no_vocab = true },
+    { "qwen35", .n_embd = 4, .n_layer = 2, .n_head = 2, .n_head_kv = 1,
+      .n_ff = 4, .n_vocab = 3, .n_ctx = 8, .ssm = { 2, 2, 4, 2, 1 },
+      .recurs = "10", .n_mtp = 1, .no_vocab = true,
+      .keys = { { "full_attention_interval", 'u', 2, NULL } } },
+    { "mimo2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
+      .n_ff = 4, .n_expert = 2, .n_expert_used = 1, .n_vocab = 3, .n_ctx = 8,
+      .n_mtp = 2, .no_vocab = true },
 };
 
 enum {
     N_SPECS = sizeof(specs) / sizeof(specs[0]),
     ALIGNMENT = 64,
 };
+
+/* What MTP layers draft, if there are any, after one id. */
+static void
+guess(struct gg_session *s, float *logits)
+{
+    static const int32_t ids[] = { 0, 0 };
+    struct model_guess g = { .past = gg_session_length(s, 0),
+                             .ids = ids,
+                             .logits = logits };
+    struct gg_error err;
+
+    if (!model_session_mtp_can(s, 0, g.past))
+        return;
+    for (g.n = 1; g.past + g.n <= 3 && g.n <= model_session_mtp(s); g.n++)
+        check(model_session_mtp_guess(s, &g, 1, &err) == GG_OK);
+}
 
 /* Heads may be no whole blocks of the type. */
 static void
@@ -65,15 +88,16 @@ evaluate(const struct model *m, enum gg_cache_type type)
         gg_session_truncate(s, 0, 1);
         chunk.n = 1;
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
+        guess(s, logits);
     }
     gg_session_free(s);
     free(logits);
 }
 
 static void
-load(void *data, size_t size)
+load(void *data, size_t size, bool mtp)
 {
-    static const struct gg_model_params params;
+    const struct gg_model_params params = { .mtp = mtp };
     struct file_map map = { .data = data, .size = size };
     struct gguf_file file = { .maps = &map, .n_maps = 1 };
     struct model_files files = { .file = &file };
@@ -98,7 +122,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(posix_memalign(&copy, ALIGNMENT, size ? size : 1) == 0);
     if (size)
         memcpy(copy, data, size);
-    load(copy, size);
+    load(copy, size, false);
+    load(copy, size, true);
     free(copy);
     return 0;
 }

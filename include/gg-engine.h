@@ -330,6 +330,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
                 struct gg_error *err);
 
+/* Drafts by the model's MTP layers. GG_ERR_ARG: it was opened without them
+ * (gg_model_params). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err);
+
 struct gg_draft_stats {
     uint64_t n_drafted, n_accepted, n_runs;
 };

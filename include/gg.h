@@ -576,7 +576,15 @@ struct gg_model_params {
     const struct gg_adapter *adapters;
     size_t n_adapters;
 
-    uintptr_t reserved[6];
+    /* MTP layers (multi-token prediction), which draft: they are computed, and
+     * sessions keep what gg_engine_draft_mtp() needs; else they are passed
+     * over. They are the file's, or, with a path, of a GGUF file that has
+     * nothing else of the same model. GG_ERR_UNSUPPORTED: there are none, or
+     * they are of a family whose are not known. */
+    bool mtp;
+    const char *mtp_path; /* or NULL */
+
+    uintptr_t reserved[4];
 };
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
@@ -735,6 +743,8 @@ struct gg_memory {
     /* Of recurrent states, which are in the cache, too: so many, which take so
      * many bytes when the first one is made. */
     uint64_t snapshots, n_snapshots;
+    /* Of MTP layers in use: of the weights and of the cache. */
+    uint64_t mtp_weights, mtp_cache;
 };
 
 /* What the model and a session with these parameters (NULL: the defaults) need,
@@ -850,6 +860,13 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
+
+/* How many MTP layers are in use, and their bytes, which are among the others:
+ * of weights, and, with hidden vectors that are kept for them, of the cache.
+ * NULL: not wanted. */
+GG_API int32_t
+gg_session_mtp(const struct gg_session *session, size_t *weights,
+               size_t *cache);
 
 /* How many snapshots of recurrent states the session can keep, and bytes of all
  * of them (or NULL), which are allocated when the first one is made. 0: the

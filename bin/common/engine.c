@@ -130,6 +130,8 @@ open_model(struct engine *e, const struct engine_options *o)
         .rope_factor = (float)o->rope_factor,
         .rope_base = (float)o->rope_base,
         .rope_n_ctx = o->rope_n_ctx,
+        .mtp = o->mtp,
+        .mtp_path = o->mtp_path,
     };
     struct gg_error err;
     enum gg_status st;
@@ -320,7 +322,7 @@ engine_say_full(const struct engine *e, size_t held, size_t more, char *text,
 void
 engine_describe(const struct engine *e)
 {
-    size_t cache, compute, snapshots;
+    size_t cache, compute, snapshots, mtp, mtp_cache;
     int32_t n = gg_session_snapshots(e->session, &snapshots);
 
     uint64_t adapters;
@@ -342,6 +344,11 @@ engine_describe(const struct engine *e)
              "%.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
+    if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
+        cli_warn("MTP layers: %d, weights %.1f MiB, KV cache and hidden "
+                 "vectors %.1f MiB",
+                 (int)gg_session_mtp(e->session, NULL, NULL),
+                 (double)mtp / 0x1p20, (double)mtp_cache / 0x1p20);
     if (n > 0)
         cli_warn("recurrent states: %d snapshots, %.1f MiB when the first is "
                  "made",

@@ -20,6 +20,8 @@ struct engine_options {
     int32_t gpu_layers; /* -1: not said */
     int bf16;           /* 1: products of F16 */
     bool shift, no_mmap, lock, profile, quiet, verbose;
+    bool mtp;             /* the model's MTP layers are used: */
+    const char *mtp_path; /* those of this file; NULL: its own */
     bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;

@@ -1,10 +1,49 @@
-/* draft_model.c - --draft: drafts by prompt lookup, or by a small model */
+/* draft_model.c - --draft: drafts by prompt lookup, by MTP layers, or by a
+ * small model */
 #include <config.h>
 
+#include <gguf.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gg-generate/generate.h"
+
+/* MTP layers in a file of their own: no others are there. */
+static bool
+has_mtp_layers_alone(const char *path)
+{
+    const struct gguf_context *gguf;
+    struct gg_file *file;
+    char key[96];
+    int64_t i;
+    bool alone = false;
+
+    if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
+        return false; /* which whoever opens it says */
+    gguf = gg_file_gguf(file);
+    i = gguf_find_key(gguf, "general.architecture");
+    if (i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING) {
+        snprintf(key, sizeof(key), "%.64s.nextn_predict_layers",
+                 gguf_get_val_str(gguf, i));
+        alone = gguf_find_key(gguf, key) >= 0 &&
+                gguf_find_tensor(gguf, "blk.0.attn_norm.weight") < 0;
+    }
+    gg_file_close(file);
+    return alone;
+}
+
+void
+draft_model_choose(struct options *o)
+{
+    const char *path;
+
+    if (!o->draft || o->sampling.none || !strcmp(o->draft, "prompt"))
+        return;
+    path = strcmp(o->draft, "mtp") ? cli_model(o->draft, true) : NULL;
+    o->engine.mtp = !path || has_mtp_layers_alone(path);
+    o->engine.mtp_path = path;
+}
 
 static void
 open_model(struct generate *g)
@@ -16,6 +55,7 @@ open_model(struct generate *g)
     own.adapters = defaults.adapters; /* those of another model */
     own.n_ctx = 0;
     own.max_ctx = gg_session_n_ctx(g->engine.session);
+    own.mtp = false;
     own.shift = own.profile = own.verbose = false;
     own.rope_scaling = defaults.rope_scaling;
     own.rope_factor = defaults.rope_factor;
@@ -36,6 +76,10 @@ draft_model_open(struct generate *g)
 
     if (!g->o->draft || g->o->sampling.none)
         return;
+    if (g->o->engine.mtp) {
+        cli_check(gg_engine_draft_mtp(g->engine.gg, &err), &err);
+        return;
+    }
     if (strcmp(g->o->draft, "prompt") != 0)
         open_model(g);
     cli_check(gg_engine_draft(g->engine.gg, g->draft.gg, &err), &err);

@@ -99,9 +99,9 @@ struct generate {
     struct prompt_source source;   /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
-    struct grammars grammars;   /* of records */
+    struct grammars grammars; /* of records */
     struct tools tools;
-    bool told_calls; /* for -v: their form */
+    bool told_calls;            /* for -v: their form */
     char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
     size_t n_unknown;
     int resumed; /* a file with answers that there are already; or -1 */
@@ -178,6 +178,9 @@ generate_interactive(struct generate *g, struct prompt *first);
 bool
 generate_records(struct generate *g);
 
+/* What --draft wants of the model is said before it is opened. */
+void
+draft_model_choose(struct options *o);
 /* Ids that may come next are drafted from now on, as --draft says; or the tool
  * ends. */
 void

@@ -187,6 +187,7 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
+    draft_model_choose(&o);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);

@@ -125,8 +125,9 @@ const struct cli_option generate_rows[] = {
       "end before STRING; may be repeated", .set = add_stop,
       .record = true, .members = "stop_sequences" },
     { "draft", 0, CLI_TEXT, "MODEL",
-      "speculative decoding: draft tokens by a smaller model, or with prompt "
-      "by lookup in the text", AT(draft) },
+      "speculative decoding: draft tokens by a smaller model, with mtp by the "
+      "model's own MTP layers, or with prompt by lookup in the text",
+      AT(draft) },
     { "choice", 0, CLI_CALL, "A,B,...",
       "write which of A, B and so on is likeliest to follow",
       .set = add_choices, .record = true,

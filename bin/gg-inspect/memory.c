@@ -9,6 +9,25 @@
 
 #include "common/json.h"
 
+/* What MTP layers would take beside: of none, or of a kind that is not known,
+ * nothing. */
+static void
+add_mtp(const struct inspect_options *o, const struct gg_session_params *p,
+        struct gg_memory *m)
+{
+    struct gg_model_params params = { .device = "cpu", .mtp = true };
+    struct gg_model *model;
+    struct gg_memory with;
+    struct gg_error err;
+
+    if (gg_model_open(o->path, &params, &model, &err) != GG_OK)
+        return;
+    cli_check(gg_model_memory(model, p, &with, &err), &err);
+    m->mtp_weights = with.mtp_weights;
+    m->mtp_cache = with.mtp_cache;
+    gg_model_free(model);
+}
+
 /* The figures of a model, with the context that it would have. */
 static struct gg_memory
 measure_memory(const struct inspect_options *o, struct gg_session_params *p)
@@ -24,6 +43,7 @@ measure_memory(const struct inspect_options *o, struct gg_session_params *p)
         p->n_ctx = gg_model_n_ctx_train(model);
     cli_check(gg_model_memory(model, p, &m, &err), &err);
     gg_model_free(model);
+    add_mtp(o, p, &m);
     return m;
 }
 
@@ -61,6 +81,10 @@ text(const struct gg_memory *m, const struct gg_session_params *p)
     }
     line("sum", sum_of(m));
     putchar('\n');
+    if (m->mtp_cache) {
+        line("mtp", m->mtp_weights + m->mtp_cache);
+        puts("  more with --draft mtp");
+    }
 }
 
 static void
@@ -72,9 +96,11 @@ json(const struct gg_memory *m, const struct gg_session_params *p,
     printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
            "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
            ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
-           ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64 "\n}\n",
+           ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64
+           ",\n  \"mtp\": %" PRIu64 "\n}\n",
            (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type),
-           m->weights, m->cache, m->compute, m->snapshots, sum_of(m));
+           m->weights, m->cache, m->compute, m->snapshots, sum_of(m),
+           m->mtp_weights + m->mtp_cache);
 }
 
 void

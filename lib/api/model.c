@@ -88,6 +88,21 @@ check_numbers(const struct gg_model_params *p, struct gg_error *err)
     return ERROR_RESERVED(p, err);
 }
 
+/* MTP layers of a file of their own; a model is none. */
+static enum gg_status
+open_mtp(struct gg_model *m, const struct gg_model_params *params,
+         struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (!params->mtp || !params->mtp_path)
+        return GG_OK;
+    st = open_file(params->mtp_path, params, &m->mtp, err);
+    if (st == GG_OK)
+        st = api_check_model(m->mtp.gguf, err);
+    return st == GG_OK ? model_adopt_mtp(&m->file, &m->mtp, err) : st;
+}
+
 static enum gg_status
 load_model(struct gg_model *m, const char *path,
            const struct gg_model_params *params, struct gg_error *err)
@@ -102,9 +117,12 @@ load_model(struct gg_model *m, const char *path,
     if (st == GG_OK)
         st = api_check_model(m->file.gguf, err);
     if (st == GG_OK)
+        st = open_mtp(m, params, err);
+    if (st == GG_OK)
         st = open_adapters(m, params, err);
     if (st == GG_OK) {
-        struct model_files files = { &m->file, m->adapters, m->n_adapters };
+        struct model_files files = { &m->file, m->adapters, m->n_adapters,
+                                     m->mtp.gguf };
 
         st = model_load(&files, dev, params, &m->model, err);
     }
@@ -144,6 +162,7 @@ gg_model_free(struct gg_model *model)
         return;
     gg_vocab_free(model->vocab);
     model_free(model->model);
+    gguf_file_close(&model->mtp);
     gguf_file_close(&model->file);
     for (size_t i = 0; i < model->n_adapters; i++)
         gguf_file_close(&model->adapter_files[i]);

@@ -7,6 +7,7 @@
 
 struct gg_model {
     struct gguf_file file; /* with its shards; the rest points into it */
+    struct gguf_file mtp;  /* of MTP layers in a file of their own, or empty */
     struct gguf_file *adapter_files; /* n_adapters; the same */
     struct model_adapter_file *adapters;
     size_t n_adapters;

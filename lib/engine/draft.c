@@ -12,21 +12,12 @@
 
 #include "core/error.h"
 #include "core/mem.h"
-#include "engine/text.h"
+#include "engine/draft.h"
 #include "model/session.h"
 
 enum {
     ON_GPU = 7,   /* drafted ids whose logits have the same bits there */
     LONGEST = 16, /* ids at the end that are looked for before */
-};
-
-struct engine_draft {
-    struct gg_engine
-        *engine; /* that draws drafts; NULL: the text is searched */
-    struct gg_sampler *greedy;
-    size_t most; /* ids a text */
-    struct draft_length length;
-    struct gg_draft_stats stats;
 };
 
 /* ---- birth and death ----------------------------------------------------- */
@@ -43,30 +34,59 @@ check_draft(const struct gg_engine *a, const struct gg_engine *b,
     return error_set(err, GG_ERR_ARG, "the draft model has another vocabulary");
 }
 
-enum gg_status
-gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
-                struct gg_error *err)
+/* Takes the place of what drafted before. */
+static enum gg_status
+start_draft(struct gg_engine *engine, const struct engine_draft *what,
+            struct gg_error *err)
 {
     const struct gg_sampler_params greedy = { .greedy = true };
-    struct engine_draft *d;
+    struct engine_draft *d = mem_zalloc(sizeof(*d));
     enum gg_status st;
 
-    if (!engine)
-        return error_null(err);
-    d = mem_zalloc(sizeof(*d));
-    st = d ? check_draft(engine, draft, err) : error_nomem(err);
-    if (st == GG_OK)
-        st = gg_sampler_new(&greedy, &d->greedy, err);
+    if (!d)
+        return error_nomem(err);
+    *d = *what;
+    st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {
         engine_draft_free(d);
         return st;
     }
-    d->engine = draft;
     d->most = model_session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
     engine_draft_length_init(&d->length);
+    d->length.goes_back = engine->can.goes_back;
     engine_draft_free(engine->draft);
     engine->draft = d;
     return GG_OK;
+}
+
+enum gg_status
+gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
+                struct gg_error *err)
+{
+    enum gg_status st = engine ? GG_OK : error_null(err);
+
+    if (st == GG_OK)
+        st = check_draft(engine, draft, err);
+    return st == GG_OK
+               ? start_draft(engine, &(struct engine_draft){ .engine = draft },
+                             err)
+               : st;
+}
+
+enum gg_status
+gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err)
+{
+    enum gg_status st = engine ? GG_OK : error_null(err);
+    size_t most = engine ? (size_t)model_session_mtp(engine->session) : 0;
+
+    if (st == GG_OK && most == 0)
+        st = error_set(err, GG_ERR_ARG,
+                       "the model was opened without its MTP layers");
+    if (st == GG_OK)
+        st = start_draft(engine, &(struct engine_draft){ .mtp = true }, err);
+    if (st == GG_OK && engine->draft->most > most)
+        engine->draft->most = most;
+    return st;
 }
 
 void
@@ -90,6 +110,9 @@ engine_draft_clear(struct gg_text *t)
 {
     gg_text_free(t->draft.text);
     gg_sequence_free(t->draft.sequence);
+    mem_free(t->draft.logits);
+    mem_free(t->draft.best.ids);
+    mem_free(t->draft.best.logits);
     t->draft = (struct text_draft){ 0 };
 }
 
@@ -136,6 +159,7 @@ draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
     if (len < 2)
         return;
     out->kind = len < 4 ? 0 : len < 8 ? 1 : 2;
+    d->length.again = out->again;
     out->n = engine_draft_length_best(&d->length, out->kind, most);
     for (size_t i = 0; i < out->n; i++, at++)
         out->ids[i] = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
@@ -145,14 +169,11 @@ draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
 
 /* ---- drafts by a model --------------------------------------------------- */
 
-/* Draws at the same place with the same seed are likely to be the same. Where
- * they depend on more, the likeliest id must do. */
 static struct gg_text_params
 params_of(const struct engine_draft *d, const struct gg_text *t)
 {
     return (struct gg_text_params){
-        .sampler = gg_sampler_remembers(t->params.sampler) ? d->greedy
-                                                           : t->params.sampler,
+        .sampler = engine_draft_sampler(d, t),
         .sequence = t->params.sequence,
         .ignore_eog = t->params.ignore_eog,
     };
@@ -238,6 +259,19 @@ draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return st;
 }
 
+size_t
+engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
+{
+    size_t n;
+
+    d->length.again = t->draft.again;
+    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
+    t->draft.kind = DRAFT_KINDS - 1;
+    if (n == 0)
+        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+    return n;
+}
+
 /* How many ids each draft is to have, where the model can follow the text. */
 static enum gg_status
 want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
@@ -246,13 +280,9 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     for (size_t i = 0; i < n; i++) {
         enum gg_status st;
 
-        texts[i]->draft.kind = DRAFT_KINDS - 1;
-        wanted[i] =
-            engine_draft_length_best(&d->length, DRAFT_KINDS - 1, wanted[i]);
-        if (wanted[i] == 0) {
-            engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+        wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
+        if (wanted[i] == 0)
             continue;
-        }
         st = follow(d, texts[i], err);
         if (st == GG_ERR_CONTEXT)
             wanted[i] = 0;
@@ -278,27 +308,34 @@ draft_by_model(struct engine_draft *d, struct gg_text *const *texts, size_t n,
 
 /* ---- evaluation ---------------------------------------------------------- */
 
-/* Ids that there is room and need for. */
+/* Ids that there is room and need for; with those that are evaluated again no
+ * more than an evaluation has. */
 static size_t
 useful(const struct engine_draft *d, const struct gg_text *t)
 {
     const struct gg_sequence *q = t->sequence;
-    size_t n = q->engine->n_ctx - q->n_ids;
+    size_t n = q->engine->n_ctx - q->n_ids, most = DRAFT_MOST - t->draft.again;
     uint64_t max = t->params.max_ids;
 
-    n = n < d->most ? n : d->most;
+    most = most < d->most ? most : d->most;
+    n = n < most ? n : most;
     if (max && max - t->n_made - 1 < n)
         n = (size_t)(max - t->n_made - 1);
     return n;
 }
 
-/* Decoding: one id, after others of this text. */
+/* Decoding: one id, after others of this text, of which few are evaluated
+ * again, as recurrent layers do after a draft that was rejected. */
 static bool
-is_decoding(const struct gg_text *t)
+is_decoding(struct gg_text *t)
 {
     const struct gg_sequence *q = t->sequence;
 
-    return t->n_made > 0 && q->slot >= 0 && q->n_ids == q->n_held + 1;
+    if (t->n_made == 0 || q->slot < 0 || q->n_ids <= q->n_held ||
+        q->n_ids - q->n_held > DRAFT_MOST)
+        return false;
+    t->draft.again = q->n_ids - q->n_held - 1;
+    return true;
 }
 
 static enum gg_status
@@ -308,10 +345,12 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     for (size_t i = 0; i < n; i++) {
         struct text_draft *td = &texts[i]->draft;
 
-        td->n = td->n_accepted = 0;
+        td->n = td->n_accepted = td->again = 0;
         td->counts = is_decoding(texts[i]);
         wanted[i] = td->counts ? useful(d, texts[i]) : 0;
     }
+    if (d->mtp)
+        return engine_draft_by_mtp(d, texts, n, wanted, err);
     if (d->engine)
         return draft_by_model(d, texts, n, wanted, err);
     for (size_t i = 0; i < n; i++)
@@ -358,7 +397,7 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
         struct text_draft *td = &texts[i]->draft;
 
         texts[i]->sequence->n_ids -= td->n;
-        total += td->n;
+        total += td->n + td->again;
         counts = counts && td->counts;
     }
     if (!d || !us || !counts)

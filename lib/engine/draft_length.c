@@ -25,6 +25,19 @@ time_of(const struct draft_length *d, size_t n)
     return d->times[k] * (1 + 0.05 * (double)(n - k));
 }
 
+/* Of n ids the last is accepted with probability `whole`, and `made` ids are
+ * expected: what it costs that those are evaluated again otherwise. */
+static double
+time_again(const struct draft_length *d, double whole, double made)
+{
+    size_t n = d->again + (size_t)made;
+
+    if (!d->goes_back)
+        return 0;
+    n = n < DRAFT_MOST ? n : DRAFT_MOST;
+    return (1 - whole) * (time_of(d, n) - time_of(d, 0));
+}
+
 size_t
 engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
 {
@@ -33,8 +46,9 @@ engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
 
     if (d->times[0] == 0)
         return 0;
-    for (size_t n = 0; n <= most && n <= DRAFT_MOST; n++) {
-        double rate = ids / (time_of(d, n) + (double)n * d->each);
+    for (size_t n = 0; n <= most && d->again + n <= DRAFT_MOST; n++) {
+        double us = time_of(d, d->again + n) + (double)n * d->each;
+        double rate = ids / (us + time_again(d, power, ids));
 
         if (rate > best) {
             best = rate;

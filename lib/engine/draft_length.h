@@ -7,6 +7,7 @@
 #ifndef ENGINE_DRAFT_LENGTH_H
 #define ENGINE_DRAFT_LENGTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -16,9 +17,14 @@ enum {
 
 struct draft_length {
     double accepted[DRAFT_KINDS]; /* probability of an id of each kind */
-    double times[DRAFT_MOST + 1]; /* of an evaluation with so many drafted
-                                     ids a text, us; 0: unknown */
+    double times[DRAFT_MOST + 1]; /* of an evaluation with so many ids more
+                                     than one a text, us; 0: unknown */
     double each;                  /* us to draft one */
+    /* The model goes back to where an evaluation began: then what was accepted
+     * of a draft that was not accepted whole is evaluated again. So many ids
+     * are, now. */
+    bool goes_back;
+    size_t again;
 };
 
 void
@@ -38,8 +44,8 @@ engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
 void
 engine_draft_length_skipped(struct draft_length *d, int kind);
 
-/* An evaluation with n drafted ids a text has taken so long; drafting n ids,
- * another time. */
+/* An evaluation with n ids more than one a text has taken so long; drafting n
+ * ids, another time. */
 void
 engine_draft_length_evaluated(struct draft_length *d, size_t n, double us);
 void

@@ -12,9 +12,14 @@ struct text_draft {
     int32_t ids[DRAFT_MOST]; /* what was evaluated after the text */
     size_t n, n_accepted;
     int kind;
-    bool counts; /* the evaluation is of one id and the draft */
+    bool counts;  /* the evaluation is of one id and the draft, */
+    size_t again; /* and of so many that were evaluated before */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
+    /* What MTP layers draft after, and draw from. */
+    int32_t after[DRAFT_MOST + 1];
+    float *logits;
+    struct gg_best best;
 };
 
 /* The bytes of a part, with room for what is held back, too. */

@@ -87,6 +87,22 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
     return st;
 }
 
+enum gg_status
+gguf_file_take(struct gguf_file *to, struct gguf_file *from,
+               bool (*wanted)(const char *name, const void *data),
+               const void *data, struct gg_error *err)
+{
+    size_t n = to->n_maps;
+
+    if (!grow_maps(to, n + from->n_maps))
+        return error_nomem(err);
+    memcpy(to->maps + n, from->maps, from->n_maps * sizeof(*to->maps));
+    to->n_maps = n + from->n_maps;
+    from->n_maps = 0;
+    return gguf_take_tensors(to->gguf, from->gguf, (uint32_t)n, wanted, data,
+                             err);
+}
+
 void
 gguf_file_close(struct gguf_file *file)
 {

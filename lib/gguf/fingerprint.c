@@ -89,6 +89,7 @@ gguf_fingerprint(const struct gguf_context *ctx)
         if (counts(&ctx->kv[i], &arch))
             sum += mixed(hash_key(&ctx->kv[i]));
     for (size_t i = 0; i < ctx->n_tensors; i++)
-        sum += mixed(hash_tensor(&ctx->tensors[i]));
+        if (!ctx->tensors[i].taken)
+            sum += mixed(hash_tensor(&ctx->tensors[i]));
     return mixed(sum);
 }

@@ -54,6 +54,15 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
 void
 gguf_file_close(struct gguf_file *file);
 
+/* Copies of the other file's tensors that are wanted go to the first one's
+ * context, as of a further shard, and with them its mappings: `from` keeps its
+ * context, which needs `to` open. A fingerprint does not count them. A name
+ * that `to` has fails. */
+enum gg_status
+gguf_file_take(struct gguf_file *to, struct gguf_file *from,
+               bool (*wanted)(const char *name, const void *data),
+               const void *data, struct gg_error *err);
+
 /* Keys and the table of tensors alone, without a mapping: the data, which may be
  * missing, is at no place. `all`: of all shards, where `path` is the first. */
 enum gg_status
@@ -72,6 +81,7 @@ struct gguf_tensor {
     uint64_t offset;
     size_t size;      /* of the data, in bytes */
     const void *data; /* in the mapping; NULL in one being written */
+    bool taken;       /* gguf_file_take() */
     uint32_t shard;   /* the file that it is in: 0 is the first */
     uint64_t place;   /* of shards: of the data, from its file's first byte */
 };

@@ -211,6 +211,18 @@ move_tensors(struct gguf_context *to, struct gguf_context *from)
     return true;
 }
 
+/* The first one is a shard, too. */
+static bool
+begin_shards(struct gguf_context *ctx)
+{
+    if (ctx->n_shards > 0)
+        return true;
+    if (!add_shard(ctx, ctx))
+        return false;
+    set_places(ctx, 0);
+    return true;
+}
+
 enum gg_status
 gguf_join(struct gguf_context *first, struct gguf_context *next, uint32_t no,
           const struct gguf_shards *of, struct gg_error *err)
@@ -220,11 +232,8 @@ gguf_join(struct gguf_context *first, struct gguf_context *next, uint32_t no,
     if (st != GG_OK)
         return st;
     first->indexed = false;
-    if (first->n_shards == 0) {
-        if (!add_shard(first, first))
-            return error_nomem(err);
-        set_places(first, 0);
-    }
+    if (!begin_shards(first))
+        return error_nomem(err);
     if (!add_shard(first, next) || !move_tensors(first, next))
         return error_nomem(err);
     return GG_OK;
@@ -283,4 +292,64 @@ gguf_join_end(struct gguf_context *first, const struct gguf_shards *of,
                             "%" PRIu64 ", but the files have %zu",
                             of->n_tensors, first->n_tensors);
     return st == GG_OK ? lay_out_shards(first, err) : st;
+}
+
+/* ---- some tensors of another file ---------------------------------------- */
+
+static bool
+add_shards(struct gguf_context *to, const struct gguf_context *from)
+{
+    struct gguf_shard s;
+
+    if (from->n_shards == 0)
+        return add_shard(to, from);
+    for (size_t i = 0; i < from->n_shards; i++) {
+        s = from->shards[i];
+        if (!mem_grow(&to->shards, &to->cap_shards, to->n_shards + 1,
+                      sizeof(s)))
+            return false;
+        if (s.name && !(s.name = mem_strndup(s.name, strlen(s.name))))
+            return false;
+        to->shards[to->n_shards++] = s;
+    }
+    return true;
+}
+
+static bool
+add_taken(struct gguf_context *to, const struct gguf_context *from,
+          const struct gguf_tensor *t, uint32_t first)
+{
+    struct gguf_tensor copy = *t;
+
+    if (!mem_grow(&to->tensors, &to->cap_tensors, to->n_tensors + 1,
+                  sizeof(copy)))
+        return false;
+    copy.name = mem_strndup(t->name, strlen(t->name));
+    if (!copy.name)
+        return false;
+    copy.taken = true;
+    copy.shard = first + t->shard;
+    if (from->n_shards == 0)
+        copy.place = from->data_offset + t->offset;
+    to->tensors[to->n_tensors++] = copy;
+    return true;
+}
+
+enum gg_status
+gguf_take_tensors(struct gguf_context *to, const struct gguf_context *from,
+                  uint32_t first,
+                  bool (*wanted)(const char *name, const void *data),
+                  const void *data, struct gg_error *err)
+{
+    enum gg_status st;
+
+    to->indexed = false;
+    if (!begin_shards(to) || !add_shards(to, from))
+        return error_nomem(err);
+    for (size_t i = 0; i < from->n_tensors; i++)
+        if (wanted(from->tensors[i].name, data) &&
+            !add_taken(to, from, &from->tensors[i], first))
+            return error_nomem(err);
+    st = index_names(to, err);
+    return st == GG_OK ? lay_out_shards(to, err) : st;
 }

@@ -50,4 +50,12 @@ enum gg_status
 gguf_join_end(struct gguf_context *first, const struct gguf_shards *of,
               struct gg_error *err);
 
+/* gguf_file_take()'s part in contexts; `first`: the number that the shards of
+ * `from` begin with. */
+enum gg_status
+gguf_take_tensors(struct gguf_context *to, const struct gguf_context *from,
+                  uint32_t first,
+                  bool (*wanted)(const char *name, const void *data),
+                  const void *data, struct gg_error *err);
+
 #endif

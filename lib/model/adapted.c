@@ -140,6 +140,8 @@ model_graph_embed_rows(struct graph *g)
 struct ggml_tensor *
 model_graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
+    if (layer >= g->model->hp.n_layer) /* MTP layers have none */
+        return x;
     for (size_t i = 0; i < g->model->files.n_adapters; i++) {
         const struct model_adapter *a = &g->model->adapters[i];
 

@@ -4,6 +4,7 @@
 
 #include "model/graph.h"
 #include "model/loader.h"
+#include "model/mtp.h"
 
 struct model_arch {
     const char *name;          /* general.architecture */
@@ -35,6 +36,8 @@ struct model_arch {
     const char
         *stack; /* what layers' names begin with: "enc."; NULL: nothing */
     bool partial_layers; /* some have no attention or no feed-forward block */
+    const struct model_mtp_kind *mtp; /* NULL: it has no MTP layers, or of a
+                                         kind that is not known */
 };
 
 /* All of them, in the order of their names. */

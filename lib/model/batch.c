@@ -6,7 +6,18 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/mtp_rows.h"
 #include "model/relative.h"
+
+static bool
+new_hidden_rows(struct batch *b, size_t n)
+{
+    b->mtp_from = mem_array(n, sizeof(*b->mtp_from));
+    b->mtp_shift = mem_array(n, sizeof(*b->mtp_shift));
+    b->mtp_of = mem_array(n, sizeof(*b->mtp_of));
+    b->mtp_to = mem_array(n, sizeof(*b->mtp_to));
+    return b->mtp_from && b->mtp_shift && b->mtp_of && b->mtp_to;
+}
 
 bool
 model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
@@ -34,6 +45,8 @@ model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
+    if (hp->n_mtp > 0 && !new_hidden_rows(b, n))
+        return false;
     return b->segments && b->ids && b->positions && b->types &&
            b->temperature && b->rows && b->logits && b->best && b->next &&
            b->n_next && b->logprobs && b->pools && b->cells[CACHE_ALL] &&
@@ -57,6 +70,10 @@ model_batch_clear(struct batch *b)
     mem_free(b->n_next);
     mem_free(b->logprobs);
     mem_free(b->pools);
+    mem_free(b->mtp_from);
+    mem_free(b->mtp_shift);
+    mem_free(b->mtp_of);
+    mem_free(b->mtp_to);
     mem_free(b->mask);
     mem_free(b->buckets);
     *b = (struct batch){ 0 };
@@ -180,6 +197,34 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     b->n_outputs++;
 }
 
+/* The chunk's ids from `done` on; there is room for them. */
+static struct graph_segment *
+add_segment(struct batch *b, const struct cache *cache,
+            const struct gg_chunk *chunk, size_t done, int32_t past, int32_t n,
+            double *pool)
+{
+    struct graph_segment *s = &b->segments[b->n_segments++];
+
+    *s = (struct graph_segment){ chunk->slot, b->n_tokens, n,
+                                 { { 0 } },   { NULL },    NULL };
+    for (int i = 0; i < CACHE_KINDS; i++)
+        s->keys[i] = model_cache_seen(cache, i, chunk->slot, past, n);
+    for (int32_t i = 0; i < n; i++)
+        add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
+    add_tokens(b, cache, chunk->slot, past, chunk->ids + done, n);
+    return s;
+}
+
+void
+model_batch_add_draft(struct batch *b, struct cache *cache,
+                      const struct gg_chunk *chunk, int32_t past)
+{
+    int32_t n = (int32_t)chunk->n;
+
+    model_cache_make_draft_room(cache, chunk->slot, past, n);
+    add_segment(b, cache, chunk, 0, past, n, NULL);
+}
+
 int32_t
 model_batch_add(struct batch *b, struct cache *cache,
                 const struct gg_chunk *chunk, size_t done, int32_t past,
@@ -195,22 +240,40 @@ model_batch_add(struct batch *b, struct cache *cache,
     if (b->hp->encoder && (size_t)take < n)
         return 0;
     model_cache_make_room(cache, slot, past, take);
-    s = &b->segments[b->n_segments++];
-    *s = (struct graph_segment){ slot,      b->n_tokens, take,
-                                 { { 0 } }, { NULL },    NULL };
-    for (int i = 0; i < CACHE_KINDS; i++)
-        s->keys[i] = model_cache_seen(cache, i, slot, past, take);
-    for (int32_t i = 0; i < take; i++)
-        add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
-    add_tokens(b, cache, slot, past, chunk->ids + done, take);
+    s = add_segment(b, cache, chunk, done, past, take, pool);
     if (b->hp->typed_pairs && chunk->embed.pooling == GG_POOL_RANK)
         set_types(b, s->first);
     return take;
 }
 
+/* Each id reads the hidden vector before it: that of a segment's first was kept
+ * or is a hole, model_cache_mtp_begin(); of its last ids they are kept. */
+static void
+set_hidden_rows(struct batch *b)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *s = &b->segments[i];
+        int32_t past = b->positions[s->first];
+        int32_t kept = model_cache_mtp_kept(s->n);
+
+        b->mtp_from[i] = model_cache_mtp_row(s->slot, past ? past - 1 : 0);
+        b->mtp_shift[s->first] = i;
+        for (int32_t r = s->first + 1; r < s->first + s->n; r++)
+            b->mtp_shift[r] = b->n_segments + r - 1;
+        for (int32_t r = s->first + s->n - kept; r < s->first + s->n; r++) {
+            b->mtp_of[n] = r;
+            b->mtp_to[n++] = model_cache_mtp_row(s->slot, b->positions[r]);
+        }
+    }
+}
+
 void
 model_batch_finish(struct batch *b)
 {
+    if (b->hp->n_mtp > 0)
+        set_hidden_rows(b);
     if (b->n_outputs == 0) {
         b->rows[0] = b->n_tokens - 1;
         b->logits[b->n_outputs] = NULL;
@@ -306,6 +369,19 @@ mask_row(const struct model_hparams *hp, uint16_t *row, int32_t n,
     hide(row, seen.last + 1, n);
 }
 
+/* What MTP layers have no right key of. */
+static void
+hide_holes(uint16_t *row, const struct cache_range *keys,
+           const struct cache_mtp_slot *s)
+{
+    int32_t end = keys->start + keys->n;
+
+    hide(row, 0, (s->first < end ? s->first : end) - keys->start);
+    for (int i = 0; i < s->n_holes; i++)
+        if (s->holes[i] >= keys->start && s->holes[i] < end)
+            hide(row, s->holes[i] - keys->start, s->holes[i] - keys->start + 1);
+}
+
 const uint16_t *
 model_batch_mask(struct batch *b, const struct cache *cache,
                  enum cache_kind kind, int32_t i, int32_t first, int32_t n)
@@ -329,6 +405,9 @@ model_batch_mask(struct batch *b, const struct cache *cache,
         seen.last -= keys->start;
         mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
                  position - keys->start);
+        if (b->mtp > 0)
+            hide_holes(b->mask + (size_t)r * (size_t)keys->n, keys,
+                       &cache->mtp.slots[s->slot]);
     }
     return b->mask;
 }

@@ -25,6 +25,12 @@ struct batch {
     float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
     bool pooled;           /* hidden vectors are wanted, too */
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
+    /* Of a model with MTP layers in use: */
+    int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
+    int32_t *mtp_from; /* what struct graph has of the same names */
+    int32_t *mtp_shift;
+    int32_t *mtp_of;
+    int64_t *mtp_to;
     uint16_t *mask; /* scratch for rows of a mask */
     size_t mask_cap;
     int32_t *buckets; /* and for a segment's buckets */
@@ -49,6 +55,12 @@ int32_t
 model_batch_add(struct batch *b, struct cache *cache,
                 const struct gg_chunk *chunk, size_t done, int32_t past,
                 double *pool);
+
+/* Adds a segment of all ids of the chunk for an MTP layer, at position `past`
+ * of a slot, which does not count them. */
+void
+model_batch_add_draft(struct batch *b, struct cache *cache,
+                      const struct gg_chunk *chunk, int32_t past);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void

@@ -70,6 +70,20 @@ split_gates(struct graph *g, const struct model_layer_hparams *hp,
                            2 * half, x->nb[1], half);
 }
 
+/* Keys and values of matrices of their own. */
+static void
+project_keys(struct graph *g, const struct model_layer *l,
+             struct ggml_tensor *cur, struct graph_heads *h)
+{
+    const struct model_layer_hparams *hp = l->hp;
+
+    h->k = project_one(g, &l->attn_k, cur);
+    h->v = project_one(g, &l->attn_v, cur);
+    if (h->k)
+        h->k = model_graph_heads(g, h->k, hp->d_key, hp->n_head_kv);
+    h->v = h->v ? model_graph_heads(g, h->v, hp->d_value, hp->n_head_kv) : h->k;
+}
+
 struct graph_heads
 model_graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
@@ -80,15 +94,11 @@ model_graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     if (l->attn_qkv.weight)
         return project_fused(g, l, cur);
     h.q = project_one(g, &l->attn_q, cur);
-    h.k = project_one(g, &l->attn_k, cur);
-    h.v = project_one(g, &l->attn_v, cur);
+    project_keys(g, l, cur, &h);
     if (g->model->hp.gated_queries)
         split_gates(g, hp, &h);
     else
         h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
-    if (h.k)
-        h.k = model_graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
-    h.v = h.v ? model_graph_heads(g, h.v, hp->d_value, hp->n_head_kv) : h.k;
     return h;
 }
 
@@ -133,7 +143,8 @@ model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h)
 {
     const struct model_layer *l = &g->model->layers[layer];
 
-    h.q = model_graph_temper(g, turn_one(g, layer, h.q, &l->attn_q_norm));
+    if (h.q)
+        h.q = model_graph_temper(g, turn_one(g, layer, h.q, &l->attn_q_norm));
     h.k = turn_one(g, layer, h.k, &l->attn_k_norm);
     if (h.v && g->model->hp.values_normed)
         h.v = ggml_rms_norm(g->ctx, h.v, g->model->hp.eps);
@@ -197,6 +208,26 @@ model_graph_self_attention(struct graph *g, int32_t layer,
     x = gate_attention(g, l, cur, &h, x);
     x = model_graph_norm(g, x, &l->attn_sub_norm);
     return model_graph_project_back(g, layer, x);
+}
+
+void
+model_graph_keep_attention(struct graph *g, int32_t layer,
+                           struct ggml_tensor *cur)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct graph_heads h = { 0 };
+
+    if (g->model->hp.latent.n > 0) {
+        model_graph_keep_latent(g, layer, cur);
+        return;
+    }
+    if (l->attn_qkv.weight)
+        h = project_fused(g, l, cur);
+    else
+        project_keys(g, l, cur, &h);
+    h.q = NULL;
+    h = model_graph_turn(g, layer, h);
+    model_graph_keep(g, layer, h.k, h.v);
 }
 
 /* ---- feed-forward ------------------------------------------------------- */
@@ -357,6 +388,15 @@ model_graph_parallel_block(struct graph *g, int32_t layer,
     return model_graph_steer(g, layer, x);
 }
 
+/* After the layers. */
+static struct ggml_tensor *
+finish(struct graph *g, const struct model *m, struct ggml_tensor *x)
+{
+    struct ggml_tensor *y = model_graph_norm(g, x, &m->output_norm);
+
+    return model_graph_logits(g, g->feeds ? model_graph_feed_mtp(g, x, y) : y);
+}
+
 struct ggml_tensor *
 model_graph_decoder(struct graph *g, const struct model *m)
 {
@@ -364,7 +404,7 @@ model_graph_decoder(struct graph *g, const struct model *m)
 
     for (int32_t i = 0; i < m->hp.n_layer; i++)
         x = model_graph_block(g, i, x);
-    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+    return finish(g, m, x);
 }
 
 struct ggml_tensor *
@@ -374,7 +414,7 @@ model_graph_parallel_decoder(struct graph *g, const struct model *m)
 
     for (int32_t i = 0; i < m->hp.n_layer; i++)
         x = model_graph_parallel_block(g, i, x);
-    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+    return finish(g, m, x);
 }
 
 /* ---- beside the layers -------------------------------------------------- */
@@ -390,11 +430,18 @@ model_graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
 struct ggml_tensor *
 model_graph_logits(struct graph *g, struct ggml_tensor *x)
 {
+    return model_graph_logits_by(g, &g->model->output, x);
+}
+
+struct ggml_tensor *
+model_graph_logits_by(struct graph *g, const struct model_linear *output,
+                      struct ggml_tensor *x)
+{
     const struct model_hparams *hp = &g->model->hp;
 
     if (g->hidden)
         return x;
-    x = model_graph_linear(g, x, &g->model->output);
+    x = model_graph_linear(g, x, output);
     if (hp->logit_scale != 0)
         x = ggml_scale(g->ctx, x, hp->logit_scale);
     if (hp->logit_softcap != 0) {

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/mem.h"
+#include "model/mtp_rows.h"
 #include "model/recurrent.h"
 
 /* Bytes that a sum of sizes and alignments can have without overflow. */
@@ -46,10 +47,10 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     struct cache_part *windowed = &c->parts[CACHE_WINDOW];
     int32_t window = model->hp.window;
 
-    c->layers = mem_array((size_t)c->n_layer, sizeof(*c->layers));
+    c->layers = mem_array((size_t)c->n_all, sizeof(*c->layers));
     if (!c->layers)
         return false;
-    for (int32_t i = 0; i < c->n_layer; i++) {
+    for (int32_t i = 0; i < c->n_all; i++) {
         bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
 
         c->layers[i].kind = is_windowed ? CACHE_WINDOW : CACHE_ALL;
@@ -73,7 +74,7 @@ fits(const struct cache *c, const struct model *model, size_t total)
 {
     size_t sum = 0, n;
 
-    for (int32_t i = 0; i < c->n_layer; i++) {
+    for (int32_t i = 0; i < c->n_all; i++) {
         const struct model_layer_hparams *l = &model->hp.layers[i];
         int64_t width =
             (int64_t)(l->d_key + model_kept_value(l)) * l->n_head_kv;
@@ -114,7 +115,7 @@ static bool
 new_homes(struct cache *c, const struct model *model)
 {
     struct ggml_init_params params = {
-        .mem_size = (CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_layer *
+        .mem_size = ((CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_all + 1) *
                     ggml_tensor_overhead(),
         .no_alloc = true,
     };
@@ -155,10 +156,10 @@ new_tensors(struct cache *c, const struct model *model)
     c->views = ggml_init(two);
     if (!new_homes(c, model) || !c->views)
         return false;
-    for (int32_t i = 0; i < c->n_layer; i++)
+    for (int32_t i = 0; i < c->n_all; i++)
         if (model_keeps(&model->hp, i))
             new_layer(c, i, &model->hp.layers[i]);
-    return model_recurrent_init(c, model);
+    return model_recurrent_init(c, model) && model_cache_mtp_init(c, model);
 }
 
 static int64_t
@@ -166,7 +167,7 @@ longest_head(const struct model_hparams *hp)
 {
     int32_t d = 1;
 
-    for (int32_t i = 0; i < hp->n_layer; i++) {
+    for (int32_t i = 0; i < model_used_layers(hp); i++) {
         d = hp->layers[i].d_key > d ? hp->layers[i].d_key : d;
         d = hp->layers[i].d_value > d ? hp->layers[i].d_value : d;
     }
@@ -183,6 +184,7 @@ lay_out_cache(struct cache *c, const struct model *model, enum ggml_type type,
         .n_slots = n_slots,
         .n_ctx = n_ctx,
         .n_layer = model->hp.n_layer,
+        .n_all = model_used_layers(&model->hp),
     };
     return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
            new_parts(c, ggml_row_size(type, longest_head(&model->hp))) &&
@@ -290,6 +292,7 @@ void
 model_cache_clear(struct cache *cache)
 {
     model_recurrent_clear(cache);
+    model_cache_mtp_clear(cache);
     for (int i = 0; i < cache->n_homes; i++) {
         ggml_backend_buffer_free(cache->homes[i].buffer);
         ggml_free(cache->homes[i].ctx);
@@ -393,7 +396,7 @@ static void
 copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
           int64_t n)
 {
-    for (int32_t i = 0; i < cache->n_layer && n > 0; i++)
+    for (int32_t i = 0; i < cache->n_all && n > 0; i++)
         for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
             if (cache->layers[i].t[k])
                 copy_rows(cache, cache->layers[i].t[k], to, from, n);
@@ -428,8 +431,8 @@ count_used(struct cache *cache, int32_t slot, int32_t end)
 }
 
 void
-model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
-                      int32_t n)
+model_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
+                            int32_t n)
 {
     struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
@@ -438,7 +441,15 @@ model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
     if (past + n > p->base[slot] + p->n_rows)
         move_down(cache, slot, model_cache_first(p->window, past), past);
     count_used(cache, slot, past + n);
+}
+
+void
+model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
+                      int32_t n)
+{
+    model_cache_make_draft_room(cache, slot, past, n);
     model_recurrent_begin(cache, slot, past);
+    model_cache_mtp_begin(cache, slot, past, n);
 }
 
 void
@@ -453,6 +464,7 @@ model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
         p->base[to] = p->base[from];
     }
     model_recurrent_copy(cache, to, from, n);
+    model_cache_mtp_copy(cache, to, from, n);
     count_used(cache, to, n);
 }
 
@@ -466,6 +478,7 @@ model_cache_assume(struct cache *cache, int32_t slot, int32_t n)
         assert(n - p->base[slot] <= p->n_rows);
     }
     model_recurrent_assume(cache, slot, n);
+    model_cache_mtp_forget(cache, slot, n);
     count_used(cache, slot, n);
 }
 
@@ -482,7 +495,7 @@ model_cache_used(const struct cache *cache)
 {
     size_t size = model_recurrent_used(cache);
 
-    for (int32_t i = 0; i < cache->n_layer; i++) {
+    for (int32_t i = 0; i < cache->n_all; i++) {
         const struct cache_layer *l = &cache->layers[i];
         const struct cache_part *p = &cache->parts[l->kind];
         size_t row = 0;

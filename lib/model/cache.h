@@ -78,6 +78,28 @@ struct cache_recurrent {
     } homes[MODEL_MAX_HOMES]; /* of these */
 };
 
+/* What MTP layers need of a slot beside their keys and values. */
+enum {
+    CACHE_MTP_KEPT = 32,    /* hidden vectors of the last positions, and */
+    CACHE_MTP_DRAFTED = 16, /* of ids that are drafted after them */
+    CACHE_MTP_HOLES = 8,
+};
+
+struct cache_mtp_slot {
+    int32_t row, end; /* whose vectors are kept: of positions row..end - 1 */
+    /* Keys are right from position `first` on, but for some: those whose
+     * vector before was not kept, as of a prefix that was copied. */
+    int32_t first;
+    int32_t holes[CACHE_MTP_HOLES]; /* in ascending order */
+    int n_holes;
+};
+
+struct cache_mtp {
+    int32_t n;                /* layers; 0: there is nothing else here */
+    struct ggml_tensor *rows; /* n_embd x slots' KEPT and DRAFTED rows */
+    struct cache_mtp_slot *slots;
+};
+
 /* What layers of a kind have in common. Each slot has n_rows rows; row r of
  * slot s is row s * n_rows + r of the tensors and is for position base[s] + r.
  */
@@ -94,9 +116,11 @@ struct cache {
     int32_t n_slots;
     int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
+    int32_t n_all; /* and MTP layers */
     struct cache_part parts[CACHE_KINDS];
     struct cache_recurrent recurrent;
-    struct cache_layer *layers;
+    struct cache_mtp mtp;
+    struct cache_layer *layers; /* n_all */
     /* Those of the model: each layer's tensors are where its weights are. */
     struct cache_home {
         ggml_backend_dev_t device;
@@ -136,6 +160,11 @@ model_cache_clear(struct cache *cache); /* takes an empty one */
 void
 model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
                       int32_t n);
+
+/* The same for MTP layers alone: nothing else is about to be evaluated. */
+void
+model_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
+                            int32_t n);
 
 /* What n ids at position `past` read, which there is room for. */
 struct cache_range

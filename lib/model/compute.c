@@ -3,39 +3,24 @@
 
 #include <string.h>
 
-#include "backend/best.h"
 #include "core/mem.h"
 #include "model/adapter.h"
 #include "sched/sched.h"
 
-enum {
-    BEST_AT_ONCE = 64, /* outputs */
-};
-
 /* ---- back ends ---------------------------------------------------------- */
-
-/* What a back end offers beside the common interface, or NULL. */
-static void *
-extra(ggml_backend_t backend, const char *name)
-{
-    ggml_backend_dev_t dev = ggml_backend_get_device(backend);
-
-    return ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev),
-                                             name);
-}
 
 static void
 set_up(ggml_backend_t backend, int n_threads, ggml_abort_callback abort,
        void *abort_data)
 {
-    void *p = extra(backend, "ggml_backend_set_n_threads");
+    void *p = model_compute_extra(backend, "ggml_backend_set_n_threads");
     ggml_backend_set_n_threads_t set_threads;
     ggml_backend_set_abort_callback_t set_abort;
 
     memcpy(&set_threads, &p, sizeof(p));
     if (set_threads)
         set_threads(backend, n_threads);
-    p = extra(backend, "ggml_backend_set_abort_callback");
+    p = model_compute_extra(backend, "ggml_backend_set_abort_callback");
     memcpy(&set_abort, &p, sizeof(p));
     if (set_abort)
         set_abort(backend, abort, abort_data);
@@ -45,7 +30,7 @@ void
 model_compute_profile(struct compute *c, struct backend_profile *profile)
 {
     for (int i = 0; i < c->n_backends; i++) {
-        void *p = extra(c->backends[i], BACKEND_SET_PROFILE);
+        void *p = model_compute_extra(c->backends[i], BACKEND_SET_PROFILE);
         backend_set_profile_t set;
 
         memcpy(&set, &p, sizeof(p));
@@ -119,6 +104,8 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_tokens = n_tokens;
     g->n_outputs = n_outputs;
     g->hidden = hidden;
+    g->mtp = c->mtp;
+    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0;
     g->named = c->watch != NULL;
     g->scales = c->scales;
     model_graph_build(g, c->max_nodes);
@@ -198,7 +185,7 @@ same_shape(const struct compute *c, const struct batch *b)
 
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
-        g->hidden != is_hidden(c, b) ||
+        g->mtp != b->mtp || g->hidden != is_hidden(c, b) ||
         !model_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -222,6 +209,7 @@ prepare_batch(struct compute *c, const struct cache *cache,
     memcpy(c->graph.segments, b->segments,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
+    c->mtp = b->mtp;
     if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
               is_hidden(c, b)) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
@@ -312,6 +300,10 @@ set_inputs(struct compute *c, struct batch *b)
     set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);
     set_if_used(c, g->rows, b->rows);
+    set_if_used(c, g->mtp_from, b->mtp_from);
+    set_if_used(c, g->mtp_shift, b->mtp_shift);
+    set_if_used(c, g->mtp_of, b->mtp_of);
+    set_if_used(c, g->mtp_to, b->mtp_to);
     if (g->slots && g->slots->buffer)
         set_slots(c);
     for (int32_t i = 0; i < g->n_segments && done; i++)
@@ -349,124 +341,6 @@ model_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
     }
 }
 
-static bool
-is_cpu(ggml_backend_t backend)
-{
-    return backend && ggml_backend_dev_type(ggml_backend_get_device(backend)) ==
-                          GGML_BACKEND_DEVICE_TYPE_CPU;
-}
-
-/* From output i on, as many as want the same number of likeliest ids, or all
- * logits. */
-static int32_t
-alike(const struct batch *b, int32_t i)
-{
-    const struct gg_best *best = b->best[i];
-    int32_t n = 1;
-
-    while (n < BEST_AT_ONCE && i + n < b->n_outputs &&
-           (best ? b->best[i + n] && b->best[i + n]->k == best->k
-                 : !b->best[i + n]))
-        n++;
-    return n;
-}
-
-/* True if the device with the logits has found the likeliest of outputs
- * [i, i + n). */
-static bool
-get_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
-         int32_t i, int32_t n)
-{
-    void *p = backend ? extra(backend, BACKEND_BEST) : NULL;
-    struct backend_best_row rows[BEST_AT_ONCE];
-    size_t k = b->best[i]->k;
-    backend_best_t find;
-
-    memcpy(&find, &p, sizeof(p));
-    for (int32_t j = 0; j < n; j++)
-        rows[j] = (struct backend_best_row){ b->best[i + j]->ids,
-                                             b->best[i + j]->logits, 0 };
-    if (!find || k > INT32_MAX ||
-        !find(backend, c->graph.result, i, n, (int)k, rows))
-        return false;
-    for (int32_t j = 0; j < n; j++) {
-        b->best[i + j]->n = k;
-        b->best[i + j]->log_sum_exp = rows[j].log_sum_exp;
-    }
-    return true;
-}
-
-/* The host looks for them, in the row itself or a copy. */
-static bool
-find_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
-          int32_t i)
-{
-    struct ggml_tensor *t = c->graph.result;
-    const float *row = c->row;
-
-    if (is_cpu(backend)) {
-        row = (const float *)((const char *)t->data + (size_t)i * t->nb[1]);
-    } else {
-        if (!c->row)
-            row = c->row = mem_array((size_t)t->ne[0], sizeof(*c->row));
-        if (!row)
-            return false;
-        ggml_backend_tensor_get(t, c->row, (size_t)i * t->nb[1], t->nb[1]);
-    }
-    return model_topk_find(&c->topk, row, (size_t)t->ne[0], b->best[i]);
-}
-
-/* False: no memory. */
-static bool
-get_logits(struct compute *c, const struct batch *b)
-{
-    ggml_backend_t backend =
-        ggml_backend_sched_get_tensor_backend(c->sched, c->graph.result);
-    bool done = true;
-
-    for (int32_t i = 0, n; i < b->n_outputs && done; i += n) {
-        n = alike(b, i);
-        if (!b->best[i])
-            model_readback_rows(&c->readback, backend, c->graph.result, i, n,
-                                b->logits);
-        else if (!get_best(c, b, backend, i, n))
-            for (int32_t j = 0; j < n && done; j++)
-                done = find_best(c, b, backend, i + j);
-    }
-    return done;
-}
-
-/* Where all logits are wanted, one row after the other; NULL: otherwise. */
-static float *
-place_of_logits(const struct batch *b)
-{
-    size_t row = (size_t)b->n_vocab;
-
-    if (b->scored || b->pooled || !b->n_outputs)
-        return NULL;
-    for (int32_t i = 0; i < b->n_outputs; i++)
-        if (!b->logits[i] || b->logits[i] != b->logits[0] + (size_t)i * row)
-            return NULL;
-    return b->logits[0];
-}
-
-/* The processor writes logits where the caller wants them: copying takes a
- * while, as they lie in the caches of who computed them. Returns what belongs
- * into result->data then; NULL: nothing was changed. */
-static void *
-move_result(struct compute *c, const struct batch *b)
-{
-    struct ggml_tensor *result = c->graph.result;
-    float *place = place_of_logits(b);
-    void *own = result->data;
-
-    if (!place || result->view_src || !ggml_is_contiguous(result) ||
-        !is_cpu(ggml_backend_sched_get_tensor_backend(c->sched, result)))
-        return NULL;
-    result->data = place;
-    return own;
-}
-
 static enum gg_status
 get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 {
@@ -493,7 +367,7 @@ model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
 
     if (!prepare_batch(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
-    own = move_result(c, b);
+    own = model_compute_place_logits(c, b);
     st = model_compute_status(
         c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
         err);
@@ -507,7 +381,7 @@ model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
     if (st == GG_OK && !b->pooled && !own) {
-        if (!get_logits(c, b))
+        if (!model_compute_get_logits(c, b))
             return error_nomem(err);
         st = model_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
@@ -540,7 +414,8 @@ static enum gg_status
 start_compute(struct compute *c, const struct model *model,
               int32_t max_segments, struct gg_error *err)
 {
-    *c = (struct compute){ .model = model, .max_segments = max_segments };
+    *c = (struct compute){ .model = model,
+                           .max_segments = max_segments };
     if (!start_backends(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
                          ggml_backend_dev_name(model_device(model)));
@@ -568,6 +443,34 @@ model_compute_init(struct compute *c, const struct model *model,
 }
 
 enum gg_status
+model_compute_init_mtp(struct compute *c, const struct compute *lender,
+                       const struct cache *cache, int32_t max_tokens,
+                       int32_t max_segments, struct gg_error *err)
+{
+    *c = (struct compute){ .model = lender->model,
+                           .n_backends = lender->n_backends,
+                           .borrowed = true,
+                           .mtp = 1,
+                           .max_segments = max_segments };
+    memcpy(c->backends, lender->backends, sizeof(c->backends));
+    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+        return GG_OK;
+    model_compute_clear(c);
+    return error_set(err, GG_ERR_NOMEM,
+                     "no memory for the compute buffers of MTP layers");
+}
+
+static enum gg_status
+measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
+        size_t *size, enum gg_status st, struct gg_error *err)
+{
+    if (st == GG_OK && !measure_graph(c, cache, max_tokens, size))
+        st = error_nomem(err);
+    model_compute_clear(c);
+    return st;
+}
+
+enum gg_status
 model_compute_measure(const struct model *model, const struct cache *cache,
                       int32_t max_tokens, int32_t max_segments, size_t *size,
                       struct gg_error *err)
@@ -575,10 +478,19 @@ model_compute_measure(const struct model *model, const struct cache *cache,
     struct compute c;
     enum gg_status st = start_compute(&c, model, max_segments, err);
 
-    if (st == GG_OK && !measure_graph(&c, cache, max_tokens, size))
-        st = error_nomem(err);
-    model_compute_clear(&c);
-    return st;
+    return measure(&c, cache, max_tokens, size, st, err);
+}
+
+enum gg_status
+model_compute_measure_mtp(const struct model *model, const struct cache *cache,
+                          int32_t max_tokens, int32_t max_segments,
+                          size_t *size, struct gg_error *err)
+{
+    struct compute c;
+    enum gg_status st = start_compute(&c, model, max_segments, err);
+
+    c.mtp = 1;
+    return measure(&c, cache, max_tokens, size, st, err);
 }
 
 void
@@ -592,7 +504,7 @@ model_compute_clear(struct compute *c)
     model_pooling_clear(&c->pool_of_rows);
     model_stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);
-    for (int i = 0; i < c->n_backends; i++)
+    for (int i = 0; i < c->n_backends && !c->borrowed; i++)
         ggml_backend_free(c->backends[i]);
     mem_free(c->graph.segments);
     mem_free(c->scales);

@@ -17,6 +17,8 @@ struct compute {
     const struct model *model;
     ggml_backend_t backends[MODEL_MAX_HOMES]; /* the homes', the CPU's last */
     int n_backends;
+    bool borrowed; /* they are another's */
+    int32_t mtp;   /* the MTP layer that is computed, from 1; 0: the model is */
     ggml_backend_sched_t sched;
     size_t max_nodes;
     void *pool; /* memory of the graph's tensors */
@@ -43,6 +45,13 @@ model_compute_init(struct compute *c, const struct model *model,
                    ggml_abort_callback abort, void *abort_data,
                    struct gg_error *err);
 
+/* The same for the model's MTP layers, whose batches have `max_tokens` ids: on
+ * the back ends of `lender`, which outlives it. */
+enum gg_status
+model_compute_init_mtp(struct compute *c, const struct compute *lender,
+                       const struct cache *cache, int32_t max_tokens,
+                       int32_t max_segments, struct gg_error *err);
+
 /* Has the back ends count in *profile, which must outlive *c. */
 void
 model_compute_profile(struct compute *c, struct backend_profile *profile);
@@ -61,6 +70,11 @@ enum gg_status
 model_compute_measure(const struct model *model, const struct cache *cache,
                       int32_t max_tokens, int32_t max_segments, size_t *size,
                       struct gg_error *err);
+/* The same of those of model_compute_init_mtp(). */
+enum gg_status
+model_compute_measure_mtp(const struct model *model, const struct cache *cache,
+                          int32_t max_tokens, int32_t max_segments,
+                          size_t *size, struct gg_error *err);
 void
 model_compute_clear(struct compute *c); /* takes an empty one */
 
@@ -79,5 +93,21 @@ model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
 /* Bytes of the compute buffers. */
 size_t
 model_compute_size(const struct compute *c);
+
+/* ---- its parts ----------------------------------------------------------- */
+
+/* What a back end offers beside the common interface, or NULL. */
+void *
+model_compute_extra(ggml_backend_t backend, const char *name);
+
+/* Before the graph is computed: has its logits written where the caller wants
+ * them, if that can be. Returns what belongs into result->data afterwards;
+ * NULL: nothing was changed. */
+void *
+model_compute_place_logits(struct compute *c, const struct batch *b);
+
+/* Afterwards: copies them, or finds the likeliest. False: no memory. */
+bool
+model_compute_get_logits(struct compute *c, const struct batch *b);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "model/adapter.h"
 #include "model/arch.h"
+#include "model/mtp_rows.h"
 
 enum {
     NODES_PER_LAYER = 96,
@@ -27,7 +28,7 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
-    return a_layer * (size_t)model->hp.n_layer +
+    return a_layer * (size_t)model_used_layers(&model->hp) +
            (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE +
            model_adapters_max_nodes(model);
 }
@@ -132,12 +133,37 @@ new_inputs(struct graph *g)
             new_cache_inputs(g, kind);
 }
 
+/* Of hidden vectors that MTP layers read, and leave. */
+static void
+new_mtp_inputs(struct graph *g)
+{
+    int32_t n = 0;
+
+    g->mtp_from = g->mtp_shift = g->mtp_of = g->mtp_to = NULL;
+    if (g->mtp > 0) {
+        g->mtp_from = input(g, GGML_TYPE_I32, g->n_tokens, "mtp_from");
+        g->mtp_to = input(g, GGML_TYPE_I64, g->n_outputs, "mtp_to");
+    }
+    if (!g->feeds)
+        return;
+    for (int32_t i = 0; i < g->n_segments; i++)
+        n += model_cache_mtp_kept(g->segments[i].n);
+    g->mtp_from = input(g, GGML_TYPE_I32, g->n_segments, "mtp_from");
+    g->mtp_shift = input(g, GGML_TYPE_I32, g->n_tokens, "mtp_shift");
+    g->mtp_to = input(g, GGML_TYPE_I64, n, "mtp_to");
+    if (n < g->n_tokens)
+        g->mtp_of = input(g, GGML_TYPE_I32, n, "mtp_of");
+}
+
 void
 model_graph_build(struct graph *g, size_t max_nodes)
 {
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
+    g->last = g->feeds ? -1 : g->model->hp.n_layer - 1 + g->mtp;
     new_inputs(g);
-    g->result = g->model->arch->graph(g, g->model);
+    new_mtp_inputs(g);
+    g->result =
+        g->mtp == 0 ? g->model->arch->graph(g, g->model) : model_graph_mtp(g);
     ggml_set_name(g->result, g->hidden ? "hidden" : "logits");
     ggml_set_output(g->result);
     ggml_build_forward_expand(g->cgraph, g->result);
@@ -157,6 +183,15 @@ struct ggml_tensor *
 model_graph_embed(struct graph *g)
 {
     struct ggml_tensor *x = model_graph_embed_rows(g);
+    float scale = g->model->hp.embd_scale;
+
+    return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
+}
+
+struct ggml_tensor *
+model_graph_embed_by(struct graph *g, struct ggml_tensor *table)
+{
+    struct ggml_tensor *x = ggml_get_rows(g->ctx, table, g->ids);
     float scale = g->model->hp.embd_scale;
 
     return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
@@ -351,22 +386,29 @@ attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
     return ggml_concat(g->ctx, a, b, 2);
 }
 
+void
+model_graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
+                 struct ggml_tensor *v)
+{
+    const struct cache_layer *l = &g->cache->layers[layer];
+
+    if (k)
+        store(g, l->t[CACHE_K], l->kind, k);
+    if (v)
+        store(g, l->t[CACHE_V], l->kind, v);
+}
+
 struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v)
 {
     const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
-    const struct cache_layer *l;
     struct ggml_tensor *all;
 
     if (g->packing.n_rows > 0)
         return model_graph_packed_attention(
             g, layer, &(struct graph_heads){ q, k, v, NULL });
-    l = &g->cache->layers[layer];
-    if (k)
-        store(g, l->t[CACHE_K], l->kind, k);
-    if (v)
-        store(g, l->t[CACHE_V], l->kind, v);
+    model_graph_keep(g, layer, k, v);
     all = attend_each(g, 0, g->n_segments, layer, q);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);
@@ -375,7 +417,7 @@ model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
 struct ggml_tensor *
 model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
-    if (layer == g->model->hp.n_layer - 1 && g->rows)
+    if (layer == g->last && g->rows)
         return ggml_get_rows(g->ctx, x, g->rows);
     return x;
 }

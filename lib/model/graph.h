@@ -53,6 +53,9 @@ struct graph {
      * behind the last, or a direction; or NULL. */
     void (*met)(void *data, size_t adapter, size_t i);
     void *met_data;
+    int32_t mtp;       /* which MTP layer is computed, from 1; 0: the model, */
+    bool feeds;        /* where all MTP layers get keys and values */
+    int32_t last;      /* the layer that gives wanted rows only; -1: none */
 
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
@@ -61,12 +64,18 @@ struct graph {
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
-    struct ggml_tensor *slots;  /* i32, of the segments; NULL: no layer
-                                   recurs */
-    struct ggml_tensor *rows;   /* i32, n_outputs rows of the batch; NULL:
-                                   all of them */
-    struct ggml_tensor *result; /* output: logits, n_vocab x n_outputs, or,
-                                   if hidden, n_embd x n_outputs */
+    struct ggml_tensor *slots; /* i32, of the segments; NULL: no layer
+                                  recurs */
+    struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
+                                  all of them */
+    /* Of the hidden vectors that MTP layers read, mtp.h; NULL: of none. */
+    struct ggml_tensor *mtp_from;  /* i32: kept rows that are read */
+    struct ggml_tensor *mtp_shift; /* i32, n_tokens: what each id reads, of the
+                                      above and then of the batch's own */
+    struct ggml_tensor *mtp_of;    /* i32: rows of the batch that are kept */
+    struct ggml_tensor *mtp_to;    /* i64: and where */
+    struct ggml_tensor *result;    /* output: logits, n_vocab x n_outputs, or,
+                                      if hidden, n_embd x n_outputs */
 };
 
 /* Queries, keys and values: a head's length x heads x n_tokens; k and v are
@@ -119,6 +128,9 @@ model_graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
 /* The embeddings of the ids, scaled as hp.embd_scale says. */
 struct ggml_tensor *
 model_graph_embed(struct graph *g);
+/* The same of another table. */
+struct ggml_tensor *
+model_graph_embed_by(struct graph *g, struct ggml_tensor *table);
 
 /* The embeddings for each layer of its own, from the ids and from what
  * model_graph_embed() gave; n_embd_layer x n_layer x n_tokens. NULL where the
@@ -188,7 +200,12 @@ model_graph_packed_attention(struct graph *g, int32_t layer,
 float
 model_graph_attention_scale(const struct model *m, int32_t layer);
 
-/* In the last layer, the requested rows; otherwise all. */
+/* Writes them alone, for others to read. */
+void
+model_graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
+                 struct ggml_tensor *v);
+
+/* In the layer g->last, the requested rows; otherwise all. */
 struct ggml_tensor *
 model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
@@ -337,12 +354,22 @@ struct ggml_tensor *
 model_graph_latent_attention(struct graph *g, int32_t layer,
                              struct ggml_tensor *cur);
 
+/* Writes the row and the shared part, or the keys and values, of cur. */
+void
+model_graph_keep_latent(struct graph *g, int32_t layer,
+                        struct ggml_tensor *cur);
+
 /* ---- whole blocks ------------------------------------------------------- */
 
 /* All of the above, of cur; with the layer's gate and norm before the matrix
  * that projects back, if it has them. */
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
+                           struct ggml_tensor *cur);
+
+/* Writes the keys and values that the above would, of cur, and no more. */
+void
+model_graph_keep_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur);
 
 /* act(x), by any but SILU_CLAMPED. */
@@ -424,5 +451,9 @@ model_graph_parallel_decoder(struct graph *g, const struct model *m);
 /* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *
 model_graph_logits(struct graph *g, struct ggml_tensor *x);
+/* The same by another matrix. */
+struct ggml_tensor *
+model_graph_logits_by(struct graph *g, const struct model_linear *output,
+                      struct ggml_tensor *x);
 
 #endif

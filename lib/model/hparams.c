@@ -82,7 +82,7 @@ model_keys_heads_local(struct model_keys *keys, struct model_hparams *hp)
     int32_t d_value = model_key_int(keys, "attention.value_length_swa", 0,
                                     MAX_HEAD_LENGTH, d_key);
 
-    for (int32_t i = 0; i < hp->n_layer && d_key > 0; i++)
+    for (int32_t i = 0; i < model_all_layers(hp) && d_key > 0; i++)
         if (hp->layers[i].windowed) {
             hp->layers[i].d_key = d_key;
             hp->layers[i].d_value = d_value > 0 ? d_value : d_key;
@@ -144,7 +144,7 @@ model_keys_latent(struct model_keys *keys, struct model_hparams *hp,
     *x = (struct model_latent){ .d_shared = d_shared, .absorbed = absorbed };
     read_latent(keys, hp, x);
     hp->attn_scale = x->d_key > 0 ? 1 / sqrtf((float)x->d_key) : 1;
-    for (int32_t i = 0; i < hp->n_layer; i++) {
+    for (int32_t i = 0; i < model_all_layers(hp); i++) {
         struct model_layer_hparams *l = &hp->layers[i];
 
         if (l->n_head_kv == 0)
@@ -161,7 +161,7 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
 {
     hp->window =
         model_key_int(keys, "attention.sliding_window", 0, MODEL_MAX_CTX, 0);
-    for (int32_t i = 0; i < hp->n_layer; i++)
+    for (int32_t i = 0; i < model_all_layers(hp); i++)
         hp->layers[i].windowed = hp->window > 0;
 }
 
@@ -184,7 +184,7 @@ read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period,
     if (model_keys_layer_flags(keys, name, EACH(hp, windowed)))
         return;
     period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
-    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
+    for (int32_t i = 0; i < model_all_layers(hp) && keys->status == GG_OK; i++)
         hp->layers[i].windowed = is_windowed(period, first, i);
 }
 

@@ -151,7 +151,8 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
-    int32_t n_behind; /* layers of the file after these: not computed */
+    int32_t n_behind; /* layers of the file after these: MTP layers; */
+    int32_t n_mtp;    /* how many of them are computed: all or none */
     int32_t n_loop;   /* so many have weights of their own, those after them the
                          same once more; 0: all have */
     struct model_layer_hparams layers[MODEL_MAX_LAYERS];
@@ -232,6 +233,20 @@ struct model_hparams {
     bool skip_loop_norm; /* Nanbeige: loops over the layers are not parted by a
                             norm */
 };
+
+/* Layers of the file, those for ids beyond the next among them. */
+static inline int32_t
+model_all_layers(const struct model_hparams *hp)
+{
+    return hp->n_layer + hp->n_behind;
+}
+
+/* Layers that are computed, for whatever purpose. */
+static inline int32_t
+model_used_layers(const struct model_hparams *hp)
+{
+    return hp->n_layer + hp->n_mtp;
+}
 
 /* Whether the layer keeps keys and values of its own. */
 static inline bool

@@ -66,6 +66,13 @@ join(struct graph *g, struct ggml_tensor *a, struct ggml_tensor *b)
     return a ? ggml_concat(g->ctx, a, b, 0) : b;
 }
 
+/* What absorbed attention keeps. */
+static struct ggml_tensor *
+latent_key(struct graph *g, struct ggml_tensor *row, struct ggml_tensor *shared)
+{
+    return join(g, model_graph_heads(g, row, g->model->hp.latent.n, 1), shared);
+}
+
 static struct ggml_tensor *
 attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
               struct ggml_tensor *row, struct ggml_tensor *shared)
@@ -78,7 +85,7 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
     into = model_graph_product(g, ggml_mul_mat(g->ctx, l->attn_k_b, into));
     q = join(g, swap(g, into),
              model_graph_rope(g, layer, part(g, q, x->d_shared, own)));
-    k = join(g, model_graph_heads(g, row, x->n, 1), shared);
+    k = latent_key(g, row, shared);
     y = model_graph_attention(g, layer, model_graph_temper(g, q), k, NULL);
     y = model_graph_wanted(g, layer, y);
     y = swap(g, ggml_reshape_3d(g->ctx, y, x->n, n_head, y->ne[1]));
@@ -87,20 +94,31 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
     return model_graph_linear(g, y, &l->attn_output);
 }
 
+/* Each head's keys, and its values to *v. */
 static struct ggml_tensor *
-attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *q,
-             struct ggml_tensor *row, struct ggml_tensor *shared)
+head_keys(struct graph *g, int32_t layer, struct ggml_tensor *row,
+          struct ggml_tensor *shared, struct ggml_tensor **v)
 {
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_latent *x = &g->model->hp.latent;
     int32_t own = x->d_key - x->d_shared, n_head = l->hp->n_head;
-    struct ggml_tensor *kv = model_graph_linear(g, row, &l->attn_kv_b), *v, *k;
+    struct ggml_tensor *kv = model_graph_linear(g, row, &l->attn_kv_b);
 
     kv = model_graph_heads(g, kv, own + x->d_value, n_head);
-    v = ggml_cont(g->ctx, part(g, kv, x->d_value, own));
+    *v = ggml_cont(g->ctx, part(g, kv, x->d_value, own));
     shared =
         ggml_repeat_4d(g->ctx, shared, x->d_shared, n_head, g->n_tokens, 1);
-    k = join(g, own > 0 ? part(g, kv, own, 0) : NULL, shared);
+    return join(g, own > 0 ? part(g, kv, own, 0) : NULL, shared);
+}
+
+static struct ggml_tensor *
+attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *q,
+             struct ggml_tensor *row, struct ggml_tensor *shared)
+{
+    const struct model_latent *x = &g->model->hp.latent;
+    int32_t own = x->d_key - x->d_shared;
+    struct ggml_tensor *v, *k = head_keys(g, layer, row, shared, &v);
+
     q = join(g, own > 0 ? part(g, q, own, 0) : NULL,
              model_graph_rope(g, layer, part(g, q, x->d_shared, own)));
     q = model_graph_attention(g, layer, model_graph_temper(g, q), k, v);
@@ -118,4 +136,15 @@ model_graph_latent_attention(struct graph *g, int32_t layer,
     return g->model->hp.latent.absorbed
                ? attend_latent(g, layer, q, row, shared)
                : attend_heads(g, layer, q, row, shared);
+}
+
+void
+model_graph_keep_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    struct ggml_tensor *shared, *v = NULL, *k;
+    struct ggml_tensor *row = latent_row(g, layer, cur, &shared);
+
+    k = g->model->hp.latent.absorbed ? latent_key(g, row, shared)
+                                     : head_keys(g, layer, row, shared, &v);
+    model_graph_keep(g, layer, k, v);
 }

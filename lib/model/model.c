@@ -2,6 +2,7 @@
 #include "model/arch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -28,6 +29,20 @@ is_projector(const struct gguf_context *gguf, const char *arch)
            type.n == 6 && !memcmp(type.s, "mmproj", 6);
 }
 
+/* What drafts for one language model and is none itself, of kinds that are not
+ * known here. */
+static bool
+is_drafter(const char *arch)
+{
+    static const char *const drafters[] = { "gemma4-assistant", "eagle3",
+                                            "dflash" };
+
+    for (size_t i = 0; i < sizeof(drafters) / sizeof(drafters[0]); i++)
+        if (!strcmp(arch, drafters[i]))
+            return true;
+    return false;
+}
+
 static enum gg_status
 unknown_arch(const struct gguf_context *gguf, const char *name,
              struct gg_error *err)
@@ -36,6 +51,12 @@ unknown_arch(const struct gguf_context *gguf, const char *name,
         gguf_bad_value(gguf, "general.architecture", err,
                        "%s is a projector (mmproj) of pictures or sound, no "
                        "language model: name the model that it belongs to",
+                       name);
+    else if (is_drafter(name))
+        gguf_bad_value(gguf, "general.architecture", err,
+                       "%s drafts from another model's hidden vectors, in a "
+                       "way that is not known here: drafts can come from MTP "
+                       "layers, a smaller model or the text",
                        name);
     else
         gguf_bad_value(gguf, "general.architecture", err,
@@ -117,15 +138,89 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     return keys.status;
 }
 
+/* Of a file for its keys alone: *m is the caller's, to be mem_free()d. */
+static enum gg_status
+read_keys(const struct gguf_context *gguf, struct model **m,
+          struct gg_error *err)
+{
+    enum gg_status st;
+
+    *m = mem_zalloc(sizeof(**m));
+    st = *m ? choose_arch(gguf, *m, err) : error_nomem(err);
+    return st == GG_OK ? read_hparams(gguf, *m, err) : st;
+}
+
+/* The layers of another file, whose numbers are those after the last. */
+static enum gg_status
+take_mtp_hparams(const struct gguf_context *mtp, struct model *m,
+                 struct gg_error *err)
+{
+    struct model *other;
+    enum gg_status st = read_keys(mtp, &other, err);
+
+    if (st == GG_OK) {
+        m->hp.n_behind = other->hp.n_behind;
+        for (int32_t i = m->hp.n_layer; i < model_all_layers(&m->hp); i++)
+            m->hp.layers[i] = other->hp.layers[i];
+    }
+    mem_free(other);
+    return st;
+}
+
+static enum gg_status
+check_same_model(const struct gguf_context *mtp, const struct model *a,
+                 const struct model *b, struct gg_error *err)
+{
+    if (a->arch != b->arch || a->hp.n_embd != b->hp.n_embd ||
+        a->hp.n_vocab != b->hp.n_vocab || a->hp.n_layer != b->hp.n_layer)
+        return gguf_bad_value(mtp, "general.architecture", err,
+                              "MTP layers of another model: %s of %d layers, "
+                              "%d values, %d tokens, not %s of %d, %d, %d",
+                              b->arch->name, (int)b->hp.n_layer,
+                              (int)b->hp.n_embd, (int)b->hp.n_vocab,
+                              a->arch->name, (int)a->hp.n_layer,
+                              (int)a->hp.n_embd, (int)a->hp.n_vocab);
+    return GG_OK;
+}
+
+static bool
+is_behind(const char *name, const void *n_layer)
+{
+    char *end;
+    long layer;
+
+    if (strncmp(name, "blk.", 4) != 0)
+        return false;
+    layer = strtol(name + 4, &end, 10);
+    return *end == '.' && layer >= *(const int32_t *)n_layer;
+}
+
+enum gg_status
+model_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
+                struct gg_error *err)
+{
+    struct model *a = NULL, *b = NULL;
+    enum gg_status st = read_keys(file->gguf, &a, err);
+
+    if (st == GG_OK)
+        st = read_keys(mtp->gguf, &b, err);
+    if (st == GG_OK)
+        st = check_same_model(mtp->gguf, a, b, err);
+    if (st == GG_OK)
+        st = gguf_file_take(file, mtp, is_behind, &a->hp.n_layer, err);
+    mem_free(a);
+    mem_free(b);
+    return st;
+}
+
 int32_t
 model_window(const struct gguf_context *gguf)
 {
-    struct model *m = mem_zalloc(sizeof(*m));
+    struct model *m;
     struct gg_error err;
     int32_t window = 0;
 
-    if (m && choose_arch(gguf, m, &err) == GG_OK &&
-        read_hparams(gguf, m, &err) == GG_OK)
+    if (read_keys(gguf, &m, &err) == GG_OK)
         window = m->hp.window;
     mem_free(m);
     return window;
@@ -207,6 +302,10 @@ find_tensors(struct model_loader *l)
     if (m->arch->head)
         m->arch->head(l);
     model_head_find(l);
+    for (; l->layer < model_used_layers(hp); l->layer++) {
+        find_layer(l, &m->layers[l->layer]);
+        model_mtp_find(l, &m->layers[l->layer]);
+    }
 }
 
 static bool
@@ -235,7 +334,8 @@ find_weights(const struct gguf_context *gguf, struct model *m,
 
     l.weight = ggml_init((struct ggml_init_params){
         .mem_size = ggml_tensor_overhead(), .no_alloc = true });
-    m->layers = mem_array((size_t)m->hp.n_layer, sizeof(*m->layers));
+    m->layers =
+        mem_array((size_t)model_used_layers(&m->hp), sizeof(*m->layers));
     l.scratch = model_probe_scratch();
     l.taken = mem_array((size_t)gguf_get_n_tensors(gguf), sizeof(*l.taken));
     if (new_contexts(m, params) && m->layers && l.scratch && l.weight &&
@@ -341,6 +441,10 @@ model_load(const struct model_files *files, ggml_backend_dev_t device,
         st = choose_arch(gguf, m, err);
     if (st == GG_OK)
         st = read_hparams(gguf, m, err);
+    if (st == GG_OK && files->mtp)
+        st = take_mtp_hparams(files->mtp, m, err);
+    if (st == GG_OK && params->mtp)
+        st = model_mtp_use(files->mtp ? files->mtp : gguf, m, err);
     if (st == GG_OK)
         st = model_rope_override(&m->hp.rope, params, err);
     if (st == GG_OK)

@@ -139,6 +139,14 @@ struct model_layer {
                                                         groups; or empty */
     struct model_linear shared_router; /* n_embd x 1; empty: weight 1 */
     struct model_linear shared_gate, shared_up, shared_down;
+
+    /* Of an MTP layer: what joins an embedding and a hidden vector, and what
+     * follows the layer; mtp.h. */
+    struct ggml_tensor *mtp_embd; /* n_embd x n_vocab */
+    struct model_norm mtp_enorm, mtp_hnorm;
+    struct model_linear mtp_join; /* 2 n_embd x n_embd */
+    struct model_norm mtp_norm;
+    struct model_linear mtp_output;
 };
 
 /* y = norm(squash(weight x + bias)), of what follows the pooling; only the
@@ -195,6 +203,8 @@ struct model_files {
     const struct gguf_file *file; /* with all its shards */
     const struct model_adapter_file *adapters;
     size_t n_adapters;
+    const struct gguf_context *mtp; /* model_adopt_mtp() took its MTP layers, of
+                                       which its keys tell; or NULL */
 };
 
 struct model_adapter;
@@ -218,7 +228,7 @@ struct model {
     struct model_norm embd_norm;      /* of the embeddings' sum; or empty */
     struct model_rope rope;           /* of most layers */
     struct model_rope rope_local;     /* of windowed ones, where they differ */
-    struct model_layer *layers;       /* hp.n_layer */
+    struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 
@@ -238,6 +248,12 @@ struct model {
     struct model_adapter *adapters; /* files.n_adapters */
     float *scales;                  /* theirs, where a sequence says none */
 };
+
+/* The MTP layers of `mtp`, a file of the same model that has nothing else,
+ * become those of `file`, which keeps its mappings from now on. */
+enum gg_status
+model_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
+                struct gg_error *err);
 
 /* Takes the weights out of the parsed files: they stay in their mappings where
  * the device can compute there, and are copied to it otherwise. A device that
@@ -278,6 +294,8 @@ model_home_of(const struct model *m, int32_t layer, enum model_part part)
 {
     int i = m->n_homes - 1;
 
+    if (layer > m->hp.n_layer)
+        layer = m->hp.n_layer; /* MTP layers are where the output is */
     while (i > 0 && (layer < m->homes[i].first || layer >= m->homes[i].end ||
                      !(m->homes[i].parts & part)))
         i--;

@@ -21,7 +21,8 @@ struct needs {
     uint64_t *layers; /* bytes of each: weights, keys and values */
     int32_t n;
     uint64_t front; /* the embeddings */
-    uint64_t back;  /* the output */
+    uint64_t back;  /* the output, and MTP layers */
+    bool mtp;       /* which are used */
 };
 
 static bool
@@ -54,6 +55,8 @@ add_tensor(struct needs *n, const struct gguf_tensor *t)
         layer = strtol(name + 4, &end, 10);
         if (*end == '.' && layer >= 0 && layer < n->n)
             n->layers[layer] += t->size;
+        else if (n->mtp)
+            n->back += t->size;
     } else if (is_sparse(t)) {
         return;
     } else if (is_front(t)) {
@@ -93,7 +96,7 @@ count_needs(const struct gguf_context *gguf,
             const struct gg_model_params *params, const struct model *m,
             struct needs *n)
 {
-    *n = (struct needs){ .n = m->hp.n_layer };
+    *n = (struct needs){ .n = m->hp.n_layer, .mtp = m->hp.n_mtp > 0 };
     n->layers = mem_array((size_t)n->n, sizeof(*n->layers));
     if (!n->layers)
         return false;

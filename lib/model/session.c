@@ -7,6 +7,7 @@
 #include "core/thread.h"
 #include "model/adapter.h"
 #include "model/arch.h"
+#include "model/mtp.h"
 #include "model/recurrent.h"
 #include "model/session_impl.h"
 
@@ -52,7 +53,7 @@ check_type(const struct model_hparams *hp, enum gg_cache_type kind,
         return error_set(err, GG_ERR_ARG,
                          "a cache is of type f16, f32 or q8_0");
     type = cache_types[kind];
-    for (int32_t i = 0; i < 2 * hp->n_layer; i++) {
+    for (int32_t i = 0; i < 2 * model_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i / 2];
         int32_t d = i % 2 ? l->d_value : l->d_key;
 
@@ -119,10 +120,19 @@ set_sizes(struct gg_session *s, const struct model *model,
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
 
-/* Keys, values and buffers, where the model is. On failure both are empty. */
+/* What a draft's step evaluates of a text at most: of many MTP layers all that
+ * is drafted. */
+static int32_t
+mtp_tokens(const struct gg_session *s)
+{
+    return s->n_segments * s->model->hp.n_mtp;
+}
+
+/* Keys, values and buffers, where the model is. On failure all are empty. */
 static enum gg_status
 take_memory(const struct gg_session *s, const struct model *model,
-            struct cache *cache, struct compute *compute, struct gg_error *err)
+            struct cache *cache, struct compute *compute, struct compute *mtp,
+            struct gg_error *err)
 {
     const struct gg_session_params *p = &s->params;
     int threads = or_default(p->n_threads, thread_count_default());
@@ -133,11 +143,17 @@ take_memory(const struct gg_session *s, const struct model *model,
         return st;
     st = model_compute_init(compute, model, cache, s->n_batch, s->n_segments,
                             threads, p->abort, p->abort_data, err);
+    *mtp = (struct compute){ 0 };
+    if (st == GG_OK && model->hp.n_mtp > 0)
+        st = model_compute_init_mtp(mtp, compute, cache, mtp_tokens(s),
+                                    s->n_segments, err);
     if (st != GG_OK) {
+        model_compute_clear(compute);
         model_cache_clear(cache);
         return st;
     }
     model_compute_round(compute, p->bf16);
+    model_compute_round(mtp, p->bf16);
     model_compute_watch(compute, p->watch, p->watch_data);
     if (s->profile)
         model_compute_profile(compute, s->profile->counters);
@@ -159,17 +175,19 @@ model_session_move_to_cpu(struct gg_session *s, const struct gg_error *why)
 {
     struct model *model;
     struct cache cache;
-    struct compute compute;
+    struct compute compute, mtp;
 
     if (model_on_cpu(s->model, &model, NULL) != GG_OK)
         return false;
-    if (take_memory(s, model, &cache, &compute, NULL) != GG_OK) {
+    if (take_memory(s, model, &cache, &compute, &mtp, NULL) != GG_OK) {
         model_free(model);
         return false;
     }
+    model_compute_clear(&s->mtp);
     model_compute_clear(&s->compute);
     model_cache_clear(&s->cache);
     s->compute = compute;
+    s->mtp = mtp;
     s->cache = cache;
     s->model = s->spare = model;
     model_slots_lose(&s->slots);
@@ -201,13 +219,17 @@ fill_in(struct gg_session *s, struct gg_error *err)
         !s->prefilled ||
         !model_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp))
         return error_nomem(err);
+    if (s->model->hp.n_mtp > 0 &&
+        !model_batch_init(&s->mtp_batch, mtp_tokens(s), s->n_segments,
+                          &s->model->hp))
+        return error_nomem(err);
     if (p->profile) {
         s->profile = model_session_profile_new(
             or_default(p->n_threads, thread_count_default()));
         if (!s->profile)
             return error_nomem(err);
     }
-    st = take_memory(s, s->model, &s->cache, &s->compute, err);
+    st = take_memory(s, s->model, &s->cache, &s->compute, &s->mtp, err);
     if (st != GG_OK && model_can_move(s->model, st) && !answers(s->model) &&
         model_session_move_to_cpu(s, err))
         st = GG_OK;
@@ -268,7 +290,7 @@ model_session_memory(const struct model *model,
 {
     enum gg_status st = check_params(model, params, err);
     struct gg_session s;
-    size_t compute = 0;
+    size_t compute = 0, mtp = 0;
 
     if (st != GG_OK)
         return st;
@@ -278,10 +300,15 @@ model_session_memory(const struct model *model,
     if (st == GG_OK)
         st = model_compute_measure(model, &s.cache, s.n_batch, s.n_segments,
                                    &compute, err);
+    if (st == GG_OK && model->hp.n_mtp > 0)
+        st = model_compute_measure_mtp(model, &s.cache, mtp_tokens(&s),
+                                       s.n_segments, &mtp, err);
     if (st == GG_OK)
         *out = (struct gg_memory){ .weights = weights_size(model),
                                    .cache = model_cache_size(&s.cache),
-                                   .compute = compute };
+                                   .compute = compute + mtp };
+    if (st == GG_OK)
+        model_mtp_sizes(model, &s.cache, &out->mtp_weights, &out->mtp_cache);
     if (st == GG_OK)
         out->n_snapshots = (uint64_t)s.cache.recurrent.n_snapshots;
     if (st == GG_OK)
@@ -295,10 +322,12 @@ gg_session_free(struct gg_session *session)
 {
     if (!session)
         return;
+    model_compute_clear(&session->mtp);
     model_compute_clear(&session->compute);
     model_session_profile_free(session->profile);
     model_cache_clear(&session->cache);
     model_batch_clear(&session->batch);
+    model_batch_clear(&session->mtp_batch);
     model_free(session->spare);
     model_slots_clear(&session->slots);
     mem_free(session->called);

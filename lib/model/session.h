@@ -34,9 +34,11 @@ model_session_n_vocab(const struct gg_session *session);
 
 /* What a session can do with a sequence, other than begin anew. */
 struct model_session_can {
-    bool truncate; /* go back to an earlier position */
-    bool copy;     /* begin another sequence like it */
-    bool save;     /* leave it in a file, and load it */
+    bool truncate;  /* go back to an earlier position: */
+    bool goes_back; /* further than was asked for, where a recurrent state was
+                       kept */
+    bool copy;      /* begin another sequence like it */
+    bool save;      /* leave it in a file, and load it */
 };
 struct model_session_can
 model_session_can(const struct gg_session *session);
@@ -49,6 +51,36 @@ model_session_kept(const struct gg_session *session, int32_t slot, int32_t n);
 /* The CPU computes all of it. */
 bool
 model_session_is_on_cpu(const struct gg_session *session);
+
+/* ---- drafts by MTP layers ------------------------------------------------ */
+
+/* How many ids the MTP layers draft after one at most; 0: none are in use. */
+int32_t
+model_session_mtp(const struct gg_session *session);
+
+/* Whether they can after the first n ids of the slot, whose last one has been
+ * evaluated with others before it: its hidden vector is kept. */
+bool
+model_session_mtp_can(const struct gg_session *session, int32_t slot,
+                      int32_t n);
+
+/* After the first `past` ids of a slot, which still has them or had them before
+ * it went back, one was drawn and `n - 1` drafted, by as many calls as this:
+ * ids. The logits of the next go to `logits`, or what is likeliest to `best`.
+ */
+struct model_guess {
+    int32_t slot, past;
+    const int32_t *ids;
+    int32_t n;
+    float *logits;
+    struct gg_best *best; /* or NULL */
+};
+
+/* All of the same n. A slot's ids stay as they are. */
+enum gg_status
+model_session_mtp_guess(struct gg_session *session,
+                        const struct model_guess *guesses, size_t n_guesses,
+                        struct gg_error *err);
 
 /* What gg_model_memory() does. `params` is not NULL. */
 enum gg_status

@@ -6,6 +6,7 @@
 #include "model/adapter.h"
 #include "model/arch.h"
 #include "model/head.h"
+#include "model/mtp_rows.h"
 #include "model/recurrent.h"
 #include "model/session.h"
 #include "model/session_impl.h"
@@ -434,6 +435,7 @@ keep_what_is_left(struct gg_session *s)
 
         s->slots.there[i] = kept;
         model_recurrent_cut(&s->cache, i, kept);
+        model_cache_mtp_cut(&s->cache, i, kept);
         if (kept < there && !s->slots.kept)
             s->slots.length[i] = kept;
     }

@@ -1,6 +1,7 @@
 /* session_held.c - what a session holds: lengths of its sequences, what they
  * can be cut or copied to, memory, times */
 #include "model/arch.h"
+#include "model/mtp_rows.h"
 #include "model/recurrent.h"
 #include "model/session.h"
 #include "model/session_impl.h"
@@ -60,8 +61,12 @@ model_session_can(const struct gg_session *session)
 {
     bool any = !session->model->hp.encoder;
 
-    return (
-        struct model_session_can){ .truncate = any, .copy = any, .save = any };
+    return (struct model_session_can){
+        .truncate = any,
+        .goes_back = session->cache.recurrent.n_layer > 0,
+        .copy = any,
+        .save = any,
+    };
 }
 
 /* What the cache has not needs nothing of it. */
@@ -80,11 +85,14 @@ model_session_kept(const struct gg_session *session, int32_t slot, int32_t n)
     return model_cache_kept(&s->cache, slot, there);
 }
 
+/* Hidden vectors of n ids stay, also where recurrent layers go back further:
+ * mostly the same ids come again. */
 int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     if (!has_slot(session, slot) || n < 0)
         return gg_session_length(session, slot);
+    model_cache_mtp_cut(&session->cache, slot, n);
     n = model_session_kept(session, slot, n);
     model_slots_cut(&session->slots, slot, n);
     model_recurrent_cut(&session->cache, slot, session->slots.there[slot]);
@@ -105,6 +113,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
         model_cache_copy(&session->cache, to, from, session->slots.there[to]);
     else
         model_recurrent_cut(&session->cache, to, session->slots.there[to]);
+    model_cache_mtp_cut(&session->cache, to, session->slots.there[to]);
     return n;
 }
 
@@ -115,7 +124,9 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
     if (cache)
         *cache = session ? model_cache_size(&session->cache) : 0;
     if (compute)
-        *compute = session ? model_compute_size(&session->compute) : 0;
+        *compute = session ? model_compute_size(&session->compute) +
+                                 model_compute_size(&session->mtp)
+                           : 0;
 }
 
 int32_t

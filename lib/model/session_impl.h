@@ -20,6 +20,8 @@ struct gg_session {
     struct cache cache;
     struct compute compute;
     struct batch batch;
+    struct compute mtp; /* of MTP layers in use; else empty */
+    struct batch mtp_batch;
     double *pools; /* n_embd sums a chunk of a call */
     size_t cap_pools;
     double *head; /* scratch of what follows the pooling, and a row of it */

@@ -32,18 +32,17 @@ name_matches(const char *name, const char *entry)
                                : !strcmp(name, entry);
 }
 
-/* Layers after the last guess ids beyond the next; nothing here asks them. */
+/* Layers for ids beyond the next, where nobody asks them. */
 static bool
 is_behind(const struct model_hparams *hp, const char *name)
 {
     char *end;
     long layer;
 
-    if (strncmp(name, "blk.", 4) != 0)
+    if (hp->n_mtp > 0 || strncmp(name, "blk.", 4) != 0)
         return false;
     layer = strtol(name + 4, &end, 10);
-    return *end == '.' && layer >= hp->n_layer &&
-           layer < hp->n_layer + hp->n_behind;
+    return *end == '.' && layer >= hp->n_layer && layer < model_all_layers(hp);
 }
 
 /* Some files have keys and values also of layers that read another's. */

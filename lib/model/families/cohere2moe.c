@@ -36,6 +36,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
         r->gating = MODEL_GATING_SOFTMAX_OF_USED;
     r->shared_mean = true;
     hp->logit_scale = model_key_float(keys, "logit_scale", 0, 1e6f, -1);
+    for (int32_t i = hp->n_layer; i < model_all_layers(hp); i++)
+        hp->layers[i].windowed = false; /* MTP layers, which turn */
 }
 
 static void
@@ -44,7 +46,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     const struct model_hparams *hp = &l->model->hp;
     int64_t e = hp->n_embd;
 
-    if (!layer->windowed && l->layer >= hp->n_dense)
+    if (!layer->windowed && l->layer >= hp->n_dense && l->layer < hp->n_layer)
         layer->rope = NULL;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
@@ -53,6 +55,9 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         model_find_shared_expert(l, layer, false);
 }
 
+static const struct model_mtp_kind mtp = { .block =
+                                               model_graph_parallel_block };
+
 const struct model_arch model_arch_cohere2moe = {
     .name = "cohere2moe",
     .norm_bias = MODEL_OPTIONAL,
@@ -60,4 +65,5 @@ const struct model_arch model_arch_cohere2moe = {
     .layer = layer_weights,
     .graph = model_graph_parallel_decoder,
     .head = model_find_head,
+    .mtp = &mtp,
 };

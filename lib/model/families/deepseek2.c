@@ -70,6 +70,7 @@ const struct model_arch model_arch_deepseek2 = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+    .mtp = &model_mtp_usual,
 };
 
 const struct model_arch model_arch_mistral4 = {

@@ -41,4 +41,5 @@ const struct model_arch model_arch_glm4moe = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+    .mtp = &model_mtp_usual,
 };

@@ -58,4 +58,5 @@ const struct model_arch model_arch_mimo2 = {
     .layer = layer_weights,
     .graph = model_graph_decoder,
     .head = model_find_head,
+    .mtp = &model_mtp_raw,
 };

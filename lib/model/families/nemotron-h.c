@@ -39,6 +39,15 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->activation = MODEL_RELU_SQUARED;
 }
 
+/* In an MTP layer attention comes first, then the mixture. */
+static void
+read_mtp_layers(struct model_hparams *hp)
+{
+    for (int32_t i = hp->n_layer; i < model_all_layers(hp); i++)
+        if (hp->layers[i].n_ff == 0)
+            hp->layers[i].n_ff = hp->n_ff_expert;
+}
+
 static void
 hparams_moe(struct model_keys *keys, struct model_hparams *hp)
 {
@@ -47,6 +56,7 @@ hparams_moe(struct model_keys *keys, struct model_hparams *hp)
     model_keys_routing(keys, hp, MODEL_GATING_SIGMOID);
     hp->n_embd_expert = model_key_int_or_zero(keys, "moe_latent_size",
                                               MODEL_MAX_FF, hp->n_embd);
+    read_mtp_layers(hp);
 }
 
 static void
@@ -64,6 +74,18 @@ find_mixture(struct model_loader *l, struct model_layer *layer)
         model_find_linear_or_none(l, ".ffn_latent_up", low, e, bias);
     layer->shared_up = model_find_linear(l, ".ffn_up_shexp", e, f, bias);
     layer->shared_down = model_find_linear(l, ".ffn_down_shexp", f, e, bias);
+}
+
+static void
+find_mtp_layer(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    layer->ffn_norm =
+        model_find_norm(l, ".post_attention_norm", e, MODEL_OPTIONAL);
+    find_mixture(l, layer);
 }
 
 static void
@@ -86,6 +108,18 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         model_find_feed_forward(l, layer, false, MODEL_OPTIONAL);
 }
 
+static void
+layer_weights_moe(struct model_loader *l, struct model_layer *layer)
+{
+    if (l->layer < l->model->hp.n_layer)
+        layer_weights(l, layer);
+    else
+        find_mtp_layer(l, layer);
+}
+
+static const struct model_mtp_kind mtp = { .to_mean = true,
+                                           .block = model_graph_block };
+
 const struct model_arch model_arch_nemotron_h = {
     .name = "nemotron_h",
     .norm_bias = MODEL_OPTIONAL,
@@ -101,9 +135,10 @@ const struct model_arch model_arch_nemotron_h_moe = {
     .name = "nemotron_h_moe",
     .norm_bias = MODEL_OPTIONAL,
     .hparams = hparams_moe,
-    .layer = layer_weights,
+    .layer = layer_weights_moe,
     .graph = model_graph_decoder,
     .recur = model_graph_mamba2,
     .head = model_find_head,
+    .mtp = &mtp,
     .partial_layers = true,
 };

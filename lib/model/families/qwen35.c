@@ -217,6 +217,7 @@ const struct model_arch model_arch_qwen35 = {
     .graph = model_graph_decoder,
     .recur = recur,
     .head = model_find_head,
+    .mtp = &model_mtp_usual,
 };
 
 const struct model_arch model_arch_qwen35moe = {
@@ -227,6 +228,7 @@ const struct model_arch model_arch_qwen35moe = {
     .graph = model_graph_decoder,
     .recur = recur,
     .head = model_find_head,
+    .mtp = &model_mtp_usual,
 };
 
 const struct model_arch model_arch_qwen3next = {
@@ -237,4 +239,5 @@ const struct model_arch model_arch_qwen3next = {
     .graph = model_graph_decoder,
     .recur = recur,
     .head = model_find_head,
+    .mtp = &model_mtp_usual,
 };

@@ -1,0 +1,36 @@
+/* draft.h - what drafts ids of texts; for this module */
+#ifndef ENGINE_DRAFT_H
+#define ENGINE_DRAFT_H
+
+#include "engine/text.h"
+
+struct engine_draft {
+    bool mtp; /* the model's MTP layers draft; else */
+    struct gg_engine
+        *engine; /* that draws drafts; NULL: the text is searched */
+    struct gg_sampler *greedy;
+    size_t most; /* ids a text */
+    struct draft_length length;
+    struct gg_draft_stats stats;
+};
+
+/* What a draft is drawn by. Draws at the same place with the same seed are
+ * likely to be the same; where they depend on more, the likeliest id must do.
+ */
+static inline struct gg_sampler *
+engine_draft_sampler(const struct engine_draft *d, const struct gg_text *t)
+{
+    return gg_sampler_remembers(t->params.sampler) ? d->greedy
+                                                   : t->params.sampler;
+}
+
+/* How many ids, `most` at most, a draft that is made at a cost is to have. */
+size_t
+engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most);
+
+/* Drafts wanted[i] ids of each text, or fewer. */
+enum gg_status
+engine_draft_by_mtp(struct engine_draft *d, struct gg_text *const *texts,
+                    size_t n, size_t *wanted, struct gg_error *err);
+
+#endif

@@ -1,0 +1,179 @@
+/* draft_mtp.c - drafts by the model's own MTP layers
+ *
+ * A step drafts one id of each text: by the hidden vector before the last id,
+ * which the session has kept, and then by what the step before has left. */
+#include <ggml.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/mem.h"
+#include "engine/draft.h"
+#include "model/session.h"
+
+/* Likeliest ids that are enough to draw from; 0: all logits are. */
+static size_t
+enough(const struct engine_draft *d, const struct gg_text *t)
+{
+    const struct gg_engine *e = t->sequence->engine;
+    size_t k = gg_sampler_enough(engine_draft_sampler(d, t)), n_eog = 0;
+
+    gg_vocab_eog_ids(e->vocab, &n_eog);
+    if (k > 0 && t->params.ignore_eog)
+        k += n_eog;
+    return k >= e->n_vocab ? 0 : k;
+}
+
+/* Room for what a step gives. */
+static bool
+reserve(const struct engine_draft *d, struct gg_text *t)
+{
+    struct text_draft *td = &t->draft;
+    size_t k = enough(d, t), n_vocab = t->sequence->engine->n_vocab;
+
+    td->best.k = k;
+    if (k == 0 && !td->logits)
+        td->logits = mem_array(n_vocab, sizeof(*td->logits));
+    if (k == 0)
+        return td->logits != NULL;
+    mem_free(td->best.ids);
+    mem_free(td->best.logits);
+    td->best.ids = mem_array(k, sizeof(*td->best.ids));
+    td->best.logits = mem_array(k, sizeof(*td->best.logits));
+    return td->best.ids && td->best.logits;
+}
+
+/* How many ids each draft is to have, where there is a hidden vector. */
+static enum gg_status
+want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+            size_t *wanted, struct gg_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct gg_sequence *q = texts[i]->sequence;
+
+        if (wanted[i] > 0)
+            wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
+        if (wanted[i] == 0)
+            continue;
+        if (!model_session_mtp_can(q->engine->session, q->slot,
+                                   (int32_t)q->n_ids - 1))
+            wanted[i] = 0;
+        else if (!reserve(d, texts[i]))
+            return error_nomem(err);
+        texts[i]->draft.after[0] = q->ids[q->n_ids - 1];
+    }
+    return GG_OK;
+}
+
+static void
+exclude_eog(const struct gg_text *t, const int32_t *ids, float *logits,
+            size_t n)
+{
+    const struct gg_vocab *v = t->sequence->engine->vocab;
+
+    for (size_t i = 0; i < n; i++)
+        if (gg_vocab_is_eog(v, ids ? ids[i] : (int32_t)i))
+            logits[i] = -INFINITY;
+}
+
+/* False: nothing can be drawn. */
+static bool
+draw(const struct engine_draft *d, struct gg_text *t, int32_t *id)
+{
+    struct text_draft *td = &t->draft;
+    const struct gg_sequence *q = t->sequence;
+    bool all = td->best.k == 0;
+    size_t n = all ? q->engine->n_vocab : td->best.n;
+    const int32_t *ids = all ? NULL : td->best.ids;
+    float *logits = all ? td->logits : td->best.logits;
+    struct gg_draw drawn;
+
+    if (t->params.ignore_eog)
+        exclude_eog(t, ids, logits, n);
+    if (gg_sampler_next(engine_draft_sampler(d, t), NULL, ids, logits, n,
+                        t->params.sequence, q->n_dropped + q->n_ids + td->n,
+                        &drawn, NULL) != GG_OK)
+        return false;
+    *id = drawn.id;
+    return true;
+}
+
+/* The texts whose drafts are to have more ids: what they ask for. */
+static size_t
+ask(struct gg_text *const *texts, size_t n, const size_t *wanted,
+    struct model_guess *out)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct text_draft *td = &texts[i]->draft;
+        const struct gg_sequence *q = texts[i]->sequence;
+
+        if (td->n >= wanted[i])
+            continue;
+        out[found++] = (struct model_guess){
+            .slot = q->slot,
+            .past = (int32_t)q->n_ids - 1,
+            .ids = td->after,
+            .n = (int32_t)td->n + 1,
+            .logits = td->logits,
+            .best = td->best.k ? &td->best : NULL,
+        };
+    }
+    return found;
+}
+
+static void
+take(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
+     size_t *wanted)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct text_draft *td = &texts[i]->draft;
+
+        if (td->n >= wanted[i])
+            continue;
+        if (draw(d, texts[i], &td->ids[td->n])) {
+            td->after[td->n + 1] = td->ids[td->n];
+            td->n++;
+        } else {
+            wanted[i] = td->n;
+        }
+    }
+}
+
+/* A device that fails does so again where the ids are evaluated, which says
+ * so or goes on without it; here a draft ends. */
+static enum gg_status
+make_steps(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+           size_t *wanted, struct model_guess *guesses, struct gg_error *err)
+{
+    struct gg_session *s = texts[0]->sequence->engine->session;
+    int64_t start = ggml_time_us();
+    size_t n_asked, total = 0;
+    enum gg_status st = GG_OK;
+
+    while (st == GG_OK && (n_asked = ask(texts, n, wanted, guesses)) > 0) {
+        st = model_session_mtp_guess(s, guesses, n_asked, err);
+        if (st == GG_OK)
+            take(d, texts, n, wanted);
+    }
+    for (size_t i = 0; i < n; i++)
+        total += texts[i]->draft.n;
+    engine_draft_length_drafted(&d->length, total,
+                                (double)(ggml_time_us() - start));
+    return st == GG_ERR_IO ? GG_OK : st;
+}
+
+enum gg_status
+engine_draft_by_mtp(struct engine_draft *d, struct gg_text *const *texts,
+                    size_t n, size_t *wanted, struct gg_error *err)
+{
+    struct model_guess *guesses = mem_array(n, sizeof(*guesses));
+    enum gg_status st =
+        guesses ? want_drafts(d, texts, n, wanted, err) : error_nomem(err);
+
+    if (st == GG_OK)
+        st = make_steps(d, texts, n, wanted, guesses, err);
+    mem_free(guesses);
+    return st;
+}

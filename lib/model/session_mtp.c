@@ -1,0 +1,82 @@
+/* session_mtp.c - drafts by MTP layers, after what a session has evaluated */
+#include "model/mtp.h"
+#include "model/mtp_rows.h"
+#include "model/session.h"
+#include "model/session_impl.h"
+
+int32_t
+model_session_mtp(const struct gg_session *session)
+{
+    int32_t n = session->model->hp.n_mtp;
+
+    return n == 1 || n > CACHE_MTP_DRAFTED ? CACHE_MTP_DRAFTED : n;
+}
+
+int32_t
+gg_session_mtp(const struct gg_session *session, size_t *weights, size_t *cache)
+{
+    uint64_t w = 0, c = 0;
+
+    if (session)
+        model_mtp_sizes(session->model, &session->cache, &w, &c);
+    if (weights)
+        *weights = (size_t)w;
+    if (cache)
+        *cache = (size_t)c;
+    return session ? session->model->hp.n_mtp : 0;
+}
+
+bool
+model_session_mtp_can(const struct gg_session *session, int32_t slot, int32_t n)
+{
+    return model_cache_mtp_has(&session->cache, slot, n - 1);
+}
+
+/* The hidden vector before the guess's id i. */
+static int32_t
+row_before(const struct model_guess *q, int32_t i)
+{
+    return i == 0 ? model_cache_mtp_row(q->slot, q->past - 1)
+                  : model_cache_mtp_drafted(q->slot, i - 1);
+}
+
+/* One id more; of the first layer that is alone, the cache has the others. */
+static void
+add_guess(struct batch *b, struct cache *cache, const struct model_guess *q)
+{
+    bool alone = b->hp->n_mtp == 1;
+    int32_t first = alone ? q->n - 1 : 0, n = q->n - first;
+    struct gg_chunk chunk = {
+        .slot = q->slot,
+        .ids = q->ids + first,
+        .n = (size_t)n,
+        .rows = { .logits = q->logits, .best = q->best },
+    };
+
+    model_batch_add_draft(b, cache, &chunk, q->past + first);
+    for (int32_t i = 0; i < n; i++)
+        b->mtp_from[b->n_tokens - n + i] = row_before(q, first + i);
+    b->mtp_to[b->n_outputs - 1] = model_cache_mtp_drafted(q->slot, q->n - 1);
+}
+
+enum gg_status
+model_session_mtp_guess(struct gg_session *session,
+                        const struct model_guess *guesses, size_t n_guesses,
+                        struct gg_error *err)
+{
+    struct gg_session *s = session;
+    enum gg_status st = GG_OK;
+    struct batch *b = &s->mtp_batch;
+
+    for (size_t i = 0; i < n_guesses && st == GG_OK;) {
+        model_batch_start(b);
+        b->scales = s->model->scales;
+        b->mtp = s->model->hp.n_mtp == 1 ? 1 : guesses[i].n;
+        while (i < n_guesses && b->n_segments < b->max_segments)
+            add_guess(b, &s->cache, &guesses[i++]);
+        model_session_profile_start(s->profile, GG_PROFILE_DECODE);
+        st = model_compute_run(&s->mtp, &s->cache, b, err);
+        model_session_profile_stop(s->profile);
+    }
+    return st;
+}

@@ -1,0 +1,217 @@
+/* test_mtp_drafts.c - drafts by MTP layers change no id, whatever is accepted
+ */
+#include <gg-engine.h>
+
+#include "core/mem.h"
+#include "harness/session_test.h"
+
+enum {
+    N_TEXTS = 3,
+    N_MADE = 60,
+    PROMPT = 30,
+};
+
+static int32_t ids[512];
+
+struct made {
+    int32_t ids[N_TEXTS][N_MADE];
+    size_t n[N_TEXTS];
+};
+
+struct bench {
+    struct gg_session *session;
+    struct gg_engine *engine;
+    struct gg_sequence *sequence[N_TEXTS];
+    struct gg_text *text[N_TEXTS];
+};
+
+static enum gg_status
+start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,
+      int n_slots, bool mtp)
+{
+    const struct gg_session_params params = { .n_slots = n_slots,
+                                              .n_ctx = 128 };
+    const struct gg_engine_params shift = { .shift = true };
+    enum gg_status st;
+
+    *b = (struct bench){ 0 };
+    st = gg_session_new(m, &params, &b->session, &err);
+    if (st == GG_OK)
+        st = gg_engine_new(m, b->session, &shift, &b->engine, &err);
+    if (st == GG_OK && mtp)
+        st = gg_engine_draft_mtp(b->engine, &err);
+    for (int i = 0; i < N_TEXTS && st == GG_OK; i++) {
+        struct gg_text_params p = { .sampler = sampler,
+                                    .sequence = (uint64_t)i,
+                                    .ignore_eog = i == 1,
+                                    .max_ids = N_MADE };
+
+        st = gg_sequence_new(b->engine, &b->sequence[i], &err);
+        if (st == GG_OK)
+            st = gg_sequence_put(b->sequence[i], ids + 7 * i,
+                                 (size_t)(PROMPT + 20 * i), &err);
+        if (st == GG_OK)
+            st = gg_text_new(b->sequence[i], &p, &b->text[i], &err);
+    }
+    return st;
+}
+
+static void
+end(struct bench *b)
+{
+    for (int i = 0; i < N_TEXTS; i++) {
+        gg_text_free(b->text[i]);
+        gg_sequence_free(b->sequence[i]);
+    }
+    gg_engine_free(b->engine);
+    gg_session_free(b->session);
+}
+
+static enum gg_status
+run(struct bench *b, struct made *out)
+{
+    enum gg_status st = GG_OK;
+    struct gg_text *open[N_TEXTS];
+    size_t n = 1;
+
+    while (st == GG_OK && n > 0) {
+        n = 0;
+        for (int i = 0; i < N_TEXTS; i++)
+            if (gg_text_finish(b->text[i]) == GG_FINISH_NONE)
+                open[n++] = b->text[i];
+        if (n)
+            st = gg_engine_step(b->engine, open, n, &err);
+    }
+    for (int i = 0; i < N_TEXTS && st == GG_OK; i++) {
+        const int32_t *made = gg_text_ids(b->text[i], &out->n[i]);
+
+        memcpy(out->ids[i], made, out->n[i] * sizeof(*made));
+    }
+    return st;
+}
+
+static struct gg_draft_stats
+make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
+     bool mtp, struct made *out)
+{
+    struct gg_draft_stats stats;
+    struct bench b;
+
+    memset(out, 0, sizeof(*out));
+    must(start(&b, m, sampler, n_slots, mtp));
+    must(run(&b, out));
+    stats = gg_engine_draft_stats(b.engine);
+    end(&b);
+    return stats;
+}
+
+static struct gg_model *
+open_named(const char *name, bool mtp)
+{
+    const struct gg_model_params params = { .mtp = mtp };
+    struct model_spec spec;
+    struct gg_model *m;
+
+    if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
+        exit(99);
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    return m;
+}
+
+static void
+check_samplers(const char *name, bool sure)
+{
+    const struct gg_sampler_params kinds[] = {
+        gg_sampler_params_default(),
+        { .greedy = true },
+        { .temperature = 1.5f, .seed = 4 }, /* of all logits */
+        { .temperature = 0.7f, .repeat_penalty = 1.3f, .seed = 5 },
+    };
+    struct gg_model *plain = open_named(name, false);
+    struct gg_model *m = open_named(name, true);
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct gg_sampler *sampler;
+        struct gg_draft_stats stats = { 0 };
+        struct made want, got;
+        char title[160];
+        bool all = true;
+
+        must(gg_sampler_new(&kinds[i], &sampler, &err));
+        make(plain, sampler, N_TEXTS, false, &want);
+        for (int slots = 1; slots <= N_TEXTS; slots++) {
+            stats = make(m, sampler, slots, true, &got);
+            all = all && !memcmp(&got, &want, sizeof(got));
+        }
+        snprintf(title, sizeof(title), "%s, sampler %zu: the same ids", name,
+                 i);
+        ok(all, title);
+        printf("# %d drafted, %d accepted\n", (int)stats.n_drafted,
+               (int)stats.n_accepted);
+        ok(sure && i == 1 ? stats.n_accepted * 10 > stats.n_drafted * 8 &&
+                                stats.n_accepted > 0
+                          : stats.n_drafted > stats.n_accepted || sure,
+           sure ? "what is sure is accepted" : "and drafts were rejected");
+        gg_sampler_free(sampler);
+    }
+    gg_model_free(m);
+    gg_model_free(plain);
+}
+
+static void
+check_refused(void)
+{
+    struct gg_model *m = open_named("qwen35mtp-f32", false);
+    struct gg_sampler *sampler;
+    struct gg_sampler_params greedy = { .greedy = true };
+    struct bench b;
+
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    is(start(&b, m, sampler, 1, true), GG_ERR_ARG,
+       "a model without MTP layers drafts none");
+    end(&b);
+    is(gg_engine_draft_mtp(NULL, &err), GG_ERR_ARG, "nor does no engine");
+    gg_sampler_free(sampler);
+    gg_model_free(m);
+}
+
+static void
+check_memory(void)
+{
+    struct gg_model *m = open_named("mimo2sure-f32", true);
+    struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_sampler *sampler;
+    enum gg_status st = GG_ERR_NOMEM;
+    bool clean = true;
+    long n = 0;
+
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    for (; st != GG_OK && n < 100000; n += 13) {
+        struct bench b;
+        struct made got;
+
+        mem_fail_after(n);
+        st = start(&b, m, sampler, N_TEXTS, true);
+        if (st == GG_OK)
+            st = run(&b, &got);
+        mem_fail_after(-1);
+        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
+        end(&b);
+    }
+    ok(clean && n > 100 && n < 100000, "want of memory is a status");
+    gg_sampler_free(sampler);
+    gg_model_free(m);
+}
+
+int
+main(void)
+{
+    fill_ids(ids, 512);
+    check_samplers("qwen35mtp-f32", false);
+    check_samplers("qwen35sure-f32", true);
+    check_samplers("mimo2mtp-f32", false);
+    check_samplers("mimo2sure-f32", true);
+    check_refused();
+    check_memory();
+    return tap_done();
+}
