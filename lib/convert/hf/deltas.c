@@ -127,8 +127,16 @@ static const struct hf_name lfm_mixture[] = {
     { 0 },
 };
 
-/* What guesses ids further on. */
+static const struct hf_name mtp_names[] = {
+    { "fc", "nextn.eh_proj", 0 },
+    { "pre_fc_norm_embedding", "nextn.enorm", HF_PLUS_1 },
+    { "pre_fc_norm_hidden", "nextn.hnorm", HF_PLUS_1 },
+    { "norm", "nextn.shared_head_norm", HF_PLUS_1 },
+    { 0 },
+};
+/* More layers than that, of which no program knows what they read. */
 static const char *const left[] = { "mtp.", NULL };
+static const struct hf_mtp mtp = { "mtp.layers.", "mtp.", mtp_names };
 
 /* ---- keys ---------------------------------------------------------------- */
 
@@ -144,7 +152,7 @@ set_layers(struct hf *h)
 {
     const json_t *types = convert_hf_layers_list(h, "layer_types");
     int32_t period = number(h, "full_attention_interval", 1 << 12, PERIOD);
-    bool *recurs = mem_array((size_t)h->n_layer, sizeof(*recurs));
+    bool *recurs = mem_array((size_t)(h->n_layer + h->n_mtp), sizeof(*recurs));
     char key[96];
 
     for (int32_t i = 0; recurs && i < h->n_layer; i++) {
@@ -307,11 +315,11 @@ keys_lfm_moe(struct hf *h)
 #define QWEN35                                                                 \
     "qwen35", "model.layers.", whole, { attention, delta, convert_hf_mlp },    \
         .activations = "silu", .any_layers = true, .left_out = left,           \
-        .keys = keys_35
+        .mtp = &mtp, .keys = keys_35
 #define QWEN35MOE                                                              \
     "qwen35moe", "model.layers.", whole, { attention, delta, mixture },        \
         .activations = "silu", .any_layers = true, .left_out = left,           \
-        .keys = keys_35moe
+        .mtp = &mtp, .keys = keys_35moe
 
 const struct hf_family convert_hf_deltas[] = {
     { "Qwen3NextForCausalLM",
@@ -322,6 +330,7 @@ const struct hf_family convert_hf_deltas[] = {
       .activations = "silu",
       .any_layers = true,
       .left_out = left,
+      .mtp = &mtp,
       .keys = keys_next },
     { "Lfm2ForCausalLM",
       "lfm2",

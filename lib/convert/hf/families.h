@@ -59,6 +59,15 @@ struct hf_name {
     unsigned how;
 };
 
+/* MTP layers, for ids beyond the next. */
+struct hf_mtp {
+    /* What their names begin with, counted from 0, and those of what stands
+     * beside; NULL: they are layers after the last, and it is in them. */
+    const char *layers, *beside;
+    const struct hf_name *names; /* the first of what all have */
+};
+extern const struct hf_mtp convert_hf_mtp; /* as DeepSeek V3 has them */
+
 struct hf_family {
     const char *model;  /* architectures[0] in config.json */
     const char *arch;   /* general.architecture */
@@ -94,6 +103,7 @@ struct hf_family {
     const char *to;              /* "enc.blk."; NULL: "blk." */
     const char *const *left_out; /* parts of names; ended by NULL; or NULL */
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
+    const struct hf_mtp *mtp;    /* NULL: they are left out */
 };
 
 /* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
@@ -234,5 +244,10 @@ convert_hf_read_rope(struct hf *h);
 
 void
 convert_hf_add_tensors(struct hf *h);
+
+/* tensors.c: how many MTP layers the folder has, of a family that takes them.
+ */
+int32_t
+convert_hf_count_mtp(struct hf *h);
 
 #endif

@@ -150,6 +150,7 @@ read_numbers(struct hf *h)
     h->n_layer = (int32_t)core_json_int(
         c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS,
         count_layers(c));
+    h->n_mtp = convert_hf_count_mtp(h);
     h->n_ff = read_ff(h);
     read_heads(h);
 }
@@ -185,7 +186,9 @@ set_numbers(struct hf *h)
 
     convert_hf_set_u32(h, "context_length", h->n_ctx);
     convert_hf_set_u32(h, "embedding_length", h->n_embd);
-    convert_hf_set_u32(h, "block_count", h->n_layer);
+    convert_hf_set_u32(h, "block_count", h->n_layer + h->n_mtp);
+    if (h->n_mtp > 0)
+        convert_hf_set_u32(h, "nextn_predict_layers", h->n_mtp);
     set_unless_listed(h, "feed_forward_length", h->n_ff);
     set_unless_listed(h, "attention.head_count", h->n_head);
     set_unless_listed(h, "attention.head_count_kv", h->n_head_kv);

@@ -346,8 +346,10 @@ keys_kimi(struct hf *h)
 
 const struct hf_family convert_hf_latents[] = {
     { "DeepseekV2ForCausalLM", DEEPSEEK2, .keys = keys_deepseek2 },
-    { "DeepseekV3ForCausalLM", DEEPSEEK2, .keys = keys_deepseek3 },
-    { "Glm4MoeLiteForCausalLM", DEEPSEEK2, .keys = keys_glm, .epsilon = 1e-5 },
+    { "DeepseekV3ForCausalLM", DEEPSEEK2, .keys = keys_deepseek3,
+      .mtp = &convert_hf_mtp },
+    { "Glm4MoeLiteForCausalLM", DEEPSEEK2, .keys = keys_glm, .epsilon = 1e-5,
+      .mtp = &convert_hf_mtp },
     { "YoutuForCausalLM", DEEPSEEK2, .keys = keys_youtu },
     { "Mistral4ForCausalLM", MISTRAL4 },
     { "Mistral3ForConditionalGeneration", MISTRAL4, .setting = "kv_lora_rank" },

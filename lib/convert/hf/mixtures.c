@@ -498,6 +498,7 @@ const struct hf_family convert_hf_mixtures[] = {
       { convert_hf_attention, glm_norms, convert_hf_expert_names,
         convert_hf_dense_names, convert_hf_shared_names },
       .activations = "silu",
+      .mtp = &convert_hf_mtp,
       .keys = convert_hf_keys_deepseek3 },
     { "DbrxForCausalLM",
       "dbrx",

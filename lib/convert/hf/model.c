@@ -95,7 +95,8 @@ convert_hf_set_list(struct hf *h, const char *key, enum gguf_type type, void *x)
     if (!x)
         h->config.status = error_nomem(h->config.err);
     else if (convert_hf_good(h))
-        gguf_set_arr_data(h->gguf, key, type, x, (size_t)h->n_layer);
+        gguf_set_arr_data(h->gguf, key, type, x,
+                          (size_t)(h->n_layer + h->n_mtp));
     mem_free(x);
 }
 

@@ -26,6 +26,7 @@ struct hf {
     struct hf_rows *rows; /* one for each tensor */
     size_t cap_rows;
 
+    int32_t n_mtp; /* layers after n_layer */
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t d_own, d_value; /* of heads of latent attention: of a key what is
                                its own, and of a value */
@@ -53,8 +54,8 @@ convert_hf_set_str(struct hf *h, const char *name, const char *value);
 void
 convert_hf_set_bool(struct hf *h, const char *name, bool value);
 
-/* A number or a truth a layer, under the whole name `key`; frees `x`, which
- * NULL says there was no memory for. */
+/* A number or a truth for each layer, and each MTP layer, under the whole name
+ * `key`; frees `x`, which NULL says there was no memory for. */
 void
 convert_hf_set_list(struct hf *h, const char *key, enum gguf_type type,
                     void *x);

@@ -661,7 +661,75 @@ is_in(const char *name, const char *const *parts, size_t n)
     return false;
 }
 
-/* A layer behind the others guesses ids further on. */
+/* ---- MTP layers ---------------------------------------------------------- */
+
+static const struct hf_name mtp_names[] = {
+    { "eh_proj", "nextn.eh_proj", 0 },
+    { "enorm", "nextn.enorm", 0 },
+    { "hnorm", "nextn.hnorm", 0 },
+    { "embed_tokens", "nextn.embed_tokens", HF_OPTIONAL },
+    { "shared_head.norm", "nextn.shared_head_norm", HF_OPTIONAL },
+    { "shared_head.head", "nextn.shared_head_head", HF_OPTIONAL },
+    { 0 },
+};
+const struct hf_mtp convert_hf_mtp = { .names = mtp_names };
+
+/* What the names of MTP layer i begin with. */
+static void
+mtp_prefix(const struct hf *h, int32_t i, char to[NAME])
+{
+    const char *own = h->family->mtp->layers;
+
+    snprintf(to, NAME, "%s%d.", own ? own : h->family->layers,
+             (int)(own ? i : h->n_layer + i));
+}
+
+/* And of what stands beside it. */
+static void
+mtp_beside(const struct hf *h, int32_t i, char to[NAME])
+{
+    if (h->family->mtp->beside)
+        snprintf(to, NAME, "%s", h->family->mtp->beside);
+    else
+        mtp_prefix(h, i, to);
+}
+
+/* Where it stands beside, there is but one. */
+int32_t
+convert_hf_count_mtp(struct hf *h)
+{
+    enum {
+        MOST = 64
+    };
+    const struct hf_mtp *m = h->family->mtp;
+    char beside[NAME], name[2 * NAME];
+    int32_t n = 0;
+
+    for (; m && n < (m->beside ? 1 : MOST); n++) {
+        mtp_beside(h, n, beside);
+        snprintf(name, sizeof(name), "%s%s.weight", beside, m->names->from);
+        if (!convert_hf_weights_find(&h->weights, name))
+            break;
+    }
+    return n;
+}
+
+static void
+take_mtp(struct hf *h, int32_t i)
+{
+    char from[NAME], to[64];
+
+    snprintf(to, sizeof(to), "blk.%d.", (int)(h->n_layer + i));
+    mtp_prefix(h, i, from);
+    for (int k = 0; k < HF_LISTS; k++)
+        take_list(h, from, to, h->family->layer[k]);
+    mtp_beside(h, i, from);
+    take_list(h, from, to, h->family->mtp->names);
+}
+
+/* ---- the rest ------------------------------------------------------------ */
+
+/* A layer for ids beyond the next, of a family whose are left out. */
 static bool
 is_behind(struct hf *h, const char *name)
 {
@@ -669,7 +737,7 @@ is_behind(struct hf *h, const char *name)
     const char *at = strstr(name, h->family->layers);
     long layer = at ? strtol(at + strlen(h->family->layers), NULL, 10) : 0;
 
-    return at && layer >= h->n_layer && layer < h->n_layer + n;
+    return at && h->n_mtp == 0 && layer >= h->n_layer && layer < h->n_layer + n;
 }
 
 static void
@@ -717,6 +785,8 @@ convert_hf_add_tensors(struct hf *h)
         for (int k = 0; k < HF_LISTS; k++)
             take_list(h, from, to, h->family->layer[k]);
     }
+    for (int32_t i = 0; i < h->n_mtp && convert_hf_good(h); i++)
+        take_mtp(h, i);
     if (convert_hf_good(h)) {
         check_rows(h, "token_embd.weight", "vocab_size", h->n_vocab);
         if (h->n_kinds)
