@@ -154,9 +154,9 @@ hand_on(struct backward *b, struct ggml_tensor *t)
     rule(b, t, grad);
 }
 
-void
-ggml_build_backward_expand(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
-                           struct ggml_tensor **grad_accs)
+bool
+tensor_build_backward(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+                      struct ggml_tensor **grad_accs)
 {
     struct backward b = { .ctx = ctx, .graph = cgraph };
 
@@ -167,9 +167,20 @@ ggml_build_backward_expand(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
         GGML_ABORT("no loss: ggml_set_loss() says what it is");
     tensor_graph_clear_grads(cgraph);
     b.needed = mem_array(cgraph->visited.mask + 1, sizeof(*b.needed));
-    GGML_ASSERT(b.needed);
+    if (!b.needed)
+        return false;
     mark_needed(&b, grad_accs);
     for (int i = cgraph->n_nodes - 1; i >= 0; i--)
         hand_on(&b, cgraph->nodes[i]);
     mem_free(b.needed);
+    return true;
+}
+
+void
+ggml_build_backward_expand(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+                           struct ggml_tensor **grad_accs)
+{
+    bool done = tensor_build_backward(ctx, cgraph, grad_accs);
+
+    GGML_ASSERT(done);
 }

@@ -14,6 +14,12 @@ struct backward {
     bool *needed; /* by slot of `visited`: a parameter's gradient needs it */
 };
 
+/* ggml_build_backward_expand(), for callers that may be short of memory; false:
+ * there is none, and nothing was added. */
+bool
+tensor_build_backward(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
+                      struct ggml_tensor **grad_accs);
+
 /* Hands on t's gradient. */
 typedef void (*tensor_backward_rule)(struct backward *b, struct ggml_tensor *t,
                                      struct ggml_tensor *grad);

@@ -200,5 +200,5 @@ train_adapter_clear(struct train_adapter *a)
         a->model->adapters = NULL;
     }
     mem_free(a->adapter.changes);
-    *a = (struct train_adapter){ NULL };
+    *a = (struct train_adapter){ .model = NULL };
 }

@@ -152,8 +152,8 @@ place(struct train_input *in, const struct train_set *set,
         in->positions[start + i] = i;
         for (int k = 0; k < CACHE_KINDS; k++)
             if (in->masks[k])
-                show(in, k, in->masks[k] + (size_t)(start + i) * side, p->at,
-                     i);
+                show(in, (enum cache_kind)k,
+                     in->masks[k] + (size_t)(start + i) * side, p->at, i);
         if (!counts[i + 1])
             continue;
         in->outputs[in->n_outputs] = start + i;

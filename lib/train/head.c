@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "core/mem.h"
-#include "model/compute.h"
+#include "alloc/measure.h"
 #include "train/step.h"
 
 enum {
@@ -98,15 +97,16 @@ train_head_clear(struct train_head *h)
     *h = (struct train_head){ 0 };
 }
 
-size_t
-train_head_size(struct train_head *h, struct gg_error *err)
+enum gg_status
+train_head_size(struct train_head *h, size_t *size, struct gg_error *err)
 {
-    size_t size = 0;
+    enum gg_status st = make_graph(h, h->max_columns, err);
 
-    if (make_graph(h, h->max_columns, err) == GG_OK)
-        ggml_gallocr_reserve_n_size(h->galloc, h->graph, NULL, NULL, &size);
+    if (st == GG_OK &&
+        !alloc_gallocr_measure(h->galloc, h->graph, NULL, NULL, size))
+        st = error_nomem(err);
     drop_graph(h);
-    return size;
+    return st;
 }
 
 /* ---- running ------------------------------------------------------------- */

@@ -33,8 +33,8 @@ void
 train_head_clear(struct train_head *h);
 
 /* Bytes that it takes. */
-size_t
-train_head_size(struct train_head *h, struct gg_error *err);
+enum gg_status
+train_head_size(struct train_head *h, size_t *size, struct gg_error *err);
 
 /* Adds to *loss the losses of all targets of `in`, whose hidden vectors are
  * n_embd x ids. With `gradient`, of the same shape, that of scale * loss with

@@ -78,7 +78,9 @@ train_run_write(const struct train_run *t, FILE *file, struct gg_error *err)
         describe_model(g, t);
     st = gguf_finish(g, "what was trained", err);
     if (st == GG_OK && !gguf_write_to_file_ptr(g, file, false))
-        st = error_set(err, GG_ERR_IO, "the model could not be written");
+        st = ferror(file)
+                 ? error_set(err, GG_ERR_IO, "the model could not be written")
+                 : error_nomem(err);
     gguf_free(g);
     return st;
 }

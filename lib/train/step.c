@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alloc/measure.h"
 #include "core/mem.h"
 
 enum {
@@ -152,18 +153,20 @@ inputs_size(const struct train_pass *p)
     return size;
 }
 
-/* Bytes of what was made. */
-static size_t
-measure(struct train_pass *p)
+/* Bytes of what was made, beside the head's. */
+static enum gg_status
+measure(struct train_pass *p, size_t *all, struct gg_error *err)
 {
     size_t largest = 0, size;
 
     for (int i = 0; i < p->n_windows; i++) {
-        ggml_gallocr_reserve_n_size(p->galloc, p->windows[i].graph, NULL, NULL,
-                                    &size);
+        if (!alloc_gallocr_measure(p->galloc, p->windows[i].graph, NULL, NULL,
+                                   &size))
+            return error_nomem(err);
         largest = size > largest ? size : largest;
     }
-    return largest + inputs_size(p) + (size_t)p->n_windows * ggml_nbytes(p->dy);
+    *all = largest + inputs_size(p) + (size_t)p->n_windows * ggml_nbytes(p->dy);
+    return GG_OK;
 }
 
 /* As few windows as fit; where even the smallest do not, these, and an error
@@ -171,15 +174,18 @@ measure(struct train_pass *p)
 static enum gg_status
 fit(struct train_pass *p, size_t limit, struct gg_error *err)
 {
-    size_t head = train_head_size(&p->head, err);
+    size_t head = 0, windows = 0;
     int most = p->cuts.n + 1;
+    enum gg_status st = train_head_size(&p->head, &head, err);
 
     for (int n = 1;; n++) {
-        enum gg_status st = make_windows(p, n, err);
-
+        if (st == GG_OK)
+            st = make_windows(p, n, err);
+        if (st == GG_OK)
+            st = measure(p, &windows, err);
         if (st != GG_OK)
             return st;
-        p->size = measure(p) + head;
+        p->size = windows + head;
         if (limit == 0 || p->size <= limit)
             return GG_OK;
         if (n == most)

@@ -37,7 +37,7 @@ start_backend(struct train_run *t, struct gg_error *err)
 
     t->backend = ggml_backend_dev_init(model_device(t->model), NULL);
     if (!t->backend)
-        return error_set(err, GG_ERR_IO, "the CPU back end could not start");
+        return error_nomem(err);
     p = extra(t->backend, "ggml_backend_set_n_threads");
     memcpy(&set_threads, &p, sizeof(p));
     if (set_threads)

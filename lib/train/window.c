@@ -186,12 +186,13 @@ train_add_gradients(struct ggml_context *ctx, struct ggml_cgraph *graph,
 {
     struct ggml_tensor **sums = sums_of(graph, params);
 
-    if (!sums)
+    bool done = sums && tensor_build_backward(ctx, graph, sums);
+
+    mem_free(sums);
+    if (!done)
         return error_nomem(err);
-    ggml_build_backward_expand(ctx, graph, sums);
     *seed = ggml_graph_get_grad(graph, loss);
     ggml_set_input(*seed);
-    mem_free(sums);
     return GG_OK;
 }
 

@@ -70,6 +70,9 @@ try gg-eval --device cpu -m ../given/moe.gguf -t 2 --imatrix out -c 16 ids
 gg-eval --device cpu -m ../given/moe.gguf --imatrix ../given/imatrix -c 16 ids
 try gg-quantize -q -t 2 --imatrix ../given/imatrix ../given/moe.gguf out Q2_K
 
+echo 'an adapter'
+try gg-train -q -m ../given/m.gguf -t 2 -r 2 -c 64 --steps 1 -o out ids
+
 echo 'a module that does not check allocations while it is loaded'
 unchecked=$top_builddir/tests/cuda/.libs/unchecked_alloc.so
 GG_CUDA_MODULE=$unchecked gg-eval -q --device cuda -m ../given/m.gguf ids 2>&1
