@@ -108,6 +108,13 @@ gg_set_open_callback(gg_open_callback callback, void *data);
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
+/* The same of a folder with a LoRA adapter of Hugging Face's PEFT, whose model's
+ * configuration is in the folder `base`; NULL: in the one that the adapter's
+ * names. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
+                     struct gg_error *err);
+
 /* The same of a GGUF file's keys and table of tensors alone, which are read and
  * not mapped: the data need not be there, gg_file_data() has none, and
  * gg_file_read() writes none. What is no GGUF file is opened as above. */

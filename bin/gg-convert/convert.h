@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "common/ticker.h"
+#include "gg-convert/merge.h"
 #include "gg-quantize/plan.h"
 
 /* One --set or --unset, in the order of the command line. */
@@ -51,6 +52,8 @@ struct conversion {
     const struct mixture *mixture; /* of the matrices; NULL: as they are */
     uint64_t split;                /* bytes of data in a file; 0: in one */
     int safetensors;               /* 1: not GGUF; without keys */
+    struct adapter_options adapters; /* that become part of the weights */
+    const char *base; /* folder of the model of an adapter of PEFT; or NULL */
     bool quiet;                    /* no progress */
     int n_threads;
 };
@@ -59,6 +62,7 @@ struct conversion {
 struct writing {
     const struct gg_file *file;
     const struct gguf_context *to;
+    struct merge *merge; /* or NULL */
     int n_threads;
     uint64_t done, all; /* bytes */
     struct ticker ticker;

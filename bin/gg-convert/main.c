@@ -72,6 +72,10 @@ static const struct cli_option rows[] = {
     { "split", 0, CLI_CALL, "SIZE",
       "several files with at most SIZE of data each, such as 2G: "
       "OUT-00001-of-0000N.gguf", .set = set_split },
+    { .part = adapter_lora_rows, AT(adapters) },
+    { "base", 0, CLI_TEXT, "DIR",
+      "a LoRA adapter of Hugging Face's PEFT was made for the model in DIR",
+      AT(base) },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),

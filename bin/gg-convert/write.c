@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/cli.h"
 #include "common/files.h"
@@ -76,15 +77,32 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
 
 /* ---- data ---------------------------------------------------------------- */
 
+/* What an adapter has changed becomes its type again. */
+static void
+check_type(const struct gguf_context *to, int64_t i)
+{
+    enum ggml_type type = gguf_get_tensor_type(to, i);
+
+    if (ggml_quantize_requires_imatrix(type) ||
+        (type != GGML_TYPE_F32 && !ggml_get_type_traits(type)->from_float_ref))
+        cli_die("%s: what an adapter changes does not become %s: --type says "
+                "another type",
+                gguf_get_tensor_name(to, i), ggml_type_name(type));
+}
+
 void
 write_tensor(struct writing *w, int64_t i)
 {
     const char *name = gguf_get_tensor_name(w->to, i);
+    struct work_change change = { merge_rows, w->merge };
     struct work_sums sums = { 0 };
+    bool merged = w->merge && merge_begin(w->merge, i);
 
     ticker_show_part(&w->ticker, w->done, w->all, name);
-    work_write(w->file, i, gguf_get_tensor_type(w->to, i), NULL, w->n_threads,
-               &sums);
+    if (merged)
+        check_type(w->to, i);
+    work_write(w->file, i, gguf_get_tensor_type(w->to, i), NULL,
+               merged ? &change : NULL, w->n_threads, &sums);
     w->done += gguf_get_tensor_size(w->to, i);
     if (!sums.odd)
         return;
@@ -125,20 +143,47 @@ write_all(struct writing *w, const char *out, const struct conversion *c)
     ticker_end(&w->ticker);
 }
 
+/* The folder of an adapter may have its model elsewhere. */
+static enum gg_status
+open_model(const char *in, const struct conversion *c, struct gg_file **out,
+           struct gg_error *err)
+{
+    return c->base && c->adapters.n == 0
+               ? gg_file_open_adapter(in, c->base, out, err)
+               : gg_file_open(in, out, err);
+}
+
+/* Those of PEFT were made for the model of a folder, if there is one. */
+static const char *
+base_of(const char *in, const struct conversion *c)
+{
+    struct stat st;
+
+    if (c->base)
+        return c->base;
+    return stat(in, &st) == 0 && S_ISDIR(st.st_mode) ? in : NULL;
+}
+
 void
 write_gguf(const char *in, const char *out, struct conversion *c)
 {
     struct gg_file *file;
     struct gguf_context *to;
+    struct merge *merge;
     struct gg_error err;
 
     if (!c->split)
         files_change_if_same(in, out);
-    cli_check(gg_file_open(in, &file, &err), &err);
+    cli_check(open_model(in, c, &file, &err), &err);
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)
         warn_of_split(to);
-    write_all(&(struct writing){ file, to, c->n_threads, .all = 0 }, out, c);
+    merge = merge_open(&c->adapters, base_of(in, c), file);
+    write_all(
+        &(struct writing){
+            .file = file, .to = to, .merge = merge, .n_threads = c->n_threads },
+        out, c);
+    merge_close(merge);
     gguf_free(to);
     gg_file_close(file);
 }

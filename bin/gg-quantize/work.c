@@ -117,6 +117,8 @@ do_piece(struct shared *s, struct scratch *h, int64_t piece)
 
     memcpy(h->copy, w->data + (size_t)first * in, (size_t)n * in);
     to_floats(w->from, h->copy, h->values, n * w->row);
+    if (w->change)
+        w->change->rows(w->change->data, h->values, first, n);
     if (w->to == GGML_TYPE_F32)
         memcpy(to, h->values, (size_t)n * out);
     else
@@ -197,7 +199,8 @@ work_run(const struct work *w, int n_threads, struct work_sums *sums)
 
 void
 work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
-           const float *weights, int n_threads, struct work_sums *sums)
+           const float *weights, const struct work_change *change,
+           int n_threads, struct work_sums *sums)
 {
     const struct gguf_context *from = gg_file_gguf(file);
     const int64_t *ne = gguf_get_tensor_ne(from, tensor);
@@ -210,6 +213,7 @@ work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
         .n_rows = ne[1] * ne[2] * ne[3],
         .weights = weights,
         .matrix = ne[1],
+        .change = change,
     };
     void *made = NULL;
 
@@ -218,7 +222,7 @@ work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
         gg_file_read(file, tensor, made);
         w.data = made;
     }
-    if (w.from == to || size == 0) {
+    if ((w.from == to && !change) || size == 0) {
         fwrite(w.data, 1, size, stdout);
     } else {
         size = ggml_row_size(to, w.row) * (size_t)w.n_rows;

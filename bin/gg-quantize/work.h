@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Changes n rows of values, from row `first` on; several threads call it. */
+struct work_change {
+    void (*rows)(void *data, float *x, int64_t first, int64_t n);
+    void *data;
+};
+
 struct work {
     enum ggml_type from, to;
     const uint8_t *data; /* of `from`, of any alignment */
@@ -16,6 +22,8 @@ struct work {
     const float *weights; /* of errors in the columns of each matrix, row of
                              them; NULL: all alike */
     int64_t matrix;       /* rows of one, where there are weights */
+    const struct work_change *change; /* before they become another type; or
+                                         NULL */
 };
 
 struct work_sums {
@@ -28,10 +36,11 @@ struct work_sums {
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums);
 
-/* A tensor of a file as `to`, to standard output; `weights` as above. Nothing
- * is added to sums where the type stays. */
+/* A tensor of a file as `to`, to standard output; `weights` and `change` as
+ * above. Nothing is added to sums where nothing changes. */
 void
 work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
-           const float *weights, int n_threads, struct work_sums *sums);
+           const float *weights, const struct work_change *change,
+           int n_threads, struct work_sums *sums);
 
 #endif

@@ -117,6 +117,28 @@ gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
     return st;
 }
 
+enum gg_status
+gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
+                     struct gg_error *err)
+{
+    struct gg_file *f;
+    enum gg_status st;
+
+    if (!path || !out)
+        return error_null(err);
+    f = mem_zalloc(sizeof(*f));
+    st = f ? convert_open_adapter(path, base, GGUF_OPEN_ALL, &f->file,
+                                  &f->folder, err)
+           : error_nomem(err);
+    if (st == GG_OK) {
+        f->format = folder_format;
+        *out = f;
+    } else {
+        mem_free(f);
+    }
+    return st;
+}
+
 static enum gg_status
 open_metadata(const char *path, bool alone, struct gg_file **out,
               struct gg_error *err)

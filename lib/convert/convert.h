@@ -24,6 +24,12 @@ struct convert_folder;
 enum gg_status
 convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
                     struct convert_folder **made, struct gg_error *err);
+/* The same of a folder with a LoRA adapter of Hugging Face's PEFT; `base`: the
+ * folder of its model, where its configuration names none. */
+enum gg_status
+convert_open_adapter(const char *path, const char *base, unsigned flags,
+                     struct gguf_file *out, struct convert_folder **made,
+                     struct gg_error *err);
 void
 convert_close_folder(struct convert_folder *folder); /* takes NULL */
 

@@ -123,6 +123,16 @@ file_open_metadata(void)
 }
 
 static bool
+file_open_adapter(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open_adapter(NULL, NULL, &f, &err)) &&
+           refused(gg_file_open_adapter(scratch_path(), NULL, NULL, &err)) &&
+           gg_file_open_adapter("", NULL, &f, &err) != GG_OK && !f;
+}
+
+static bool
 file_close(void)
 {
     gg_file_close(NULL);
@@ -1409,6 +1419,7 @@ static const struct {
     { "gg_set_open_callback", set_open_callback },
     { "gg_file_open", file_open },
     { "gg_file_open_metadata", file_open_metadata },
+    { "gg_file_open_adapter", file_open_adapter },
     { "gg_file_close", file_close },
     { "gg_file_gguf", file_gguf },
     { "gg_file_format", file_format },

@@ -18,6 +18,10 @@ for o in '--lora a.gguf=0.5' '--lora a.gguf --lora folder/b.gguf=-1.5e-1' \
 done
 gg-generate -n 20 -s 5 p | cmp - out && echo 'a scale of 0 is none'
 
+mkdir ../elsewhere && cp a.gguf ../elsewhere
+gg-generate -n 20 -s 5 --lora a.gguf=0.5 p >out
+gg-generate -n 20 -s 5 --lora ../elsewhere/a.gguf=0.5 p | cmp - out
+
 echo '-- the merged model'
 seq 0 7 299 >ids
 gg-eval --lora a.gguf=0.5 ids >with

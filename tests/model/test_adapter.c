@@ -223,7 +223,9 @@ check_device(void)
     float *logits = new_logits();
     struct gguf_file files[2];
     struct model_adapter_file adapter = { lora_path, &files[1], 1, 1, 9 };
-    struct model_files all = { &files[0], &adapter, 1 };
+    struct model_files all = { .file = &files[0],
+                               .adapters = &adapter,
+                               .n_adapters = 1 };
     struct gg_model_params none = { 0 };
     struct gg_session *s;
     struct model *m;

@@ -250,4 +250,9 @@ convert_hf_add_tensors(struct hf *h);
 int32_t
 convert_hf_count_mtp(struct hf *h);
 
+/* Takes the tensor, or, where the name has "%d", those of all experts, under
+ * its complete name, as `how` says. False: there is none. */
+bool
+convert_hf_take(struct hf *h, const char *from, const char *to, unsigned how);
+
 #endif

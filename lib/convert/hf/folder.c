@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "convert/hf/families.h"
+#include "convert/hf/peft.h"
 #include "convert/hf/scaled.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
@@ -157,27 +158,47 @@ open_config(const char *folder, struct hf *h, char *path, size_t size,
     return st;
 }
 
-enum gg_status
-convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
-                    struct convert_folder **made, struct gg_error *err)
+/* The base model's keys, then the adapter's tensors. */
+static enum gg_status
+read_adapter(struct hf *h, const char *folder, struct gg_error *err)
 {
-    struct hf h = { .path = path, .weighed = flags & GGUF_OPEN_ALL };
+    enum gg_status st;
+
+    choose_family(h);
+    if (convert_hf_good(h))
+        convert_hf_read_keys(h);
+    if (!convert_hf_good(h))
+        return h->config.status != GG_OK ? h->config.status : h->here.status;
+    st = convert_hf_peft_read(h, folder, err);
+    return st == GG_OK ? gguf_finish(h->gguf, folder, err) : st;
+}
+
+/* `model`: where the configuration of a model is, which is `path`, unless that
+ * has an adapter. */
+static enum gg_status
+open_folder(const char *path, const char *model, unsigned flags,
+            struct gguf_file *out, struct convert_folder **made,
+            struct gg_error *err)
+{
+    bool all = flags & GGUF_OPEN_ALL, adapter = path != model;
+    struct hf h = { .path = model, .weighed = all && !adapter };
     struct convert_folder *f = mem_zalloc(sizeof(*f));
     char config[4096];
     enum gg_status st;
 
     *out = (struct gguf_file){ 0 };
     h.gguf = gguf_init_empty();
-    st = f && h.gguf ? open_config(path, &h, config, sizeof(config), err)
+    st = f && h.gguf ? open_config(model, &h, config, sizeof(config), err)
                      : error_nomem(err);
     if (st == GG_OK)
-        st = read_keys_and_tensors(&h, err);
+        st = adapter ? read_adapter(&h, path, err)
+                     : read_keys_and_tensors(&h, err);
     json_decref(h.document);
     if (f)
         *f = (struct convert_folder){ h.weights, h.rows,
                                       h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
     out->gguf = h.gguf;
-    if (st == GG_OK && !made && h.weighed)
+    if (st == GG_OK && !made && all)
         st = make_all(f, out, err);
     if (st == GG_OK && made) {
         *made = f;
@@ -187,6 +208,28 @@ convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
     if (st != GG_OK)
         gguf_file_close(out);
     return st;
+}
+
+enum gg_status
+convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
+                    struct convert_folder **made, struct gg_error *err)
+{
+    return convert_hf_is_peft(path)
+               ? convert_open_adapter(path, NULL, flags, out, made, err)
+               : open_folder(path, path, flags, out, made, err);
+}
+
+enum gg_status
+convert_open_adapter(const char *path, const char *base, unsigned flags,
+                     struct gguf_file *out, struct convert_folder **made,
+                     struct gg_error *err)
+{
+    char model[4096];
+    enum gg_status st =
+        convert_hf_peft_base(path, base, model, sizeof(model), err);
+
+    *out = (struct gguf_file){ 0 };
+    return st == GG_OK ? open_folder(path, model, flags, out, made, err) : st;
 }
 
 void
@@ -230,6 +273,15 @@ convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
     error_set(err, GG_ERR_UNSUPPORTED,
               "is a directory; built without Jansson, this program reads none");
     return error_prefix(err, GG_ERR_UNSUPPORTED, "%s", path);
+}
+
+enum gg_status
+convert_open_adapter(const char *path, const char *base, unsigned flags,
+                     struct gguf_file *out, struct convert_folder **made,
+                     struct gg_error *err)
+{
+    (void)base;
+    return convert_open_folder(path, flags, out, made, err);
 }
 
 void

@@ -38,6 +38,7 @@ struct hf {
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
     bool heads_by_layer;      /* a layer has as many as its rows make */
+    float times; /* what is taken is multiplied by it; 0: by nothing */
     bool weighed;             /* the tensors are wanted, not only the keys */
 };
 

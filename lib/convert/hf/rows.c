@@ -161,10 +161,12 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
 static float
 multiplier(const struct hf_rows *r, int64_t i)
 {
+    float times = convert_hf_is_scaled(r) ? r->times : 1;
+
     for (int k = 0; k < r->n_bands; k++)
         if (i < r->bands[k].end)
-            return r->bands[k].by;
-    return 1;
+            return r->bands[k].by * times;
+    return times;
 }
 
 /* As copy_elements(), where it becomes floats, or BF16. */

@@ -435,6 +435,7 @@ type_of_parts(struct hf *h, const struct conversion *g)
             type = GGML_TYPE_F32;
     }
     if (type == GGML_TYPE_F64 || g->ne[1] * g->ne[2] == 1 ||
+        convert_hf_is_scaled(&g->rows) ||
         g->first->n_dims == 1 || g->how & (HF_F32 | HF_PLUS_1) ||
         strstr(g->name, ".bias"))
         return GGML_TYPE_F32;
@@ -478,6 +479,7 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
     }
     if (how & HF_PLUS_1)
         g.rows.add = 1;
+    g.rows.times = h->times;
     if (convert_hf_good(h) && h->family->scale)
         h->family->scale(h, name, &g.rows);
     convert_hf_add(h, name,
@@ -522,9 +524,8 @@ expert_name(char out[NAME], const char *from, int32_t expert)
         snprintf(out, NAME, "%s", from);
 }
 
-/* Takes the tensor, or those of all experts. False: there is none. */
-static bool
-take_tensor(struct hf *h, const char *from, const char *to, unsigned how)
+bool
+convert_hf_take(struct hf *h, const char *from, const char *to, unsigned how)
 {
     bool many = strstr(from, "%d") != NULL;
     size_t n = many ? (size_t)h->n_expert >> (how & HF_HALF ? 1 : 0) : 1;
@@ -566,14 +567,14 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
 
     snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
     snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
-    found = take_tensor(h, from, to, name->how);
+    found = convert_hf_take(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
     if (!found || exact || !convert_hf_good(h))
         return found;
     snprintf(from, NAME, "%s%s.bias", prefix, name->from);
     snprintf(to, NAME, "%s%s.bias", to_prefix, name->to);
-    take_tensor(h, from, to, name->how & ~(unsigned)HF_PLUS_1);
+    convert_hf_take(h, from, to, name->how & ~(unsigned)HF_PLUS_1);
     return true;
 }
 

@@ -164,6 +164,36 @@ open_by_index(const char *folder, const char *path, json_t *index,
     return k.status;
 }
 
+/* Names lose what they may begin with. */
+static void
+leave_out(struct hf_weights *w, const char *root)
+{
+    size_t n = strlen(root);
+
+    for (size_t i = 0; i < w->files[0].n; i++)
+        if (strncmp(w->files[0].tensors[i].name, root, n) == 0)
+            w->files[0].tensors[i].name += n;
+}
+
+enum gg_status
+convert_hf_weights_open_file(const char *folder, const char *name,
+                             const char *root, struct hf_weights *out,
+                             struct gg_error *err)
+{
+    enum gg_status st;
+
+    *out = (struct hf_weights){ 0 };
+    out->files = mem_array(1, sizeof(*out->files));
+    st = out->files ? open_file(folder, name, out, err) : error_nomem(err);
+    if (st == GG_OK) {
+        leave_out(out, root);
+        st = index_names(folder, out, err);
+    }
+    if (st != GG_OK)
+        convert_hf_weights_close(out);
+    return st;
+}
+
 static enum gg_status
 open_single(const char *folder, struct hf_weights *w, struct gg_error *err)
 {

@@ -26,6 +26,11 @@ struct hf_weights {
 enum gg_status
 convert_hf_weights_open(const char *folder, struct hf_weights *out,
                         struct gg_error *err);
+/* One file of the folder; `root`, which names may begin with, is left out. */
+enum gg_status
+convert_hf_weights_open_file(const char *folder, const char *name,
+                             const char *root, struct hf_weights *out,
+                             struct gg_error *err);
 void
 convert_hf_weights_close(struct hf_weights *w); /* takes an empty one */
 
@@ -78,6 +83,7 @@ struct hf_rows {
      * HF_TILED; 0: they stay. */
     int32_t n_groups, n_each;
     float add;
+    float times; /* values are multiplied by it; 0: they are not */
     bool decays; /* x is -exp(x) here */
     /* Rows of a block, up to `end` of the band, are multiplied. */
     struct {
@@ -86,6 +92,12 @@ struct hf_rows {
     } bands[HF_BANDS];
     int n_bands;
 };
+
+static inline bool
+convert_hf_is_scaled(const struct hf_rows *rows)
+{
+    return rows->times != 0 && rows->times != 1;
+}
 
 /* Writes rows first .. first + n - 1 of them all. */
 void

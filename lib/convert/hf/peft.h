@@ -1,0 +1,29 @@
+/* peft.h - folders of Hugging Face's PEFT */
+#ifndef CONVERT_HF_PEFT_H
+#define CONVERT_HF_PEFT_H
+
+#include "convert/hf/model.h"
+
+/* An adapter in the making. */
+struct hf_peft {
+    struct hf *h;
+    struct core_json_keys config; /* adapter_config.json */
+    double alpha;
+    bool sqrt_rank; /* alpha is divided by the root of the rank */
+};
+
+/* Whether a folder has an adapter, and no model. */
+bool
+convert_hf_is_peft(const char *folder);
+
+/* The folder of the model that it was made for: `base`, or, where that is NULL,
+ * what its configuration names. */
+enum gg_status
+convert_hf_peft_base(const char *folder, const char *base, char *out,
+                     size_t size, struct gg_error *err);
+
+/* h, which has the keys of the base model, becomes the adapter. */
+enum gg_status
+convert_hf_peft_read(struct hf *h, const char *folder, struct gg_error *err);
+
+#endif
