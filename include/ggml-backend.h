@@ -5,6 +5,8 @@
 #include "ggml.h"
 #include "ggml-alloc.h"
 
+#define GGML_BACKEND_API GGML_API
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -60,6 +62,12 @@ struct ggml_backend_graph_copy {
     struct ggml_context *ctx_unallocated;
     struct ggml_cgraph *graph;
 };
+
+typedef void *(*ggml_backend_comm_init_t)(ggml_backend_t *backends,
+                                          size_t n_backends);
+typedef void (*ggml_backend_comm_free_t)(void *comm_ctx);
+typedef bool (*ggml_backend_comm_allreduce_tensor_t)(
+    void *comm_ctx, struct ggml_tensor **tensors);
 
 typedef ggml_backend_buffer_type_t (*ggml_backend_split_buffer_type_t)(
     int main_device, const float *tensor_split);
@@ -407,9 +415,16 @@ ggml_backend_init_best(void);
 GGML_API ggml_backend_reg_t
 ggml_backend_load(const char *path);
 
-/* Needs not be called. */
+/* Takes it and its devices off the lists; its code stays loaded. */
+GGML_API void
+ggml_backend_unload(ggml_backend_reg_t reg);
+
+/* Needs not be called. _from_path(): modules lie in that folder; NULL: where
+ * the library lies. */
 GGML_API void
 ggml_backend_load_all(void);
+GGML_API void
+ggml_backend_load_all_from_path(const char *dir_path);
 
 /* -- The scheduler: one graph over several back ends -- */
 

@@ -32,6 +32,23 @@ struct ggml_type_traits_cpu {
     int64_t nrows;
 };
 
+enum ggml_numa_strategy {
+    GGML_NUMA_STRATEGY_DISABLED = 0,
+    GGML_NUMA_STRATEGY_DISTRIBUTE = 1,
+    GGML_NUMA_STRATEGY_ISOLATE = 2,
+    GGML_NUMA_STRATEGY_NUMACTL = 3,
+    GGML_NUMA_STRATEGY_MIRROR = 4,
+    GGML_NUMA_STRATEGY_COUNT
+};
+
+/* Counts the nodes of memory, unless it is DISABLED. Threads keep to the
+ * processors of a pool's cpumask, or those of the process, whichever strategy
+ * is named. True: more than one was counted. */
+GGML_API void
+ggml_numa_init(enum ggml_numa_strategy numa);
+GGML_API bool
+ggml_is_numa(void);
+
 /* A tensor of one element with that value, in a context that has data. */
 GGML_API struct ggml_tensor *
 ggml_new_i32(struct ggml_context *ctx, int32_t value);
@@ -140,6 +157,32 @@ GGML_API int
 ggml_cpu_has_dotprod(void);
 GGML_API int
 ggml_cpu_has_matmul_int8(void);
+GGML_API int
+ggml_cpu_has_fp16_va(void);
+GGML_API int
+ggml_cpu_has_sve(void);
+GGML_API int
+ggml_cpu_has_sme(void);
+GGML_API int
+ggml_cpu_has_sme2(void);
+
+/* Bytes of a vector of SVE; of RISC-V's; 0: there are none. */
+GGML_API int
+ggml_cpu_get_sve_cnt(void);
+GGML_API int
+ggml_cpu_get_rvv_vlen(void);
+
+/* Other machines', for which the library has plain C: 0. */
+GGML_API int
+ggml_cpu_has_riscv_v(void);
+GGML_API int
+ggml_cpu_has_vsx(void);
+GGML_API int
+ggml_cpu_has_vxe(void);
+GGML_API int
+ggml_cpu_has_wasm_simd(void);
+GGML_API int
+ggml_cpu_has_llamafile(void);
 
 /* How rows of a type are multiplied: vec_dot() takes rows of the type and of
  * vec_dot_type, which from_float() of that type makes. Static; functions

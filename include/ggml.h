@@ -57,6 +57,22 @@
 
 #define GGML_UNUSED(x) (void)(x)
 
+/* Several at once; what is never reached. */
+#ifdef __CUDACC__
+template <typename... Args>
+__host__ __device__ constexpr inline void
+ggml_unused_vars_impl(Args &&...) noexcept
+{
+}
+#define GGML_UNUSED_VARS(...) ggml_unused_vars_impl(__VA_ARGS__)
+#else
+#define GGML_UNUSED_VARS(...)                                                  \
+    do {                                                                       \
+        (void)sizeof((__VA_ARGS__, 0));                                        \
+    } while (0)
+#endif
+#define GGML_UNREACHABLE() ggml_abort(__FILE__, __LINE__, "unreachable")
+
 /* Constants named prefix0 to prefix3 for what pointer->array holds, 0 for
  * NULL: GGML_TENSOR_LOCALS(int64_t, ne1, src1, ne) declares ne10, ne11, ne12
  * and ne13. Those of ops want src0, src1, src2 and dst in scope. */
@@ -856,6 +872,11 @@ GGML_API struct ggml_tensor *
 ggml_add1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                   struct ggml_tensor *b);
 
+/* The same, of `type`; a may be quantised, as it may be in ggml_add(). */
+GGML_API struct ggml_tensor *
+ggml_add_cast(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b, enum ggml_type type);
+
 /* a[.., i, j] + row ids[i, j] of b: a [n, used, tokens], b [n, rows], ids I32
  * [used, tokens]. F32. */
 GGML_API struct ggml_tensor *
@@ -1387,6 +1408,21 @@ ggml_rope_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                       float freq_scale, float ext_factor, float attn_factor,
                       float beta_fast, float beta_slow);
 
+GGML_API
+GGML_DEPRECATED(struct ggml_tensor *ggml_rope_custom(
+                    struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int n_dims, int mode, int n_ctx_orig,
+                    float freq_base, float freq_scale, float ext_factor,
+                    float attn_factor, float beta_fast, float beta_slow),
+                "use ggml_rope_ext instead");
+GGML_API
+GGML_DEPRECATED(struct ggml_tensor *ggml_rope_custom_inplace(
+                    struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int n_dims, int mode, int n_ctx_orig,
+                    float freq_base, float freq_scale, float ext_factor,
+                    float attn_factor, float beta_fast, float beta_slow),
+                "use ggml_rope_ext_inplace instead");
+
 /* Four positions a token (time, height, width, another): b I32 [4 tokens],
  * all first ones, then all second ones, ... sections: how many pairs, one after
  * the other, go by each; pairs are NEOX's, frequencies those of
@@ -1432,9 +1468,51 @@ ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 GGML_API enum ggml_prec
 ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
 
+/* No row of the mask leaves more than so many keys; 0: not known. Nothing
+ * depends on it but speed. */
+GGML_API void
+ggml_flash_attn_ext_set_n_kv_max(struct ggml_tensor *a, int32_t n_kv_max);
+
 /* See ggml_soft_max_add_sinks(): one score a head of q, without a value. */
 GGML_API void
 ggml_flash_attn_ext_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks);
+
+/* DeepSeek's lightning indexer (V3.2), by which a token chooses the keys that
+ * it attends to: sum over heads of weight * max(0, q . k), and the mask. q F32
+ * [d, heads, tokens, p], k [d, 1, n, p], weights F32 [heads, tokens, 1, p],
+ * mask F16 [n, tokens, 1, p or a divisor of it] -> F32 [n, tokens, 1, p]. */
+GGML_API struct ggml_tensor *
+ggml_lightning_indexer(struct ggml_context *ctx, struct ggml_tensor *q,
+                       struct ggml_tensor *k, struct ggml_tensor *weights,
+                       struct ggml_tensor *mask);
+
+/* Hyper-connections (arXiv 2512.24880): h residual streams, of which a layer
+ * reads a weighted sum (pre) and to which it adds what it made (post), while
+ * they mix (comb). All F32.
+ *
+ * _comb: mixes [h (h + 2), tokens], scale [at least 3], base [h (h + 2)] ->
+ * [h to, h from, tokens]: the exponentials of mixes * scale[2] + base, elements
+ * 2 h and on, of each stream they come from over their sum, plus eps; then
+ * n_iter times those that go to a stream over their sum plus eps, and between
+ * the times those that come from one.
+ * _pre: x [n, h, tokens], weights [h, tokens] -> [n, tokens]; _gated: weights
+ * are sigmoid(gate), [n, h, tokens], and the sum is multiplied by scale.
+ * _post: x [n, tokens], residual [n, h, tokens], post [h, tokens], comb [h, h,
+ * tokens] or NULL for the identity -> [n, h, tokens]. */
+GGML_API struct ggml_tensor *
+ggml_dsv4_hc_comb(struct ggml_context *ctx, struct ggml_tensor *mixes,
+                  struct ggml_tensor *scale, struct ggml_tensor *base,
+                  float eps, int32_t n_iter);
+GGML_API struct ggml_tensor *
+ggml_dsv4_hc_pre(struct ggml_context *ctx, struct ggml_tensor *x,
+                 struct ggml_tensor *weights);
+GGML_API struct ggml_tensor *
+ggml_dsv4_hc_pre_gated(struct ggml_context *ctx, struct ggml_tensor *x,
+                       struct ggml_tensor *gate, float scale);
+GGML_API struct ggml_tensor *
+ggml_dsv4_hc_post(struct ggml_context *ctx, struct ggml_tensor *x,
+                  struct ggml_tensor *residual, struct ggml_tensor *post,
+                  struct ggml_tensor *comb);
 
 /* -- Op builders: sorting -- */
 
@@ -1902,6 +1980,18 @@ ggml_graph_dup(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
 GGML_API void
 ggml_graph_cpy(struct ggml_cgraph *src, struct ggml_cgraph *dst);
 
+/* The same, but nodes that are added are not computed
+ * (GGML_TENSOR_FLAG_COMPUTE) until one that is needs them. */
+GGML_API void
+ggml_build_forward_order(struct ggml_cgraph *cgraph,
+                         struct ggml_tensor *tensor);
+
+/* Adds all of n tensors, so that the graph is always the same, and computes
+ * tensors[idx], which it returns. */
+GGML_API struct ggml_tensor *
+ggml_build_forward_select(struct ggml_cgraph *cgraph,
+                          struct ggml_tensor **tensors, int n_tensors, int idx);
+
 /* For GGML_DEFAULT_GRAPH_SIZE nodes and as many leafs, or `size` of each.
  * `grads` leaves room for gradients. */
 GGML_API struct ggml_cgraph *
@@ -1923,7 +2013,8 @@ ggml_graph_nodes(struct ggml_cgraph *cgraph);
 GGML_API int
 ggml_graph_n_nodes(struct ggml_cgraph *cgraph);
 
-/* Appends one node and nothing else. */
+/* Appends one node and nothing else; it is computed if some
+ * ggml_build_forward_expand() has met it. */
 GGML_API void
 ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor);
 

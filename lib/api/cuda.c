@@ -125,6 +125,16 @@ api_cuda_module(const char **why)
     return module.reg;
 }
 
+void
+api_cuda_load_from(const char *folder)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s/" NAME, folder);
+
+    if (n > 0 && (size_t)n < sizeof(path) && access(path, F_OK) == 0)
+        ggml_backend_load(path);
+}
+
 const char *
 api_cuda_note(void)
 {

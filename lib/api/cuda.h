@@ -12,6 +12,10 @@
 ggml_backend_reg_t
 api_cuda_module(const char **why);
 
+/* Registers what the module finds that lies in that folder, if one does. */
+void
+api_cuda_load_from(const char *folder);
+
 /* GG_ERR_ARG: the environment says of it what cannot be meant. */
 enum gg_status
 api_cuda_check_environment(struct gg_error *err);

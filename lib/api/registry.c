@@ -16,3 +16,13 @@ api_load_modules(void)
 {
     api_cuda_module(NULL);
 }
+
+/* What was built in comes first. */
+void
+ggml_backend_load_all_from_path(const char *dir_path)
+{
+    if (!dir_path)
+        ggml_backend_load_all();
+    else if (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU))
+        api_cuda_load_from(dir_path);
+}

@@ -13,7 +13,6 @@ enum {
     FIRST = 8, /* of each have a place without memory: what was built in has */
 };
 
-/* Grows only. */
 static struct {
     pthread_mutex_t lock;
     ggml_backend_reg_t first_regs[FIRST], *regs;
@@ -110,6 +109,32 @@ ggml_backend_device_register(ggml_backend_dev_t device)
 {
     pthread_mutex_lock(&registry.lock);
     add_device(device);
+    pthread_mutex_unlock(&registry.lock);
+}
+
+/* Those that stay move up. */
+static size_t
+drop_of(ggml_backend_reg_t reg)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < registry.n_devices; i++)
+        if (ggml_backend_dev_backend_reg(registry.devices[i]) != reg)
+            registry.devices[n++] = registry.devices[i];
+    return n;
+}
+
+void
+ggml_backend_unload(ggml_backend_reg_t reg)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&registry.lock);
+    registry.n_devices = drop_of(reg);
+    for (size_t i = 0; i < registry.n_regs; i++)
+        if (registry.regs[i] != reg)
+            registry.regs[n++] = registry.regs[i];
+    registry.n_regs = n;
     pthread_mutex_unlock(&registry.lock);
 }
 

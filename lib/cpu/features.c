@@ -58,6 +58,7 @@ has_tiles(void)
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #define HAS_ARM(bit)  (getauxval(AT_HWCAP) & (bit)) != 0
 #define HAS_ARM2(bit) (getauxval(AT_HWCAP2) & (bit)) != 0
 #else
@@ -88,6 +89,34 @@ FEATURE(neon, HAS_ARM(HWCAP_ASIMD))
 FEATURE(arm_fma, HAS_ARM(HWCAP_ASIMD))
 FEATURE(dotprod, HAS_ARM(HWCAP_ASIMDDP))
 FEATURE(matmul_int8, HAS_ARM2(HWCAP2_I8MM))
+
+FEATURE(fp16_va, HAS_ARM(1u << 10)) /* ASIMDHP */
+FEATURE(sve, HAS_ARM(1u << 22))
+FEATURE(sme, HAS_ARM2(1ull << 23))
+FEATURE(sme2, HAS_ARM2(1ull << 37))
+FEATURE(riscv_v, 0)
+FEATURE(vsx, 0)
+FEATURE(vxe, 0)
+FEATURE(wasm_simd, 0)
+FEATURE(llamafile, 0)
+
+int
+ggml_cpu_get_sve_cnt(void)
+{
+#if defined(__aarch64__) && defined(__linux__)
+    const int get_length = 51, mask = 0xffff; /* PR_SVE_GET_VL */
+
+    return ggml_cpu_has_sve() ? prctl(get_length) & mask : 0;
+#else
+    return 0;
+#endif
+}
+
+int
+ggml_cpu_get_rvv_vlen(void)
+{
+    return 0;
+}
 
 bool
 cpu_has_armbf16(void)

@@ -72,12 +72,6 @@ count_others(const struct ggml_cgraph *g, struct ggml_tensor *t,
 }
 
 static bool
-launches(const struct ggml_tensor *t)
-{
-    return !tensor_is_view_op(t->op) && !ggml_is_empty(t);
-}
-
-static bool
 grow_lists(struct cuda *cuda, int n)
 {
     struct ggml_tensor **nodes;
@@ -104,7 +98,7 @@ list_nodes(struct cuda *cuda, const struct ggml_cgraph *g)
         return false;
     cuda->n_nodes = 0;
     for (int i = 0; i < g->n_nodes; i++)
-        if (launches(g->nodes[i])) {
+        if (!tensor_is_idle(g->nodes[i])) {
             cuda->uses[cuda->n_nodes] =
                 2; /* not known: every result is written */
             cuda->nodes[cuda->n_nodes++] = g->nodes[i];

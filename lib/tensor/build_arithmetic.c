@@ -52,6 +52,15 @@ ggml_add1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
     return add1(ctx, a, b, true);
 }
 
+struct ggml_tensor *
+ggml_add_cast(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b, enum ggml_type type)
+{
+    GGML_ASSERT(ggml_can_repeat(b, a));
+    return tensor_record(ggml_new_tensor(ctx, type, GGML_MAX_DIMS, a->ne),
+                         GGML_OP_ADD, a, b);
+}
+
 /* A function that is an op of its own. */
 #define MAP(name, op)                                                          \
     struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \

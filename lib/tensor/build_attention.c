@@ -190,6 +190,29 @@ ggml_rope_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
     return rope(ctx, a, b, c, &r, true);
 }
 
+struct ggml_tensor *
+ggml_rope_custom(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, int n_dims, int mode, int n_ctx_orig,
+                 float freq_base, float freq_scale, float ext_factor,
+                 float attn_factor, float beta_fast, float beta_slow)
+{
+    return ggml_rope_ext(ctx, a, b, NULL, n_dims, mode, n_ctx_orig, freq_base,
+                         freq_scale, ext_factor, attn_factor, beta_fast,
+                         beta_slow);
+}
+
+struct ggml_tensor *
+ggml_rope_custom_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                         struct ggml_tensor *b, int n_dims, int mode,
+                         int n_ctx_orig, float freq_base, float freq_scale,
+                         float ext_factor, float attn_factor, float beta_fast,
+                         float beta_slow)
+{
+    return ggml_rope_ext_inplace(ctx, a, b, NULL, n_dims, mode, n_ctx_orig,
+                                 freq_base, freq_scale, ext_factor, attn_factor,
+                                 beta_fast, beta_slow);
+}
+
 static struct ggml_tensor *
 rope_multi(struct ggml_context *ctx, struct ggml_tensor *a,
            struct ggml_tensor *pos, struct ggml_tensor *factors,

@@ -166,7 +166,8 @@ ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec)
     tensor_set_i32(a, 0, (int32_t)prec);
 }
 
-/* op_params: factor of q.k, ALiBi's greatest bias, soft cap, precision. */
+/* op_params: factor of q.k, ALiBi's greatest bias, soft cap, precision,
+ * the most keys that a row of the mask leaves. */
 struct ggml_tensor *
 ggml_flash_attn_ext(struct ggml_context *ctx, struct ggml_tensor *q,
                     struct ggml_tensor *k, struct ggml_tensor *v,
@@ -205,6 +206,13 @@ ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a)
 {
     GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT);
     return (enum ggml_prec)tensor_get_i32(a, 3);
+}
+
+void
+ggml_flash_attn_ext_set_n_kv_max(struct ggml_tensor *a, int32_t n_kv_max)
+{
+    GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT && n_kv_max >= 0);
+    tensor_set_i32(a, 4, n_kv_max);
 }
 
 void

@@ -104,22 +104,37 @@ append(struct ggml_cgraph *g, struct ggml_tensor *t)
     (leaf ? g->leafs : g->nodes)[(*n)++] = t;
 }
 
+/* t is computed, and so are its sources, which are in the graph. */
+static void
+select_node(struct ggml_tensor *t)
+{
+    if (t->op == GGML_OP_NONE)
+        return;
+    t->flags |= GGML_TENSOR_FLAG_COMPUTE;
+    for (int i = 0; i < GGML_MAX_SRC; i++)
+        if (t->src[i] && !(t->src[i]->flags & GGML_TENSOR_FLAG_COMPUTE))
+            select_node(t->src[i]);
+}
+
 /* Appends t after its sources; returns its slot. Goes as deep as the graph
  * is, which the size that the caller gave it bounds. A cast is its own
  * source. */
 static size_t
-visit(struct ggml_cgraph *g, struct ggml_tensor *t)
+visit(struct ggml_cgraph *g, struct ggml_tensor *t, bool selected)
 {
     size_t slot = tensor_set_find(&g->visited, t);
 
-    if (g->visited.keys[slot])
+    if (g->visited.keys[slot]) {
+        if (selected)
+            select_node(t);
         return slot;
+    }
     g->visited.keys[slot] = t;
     g->use_counts[slot] = 0;
     for (int i = 0; i < GGML_MAX_SRC; i++)
         if (t->src[i] && t->src[i] != t)
-            g->use_counts[visit(g, t->src[i])]++;
-    if (t->op != GGML_OP_NONE)
+            g->use_counts[visit(g, t->src[i], selected)]++;
+    if (selected && t->op != GGML_OP_NONE)
         t->flags |= GGML_TENSOR_FLAG_COMPUTE;
     append(g, t);
     return slot;
@@ -129,7 +144,23 @@ void
 ggml_build_forward_expand(struct ggml_cgraph *cgraph,
                           struct ggml_tensor *tensor)
 {
-    visit(cgraph, tensor);
+    visit(cgraph, tensor, true);
+}
+
+void
+ggml_build_forward_order(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor)
+{
+    visit(cgraph, tensor, false);
+}
+
+struct ggml_tensor *
+ggml_build_forward_select(struct ggml_cgraph *cgraph,
+                          struct ggml_tensor **tensors, int n_tensors, int idx)
+{
+    GGML_ASSERT(idx >= 0 && idx < n_tensors);
+    for (int i = 0; i < n_tensors; i++)
+        visit(cgraph, tensors[i], i == idx);
+    return tensors[idx];
 }
 
 void

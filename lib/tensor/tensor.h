@@ -51,6 +51,15 @@ tensor_is_view_op(enum ggml_op op)
            op == GGML_OP_PERMUTE || op == GGML_OP_TRANSPOSE;
 }
 
+/* True if there is nothing to compute: views, no elements, branches of a graph
+ * that were not selected. */
+static inline bool
+tensor_is_idle(const struct ggml_tensor *t)
+{
+    return tensor_is_view_op(t->op) || ggml_is_empty(t) ||
+           !(t->flags & GGML_TENSOR_FLAG_COMPUTE);
+}
+
 static inline int32_t
 tensor_get_i32(const struct ggml_tensor *t, int i)
 {

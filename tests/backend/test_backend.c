@@ -190,6 +190,15 @@ registry(void)
            !ggml_backend_reg_get_proc_address(remote_reg(), "x"),
        "what a device need not have");
     ok(!ggml_backend_load("/nonexistent/back-end.so"), "a module is missing");
+    ggml_backend_unload(remote_reg());
+    ok(ggml_backend_dev_count() == n && !ggml_backend_dev_by_name("Remote0") &&
+           !ggml_backend_reg_by_name(ggml_backend_reg_name(remote_reg())),
+       "who was unloaded is gone, with what it had");
+    ggml_backend_unload(remote_reg());
+    ggml_backend_load_all_from_path("/nonexistent");
+    ggml_backend_load_all_from_path(NULL);
+    is(ggml_backend_dev_count(), n, "a folder without modules");
+    ggml_backend_register(remote_reg());
     backend = ggml_backend_init_best();
     ok(ggml_backend_is_cpu(backend),
        "the best is the CPU where there is no GPU");

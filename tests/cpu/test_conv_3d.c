@@ -127,6 +127,7 @@ test_3d(void)
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F16, 3, 2, 2, 4 * 5);
     struct ggml_tensor *bf = test_tensor(ctx, GGML_TYPE_BF16, 3, 2, 2, 4 * 5);
+    struct ggml_tensor *shape = test_tensor(ctx, GGML_TYPE_F16, 3, 2, 2, 1);
     struct ggml_tensor *b = test_tensor(ctx, GGML_TYPE_F32, 11, 7, 5, 4 * 3);
     struct ggml_tensor *tr = ggml_permute(
         ctx, test_tensor(ctx, GGML_TYPE_F32, 5, 11, 7, 12), 2, 0, 1, 3);
@@ -136,6 +137,11 @@ test_3d(void)
         ctx,
         ggml_im2col_3d(ctx, a, b, 4, 2, 1, 2, 1, 2, 0, 1, 2, 1, GGML_TYPE_F32),
         t_im2col, 0, "im2col_3d");
+    set(shape, b, 2, 4);
+    test_op(ctx,
+            ggml_im2col_3d(ctx, shape, b, 4, 2, 1, 2, 1, 2, 0, 1, 2, 1,
+                           GGML_TYPE_F32),
+            t_im2col, 0, "im2col_3d by a kernel's shape alone");
     set(a, tr, 2, 4);
     test_op(
         ctx,

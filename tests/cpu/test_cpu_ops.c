@@ -48,6 +48,8 @@ test_binary(void)
     struct ggml_tensor *bf = test_tensor(ctx, GGML_TYPE_BF16, 37, 1, 4, 1);
     struct ggml_tensor *tr =
         ggml_transpose(ctx, test_tensor(ctx, GGML_TYPE_F32, 5, 37, 4, 2));
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_Q8_0, 64, 5, 4, 2);
+    struct ggml_tensor *row_64 = test_tensor(ctx, GGML_TYPE_F32, 64, 1, 1, 1);
     struct ggml_tensor *wide = test_tensor(ctx, GGML_TYPE_F32, 900, 33, 1, 1);
 
     test_op(ctx, ggml_add(ctx, a, b), t_add, 1e-7, "add");
@@ -58,6 +60,11 @@ test_binary(void)
     test_op(ctx, ggml_mul(ctx, tr, a), t_mul, 1e-7, "mul of a transposed");
     test_op(ctx, ggml_add(ctx, h, row), t_add, F16_BOUND, "add to F16");
     test_op(ctx, ggml_add(ctx, a, bf), t_add, 1e-7, "add BF16, repeated");
+    test_op(ctx, ggml_add(ctx, q, row_64), t_add, 0.02, "add to Q8_0");
+    test_op(ctx, ggml_add_cast(ctx, q, row_64, GGML_TYPE_F32), t_add, 1e-7,
+            "add to Q8_0, as F32");
+    test_op(ctx, ggml_add_cast(ctx, h, row, GGML_TYPE_BF16), t_add, 4e-3,
+            "add to F16, as BF16");
     test_op(ctx, ggml_mul(ctx, wide, wide), t_mul, 1e-7, "mul, many rows");
     ggml_free(ctx);
 }
@@ -824,6 +831,29 @@ test_rope_case(enum ggml_type type, int mode, int n_dims, double ext,
     ggml_free(ctx);
 }
 
+/* Names that programs may still use. */
+static void
+test_rope_custom(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 48, 3, 5, 2);
+    struct ggml_tensor *pos = indices(ctx, 5, 1, 1237, 100000), *t;
+
+    rope.n_dims = 40;
+    rope.mode = GGML_ROPE_TYPE_NEOX;
+    rope.ext = 0.5;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    t = ggml_rope_custom(ctx, a, pos, 40, rope.mode, 4096, 10000, 0.25f, 0.5f,
+                         1.25f, 32, 1);
+    test_op(ctx, t, t_rope, 1e-5, "rope_custom");
+    t = ggml_rope_custom_inplace(ctx, a, pos, 40, rope.mode, 4096, 10000, 0.25f,
+                                 0.5f, 1.25f, 32, 1);
+#pragma GCC diagnostic pop
+    ok(t->view_src == a && t->op == GGML_OP_ROPE, "and in place");
+    ggml_free(ctx);
+}
+
 /* Turns of one graph that share their angles, or must not: each in a graph of
  * its own gives the same. */
 static void
@@ -932,6 +962,7 @@ test_rope(void)
     test_yarn();
     test_rope_case(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL, 48, 0, false, 1e-3,
                    "rope of F16");
+    test_rope_custom();
     test_rope_angles();
 }
 

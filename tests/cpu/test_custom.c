@@ -169,6 +169,29 @@ test_backend(struct ggml_context *ctx)
     ggml_backend_free(cpu);
 }
 
+/* Only the branch that was selected is computed, whatever the memory of the
+ * others holds. */
+static void
+test_branches(struct ggml_context *ctx)
+{
+    struct ggml_tensor *first = ggml_sqr(ctx, counting(ctx)), *ends[3];
+    ggml_backend_t cpu = ggml_backend_cpu_init();
+    struct ggml_cgraph *g = ggml_new_graph(ctx);
+
+    for (int i = 0; i < 3; i++) {
+        ends[i] = ggml_map_custom1(ctx, first, one, 1, &tag);
+        ggml_set_f32(ends[i], -7);
+    }
+    ggml_build_forward_select(g, ends, 3, 2);
+    memset(&seen, 0, sizeof(seen));
+    ok(ggml_backend_graph_compute(cpu, g) == GGML_STATUS_SUCCESS &&
+           seen.calls == 1 && ggml_get_f32_1d(ends[0], 3) == -7 &&
+           ggml_get_f32_1d(ends[1], 3) == -7 &&
+           ggml_get_f32_1d(ends[2], 3) == ggml_get_f32_1d(first, 3),
+       "one branch of three is computed");
+    ggml_backend_free(cpu);
+}
+
 int
 main(void)
 {
@@ -177,6 +200,7 @@ main(void)
     test_maps(ctx);
     test_customs(ctx);
     test_backend(ctx);
+    test_branches(ctx);
     ggml_free(ctx);
     return tap_done();
 }

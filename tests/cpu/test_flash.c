@@ -318,6 +318,31 @@ test_blind(void)
     ggml_free(ctx);
 }
 
+/* That most keys are hidden may be said, and changes nothing. */
+static void
+test_bound(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 32, 3, 2, 1);
+    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 32, 70, 2, 1);
+    struct ggml_tensor *m = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 70, 3), *t;
+    void *first = malloc(32 * 3 * 2 * sizeof(float));
+
+    for (int i = 0; i < 210; i++)
+        ggml_set_f32_1d(m, i, i % 7 ? -INFINITY : 0);
+    t = ggml_flash_attn_ext(ctx, q, k, k, m, 1, 0, 0);
+    test_run(ctx, t, 1);
+    memcpy(first, t->data, ggml_nbytes(t));
+    ggml_flash_attn_ext_set_n_kv_max(t, 10);
+    memset(t->data, 0, ggml_nbytes(t));
+    test_run(ctx, t, 2);
+    ok(memcmp(first, t->data, ggml_nbytes(t)) == 0 &&
+           ggml_flash_attn_ext_get_prec(t) == GGML_PREC_DEFAULT,
+       "a bound on the keys that count");
+    free(first);
+    ggml_free(ctx);
+}
+
 int
 main(void)
 {
@@ -362,5 +387,6 @@ main(void)
     test_neighbours(4, 2);
     test_neighbours(6, 1);
     test_blind();
+    test_bound();
     return tap_done();
 }

@@ -161,6 +161,7 @@ own(struct ggml_tensor *t)
 #define ROW   in(c->other, n[0], 1, n[2], 1)
 BUILD(add, ggml_add(g, a, OTHER))
 BUILD(add_row, ggml_add(g, a, ROW))
+BUILD(add_cast, ggml_add_cast(g, a, in(F32, n[0], n[1], n[2], n[3]), c->other))
 BUILD(sub, ggml_sub(g, a, OTHER))
 BUILD(mul, ggml_mul(g, a, OTHER))
 BUILD(mul_row, ggml_mul(g, a, ROW))
@@ -341,6 +342,30 @@ ssm_scan(const struct op_case *c)
         in(GGML_TYPE_I32, n[3], 1, 1, 1), 1);
 }
 
+/* q [d, heads, tokens, sequences], keys of `other`. */
+static struct ggml_tensor *
+indexer(const struct op_case *c)
+{
+    const int64_t *n = c->ne;
+    struct ggml_tensor *mask = in(F16, 53, n[2], 1, 1);
+
+    ggml_set_name(mask, "mask");
+    return ggml_lightning_indexer(made.nodes, first(c),
+                                  in(c->other, n[0], 1, 53, n[3]),
+                                  in(F32, n[1], n[2], 1, n[3]), mask);
+}
+
+/* Four streams: a residual [n, 4, tokens]. */
+BUILD(hyper_comb, ggml_dsv4_hc_comb(g, a, in(F32, 3, 1, 1, 1),
+                                    in(F32, n[0], 1, 1, 1), 1e-6f, c->arg))
+BUILD(hyper_pre, ggml_dsv4_hc_pre(g, a, in(F32, n[1], n[2], 1, 1)))
+BUILD(hyper_gated,
+      ggml_dsv4_hc_pre_gated(g, a, in(F32, n[0], n[1], n[2], 1), 0.7f))
+BUILD(hyper_post,
+      ggml_dsv4_hc_post(g, in(F32, n[0], n[2], 1, 1), a,
+                        in(F32, n[1], n[2], 1, 1),
+                        c->arg ? in(F32, n[1], n[1], n[2], 1) : NULL))
+
 #define SAME  in(F32, n[0], n[1], n[2], 1)
 #define STATE in(F32, n[0] * n[0] * n[1], 2, 1, 1)
 BUILD(wkv6,
@@ -484,6 +509,8 @@ static const struct op_case fixed[] = {
     { "add", add, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
     { "add to F16", add, 0, F16, F32, { 37, 5, 4, 2 }, 0 },
     { "add a row", add_row, 0, F32, BF16, { 131, 3, 2, 2 }, 0 },
+    { "add to Q8_0", add, 0, GGML_TYPE_Q8_0, F32, { 96, 5, 4, 2 }, 0 },
+    { "add_cast", add_cast, 0, GGML_TYPE_Q4_K, BF16, { 512, 3, 2, 1 }, 0 },
     { "sub", sub, 0, F32, F16, { 37, 5, 4, 2 }, 0 },
     { "mul", mul, 0, F32, F32, { 259, 3, 1, 1 }, 0 },
     { "mul a row", mul_row, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
@@ -712,6 +739,49 @@ static const struct op_case fixed[] = {
     { "gated_linear_attn", gated_linear, 1e-11, F32, F32, { 37, 3, 10, 1 }, 0 },
     { "ssm_conv", ssm_conv, 0, F32, F32, { 12, 37, 2, 1 }, 0 },
     { "solve_tri", solve_tri, 0, F32, F32, { 9, 9, 3, 2 }, 0 },
+    { "lightning_indexer", indexer, 1e-12, F32, F16, { 72, 9, 7, 2 }, 0 },
+    { "lightning_indexer of Q8_0",
+      indexer,
+      1e-12,
+      F32,
+      GGML_TYPE_Q8_0,
+      { 64, 4, 3, 1 },
+      0 },
+    { "hyper-connections, comb",
+      hyper_comb,
+      1e-12,
+      F32,
+      F32,
+      { 24, 17, 1, 1 },
+      4 },
+    { "hyper-connections, pre",
+      hyper_pre,
+      1e-12,
+      F32,
+      F32,
+      { 291, 4, 7, 1 },
+      0 },
+    { "hyper-connections, gated",
+      hyper_gated,
+      1e-12,
+      F32,
+      F32,
+      { 291, 4, 7, 1 },
+      0 },
+    { "hyper-connections, post",
+      hyper_post,
+      1e-12,
+      F32,
+      F32,
+      { 291, 4, 7, 1 },
+      1 },
+    { "hyper-connections, post without mixing",
+      hyper_post,
+      1e-12,
+      F32,
+      F32,
+      { 291, 4, 7, 1 },
+      0 },
     { "map_custom1", map_1, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
     { "map_custom2", map_2, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
     { "map_custom3", map_3, 0, F32, F32, { 17, 3, 1, 1 }, 0 },

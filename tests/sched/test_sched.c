@@ -509,7 +509,7 @@ impossible(void)
     struct ggml_tensor *y = ggml_sqr(ctx, x);
     struct ggml_cgraph *g = ggml_new_graph_custom(ctx, 64, false);
 
-    y->op = GGML_OP_DSV4_HC_POST; /* which nobody implements */
+    y->op = GGML_OP_FLASH_ATTN_BACK; /* which nobody implements */
     ggml_build_forward_expand(g, y);
     ggml_set_abort_callback(jump);
     if (setjmp(back)) {

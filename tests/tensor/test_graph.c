@@ -103,6 +103,39 @@ special(void)
     ggml_free(ctx);
 }
 
+static bool
+selected(const struct ggml_tensor *t)
+{
+    return t->flags & GGML_TENSOR_FLAG_COMPUTE;
+}
+
+/* Branches over a common node. */
+static void
+branches(void)
+{
+    struct ggml_context *ctx = context();
+    struct ggml_tensor *x = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 4);
+    struct ggml_tensor *common = ggml_sqr(ctx, x), *end[3], *later;
+    struct ggml_cgraph *g = ggml_new_graph(ctx);
+
+    for (int i = 0; i < 3; i++)
+        end[i] = ggml_sqrt(ctx, ggml_add(ctx, common, x));
+    ok(ggml_build_forward_select(g, end, 3, 1) == end[1] && g->n_nodes == 7 &&
+           in_order(g),
+       "all branches are in the graph");
+    ok(!selected(end[0]) && !selected(end[0]->src[0]) && selected(end[1]) &&
+           selected(end[1]->src[0]) && !selected(end[2]) && selected(common),
+       "one of them is computed, with what it needs");
+    later = ggml_sqr(ctx, end[2]);
+    ggml_build_forward_order(g, later);
+    ok(g->n_nodes == 8 && !selected(later), "a node that waits for a reader");
+    ggml_build_forward_expand(g, ggml_sqr(ctx, later));
+    ok(g->n_nodes == 9 && selected(later) && selected(end[2]) &&
+           selected(end[2]->src[0]) && !selected(end[0]) && !x->flags,
+       "which comes, and what it needs is computed");
+    ggml_free(ctx);
+}
+
 /* Random sums over what is there, far deeper than wide. */
 static void
 large(void)
@@ -243,6 +276,7 @@ main(void)
     gradients();
     diamond();
     special();
+    branches();
     large();
     pictures();
     return tap_done();

@@ -45,7 +45,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
         const struct cpu_op *op = cpu_op(node);
         size_t size = 0;
 
-        if (cpu_is_idle(node))
+        if (tensor_is_idle(node))
             continue;
         GGML_ASSERT(cpu_supports(node) && "see ggml_backend_supports_op()");
         most = cpu_cost(node) > most ? cpu_cost(node) : most;
@@ -257,7 +257,7 @@ static void
 run_small(struct graph_run *run)
 {
     for (int i = run->first; i < run->end; i++)
-        if (!cpu_is_idle(run->graph->nodes[i]))
+        if (!tensor_is_idle(run->graph->nodes[i]))
             run_node(run, run->graph->nodes[i]);
 }
 
@@ -328,7 +328,7 @@ is_stopped(const struct graph_run *run, int first, int end,
            const struct ggml_cplan *plan)
 {
     for (int i = first; i < end && plan->abort_callback; i++)
-        if (!cpu_is_idle(run->graph->nodes[i]) &&
+        if (!tensor_is_idle(run->graph->nodes[i]) &&
             plan->abort_callback(plan->abort_callback_data))
             return true;
     return false;

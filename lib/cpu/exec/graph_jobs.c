@@ -25,12 +25,6 @@ struct finder {
     int first[JOB_MEMBERS]; /* the member itself, or the first of its pair */
 };
 
-bool
-cpu_is_idle(const struct ggml_tensor *node)
-{
-    return tensor_is_view_op(node->op) || ggml_is_empty(node);
-}
-
 int64_t
 cpu_cost(const struct ggml_tensor *node)
 {
@@ -257,7 +251,7 @@ add_others(struct finder *f, const struct ggml_cgraph *graph)
     for (int i = f->job->end; i < graph->n_nodes; i++) {
         struct ggml_tensor *t = graph->nodes[i];
 
-        if (cpu_is_idle(t))
+        if (tensor_is_idle(t))
             continue;
         if (!add_product(f, t) && !add_after(f, t) && !add_both(f, t))
             break;
@@ -392,7 +386,7 @@ find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
     for (int i = 0; i < graph->n_nodes; i++) {
         const struct ggml_tensor *node = graph->nodes[i];
 
-        if (cpu_is_idle(node) || cpu_cost(node) < CPU_WORTH_SHARING)
+        if (tensor_is_idle(node) || cpu_cost(node) < CPU_WORTH_SHARING)
             continue;
         if (!mem_grow(&jobs->list, &jobs->cap, (size_t)jobs->n + 1,
                       sizeof(*jobs->list)))

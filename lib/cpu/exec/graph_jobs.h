@@ -51,10 +51,6 @@ struct cpu_job {
     int first_span;     /* of what is read before and as it begins */
 };
 
-/* Nothing is computed for a node like that. */
-bool
-cpu_is_idle(const struct ggml_tensor *node);
-
 /* About how many nanoseconds one thread takes. */
 int64_t
 cpu_cost(const struct ggml_tensor *node);

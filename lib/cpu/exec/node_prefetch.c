@@ -42,7 +42,7 @@ add_node(struct cpu_jobs *jobs, int first, const struct ggml_tensor *t,
         if (good && small && s->op == GGML_OP_NONE && ggml_nbytes(s) <= MOST)
             good = add_span(jobs, first, s->data, ggml_nbytes(s));
     }
-    if (good && small && !cpu_is_idle(t) && cpu_op(t)->prefetch)
+    if (good && small && !tensor_is_idle(t) && cpu_op(t)->prefetch)
         good = add_span(jobs, first, t, 0);
     return good;
 }

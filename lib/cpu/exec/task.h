@@ -144,6 +144,12 @@ cpu_is_plain(const struct ggml_tensor *t)
 bool
 cpu_has_elements(enum ggml_type type);
 
+/* True if rows can be had as floats, or be made of floats. */
+bool
+cpu_can_load(const struct ggml_tensor *x);
+bool
+cpu_can_store(const struct ggml_tensor *x);
+
 /* n elements, `stride` bytes apart, as floats. */
 void
 cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,

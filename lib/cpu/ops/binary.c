@@ -62,7 +62,15 @@ binary_compute_part(struct ggml_tensor *dst, struct cpu_range elements,
     }
 }
 
-#define BINARY(name)                                                           \
+/* To weights that are quantised something may be added. */
+static bool
+supports_add(const struct ggml_tensor *dst)
+{
+    return cpu_can_load(dst->src[0]) && cpu_can_store(dst) &&
+           cpu_has_elements(dst->src[1]->type);
+}
+
+#define BINARY(name, can)                                                      \
     static void compute_##name(const struct cpu_task *t,                       \
                                struct ggml_tensor *dst)                        \
     {                                                                          \
@@ -75,10 +83,10 @@ binary_compute_part(struct ggml_tensor *dst, struct cpu_range elements,
     }                                                                          \
     const struct cpu_op cpu_op_##name = { .compute = compute_##name,           \
                                           .compute_part = part_##name,         \
-                                          .supports = cpu_rows_supported,      \
+                                          .supports = can,                     \
                                           .cost = cpu_cost_pass,               \
                                           .work_size = cpu_rows_work_size };
-BINARY(add)
-BINARY(sub)
-BINARY(mul)
-BINARY(div)
+BINARY(add, supports_add)
+BINARY(sub, cpu_rows_supported)
+BINARY(mul, cpu_rows_supported)
+BINARY(div, cpu_rows_supported)

@@ -125,23 +125,6 @@ copy_work_size(const struct ggml_tensor *dst, int n_threads,
 }
 
 static bool
-readable(const struct ggml_tensor *x)
-{
-    const struct ggml_type_traits *t = quant_traits(x->type);
-
-    return t && (!t->is_quantized || (t->to_float && x->nb[0] == t->type_size));
-}
-
-static bool
-writable(const struct ggml_tensor *x)
-{
-    const struct ggml_type_traits *t = quant_traits(x->type);
-
-    return t && (!t->is_quantized ||
-                 (t->from_float_ref && x->nb[0] == t->type_size));
-}
-
-static bool
 supports_copy(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
@@ -149,7 +132,7 @@ supports_copy(const struct ggml_tensor *dst)
     if (x->type == dst->type && ggml_is_contiguous(x) &&
         ggml_is_contiguous(dst))
         return true;
-    return readable(x) && writable(dst);
+    return cpu_can_load(x) && cpu_can_store(dst);
 }
 
 static int64_t

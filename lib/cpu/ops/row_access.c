@@ -70,6 +70,23 @@ cpu_has_elements(enum ggml_type type)
     return t && !t->is_quantized;
 }
 
+bool
+cpu_can_load(const struct ggml_tensor *x)
+{
+    const struct ggml_type_traits *t = quant_traits(x->type);
+
+    return t && (!t->is_quantized || (t->to_float && x->nb[0] == t->type_size));
+}
+
+bool
+cpu_can_store(const struct ggml_tensor *x)
+{
+    const struct ggml_type_traits *t = quant_traits(x->type);
+
+    return t && (!t->is_quantized ||
+                 (t->from_float_ref && x->nb[0] == t->type_size));
+}
+
 void
 cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,
            float *y)
