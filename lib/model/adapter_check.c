@@ -38,7 +38,8 @@ build_graph(struct meeting *m, const struct cache *cache)
                        .n_tokens = 1,
                        .n_outputs = 1,
                        .hidden = m->model->hp.encoder,
-                       .scales = m->scales,
+                       .end = m->model->hp.n_layer,
+                      .scales = m->scales,
                        .met = meet,
                        .met_data = m };
 

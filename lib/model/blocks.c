@@ -402,8 +402,10 @@ model_graph_decoder(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++)
         x = model_graph_block(g, i, x);
+    x = model_graph_leave(g, x);
     return finish(g, m, x);
 }
 
@@ -412,8 +414,10 @@ model_graph_parallel_decoder(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++)
         x = model_graph_parallel_block(g, i, x);
+    x = model_graph_leave(g, x);
     return finish(g, m, x);
 }
 

@@ -103,6 +103,8 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_segments = n_segments;
     g->n_tokens = n_tokens;
     g->n_outputs = n_outputs;
+    g->first = 0;
+    g->end = c->model->hp.n_layer;
     g->hidden = hidden;
     g->mtp = c->mtp;
     g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0;

@@ -2,6 +2,7 @@
 #include "model/graph.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/adapter.h"
 #include "model/arch.h"
@@ -162,9 +163,14 @@ model_graph_build(struct graph *g, size_t max_nodes)
     g->last = g->feeds ? -1 : g->model->hp.n_layer - 1 + g->mtp;
     new_inputs(g);
     new_mtp_inputs(g);
+    g->entered = g->left = NULL;
     g->result =
         g->mtp == 0 ? g->model->arch->graph(g, g->model) : model_graph_mtp(g);
-    ggml_set_name(g->result, g->hidden ? "hidden" : "logits");
+    if (g->end < g->model->hp.n_layer)
+        g->result = g->left;
+    ggml_set_name(g->result, g->result == g->left ? "activations"
+                             : g->hidden          ? "hidden"
+                                                  : "logits");
     ggml_set_output(g->result);
     ggml_build_forward_expand(g->cgraph, g->result);
     if (g->named)
@@ -195,6 +201,28 @@ model_graph_embed_by(struct graph *g, struct ggml_tensor *table)
     float scale = g->model->hp.embd_scale;
 
     return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
+}
+
+struct ggml_tensor *
+model_graph_enter(struct graph *g, struct ggml_tensor *x)
+{
+    int64_t ne[GGML_MAX_DIMS];
+
+    if (g->first == 0)
+        return x;
+    memcpy(ne, x->ne, sizeof(ne));
+    if (g->first == g->model->hp.n_layer) /* the last gave what is wanted */
+        ne[1] = g->n_outputs;
+    g->entered = ggml_new_tensor(g->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, ne);
+    ggml_set_name(g->entered, "entered");
+    ggml_set_input(g->entered);
+    return g->entered;
+}
+
+struct ggml_tensor *
+model_graph_leave(struct graph *g, struct ggml_tensor *x)
+{
+    return g->left = x;
 }
 
 struct ggml_tensor *

@@ -43,10 +43,12 @@ struct graph {
     struct graph_segment *segments;
     int32_t n_segments;
     int32_t n_tokens;
-    int32_t n_outputs; /* rows that are wanted; at least 1 */
-    bool bf16;         /* F16 weights may be rounded: GGML_PREC_BF16 */
-    bool named;        /* somebody watches: model_graph_name() */
-    bool hidden;       /* of these not the logits, but what they are made of */
+    int32_t n_outputs;  /* rows that are wanted; at least 1 */
+    int32_t first, end; /* layers that it computes, of first .. end - 1; with
+                           0 what comes before, with n_layer what follows */
+    bool bf16;          /* F16 weights may be rounded: GGML_PREC_BF16 */
+    bool named;         /* somebody watches: model_graph_name() */
+    bool hidden;        /* of these not the logits, but what they are made of */
     /* How much each of the model's adapters counts; NULL: none does. */
     const float *scales;
     /* Called with what of an adapter is looked at: a change, the embedding's
@@ -74,8 +76,13 @@ struct graph {
                                       above and then of the batch's own */
     struct ggml_tensor *mtp_of;    /* i32: rows of the batch that are kept */
     struct ggml_tensor *mtp_to;    /* i64: and where */
-    struct ggml_tensor *result;    /* output: logits, n_vocab x n_outputs, or,
-                                      if hidden, n_embd x n_outputs */
+    struct ggml_tensor *entered; /* f32: what layer `first` reads; NULL: it
+                                    follows from the ids */
+    struct ggml_tensor *left;    /* of model_graph_leave() */
+    struct ggml_tensor *result;  /* output: logits, n_vocab x n_outputs, or,
+                                    if hidden, n_embd x n_outputs; or, where
+                                    it ends before n_layer, what layer `end`
+                                    reads */
 };
 
 /* Queries, keys and values: a head's length x heads x n_tokens; k and v are
@@ -90,7 +97,8 @@ size_t
 model_graph_max_nodes(const struct model *model, int32_t n_segments);
 
 /* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
- * with room), model, cache, segments and the numbers. */
+ * with room), model, cache, segments and the numbers. Layers first == end ==
+ * n_layer are none, and what follows them. */
 void
 model_graph_build(struct graph *g, size_t max_nodes);
 
@@ -131,6 +139,16 @@ model_graph_embed(struct graph *g);
 /* The same of another table. */
 struct ggml_tensor *
 model_graph_embed_by(struct graph *g, struct ggml_tensor *table);
+
+/* What layer g->first reads: x, which families make of the embeddings, or, of
+ * later layers, an input of its shape. */
+struct ggml_tensor *
+model_graph_enter(struct graph *g, struct ggml_tensor *x);
+
+/* After the loop over the layers g->first .. g->end - 1: x, the result where
+ * these are not the last. */
+struct ggml_tensor *
+model_graph_leave(struct graph *g, struct ggml_tensor *x);
 
 /* The embeddings for each layer of its own, from the ids and from what
  * model_graph_embed() gave; n_embd_layer x n_layer x n_tokens. NULL where the

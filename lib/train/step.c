@@ -50,6 +50,7 @@ record(struct train_pass *p, int32_t length, int32_t n_rows,
                               .packing = { .n_rows = n_rows, .length = length },
                               .n_tokens = n_rows * length,
                               .n_outputs = n_rows * length,
+                              .end = p->model->hp.n_layer,
                               .named = true, /* for messages */
                               .hidden = true,
                               .scales = &always };

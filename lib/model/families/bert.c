@@ -158,7 +158,8 @@ encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
     struct ggml_tensor *cur;
 
     x = model_graph_norm(g, model_graph_add_token_type(g, x), &m->embd_norm);
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++) {
         const struct model_layer *layer = &m->layers[i];
 
         x = attend(g, i, x);
@@ -167,6 +168,7 @@ encoder_layers(struct graph *g, const struct model *m, struct ggml_tensor *x)
         x = model_graph_norm(g, cur, &layer->ffn_post_norm);
         x = model_graph_steer(g, i, x);
     }
+    x = model_graph_leave(g, x);
     return x;
 }
 

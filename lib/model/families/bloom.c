@@ -35,8 +35,10 @@ graph(struct graph *g, const struct model *m)
     struct ggml_tensor *x =
         model_graph_norm(g, model_graph_embed(g), &m->embd_norm);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++)
         x = model_graph_block(g, i, x);
+    x = model_graph_leave(g, x);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 

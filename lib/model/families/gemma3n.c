@@ -346,8 +346,10 @@ graph(struct graph *g, const struct model *m)
     struct ggml_tensor *embedded = model_graph_embed_layers(g, x);
 
     x = spread(g, x);
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++)
         x = model_graph_steer(g, i, block(g, i, x, embedded));
+    x = model_graph_leave(g, x);
     x = gather(g, x);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

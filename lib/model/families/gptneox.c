@@ -34,7 +34,8 @@ graph(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g), *a, *f;
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++) {
         const struct model_layer *layer = &m->layers[i];
 
         a = model_graph_norm(g, x, &layer->attn_norm);
@@ -46,6 +47,7 @@ graph(struct graph *g, const struct model *m)
         f = model_graph_feed_forward(g, layer, f);
         x = model_graph_steer(g, i, ggml_add(g->ctx, a, f));
     }
+    x = model_graph_leave(g, x);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 

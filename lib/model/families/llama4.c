@@ -86,7 +86,8 @@ graph(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g), *c;
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++) {
         const struct model_layer *l = &m->layers[i];
 
         c = attention(g, i, model_graph_norm(g, x, &l->attn_norm));
@@ -95,6 +96,7 @@ graph(struct graph *g, const struct model *m)
         x = model_graph_add(g, x, model_graph_mixture_or_dense(g, l, c));
         x = model_graph_steer(g, i, x);
     }
+    x = model_graph_leave(g, x);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 

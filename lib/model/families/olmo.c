@@ -44,8 +44,11 @@ graph(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
+    x = model_graph_enter(g, x);
+    (void)m;
+    for (int32_t i = g->first; i < g->end; i++)
         x = model_graph_steer(g, i, block(g, i, x));
+    x = model_graph_leave(g, x);
     return model_graph_logits(g, model_graph_norm_plain(g, x));
 }
 

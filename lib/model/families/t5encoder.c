@@ -77,7 +77,8 @@ graph(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = model_graph_embed(g), *cur;
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+    x = model_graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++) {
         const struct model_layer *l = &m->layers[i];
 
         cur = attention(g, i, x);
@@ -86,6 +87,7 @@ graph(struct graph *g, const struct model *m)
         x = ggml_add(g->ctx, x, model_graph_feed_forward(g, l, cur));
         x = model_graph_steer(g, i, x);
     }
+    x = model_graph_leave(g, x);
     return model_graph_norm(g, x, &m->output_norm);
 }
 
