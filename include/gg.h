@@ -538,7 +538,8 @@ gg_chat_reader_thinks(const struct gg_chat_reader *reader);
 
 /* ---- Model and session: token ids -> logits --------------------------- */
 
-struct gg_model;   /* weights, mapped; immutable once open */
+struct gg_model;    /* weights, mapped; immutable once open */
+struct gg_pipeline; /* processes that have a part of its layers each */
 struct gg_session; /* key/value cache and compute buffers of a model */
 
 /* What changes a model without being part of it: a LoRA adapter (Hu et al.,
@@ -591,8 +592,48 @@ struct gg_model_params {
     bool mtp;
     const char *mtp_path; /* or NULL */
 
-    uintptr_t reserved[4];
+    /* The processes that have a part of the layers each, or NULL: this one has
+     * all. All of them open the model; see gg_pipeline_join(). Neither
+     * adapters nor MTP layers go with that. */
+    struct gg_pipeline *pipeline;
+
+    uintptr_t reserved[3];
 };
+
+/* ---- a pipeline of processes
+ *
+ * Processes of an MPI job, ranks 0 to n - 1, evaluate one model: each has some
+ * of its layers, one after the other. The program on rank 0 opens the model and
+ * uses it as any other; the others serve it until it leaves. Results have the
+ * bits of one process, where all processors compute alike. */
+
+/* Takes part in the job that the program was started in by mpirun, mpiexec or
+ * srun. `module`: "openmpi", "mpich" or a path with a slash; NULL: what
+ * $GG_MPI_MODULE says, or the launcher's environment. `layers`: how many each
+ * rank has, "24,24,16,16"; NULL: by its free memory. To be called before any
+ * thread is started; once in a process. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_pipeline_join(const char *module, const char *layers,
+                 struct gg_pipeline **out, struct gg_error *err);
+
+GG_API int32_t
+gg_pipeline_rank(const struct gg_pipeline *pipeline);
+
+GG_API int32_t
+gg_pipeline_size(const struct gg_pipeline *pipeline);
+
+/* A rank other than 0 opens `path` whenever rank 0 opens its model, and
+ * evaluates its layers with n_threads threads (0: as many as there are
+ * processors, shared by the ranks of a machine), until rank 0 leaves. An error
+ * is said by rank 0, too, unless that is lost. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
+                  const struct gg_model_params *params, int32_t n_threads,
+                  struct gg_error *err);
+
+/* After all of its models; ranks end as they are told. Takes NULL. */
+GG_API void
+gg_pipeline_leave(struct gg_pipeline *pipeline);
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
  * model lives. */

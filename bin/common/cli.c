@@ -99,6 +99,13 @@ cli_error(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 }
 
 static int failure = EXIT_FAILURE;
+static void (*last)(void);
+
+void
+cli_before_end(void (*end)(void))
+{
+    last = end;
+}
 
 bool
 cli_is_failure(int status)
@@ -119,6 +126,8 @@ fail(int status)
 {
     fflush(stdout);
     cli_discard_output();
+    if (last)
+        last();
     _exit(status);
 }
 

@@ -199,6 +199,17 @@ cli_commit(void);
 void
 cli_refuse_terminal(void);
 
+/* Whether somebody sees standard output there: not where a launcher reads it,
+ * which may do so by way of a terminal. */
+bool
+cli_output_is_terminal(void);
+void
+cli_relayed_output(void); /* a launcher does */
+
+/* Called where the tool fails, before it ends. */
+void
+cli_before_end(void (*end)(void));
+
 /* Sends stdout's text on, so that whoever reads it need not wait; dies if
  * that fails, unless a caught signal came, which has ended the reader, too. */
 void

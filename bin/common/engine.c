@@ -47,6 +47,11 @@ const struct cli_option engine_rows[] = {
     { "device", 0, CLI_TEXT, "DEVICE",
       "cpu, cuda, cuda:N or auto (default)", AT(device),
       .values = "cpu|cuda|auto" },
+    { "mpi", 0, CLI_WORD, "HOW",
+      "what ranks of an MPI job do: nothing (none), or layers each",
+      AT(mpi), .values = "none|layers", .use = SANDBOX_OFF },
+    { "layers", 0, CLI_TEXT, "COUNTS",
+      "--mpi: layers of each rank, 24,24,16,16 (else by memory)", AT(layers) },
     { "gpu-layers", 0, CLI_INT, "N",
       "layers to offload to the GPU (else as many as fit)",
       AT(gpu_layers), 0, INT32_MAX, .aliases = "n-gpu-layers|ngl" },
@@ -111,19 +116,13 @@ engine_allow(const struct engine_options *o)
         sandbox_keep(SANDBOX_GPU);
 }
 
-static void
-open_model(struct engine *e, const struct engine_options *o)
+struct gg_model_params
+engine_model_params(const struct engine_options *o)
 {
-    struct adapter_options adapters = o->adapters;
-    struct progress progress;
-    struct gg_model_params params = {
-        .adapters = adapters_list(&adapters),
-        .n_adapters = adapters.n,
+    return (struct gg_model_params){
         .device = device_of(o),
         .gpu_layers = o->gpu_layers > 0 ? o->gpu_layers : 0,
         .n_ctx = o->n_ctx,
-        .progress = progress_show,
-        .progress_data = &progress,
         .no_mmap = o->no_mmap,
         .lock = o->lock,
         .rope_scaling = o->rope_scaling,
@@ -132,10 +131,23 @@ open_model(struct engine *e, const struct engine_options *o)
         .rope_n_ctx = o->rope_n_ctx,
         .mtp = o->mtp,
         .mtp_path = o->mtp_path,
+        .pipeline = o->pipeline,
     };
+}
+
+static void
+open_model(struct engine *e, const struct engine_options *o)
+{
+    struct adapter_options adapters = o->adapters;
+    struct progress progress;
+    struct gg_model_params params = engine_model_params(o);
     struct gg_error err;
     enum gg_status st;
 
+    params.adapters = adapters_list(&adapters);
+    params.n_adapters = adapters.n;
+    params.progress = progress_show;
+    params.progress_data = &progress;
     e->path = cli_model(o->model, o->quiet);
     progress_start(&progress, o->quiet);
     st = gg_model_open(e->path, &params, &e->model, &err);

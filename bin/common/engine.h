@@ -17,8 +17,11 @@ struct engine_options {
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
-    int32_t gpu_layers; /* -1: not said */
-    int bf16;           /* 1: products of F16 */
+    int32_t gpu_layers;           /* -1: not said */
+    int mpi;                      /* 1: ranks of a job have layers each, */
+    const char *layers;           /* so many; NULL: by their memory */
+    struct gg_pipeline *pipeline; /* of engine_join() */
+    int bf16;                     /* 1: products of F16 */
     bool shift, no_mmap, lock, profile, quiet, verbose;
     bool mtp;             /* the model's MTP layers are used: */
     const char *mtp_path; /* those of this file; NULL: its own */
@@ -47,6 +50,17 @@ engine_allow(const struct engine_options *o);
 /* "f16", "f32" or "q8_0". */
 const char *
 engine_cache_name(enum gg_cache_type type);
+
+/* To be called before anything is opened: with --mpi, ranks of the job but the
+ * first do not come back from it. They end when rank 0 leaves, or fails. */
+void
+engine_join(struct engine_options *o);
+void
+engine_leave(void); /* after engine_close() */
+
+/* Without adapters, and what reports progress. */
+struct gg_model_params
+engine_model_params(const struct engine_options *o);
 
 struct engine {
     struct gg_model *model;

@@ -254,10 +254,24 @@ cli_output_next(const char *path)
     cli_output(path);
 }
 
+static bool is_relayed;
+
+void
+cli_relayed_output(void)
+{
+    is_relayed = true;
+}
+
+bool
+cli_output_is_terminal(void)
+{
+    return isatty(STDOUT_FILENO) && !is_relayed;
+}
+
 void
 cli_refuse_terminal(void)
 {
-    if (isatty(STDOUT_FILENO))
+    if (cli_output_is_terminal())
         cli_misuse("standard output is a terminal, and the output is binary");
 }
 

@@ -28,7 +28,7 @@ prepare_terminal(void)
 void
 terminal_open(bool raw)
 {
-    out.is_terminal = isatty(STDOUT_FILENO);
+    out.is_terminal = cli_output_is_terminal();
     out.escapes = out.is_terminal && !raw;
     if (out.is_terminal && isatty(STDERR_FILENO))
         cli_before_messages(prepare_terminal);

@@ -39,7 +39,7 @@ ticker_start_beside(struct ticker *p, bool quiet)
 {
     struct stat st;
     bool file = fstat(STDOUT_FILENO, &st) == 0 && !S_ISFIFO(st.st_mode) &&
-                !isatty(STDOUT_FILENO);
+                !cli_output_is_terminal();
 
     ticker_start(p, quiet || !file);
 }

@@ -119,6 +119,7 @@ end(struct job *j)
 {
     output_free(j->output);
     engine_close(&j->engine);
+    engine_leave();
     imatrix_free(j->imatrix);
     if (cli_signal())
         cli_raise(cli_signal());
@@ -135,6 +136,7 @@ main(int argc, char **argv)
 
     cli_start();
     eval_parse(argc, argv, &j.o);
+    engine_join(&j.o.engine);
     begin_job(&j);
     status = modes[j.o.mode].run(&j);
     end(&j);

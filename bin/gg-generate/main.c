@@ -178,6 +178,7 @@ main(int argc, char **argv)
 
     cli_start();
     generate_parse(argc, argv, &o);
+    engine_join(&o.engine);
     mode = mode_of(&o);
     g.date = o.date;
     state_lock(&g.state, &o.state);
@@ -195,6 +196,7 @@ main(int argc, char **argv)
     sampling_clear(&o.sampling);
     engine_close(&g.engine);
     draft_model_close(&g);
+    engine_leave();
     if (cli_signal())
         cli_raise(cli_signal());
     return cli_finish(status);

@@ -6,7 +6,6 @@
 
 #include "api/cuda.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <ggml-cuda.h>
 #include <limits.h>
@@ -18,6 +17,7 @@
 
 #include "backend/impl.h"
 #include "backend/module.h"
+#include "core/beside.h"
 #include "core/escape.h"
 
 #define NAME "libggml-cuda-" PACKAGE_VERSION ".so"
@@ -63,23 +63,6 @@ api_cuda_check_environment(struct gg_error *err)
 }
 
 static bool
-path_beside_library(char *path, size_t size)
-{
-    Dl_info info;
-    const char *slash;
-    int n;
-
-    if (!dladdr(&module, &info) || !info.dli_fname)
-        return false;
-    slash = strrchr(info.dli_fname, '/');
-    if (!slash)
-        return false;
-    n = snprintf(path, size, "%.*s/" NAME, (int)(slash - info.dli_fname),
-                 info.dli_fname);
-    return n > 0 && (size_t)n < size;
-}
-
-static bool
 find_module(char *path, size_t size)
 {
     const char *given = path_of_environment();
@@ -88,7 +71,7 @@ find_module(char *path, size_t size)
         snprintf(path, size, "%s", given);
         return !is_none(given);
     }
-    return path_beside_library(path, size) && access(path, F_OK) == 0;
+    return core_path_beside_library(NAME, path, size) && access(path, F_OK) == 0;
 }
 
 static void

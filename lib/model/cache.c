@@ -54,7 +54,9 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
         bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
 
         c->layers[i].kind = is_windowed ? CACHE_WINDOW : CACHE_ALL;
-        c->layers[i].home = model_home_of(model, i, MODEL_REST);
+        c->layers[i].home = model_has_layer(model, i)
+                                ? model_home_of(model, i, MODEL_REST)
+                                : model->n_homes;
         if (model_keeps(&model->hp, i))
             c->parts[c->layers[i].kind].n_layer++;
     }
@@ -82,6 +84,8 @@ fits(const struct cache *c, const struct model *model, size_t total)
 
         size_t state = (size_t)model_state_floats(&model->hp, i) * 4;
 
+        if (!model_has_layer(model, i))
+            continue;
         if (!check_mul(state, (size_t)c->n_slots, &state) ||
             !check_add(sum, state, &sum))
             return false;
@@ -121,10 +125,14 @@ new_homes(struct cache *c, const struct model *model)
     };
     bool done = true;
 
-    c->n_homes = model->n_homes;
+    c->n_homes = model->n_homes + (model->pipeline != NULL);
     for (int i = 0; i < c->n_homes; i++) {
-        c->homes[i] = (struct cache_home){ .device = model->homes[i].device,
-                                           .ctx = ggml_init(params) };
+        bool here = i < model->n_homes;
+
+        c->homes[i] = (struct cache_home){
+            .device = here ? model->homes[i].device : NULL,
+            .ctx = ggml_init(params),
+        };
         done = done && c->homes[i].ctx;
     }
     return done;
@@ -209,7 +217,7 @@ check_allocated(struct cache *c, bool done, struct gg_error *err)
 static bool
 get_memory(struct cache *c, struct cache_home *home)
 {
-    if (!ggml_get_first_tensor(home->ctx))
+    if (!ggml_get_first_tensor(home->ctx) || !home->device)
         return true;
     home->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
         home->ctx, ggml_backend_dev_buffer_type(home->device));
@@ -261,10 +269,12 @@ model_cache_init(struct cache *cache, const struct model *model,
 static bool
 get_no_memory(struct cache *c, struct cache_home *home)
 {
-    ggml_backend_buffer_type_t buft =
-        ggml_backend_dev_buffer_type(home->device);
+    ggml_backend_buffer_type_t buft;
     struct ggml_tensor *t = ggml_get_first_tensor(home->ctx);
 
+    if (!home->device)
+        return true;
+    buft = ggml_backend_dev_buffer_type(home->device);
     home->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
     if (!home->buffer)
         return false;
@@ -398,7 +408,7 @@ copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
 {
     for (int32_t i = 0; i < cache->n_all && n > 0; i++)
         for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
-            if (cache->layers[i].t[k])
+            if (cache->layers[i].t[k] && model_cache_is_here(cache, i))
                 copy_rows(cache, cache->layers[i].t[k], to, from, n);
 }
 
@@ -500,6 +510,8 @@ model_cache_used(const struct cache *cache)
         const struct cache_part *p = &cache->parts[l->kind];
         size_t row = 0;
 
+        if (!model_cache_is_here(cache, i))
+            continue;
         for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
             row += model_cache_row_size(l->t[k]);
         for (int32_t slot = 0; slot < cache->n_slots; slot++)

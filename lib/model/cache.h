@@ -29,6 +29,12 @@ enum cache_kind {
     CACHE_KINDS,
 };
 
+/* Homes of layers: the model's, and one for those of other processes, which has
+ * no memory. */
+enum {
+    CACHE_MAX_HOMES = MODEL_MAX_HOMES + 1,
+};
+
 /* The tensors of a layer; those of one home have the layout of their kind. */
 enum cache_tensor {
     CACHE_K,
@@ -45,7 +51,7 @@ enum cache_recurrent_tensor {
 
 struct cache_layer {
     enum cache_kind kind;
-    int home; /* of the model's */
+    int home; /* of the model's, or the one behind them: elsewhere */
     /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
      * no attention or reads another's keys and values; no values where they are
      * part of the keys: of latent attention, whose rows are keys */
@@ -75,7 +81,7 @@ struct cache_recurrent {
     struct {
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
-    } homes[MODEL_MAX_HOMES]; /* of these */
+    } homes[CACHE_MAX_HOMES]; /* of these */
 };
 
 /* What MTP layers need of a slot beside their keys and values. */
@@ -123,10 +129,10 @@ struct cache {
     struct cache_layer *layers; /* n_all */
     /* Those of the model: each layer's tensors are where its weights are. */
     struct cache_home {
-        ggml_backend_dev_t device;
+        ggml_backend_dev_t device; /* NULL: there is none */
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
-    } homes[MODEL_MAX_HOMES];
+    } homes[CACHE_MAX_HOMES];
     int n_homes;
     struct ggml_context *views; /* scratch for views of rows */
     char *head;                 /* scratch for CACHE_BLOCK rows of a head */
@@ -197,6 +203,13 @@ model_cache_first(int32_t window, int32_t n);
  * model_cache_first() on: the caller writes them. */
 void
 model_cache_assume(struct cache *cache, int32_t slot, int32_t n);
+
+/* Whether the layer's tensors have memory in this process. */
+static inline bool
+model_cache_is_here(const struct cache *cache, int32_t layer)
+{
+    return cache->homes[cache->layers[layer].home].device != NULL;
+}
 
 size_t
 model_cache_size(const struct cache *cache);

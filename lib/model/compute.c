@@ -103,8 +103,9 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_segments = n_segments;
     g->n_tokens = n_tokens;
     g->n_outputs = n_outputs;
-    g->first = 0;
-    g->end = c->model->hp.n_layer;
+    g->first = c->first;
+    g->end = c->end;
+    g->leaves = c->leaves;
     g->hidden = hidden;
     g->mtp = c->mtp;
     g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0;
@@ -276,7 +277,7 @@ set_buckets(struct compute *c, struct batch *b, int32_t i)
     const int32_t *p = t ? model_batch_buckets(b, i) : NULL;
 
     if (p)
-        set(c, t, p);
+        set_if_used(c, t, p);
     return p || !t;
 }
 
@@ -291,13 +292,14 @@ set_slots(struct compute *c)
 }
 
 static bool
-set_inputs(struct compute *c, struct batch *b)
+set_inputs(struct compute *c, struct batch *b, const void *entered)
 {
     struct graph *g = &c->graph;
     bool done = true;
 
     model_stage_begin(&c->stage);
-    set(c, g->ids, b->ids);
+    set_if_used(c, g->ids, b->ids);
+    set_if_used(c, g->entered, entered);
     set_if_used(c, g->positions, b->positions);
     set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);
@@ -360,19 +362,53 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
                : st;
 }
 
+bool
+model_compute_sizes(struct compute *c, const struct cache *cache,
+                    const struct batch *b, size_t *entered, size_t *left)
+{
+    if (!prepare_batch(c, cache, b))
+        return false;
+    *entered = c->graph.entered ? ggml_nbytes(c->graph.entered) : 0;
+    *left = c->leaves ? ggml_nbytes(c->graph.result) : 0;
+    return true;
+}
+
+static enum gg_status
+compute_graph(struct compute *c, struct gg_error *err)
+{
+    return model_compute_status(
+        c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
+        err);
+}
+
+enum gg_status
+model_compute_layers(struct compute *c, const struct cache *cache,
+                     struct batch *b, const void *entered, void *left,
+                     struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
+        return error_nomem(err);
+    st = compute_graph(c, err);
+    if (st != GG_OK)
+        return st;
+    ggml_backend_tensor_get(c->graph.result, left, 0,
+                            ggml_nbytes(c->graph.result));
+    return model_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+}
+
 enum gg_status
 model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
-                  struct gg_error *err)
+                  const void *entered, struct gg_error *err)
 {
     enum gg_status st;
     void *own;
 
-    if (!prepare_batch(c, cache, b) || !set_inputs(c, b))
+    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
         return error_nomem(err);
     own = model_compute_place_logits(c, b);
-    st = model_compute_status(
-        c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
-        err);
+    st = compute_graph(c, err);
     if (own)
         c->graph.result->data = own;
     if (st == GG_OK && b->pooled) {
@@ -417,6 +453,9 @@ start_compute(struct compute *c, const struct model *model,
               int32_t max_segments, struct gg_error *err)
 {
     *c = (struct compute){ .model = model,
+                           .first = model->first,
+                           .end = model->end,
+                           .leaves = model->pipeline != NULL,
                            .max_segments = max_segments };
     if (!start_backends(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
@@ -470,6 +509,27 @@ measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
         st = error_nomem(err);
     model_compute_clear(c);
     return st;
+}
+
+enum gg_status
+model_compute_init_output(struct compute *c, const struct compute *beside,
+                          const struct cache *cache, int32_t max_tokens,
+                          struct gg_error *err)
+{
+    int32_t n_layer = beside->model->hp.n_layer;
+
+    *c = (struct compute){ .model = beside->model,
+                           .first = n_layer,
+                           .end = n_layer,
+                           .n_backends = beside->n_backends,
+                           .borrowed = true,
+                           .max_segments = beside->max_segments };
+    memcpy(c->backends, beside->backends, sizeof(c->backends));
+    c->graph.bf16 = beside->graph.bf16;
+    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+        return GG_OK;
+    model_compute_clear(c);
+    return error_nomem(err);
 }
 
 enum gg_status

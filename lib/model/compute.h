@@ -15,6 +15,8 @@
 
 struct compute {
     const struct model *model;
+    int32_t first, end; /* what its graphs compute: struct graph */
+    bool leaves;
     ggml_backend_t backends[MODEL_MAX_HOMES]; /* the homes', the CPU's last */
     int n_backends;
     bool borrowed; /* they are another's */
@@ -52,6 +54,13 @@ model_compute_init_mtp(struct compute *c, const struct compute *lender,
                        const struct cache *cache, int32_t max_tokens,
                        int32_t max_segments, struct gg_error *err);
 
+/* A second one, of what follows the last layer, beside one of the first layers:
+ * it computes with that one's back ends, which must outlive it. */
+enum gg_status
+model_compute_init_output(struct compute *c, const struct compute *beside,
+                          const struct cache *cache, int32_t max_tokens,
+                          struct gg_error *err);
+
 /* Has the back ends count in *profile, which must outlive *c. */
 void
 model_compute_profile(struct compute *c, struct backend_profile *profile);
@@ -84,11 +93,27 @@ enum gg_status
 model_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
                      struct gg_error *err);
 
-/* Evaluates the batch, and writes logits and log-probabilities where they are
- * wanted, and adds hidden vectors where those are. */
+/* Before the batch is run: bytes of what enters the first layer, 0 where that
+ * follows from the ids, and of what leaves the last, 0 where it has the output.
+ * False: no memory. */
+bool
+model_compute_sizes(struct compute *c, const struct cache *cache,
+                    const struct batch *b, size_t *entered, size_t *left);
+
+/* Evaluates layers first to end - 1 for the batch: `entered` is what enters the
+ * first of them, NULL where that follows from the ids; `left` gets what leaves
+ * the last. */
+enum gg_status
+model_compute_layers(struct compute *c, const struct cache *cache,
+                     struct batch *b, const void *entered, void *left,
+                     struct gg_error *err);
+
+/* The same with the output: evaluates the batch, and writes logits and
+ * log-probabilities where they are wanted, and adds hidden vectors where those
+ * are. */
 enum gg_status
 model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
-                  struct gg_error *err);
+                  const void *entered, struct gg_error *err);
 
 /* Bytes of the compute buffers. */
 size_t

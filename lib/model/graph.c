@@ -166,11 +166,11 @@ model_graph_build(struct graph *g, size_t max_nodes)
     g->entered = g->left = NULL;
     g->result =
         g->mtp == 0 ? g->model->arch->graph(g, g->model) : model_graph_mtp(g);
-    if (g->end < g->model->hp.n_layer)
+    if (g->leaves)
         g->result = g->left;
-    ggml_set_name(g->result, g->result == g->left ? "activations"
-                             : g->hidden          ? "hidden"
-                                                  : "logits");
+    ggml_set_name(g->result, g->leaves   ? "activations"
+                             : g->hidden ? "hidden"
+                                         : "logits");
     ggml_set_output(g->result);
     ggml_build_forward_expand(g->cgraph, g->result);
     if (g->named)
@@ -212,7 +212,7 @@ model_graph_enter(struct graph *g, struct ggml_tensor *x)
         return x;
     memcpy(ne, x->ne, sizeof(ne));
     if (g->first == g->model->hp.n_layer) /* the last gave what is wanted */
-        ne[1] = g->n_outputs;
+        ne[g->model->hp.n_altup > 0 ? 2 : 1] = g->n_outputs;
     g->entered = ggml_new_tensor(g->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, ne);
     ggml_set_name(g->entered, "entered");
     ggml_set_input(g->entered);

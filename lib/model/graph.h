@@ -44,8 +44,10 @@ struct graph {
     int32_t n_segments;
     int32_t n_tokens;
     int32_t n_outputs;  /* rows that are wanted; at least 1 */
-    int32_t first, end; /* layers that it computes, of first .. end - 1; with
-                           0 what comes before, with n_layer what follows */
+    int32_t first, end; /* layers that it computes: first .. end - 1; and, if
+                           first is 0, what comes before */
+    bool leaves;        /* not what follows the last: the result is what it
+                           reads, or the next layer */
     bool bf16;          /* F16 weights may be rounded: GGML_PREC_BF16 */
     bool named;         /* somebody watches: model_graph_name() */
     bool hidden;        /* of these not the logits, but what they are made of */
@@ -80,9 +82,8 @@ struct graph {
                                     follows from the ids */
     struct ggml_tensor *left;    /* of model_graph_leave() */
     struct ggml_tensor *result;  /* output: logits, n_vocab x n_outputs, or,
-                                    if hidden, n_embd x n_outputs; or, where
-                                    it ends before n_layer, what layer `end`
-                                    reads */
+                                    if hidden, n_embd x n_outputs; or, if it
+                                    leaves, `left` */
 };
 
 /* Queries, keys and values: a head's length x heads x n_tokens; k and v are

@@ -118,10 +118,31 @@ context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
                                                             : NULL;
 }
 
+/* Whether another process of a pipeline has it, and this one no use for it:
+ * tensors of layers, and the tables of ids. With embeddings of their own all
+ * layers need those of the ids. */
+static bool
+is_elsewhere(const struct model_loader *l, const struct gguf_tensor *t)
+{
+    const struct model *m = l->model;
+    bool used = model_has_layer(m, l->layer);
+    int32_t n_loop = m->hp.n_loop;
+
+    if (!m->pipeline)
+        return false;
+    if (!strstr(t->name, "blk."))
+        return m->first > 0 && t->ne[1] == m->hp.n_vocab &&
+               m->hp.n_embd_layer == 0;
+    for (int32_t i = l->layer; n_loop > 0 && i < m->hp.n_layer; i += n_loop)
+        used = used || model_has_layer(m, i);
+    return !used;
+}
+
 static struct ggml_tensor *
 new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
 {
-    struct ggml_context *ctx = context_for(l, t, probe);
+    struct ggml_context *ctx =
+        is_elsewhere(l, t) ? l->model->elsewhere : context_for(l, t, probe);
     struct ggml_tensor *r;
 
     if (!ctx) {
@@ -483,7 +504,7 @@ find_tied_output(struct model_loader *l)
         return NULL;
     t = gguf_tensor_named(l->gguf, embd->name);
     ctx = context_for(l, t, model_probe_mul_mat);
-    if (ctx && is_in_context(ctx, embd))
+    if (ctx && (is_in_context(ctx, embd) || is_elsewhere(l, t)))
         return embd;
     r = new_weight(l, t, model_probe_mul_mat);
     if (r)

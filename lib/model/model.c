@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "model/adapter.h"
 #include "model/head.h"
+#include "model/pipeline.h"
 #include "model/place.h"
 #include "model/probe.h"
 #include "model/rope.h"
@@ -313,6 +314,9 @@ new_contexts(struct model *m, struct ggml_init_params params)
 {
     bool done = true;
 
+    if (m->pipeline)
+        done = (m->elsewhere = ggml_init(params)) != NULL;
+
     for (int i = 0; i < m->n_homes; i++) {
         m->homes[i].ctx = ggml_init(params);
         done = done && m->homes[i].ctx;
@@ -391,6 +395,7 @@ model_on_cpu(const struct model *model, struct model **out,
     m->files = model->files;
     m->arch = model->arch;
     m->hp = model->hp;
+    m->end = m->hp.n_layer;
     m->homes[0] = (struct model_home){ .device = model->homes[0].device,
                                        .end = m->hp.n_layer + 1,
                                        .parts = MODEL_WHOLE };
@@ -447,10 +452,21 @@ model_load(const struct model_files *files, ggml_backend_dev_t device,
         st = model_mtp_use(files->mtp ? files->mtp : gguf, m, err);
     if (st == GG_OK)
         st = model_rope_override(&m->hp.rope, params, err);
+    if (m)
+        m->end = m->hp.n_layer;
+    if (st == GG_OK && params->pipeline &&
+        (m->files.n_adapters || params->mtp))
+        st = error_set(err, GG_ERR_ARG,
+                       "%s do not go with a pipeline of processes (--mpi)",
+                       params->mtp ? "MTP layers" : "adapters");
+    if (st == GG_OK && params->pipeline)
+        st = model_pipeline_divide(params->pipeline, m, err);
     if (st == GG_OK)
         st = model_offload_layers(gguf, params, m, err);
     if (st == GG_OK) {
         st = take_weights(params, m, err);
+        if (m->pipeline)
+            st = model_pipeline_agree(m->pipeline, st, err);
         if (st != GG_OK && model_can_move(m, st) &&
             load_on_cpu(&m, err) == GG_OK)
             st = GG_OK;
@@ -465,13 +481,18 @@ model_load(const struct model_files *files, ggml_backend_dev_t device,
 void
 model_free(struct model *model)
 {
+    static const struct pipeline_command closed = { .op = PIPELINE_CLOSE };
+
     if (!model)
         return;
+    if (model_pipeline_leads(model->pipeline))
+        (void)model_pipeline_tell_all(model->pipeline, &closed, NULL, NULL);
     model_adapters_free(model);
     model_free_buffers(&model->buffers);
     ggml_backend_buffer_free(model->made);
     for (int i = 0; i < model->n_homes; i++)
         ggml_free(model->homes[i].ctx);
+    ggml_free(model->elsewhere);
     ggml_free(model->made_ctx);
     mem_free(model->layers);
     mem_free(model);

@@ -240,6 +240,11 @@ struct model {
      * and has the output. They may be one. */
     struct model_home homes[MODEL_MAX_HOMES];
     int n_homes;
+    /* Layers that this process evaluates: all of them, unless several processes
+     * have a part each. Those of others have no weights here. */
+    int32_t first, end;
+    struct gg_pipeline *pipeline;   /* these processes; NULL: this one */
+    struct ggml_context *elsewhere; /* of tensors that others have */
     bool named;                     /* the device was requested by name */
     char note[256];                 /* where the layers went; or empty */
     struct model_buffers buffers;   /* of weights */
@@ -278,7 +283,7 @@ static inline bool
 model_can_move(const struct model *m, enum gg_status st)
 {
     return (st == GG_ERR_IO || st == GG_ERR_NOMEM) && m->n_homes > 1 &&
-           !m->named;
+           !m->named && !m->pipeline;
 }
 
 /* The requested one. */
@@ -300,6 +305,18 @@ model_home_of(const struct model *m, int32_t layer, enum model_part part)
                      !(m->homes[i].parts & part)))
         i--;
     return i;
+}
+
+/* Whether this process evaluates a layer; that after the last is the output.
+ * Layers that a loop repeats have the weights of its first turn. */
+static inline bool
+model_has_layer(const struct model *m, int32_t layer)
+{
+    if (!m->pipeline)
+        return true;
+    if (layer == m->hp.n_layer)
+        return m->first == 0;
+    return layer >= m->first && layer < m->end;
 }
 
 /* Layers that are not the CPU's, whole or in part. */

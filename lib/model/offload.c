@@ -112,6 +112,21 @@ count_needs(const struct gguf_context *gguf,
     return true;
 }
 
+bool
+model_offload_bytes(const struct gguf_context *gguf, const struct model *m,
+                    uint64_t *bytes)
+{
+    static const struct gg_model_params none;
+    struct needs n;
+
+    if (!count_needs(gguf, &none, m, &n))
+        return false;
+    memcpy(bytes, n.layers, (size_t)n.n * sizeof(*bytes));
+    bytes[n.n] = n.front + n.back;
+    mem_free(n.layers);
+    return true;
+}
+
 /* ---- how many fit
  * ---------------------------------------------------------------- */
 

@@ -15,4 +15,10 @@ model_offload_layers(const struct gguf_context *gguf,
                      const struct gg_model_params *params, struct model *m,
                      struct gg_error *err);
 
+/* Bytes of weights of each of the n_layer layers, and, behind them, of what is
+ * in front of them and after them. False: no memory. */
+bool
+model_offload_bytes(const struct gguf_context *gguf, const struct model *m,
+                    uint64_t *bytes);
+
 #endif

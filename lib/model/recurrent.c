@@ -86,7 +86,7 @@ model_recurrent_row_size(const struct cache *cache)
 
     for (int32_t i = 0; i < cache->n_layer; i++)
         for (int k = 0; k < CACHE_RECURRENT; k++)
-            if (cache->layers[i].states[k])
+            if (cache->layers[i].states[k] && model_cache_is_here(cache, i))
                 size += cache->layers[i].states[k]->nb[1];
     return size;
 }
@@ -101,10 +101,10 @@ model_recurrent_used(const struct cache *cache)
     return n ? n * model_recurrent_row_size(cache) : 0;
 }
 
-/* Rows of snapshots, when the first one is made: most sessions make none. */
-static bool
-new_snapshots(struct cache *c)
+bool
+model_recurrent_reserve(struct cache *cache)
 {
+    struct cache *c = cache;
     struct cache_recurrent *s = &c->recurrent;
     struct ggml_init_params params = {
         .mem_size =
@@ -124,7 +124,7 @@ new_snapshots(struct cache *c)
             new_rows(s->homes[c->layers[i].home].ctx, &s->hp[i], s->n_snapshots,
                      "snapshot", i, s->layers[i].rows);
     for (int i = 0; i < c->n_homes && done; i++)
-        if (ggml_get_first_tensor(s->homes[i].ctx))
+        if (ggml_get_first_tensor(s->homes[i].ctx) && c->homes[i].device)
             done =
                 (s->homes[i].buffer = ggml_backend_alloc_ctx_tensors_from_buft(
                      s->homes[i].ctx,
@@ -170,7 +170,7 @@ copy_rows(struct cache *c, struct place to, struct place from)
 {
     for (int32_t i = 0; i < c->n_layer; i++)
         for (int k = 0; k < CACHE_RECURRENT; k++)
-            if (c->layers[i].states[k])
+            if (c->layers[i].states[k] && model_cache_is_here(c, i))
                 copy_row(c, tensor_at(c, to, i, k), to.row,
                          tensor_at(c, from, i, k), from.row);
 }
@@ -182,7 +182,7 @@ clear_rows(struct cache *c, int32_t slot)
         for (int k = 0; k < CACHE_RECURRENT; k++) {
             struct ggml_tensor *t = c->layers[i].states[k];
 
-            if (t)
+            if (t && model_cache_is_here(c, i))
                 ggml_backend_tensor_memset(t, 0, (size_t)slot * t->nb[1],
                                            t->nb[1]);
         }
@@ -238,7 +238,7 @@ model_recurrent_keep(struct cache *cache, int32_t slot, bool brief)
     struct cache_snapshot *x;
     int32_t n = s->n_layer ? s->at[slot] : 0;
 
-    if (n <= 0 || !new_snapshots(cache))
+    if (n <= 0 || !model_recurrent_reserve(cache))
         return;
     x = find_snapshot(s, slot, n);
     if (!x || x->n != n) {

@@ -14,6 +14,10 @@
  * cleared, too. */
 bool
 model_recurrent_init(struct cache *cache, const struct model *model);
+/* Memory for the rows of snapshots. It is taken when the first is made: most
+ * sessions make none. */
+bool
+model_recurrent_reserve(struct cache *cache);
 void
 model_recurrent_clear(struct cache *cache); /* takes an empty one */
 

@@ -165,6 +165,44 @@ second_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
     return model_graph_feed_forward(g, l, x);
 }
 
+/* Whether layers from this one on read the first one's values, too. */
+static bool
+carries_values(const struct graph *g, int32_t layer)
+{
+    return g->model->hp.first_values && layer > 0 &&
+           layer < g->model->hp.n_layer;
+}
+
+/* One half of each column. */
+static struct ggml_tensor *
+half_of(struct graph *g, struct ggml_tensor *x, int which)
+{
+    int64_t n = x->ne[0] / 2;
+    struct ggml_tensor *v = ggml_view_2d(g->ctx, x, n, x->ne[1], x->nb[1],
+                                         (size_t)(which * n) * x->nb[0]);
+
+    return ggml_cont(g->ctx, v);
+}
+
+/* What passes from layer to layer, with the values behind it. */
+static struct ggml_tensor *
+enter(struct graph *g, struct ggml_tensor *x, struct ggml_tensor **v_first)
+{
+    if (!carries_values(g, g->first))
+        return model_graph_enter(g, x);
+    x = model_graph_enter(g, ggml_concat(g->ctx, x, x, 0));
+    *v_first = half_of(g, x, 1);
+    return half_of(g, x, 0);
+}
+
+static void
+leave(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *v_first)
+{
+    if (carries_values(g, g->end))
+        x = ggml_concat(g->ctx, x, v_first, 0);
+    model_graph_leave(g, x);
+}
+
 struct ggml_tensor *
 model_graph_rwkv(struct graph *g, const struct model *m)
 {
@@ -172,7 +210,8 @@ model_graph_rwkv(struct graph *g, const struct model *m)
         model_graph_norm(g, model_graph_embed(g), &m->embd_norm);
     struct ggml_tensor *y, *v_first = NULL;
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+    x = enter(g, x, &v_first);
+    for (int32_t i = g->first; i < g->end; i++) {
         const struct model_layer *l = &m->layers[i];
 
         y = model_graph_norm(g, x, &l->attn_norm);
@@ -183,5 +222,6 @@ model_graph_rwkv(struct graph *g, const struct model *m)
             x = ggml_scale(g->ctx, x, 0.5f);
         x = model_graph_steer(g, i, x);
     }
+    leave(g, x, v_first);
     return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }

@@ -9,7 +9,7 @@
 #include "model/arch.h"
 #include "model/mtp.h"
 #include "model/recurrent.h"
-#include "model/session_impl.h"
+#include "model/session_remote.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -84,6 +84,10 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
     if (st == GG_OK)
         st = ERROR_RESERVED(p, err);
+    if (st == GG_OK && p->watch && model->pipeline)
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "what ranks compute cannot be watched: --mpi does not "
+                       "go with that");
     return st == GG_OK ? check_type(&model->hp, p->cache_type, err) : st;
 }
 
@@ -106,6 +110,7 @@ set_sizes(struct gg_session *s, const struct model *model,
 {
     s->model = model;
     s->params = *p;
+    s->number = -1;
     s->type_kv = cache_types[p->cache_type];
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
@@ -142,7 +147,8 @@ take_memory(const struct gg_session *s, const struct model *model,
     if (st != GG_OK)
         return st;
     st = model_compute_init(compute, model, cache, s->n_batch, s->n_segments,
-                            threads, p->abort, p->abort_data, err);
+                            threads, model->pipeline ? NULL : p->abort,
+                            p->abort_data, err);
     *mtp = (struct compute){ 0 };
     if (st == GG_OK && model->hp.n_mtp > 0)
         st = model_compute_init_mtp(mtp, compute, cache, mtp_tokens(s),
@@ -205,6 +211,32 @@ answers(const struct model *model)
     return total > 0;
 }
 
+/* Of ranks of a pipeline, beside what all sessions have: memory for snapshots,
+ * so that no rank has one that others have not; of rank 0 more batches than
+ * there are ranks, and the output. */
+static enum gg_status
+fill_in_pipeline(struct gg_session *s, struct gg_error *err)
+{
+    struct gg_pipeline *p = s->model->pipeline;
+    enum gg_status st = GG_OK;
+
+    if (s->cache.recurrent.n_layer && !model_recurrent_reserve(&s->cache))
+        return error_nomem(err);
+    if (!model_pipeline_leads(p))
+        return GG_OK;
+    s->flying = mem_array((size_t)p->n + 1, sizeof(*s->flying));
+    if (!s->flying)
+        return error_nomem(err);
+    for (; s->n_flying < p->n + 1 && st == GG_OK; s->n_flying++)
+        if (!model_batch_init(&s->flying[s->n_flying], s->n_batch,
+                              s->n_segments, &s->model->hp))
+            st = error_nomem(err);
+    if (st == GG_OK)
+        st = model_compute_init_output(&s->output, &s->compute, &s->cache,
+                                       s->n_batch, err);
+    return model_session_begin_remote(s, st, err);
+}
+
 static enum gg_status
 fill_in(struct gg_session *s, struct gg_error *err)
 {
@@ -233,6 +265,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
     if (st != GG_OK && model_can_move(s->model, st) && !answers(s->model) &&
         model_session_move_to_cpu(s, err))
         st = GG_OK;
+    if (st == GG_OK && s->model->pipeline)
+        st = fill_in_pipeline(s, err);
     return st;
 }
 
@@ -322,8 +356,14 @@ gg_session_free(struct gg_session *session)
 {
     if (!session)
         return;
+    if (session->number >= 0)
+        model_session_end_remote(session);
+    model_compute_clear(&session->output); /* it borrows from the next */
     model_compute_clear(&session->mtp);
     model_compute_clear(&session->compute);
+    for (int32_t i = 0; i < session->n_flying; i++)
+        model_batch_clear(&session->flying[i]);
+    mem_free(session->flying);
     model_session_profile_free(session->profile);
     model_cache_clear(&session->cache);
     model_batch_clear(&session->batch);

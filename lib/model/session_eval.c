@@ -10,9 +10,11 @@
 #include "model/recurrent.h"
 #include "model/session.h"
 #include "model/session_impl.h"
+#include "model/session_remote.h"
 
 enum {
-    FEW = 17, /* ids of a chunk: one and its drafts */
+    FEW = 17,        /* ids of a chunk: one and its drafts */
+    LEAST_PART = 32, /* ids of a batch of a pipeline, if there are as many */
 };
 
 static enum gg_status
@@ -177,11 +179,10 @@ n_pools(const struct gg_chunk *c)
     return c->embed.pooling == GG_POOL_NONE ? c->n : 1;
 }
 
-/* Puts as much of the chunks with these adapters as there is room for in the
- * batch; *chunk and *done (ids of it that are evaluated) move on. */
-static void
-next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
-           const float *scales, size_t *chunk, size_t *done)
+void
+model_session_next_batch(struct gg_session *s, struct batch *b,
+                         const struct gg_chunk *chunks, size_t n_chunks,
+                         const float *scales, size_t *chunk, size_t *done)
 {
     size_t n_embd = (size_t)s->model->hp.n_embd, vectors = 0;
     int32_t taken = 1;
@@ -189,8 +190,9 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     for (size_t i = 0; i < *chunk; i++)
         vectors += n_pools(&chunks[i]);
 
-    model_batch_start(&s->batch);
-    s->batch.scales = scales;
+    model_batch_start(b);
+    b->max_tokens = s->n_part;
+    b->scales = scales;
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
 
@@ -199,7 +201,7 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
             ++*chunk;
             continue;
         }
-        taken = model_batch_add(&s->batch, &s->cache, c, *done,
+        taken = model_batch_add(b, &s->cache, c, *done,
                                 s->slots.there[c->slot] + (int32_t)*done,
                                 s->pools ? s->pools + vectors * n_embd : NULL);
         *done += (size_t)taken;
@@ -209,7 +211,7 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
             ++*chunk;
         }
     }
-    model_batch_finish(&s->batch);
+    model_batch_finish(b);
 }
 
 /* Each sequence goes on by one id, or some get more. */
@@ -226,23 +228,40 @@ run_batch(struct gg_session *s, struct gg_error *err)
     enum gg_status st;
 
     model_session_profile_start(s->profile, phase_of(&s->batch));
-    st = model_compute_run(&s->compute, &s->cache, &s->batch, err);
+    st = model_compute_run(&s->compute, &s->cache, &s->batch, NULL, err);
     model_session_profile_stop(s->profile);
     return st;
 }
 
-/* The batch has been evaluated. */
-static void
-count_evaluated(struct gg_session *s)
+void
+model_session_count(struct gg_session *s, const struct batch *b)
 {
-    const struct batch *b = &s->batch;
-
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &b->segments[i];
 
         model_recurrent_end(&s->cache, x->slot,
                             b->positions[x->first + x->n - 1] + 1);
     }
+}
+
+/* Ranks of a pipeline that have nothing to do yet, or no more, cost as much as
+ * pieces are long; pieces that are too short cost more, as each rank reads its
+ * weights once for each. An encoder's texts are not parted. */
+void
+model_session_part(struct gg_session *s, const struct gg_chunk *chunks,
+                   size_t n_chunks)
+{
+    const struct gg_pipeline *p = s->model->pipeline;
+    size_t all = 0, n = (size_t)s->n_batch;
+
+    s->n_part = s->n_batch;
+    if (!p || s->model->hp.encoder)
+        return;
+    for (size_t i = 0; i < n_chunks; i++)
+        all += chunks[i].n;
+    all = (all + (size_t)p->n - 1) / (size_t)p->n;
+    all = all < LEAST_PART ? LEAST_PART : all;
+    s->n_part = (int32_t)(all < n ? all : n);
 }
 
 /* Those with these adapters. */
@@ -253,13 +272,17 @@ run_with(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     enum gg_status st = GG_OK;
     size_t chunk = 0, done = 0;
 
+    if (s->model->pipeline)
+        return model_session_run_pipeline(s, chunks, n_chunks, scales, err);
+    model_session_part(s, chunks, n_chunks);
     while (chunk < n_chunks && st == GG_OK) {
-        next_batch(s, chunks, n_chunks, scales, &chunk, &done);
+        model_session_next_batch(s, &s->batch, chunks, n_chunks, scales, &chunk,
+                                 &done);
         if (s->batch.n_tokens == 0)
             break;
         st = run_batch(s, err);
         if (st == GG_OK)
-            count_evaluated(s);
+            model_session_count(s, &s->batch);
     }
     return st;
 }
@@ -441,6 +464,33 @@ keep_what_is_left(struct gg_session *s)
     }
 }
 
+/* What has begun goes on to its end: in a pipeline the callback is asked before
+ * that. */
+static enum gg_status
+tell_others(struct gg_session *s, const struct gg_chunk *chunks,
+            size_t n_chunks, struct gg_error *err)
+{
+    if (s->params.abort && s->params.abort(s->params.abort_data))
+        return error_set(err, GG_ERR_ABORTED, "stopped");
+    return model_session_tell_chunks(s, chunks, n_chunks, err);
+}
+
+enum gg_status
+model_session_follow(struct gg_session *s, const struct gg_chunk *chunks,
+                     size_t n_chunks, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    keep_snapshots(s, chunks, n_chunks);
+    if (!start_pools(s, chunks, n_chunks))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        st = run_chunks(s, chunks, n_chunks, err);
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        model_slots_add(&s->slots, &chunks[i]);
+    return st;
+}
+
 enum gg_status
 gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
                 size_t n_chunks, struct gg_error *err)
@@ -452,9 +502,13 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
     err = err ? err : &own;
     if (!session || (!chunks && n_chunks))
         return error_null(err);
+    if (n_chunks == 0)
+        return GG_OK;
     s->call++;
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         st = check_chunk(s, &chunks[i], err);
+    if (st == GG_OK && s->model->pipeline)
+        st = tell_others(s, chunks, n_chunks, err);
     if (st != GG_OK)
         return st;
     st = evaluate(s, chunks, n_chunks, err);

@@ -4,7 +4,7 @@
 #include "model/mtp_rows.h"
 #include "model/recurrent.h"
 #include "model/session.h"
-#include "model/session_impl.h"
+#include "model/session_remote.h"
 
 static int32_t
 min_i32(int32_t a, int32_t b)
@@ -93,6 +93,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
     if (!has_slot(session, slot) || n < 0)
         return gg_session_length(session, slot);
     model_cache_mtp_cut(&session->cache, slot, n);
+    model_session_tell_op(session, PIPELINE_TRUNCATE, slot, n, 0);
     n = model_session_kept(session, slot, n);
     model_slots_cut(&session->slots, slot, n);
     model_recurrent_cut(&session->cache, slot, session->slots.there[slot]);
@@ -104,6 +105,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
     if (!has_slot(session, to) || !has_slot(session, from) || n < 0)
         return gg_session_length(session, to);
+    model_session_tell_op(session, PIPELINE_COPY, to, from, n);
     n = model_session_kept(session, from, n);
     if (!model_slots_copy(&session->slots, to, from, n)) {
         n = 0;

@@ -22,7 +22,12 @@ struct gg_session {
     struct batch batch;
     struct compute mtp; /* of MTP layers in use; else empty */
     struct batch mtp_batch;
-    double *pools; /* n_embd sums a chunk of a call */
+    int32_t number;        /* of a pipeline's, where all have begun it; or -1 */
+    struct compute output; /* of rank 0: what follows the last layer */
+    struct batch *flying;  /* of rank 0: n_flying that are on their way */
+    int32_t n_flying;
+    int32_t n_part; /* ids of a batch of the present call at most */
+    double *pools;  /* n_embd sums a chunk of a call */
     size_t cap_pools;
     double *head; /* scratch of what follows the pooling, and a row of it */
     size_t cap_head;
@@ -35,5 +40,32 @@ struct gg_session {
  * all stays as it is. */
 bool
 model_session_move_to_cpu(struct gg_session *s, const struct gg_error *why);
+
+/* Evaluates the chunks, which are as they should be, behind what the slots
+ * hold; for ranks of a pipeline other than 0. */
+enum gg_status
+model_session_follow(struct gg_session *s, const struct gg_chunk *chunks,
+                     size_t n_chunks, struct gg_error *err);
+
+/* The chunk's slot holds its ids, and nothing else, as if they had been
+ * evaluated: the caller writes their rows. n may be 0. */
+void
+model_session_assume(struct gg_session *s, const struct gg_chunk *chunk);
+
+/* Sets s->n_part for a call with these chunks. */
+void
+model_session_part(struct gg_session *s, const struct gg_chunk *chunks,
+                   size_t n_chunks);
+
+/* Puts as much of the chunks with these adapters as there is room for in the
+ * batch; *chunk and *done (ids of it that are evaluated) move on. */
+void
+model_session_next_batch(struct gg_session *s, struct batch *b,
+                         const struct gg_chunk *chunks, size_t n_chunks,
+                         const float *scales, size_t *chunk, size_t *done);
+
+/* The batch has been evaluated, as far as the cache is concerned. */
+void
+model_session_count(struct gg_session *s, const struct batch *b);
 
 #endif

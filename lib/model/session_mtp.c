@@ -75,7 +75,7 @@ model_session_mtp_guess(struct gg_session *session,
         while (i < n_guesses && b->n_segments < b->max_segments)
             add_guess(b, &s->cache, &guesses[i++]);
         model_session_profile_start(s->profile, GG_PROFILE_DECODE);
-        st = model_compute_run(&s->mtp, &s->cache, b, err);
+        st = model_compute_run(&s->mtp, &s->cache, b, NULL, err);
         model_session_profile_stop(s->profile);
     }
     return st;

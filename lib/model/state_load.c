@@ -12,6 +12,7 @@
 #include "core/escape.h"
 #include "core/mem.h"
 #include "model/adapter.h"
+#include "model/session_remote.h"
 
 enum gg_status
 model_state_refuse(const struct opener *o, enum gg_status status,
@@ -551,9 +552,10 @@ gg_state_get(const struct gg_state_file *file)
 
 /* The rows of sequence i. */
 static void
-set_rows(const struct gg_session *s, const struct gg_state_file *f,
-         int32_t slot, int32_t layer, size_t i, struct ggml_tensor *t)
+set_rows(struct gg_session *s, const struct gg_state_file *f, int32_t slot,
+         int32_t layer, size_t i, int k)
 {
+    const struct ggml_tensor *t = s->cache.layers[layer].t[k];
     const struct gguf_tensor *from = gguf_tensor_named(f->file.gguf, t->name);
     const int64_t *before = rows_before(f, s, layer);
     const struct cache *c = &s->cache;
@@ -564,15 +566,16 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     const char *rows = (const char *)from->data + (size_t)before[i] * size;
 
     for (n -= first; n > 0; n -= CACHE_BLOCK, to += CACHE_BLOCK) {
-        model_cache_set_rows(c, t, to, n < CACHE_BLOCK ? n : CACHE_BLOCK, rows);
+        model_session_set_rows(s, layer, k, to,
+                               n < CACHE_BLOCK ? n : CACHE_BLOCK, rows);
         rows += CACHE_BLOCK * size;
     }
 }
 
 /* The recurrent states of sequence i, which holds something. */
 static void
-set_states(const struct gg_session *s, const struct gg_state_file *f,
-           int32_t slot, int32_t layer, size_t i)
+set_states(struct gg_session *s, const struct gg_state_file *f, int32_t slot,
+           int32_t layer, size_t i)
 {
     for (int k = 0; k < CACHE_RECURRENT; k++) {
         struct ggml_tensor *t = s->cache.layers[layer].states[k];
@@ -581,9 +584,9 @@ set_states(const struct gg_session *s, const struct gg_state_file *f,
         if (!t)
             continue;
         from = gguf_tensor_named(f->file.gguf, t->name)->data;
-        ggml_backend_tensor_set(
-            t, from + (size_t)f->before[STATE_RECURRENT][i] * t->nb[1],
-            (size_t)slot * t->nb[1], t->nb[1]);
+        model_session_set_state(s, layer, k, slot,
+                                from + (size_t)f->before[STATE_RECURRENT][i] *
+                                           t->nb[1]);
     }
 }
 
@@ -602,15 +605,15 @@ gg_session_load(struct gg_session *session, int32_t slot,
     chunk = (struct gg_chunk){ .slot = slot, .ids = q->ids, .n = q->n_held };
     model_slots_cut(&s->slots, slot, 0);
     model_slots_set_scales(&s->slots, slot, s->model->scales);
-    if (q->n_held == 0 || q->n_held > (size_t)s->n_ctx ||
-        !model_slots_keep(&s->slots, &chunk))
+    if (q->n_held > (size_t)s->n_ctx || !model_slots_keep(&s->slots, &chunk))
+        chunk.n = 0;
+    model_session_assume(s, &chunk);
+    if (chunk.n == 0)
         return 0;
-    model_cache_assume(&s->cache, slot, (int32_t)q->n_held);
     for (int32_t l = 0; l < s->cache.n_layer; l++) {
         for (int k = 0; k < CACHE_TENSORS && s->cache.layers[l].t[k]; k++)
-            set_rows(s, file, slot, l, i, s->cache.layers[l].t[k]);
+            set_rows(s, file, slot, l, i, k);
         set_states(s, file, slot, l, i);
     }
-    model_slots_add(&s->slots, &chunk);
     return (int32_t)q->n_held;
 }

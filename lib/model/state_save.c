@@ -9,6 +9,7 @@
 #include "model/adapter.h"
 #include "model/arch.h"
 #include "model/recurrent.h"
+#include "model/session_remote.h"
 
 struct saver {
     struct gg_session *session;
@@ -23,7 +24,7 @@ struct saver {
     int fd;
     uint8_t *buffer; /* STATE_PIECE bytes, `used` of which wait to be written */
     size_t used, n_put;
-    char *rows; /* CACHE_BLOCK of the cache */
+    char *rows; /* CACHE_BLOCK of the cache, or one state */
     struct gg_error *err;
 };
 
@@ -247,18 +248,23 @@ add_cache(struct saver *v)
     }
 }
 
-/* The largest of any layer. */
+/* The most that is copied at a time: rows of keys or values, or one of a
+ * recurrent state. */
 static size_t
-row_size(const struct cache *c)
+rows_size(const struct cache *c)
 {
-    size_t most = 0;
+    size_t most = 1;
 
-    for (int32_t i = 0; i < c->n_layer; i++)
+    for (int32_t i = 0; i < c->n_layer; i++) {
         for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
-            size_t n = model_cache_row_size(c->layers[i].t[k]);
+            size_t n = CACHE_BLOCK * model_cache_row_size(c->layers[i].t[k]);
 
             most = n > most ? n : most;
         }
+        for (int k = 0; k < CACHE_RECURRENT; k++)
+            if (c->layers[i].states[k] && c->layers[i].states[k]->nb[1] > most)
+                most = c->layers[i].states[k]->nb[1];
+    }
     return most;
 }
 
@@ -280,7 +286,7 @@ describe_state(struct saver *v)
     v->kinds = mem_array((size_t)v->session->cache.n_layer, sizeof(*v->kinds));
     v->crc = mem_array(most + 2, sizeof(*v->crc)); /* and of the gaps */
     v->buffer = mem_alloc(STATE_PIECE);
-    v->rows = mem_array(CACHE_BLOCK, row_size(&v->session->cache));
+    v->rows = mem_alloc(rows_size(&v->session->cache));
     if (!v->gguf || !v->ctx || !v->kinds || !v->crc || !v->buffer || !v->rows)
         return error_nomem(v->err);
     for (size_t i = 0; i < state->n_sequences; i++)
@@ -344,15 +350,18 @@ save_bytes(struct saver *v, const void *data, size_t size)
 
 /* Rows of a tensor of the cache, wherever it is. */
 static enum gg_status
-put_part(struct saver *v, const struct ggml_tensor *t, int64_t row, int64_t n)
+put_part(struct saver *v, int32_t layer, int k, int64_t row, int64_t n)
 {
+    const struct ggml_tensor *t = v->session->cache.layers[layer].t[k];
     enum gg_status st = GG_OK;
 
     for (; n > 0 && st == GG_OK; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
         int64_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
 
-        model_cache_get_rows(&v->session->cache, t, row, some, v->rows);
-        st = save_bytes(v, v->rows, (size_t)some * model_cache_row_size(t));
+        st = model_session_get_rows(v->session, layer, k, row, some, v->rows,
+                                    v->err);
+        if (st == GG_OK)
+            st = save_bytes(v, v->rows, (size_t)some * model_cache_row_size(t));
     }
     return st;
 }
@@ -428,7 +437,7 @@ put_forgotten(struct saver *v)
 
 /* The rows of all sequences. */
 static enum gg_status
-put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
+put_rows(struct saver *v, int32_t layer, int k)
 {
     const struct cache *c = &v->session->cache;
     enum gg_status st = next_part(v);
@@ -442,42 +451,27 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
             continue;
         row = model_cache_row(c, c->layers[layer].kind,
                               v->state->sequences[i].slot, first);
-        st = put_part(v, t, row, n - first);
+        st = put_part(v, layer, k, row, n - first);
     }
     return st;
 }
 
-/* The row of a recurrent state. */
-static enum gg_status
-put_state(struct saver *v, const struct ggml_tensor *t, int64_t row)
-{
-    enum gg_status st = GG_OK;
-
-    for (size_t at = 0, n; at < t->nb[1] && st == GG_OK; at += n) {
-        n = least(t->nb[1] - at, STATE_PIECE - v->used);
-        ggml_backend_tensor_get(t, v->buffer + v->used,
-                                (size_t)row * t->nb[1] + at, n);
-        st = took(v, n);
-    }
-    return st;
-}
-
-/* Those of all sequences. */
+/* The rows of recurrent states, one a sequence. */
 static enum gg_status
 put_states(struct saver *v, int32_t layer, enum cache_recurrent_tensor which)
 {
     enum gg_status st = next_part(v);
 
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
-        const struct ggml_tensor *t;
-        int64_t row;
-
         if (v->held[i] == 0)
             continue;
-        t = model_recurrent_find(&v->session->cache,
-                                 v->state->sequences[i].slot, v->held[i], layer,
-                                 which, &row);
-        st = put_state(v, t, row);
+        st = model_session_get_state(v->session, layer, which,
+                                     v->state->sequences[i].slot, v->held[i],
+                                     v->rows, v->err);
+        if (st == GG_OK)
+            st = save_bytes(
+                v, v->rows,
+                v->session->cache.layers[layer].states[which]->nb[1]);
     }
     return st;
 }
@@ -490,7 +484,7 @@ put_layer(struct saver *v, int32_t layer)
 
     for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
         if (l->t[k])
-            st = put_rows(v, l->t[k], layer);
+            st = put_rows(v, layer, k);
     for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++)
         if (l->states[k])
             st = put_states(v, layer, k);

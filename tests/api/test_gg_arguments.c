@@ -670,6 +670,41 @@ model_known(void)
     return !gg_model_known(NULL) && !gg_model_known("");
 }
 
+/* Without a launcher, or anything to join. */
+static bool
+pipeline_join(void)
+{
+    struct gg_pipeline *p = NULL;
+
+    return refused(gg_pipeline_join(NULL, NULL, NULL, &err)) &&
+           refused(gg_pipeline_join(NULL, NULL, &p, &err)) && !p;
+}
+
+static bool
+pipeline_rank(void)
+{
+    return gg_pipeline_rank(NULL) == 0;
+}
+
+static bool
+pipeline_size(void)
+{
+    return gg_pipeline_size(NULL) == 1;
+}
+
+static bool
+pipeline_serve(void)
+{
+    return refused(gg_pipeline_serve(NULL, NULL, NULL, 0, &err));
+}
+
+static bool
+pipeline_leave(void)
+{
+    gg_pipeline_leave(NULL);
+    return true;
+}
+
 static bool
 model_window_of(void)
 {
@@ -1469,6 +1504,11 @@ static const struct {
     { "gg_chat_reader_free", chat_reader_free },
     { "gg_chat_reader_thinks", chat_reader_thinks },
     { "gg_model_open", model_open },
+    { "gg_pipeline_join", pipeline_join },
+    { "gg_pipeline_rank", pipeline_rank },
+    { "gg_pipeline_size", pipeline_size },
+    { "gg_pipeline_serve", pipeline_serve },
+    { "gg_pipeline_leave", pipeline_leave },
     { "gg_model_free", model_free },
     { "gg_model_note", model_note },
     { "gg_model_device", model_device },

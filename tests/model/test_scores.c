@@ -260,7 +260,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
         model_batch_start(&b);
         done = model_batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
         model_batch_finish(&b);
-        done = done && model_compute_run(c, cache, &b, &err) == GG_OK;
+        done = done && model_compute_run(c, cache, &b, NULL, &err) == GG_OK;
     }
     model_batch_clear(&b);
     return done;

@@ -28,6 +28,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rwkv(keys, hp, 2);
+    hp->first_values = true;
 }
 
 static void
@@ -35,6 +36,7 @@ arwkv_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rwkv(keys, hp, 1);
+    hp->first_values = true;
 }
 
 /* The first layer has nothing to mix its values with. */

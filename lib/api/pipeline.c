@@ -1,0 +1,109 @@
+/* pipeline.c - the processes of an MPI job evaluate one model */
+#include "api/model.h"
+#include "model/pipeline.h"
+#include "mpi/load.h"
+
+static struct gg_pipeline *joined;
+
+enum gg_status
+gg_pipeline_join(const char *module, const char *layers,
+                 struct gg_pipeline **out, struct gg_error *err)
+{
+    struct model_transport *t;
+    enum gg_status st;
+
+    if (!out)
+        return error_null(err);
+    if (joined)
+        return error_set(err, GG_ERR_ARG, "this process has joined already");
+    st = mpi_join(module, &t, err);
+    if (st == GG_OK)
+        st = model_pipeline_new(t, layers, &joined, err);
+    if (st == GG_OK)
+        *out = joined;
+    return st;
+}
+
+int32_t
+gg_pipeline_rank(const struct gg_pipeline *pipeline)
+{
+    return pipeline ? pipeline->transport->rank : 0;
+}
+
+int32_t
+gg_pipeline_size(const struct gg_pipeline *pipeline)
+{
+    return pipeline ? pipeline->n : 1;
+}
+
+static void
+close_too(struct gg_model **model)
+{
+    gg_model_free(*model);
+    *model = NULL;
+}
+
+/* Rank 0 opens its model, and this rank its own: whatever becomes of it, rank 0
+ * knows, and says it. */
+static void
+open_too(struct gg_pipeline *p, const char *path,
+         const struct gg_model_params *params, struct gg_model **model)
+{
+    struct gg_model_params own = *params;
+    struct gg_error e;
+    enum gg_status st;
+
+    close_too(model);
+    own.pipeline = p;
+    p->opening = true;
+    st = gg_model_open(path, &own, model, &e);
+    if (st != GG_OK && p->opening)
+        (void)model_pipeline_agree(p, st, &e);
+}
+
+enum gg_status
+gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
+                  const struct gg_model_params *params, int32_t n_threads,
+                  struct gg_error *err)
+{
+    struct gg_pipeline *p = pipeline;
+    struct gg_model *model = NULL;
+    struct pipeline_command c = { 0 };
+    const char *bytes;
+    enum gg_status st = GG_OK;
+
+    if (!p || !path || !params)
+        return error_null(err);
+    while (st == GG_OK && c.op != PIPELINE_LEAVE) {
+        st = model_pipeline_next(p, &c, &bytes, err);
+        if (st != GG_OK || c.op == PIPELINE_LEAVE)
+            continue;
+        if (c.op == PIPELINE_OPEN)
+            open_too(p, path, params, &model);
+        else if (c.op == PIPELINE_CLOSE)
+            close_too(&model);
+        else if (model)
+            st = model_pipeline_do(p, model->model, n_threads, &c, bytes, err);
+        else
+            st = error_set(err, GG_ERR_IO, "there is no model");
+    }
+    model_pipeline_end_sessions(p);
+    close_too(&model);
+    return st;
+}
+
+void
+gg_pipeline_leave(struct gg_pipeline *pipeline)
+{
+    struct pipeline_command c = { .op = PIPELINE_LEAVE };
+    struct model_transport *t;
+
+    if (!pipeline)
+        return;
+    t = pipeline->transport;
+    if (model_pipeline_leads(pipeline))
+        (void)model_pipeline_tell_all(pipeline, &c, NULL, NULL);
+    t->leave(t, pipeline->failed || pipeline->broken);
+    model_pipeline_free(pipeline);
+    joined = NULL;
+}

@@ -1,0 +1,285 @@
+/* pipeline.c - what the processes of a pipeline say to each other */
+#include "model/pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+/* In front of what leaves a rank's layers. */
+struct verdict {
+    int32_t status; /* enum gg_status */
+    char text[400];
+};
+
+enum {
+    MAX_COMMAND = 1 << 30, /* bytes that follow one */
+};
+
+/* ---- bytes -------------------------------------------------------------- */
+
+/* The first failure sticks. */
+static enum gg_status
+fail(struct gg_pipeline *p, struct gg_error *err)
+{
+    if (!p->failed)
+        snprintf(p->why, sizeof(p->why), "MPI: %s", p->transport->error);
+    p->failed = true;
+    return error_set(err, GG_ERR_IO, "%s", p->why);
+}
+
+static enum gg_status
+send_bytes(struct gg_pipeline *p, int32_t to, enum transport_tag tag,
+           const void *bytes, size_t n, struct gg_error *err)
+{
+    struct model_transport *t = p->transport;
+
+    return !p->failed && t->send(t, to, tag, bytes, n) ? GG_OK : fail(p, err);
+}
+
+static enum gg_status
+receive_bytes(struct gg_pipeline *p, int32_t from, enum transport_tag tag,
+              void *bytes, size_t n, struct gg_error *err)
+{
+    struct model_transport *t = p->transport;
+
+    return !p->failed && t->receive(t, from, tag, bytes, n) ? GG_OK
+                                                            : fail(p, err);
+}
+
+/* ---- commands ----------------------------------------------------------- */
+
+enum gg_status
+model_pipeline_tell(struct gg_pipeline *p, int32_t rank,
+                    const struct pipeline_command *c, const void *bytes,
+                    struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (p->broken && c->op != PIPELINE_LEAVE)
+        return error_set(err, GG_ERR_IO, "%s", p->why);
+    st = send_bytes(p, rank, TRANSPORT_COMMAND, c, sizeof(*c), err);
+    if (st == GG_OK && c->size)
+        st =
+            send_bytes(p, rank, TRANSPORT_COMMAND, bytes, (size_t)c->size, err);
+    return st;
+}
+
+enum gg_status
+model_pipeline_tell_all(struct gg_pipeline *p, const struct pipeline_command *c,
+                        const void *bytes, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (int32_t i = 1; i < p->n && st == GG_OK; i++)
+        st = model_pipeline_tell(p, i, c, bytes, err);
+    return st;
+}
+
+enum gg_status
+model_pipeline_reply(struct gg_pipeline *p, int32_t rank, void *bytes, size_t n,
+                     struct gg_error *err)
+{
+    return receive_bytes(p, rank, TRANSPORT_REPLY, bytes, n, err);
+}
+
+enum gg_status
+model_pipeline_answer(struct gg_pipeline *p, const void *bytes, size_t n,
+                      struct gg_error *err)
+{
+    return send_bytes(p, 0, TRANSPORT_REPLY, bytes, n, err);
+}
+
+enum gg_status
+model_pipeline_next(struct gg_pipeline *p, struct pipeline_command *c,
+                    const char **bytes, struct gg_error *err)
+{
+    enum gg_status st =
+        receive_bytes(p, 0, TRANSPORT_COMMAND, c, sizeof(*c), err);
+
+    if (st == GG_OK && c->size > MAX_COMMAND)
+        return error_set(err, GG_ERR_FORMAT, "a command of rank 0 is damaged");
+    if (st == GG_OK && c->size &&
+        !mem_grow(&p->command, &p->cap_command, (size_t)c->size, 1))
+        return error_nomem(err);
+    if (st == GG_OK && c->size)
+        st = receive_bytes(p, 0, TRANSPORT_COMMAND, p->command, (size_t)c->size,
+                           err);
+    *bytes = p->command;
+    return st;
+}
+
+/* ---- what leaves a rank's layers ----------------------------------------- */
+
+static void
+set_verdict(struct verdict *v, enum gg_status st, const struct gg_error *err)
+{
+    *v = (struct verdict){ .status = (int32_t)st };
+    if (st != GG_OK && err)
+        snprintf(v->text, sizeof(v->text), "%.399s", err->message);
+}
+
+enum gg_status
+model_pipeline_pass(struct gg_pipeline *p, enum gg_status st, const void *bytes,
+                    size_t n, struct gg_error *err)
+{
+    int32_t to = (p->transport->rank + 1) % p->n;
+    struct verdict v;
+    enum gg_status sent;
+
+    set_verdict(&v, st, err);
+    sent = send_bytes(p, to, TRANSPORT_LAYER, &v, sizeof(v), err);
+    if (sent == GG_OK && st == GG_OK)
+        sent = send_bytes(p, to, TRANSPORT_LAYER, bytes, n, err);
+    return st == GG_OK ? sent : st;
+}
+
+void
+model_pipeline_break(struct gg_pipeline *p, const struct gg_error *why)
+{
+    if (!p->broken && !p->failed)
+        snprintf(p->why, sizeof(p->why), "%.399s", why->message);
+    p->broken = true;
+}
+
+enum gg_status
+model_pipeline_take(struct gg_pipeline *p, void *bytes, size_t n,
+                    struct gg_error *err)
+{
+    int32_t from = (p->transport->rank + p->n - 1) % p->n;
+    struct verdict v;
+    enum gg_status st =
+        receive_bytes(p, from, TRANSPORT_LAYER, &v, sizeof(v), err);
+
+    if (st != GG_OK)
+        return st;
+    v.text[sizeof(v.text) - 1] = '\0';
+    if (v.status != GG_OK)
+        return error_set(err, (enum gg_status)v.status, "%s", v.text);
+    return receive_bytes(p, from, TRANSPORT_LAYER, bytes, n, err);
+}
+
+/* ---- all of one mind ----------------------------------------------------- */
+
+/* Rank 0 hears all others, and says what the first of them says that failed. */
+static enum gg_status
+hear_all(struct gg_pipeline *p, struct verdict *v, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (int32_t i = 1; i < p->n && st == GG_OK; i++) {
+        struct verdict one;
+
+        st = model_pipeline_reply(p, i, &one, sizeof(one), err);
+        if (st != GG_OK || one.status == GG_OK || v->status != GG_OK)
+            continue;
+        *v = one;
+        one.text[sizeof(one.text) - 1] = '\0';
+        snprintf(v->text, sizeof(v->text), "rank %d: %.380s", (int)i, one.text);
+    }
+    for (int32_t i = 1; i < p->n && st == GG_OK; i++)
+        st = send_bytes(p, i, TRANSPORT_COMMAND, v, sizeof(*v), err);
+    return st;
+}
+
+enum gg_status
+model_pipeline_agree(struct gg_pipeline *p, enum gg_status st,
+                     struct gg_error *err)
+{
+    struct verdict v;
+    enum gg_status heard;
+
+    set_verdict(&v, st, err);
+    if (p->transport->rank == 0) {
+        heard = hear_all(p, &v, err);
+    } else {
+        heard = model_pipeline_answer(p, &v, sizeof(v), err);
+        if (heard == GG_OK)
+            heard = receive_bytes(p, 0, TRANSPORT_COMMAND, &v, sizeof(v), err);
+    }
+    if (heard != GG_OK || v.status == GG_OK)
+        return heard;
+    v.text[sizeof(v.text) - 1] = '\0';
+    return error_set(err, (enum gg_status)v.status, "%s", v.text);
+}
+
+/* ---- birth and death ----------------------------------------------------- */
+
+static enum gg_status
+bad_layers(const char *list, int32_t n, struct gg_error *err)
+{
+    return error_set(err, GG_ERR_ARG,
+                     "--layers '%.64s' is not a number of layers for each of "
+                     "%d ranks, with commas",
+                     list, (int)n);
+}
+
+/* "24,24,16,16" */
+static enum gg_status
+read_layers(struct gg_pipeline *p, const char *list, struct gg_error *err)
+{
+    const char *s = list;
+
+    p->layers = mem_array((size_t)p->n, sizeof(*p->layers));
+    if (!p->layers)
+        return error_nomem(err);
+    for (int32_t i = 0; i < p->n; i++) {
+        int32_t v = 0;
+
+        for (; *s >= '0' && *s <= '9' && v < 1 << 20; s++)
+            v = 10 * v + (*s - '0');
+        if (v == 0 || *s != (i < p->n - 1 ? ',' : '\0'))
+            return bad_layers(list, p->n, err);
+        p->layers[i] = v;
+        s++;
+    }
+    return GG_OK;
+}
+
+enum gg_status
+model_pipeline_new(struct model_transport *transport, const char *layers,
+                   struct gg_pipeline **out, struct gg_error *err)
+{
+    struct gg_pipeline *p = mem_zalloc(sizeof(*p));
+    enum gg_status st = GG_OK;
+
+    if (!p)
+        return error_nomem(err);
+    p->transport = transport;
+    p->n = transport->size;
+    p->end = mem_array((size_t)p->n, sizeof(*p->end));
+    if (!p->end)
+        st = error_nomem(err);
+    else if (p->n > PIPELINE_MAX_RANKS)
+        st = error_set(err, GG_ERR_ARG, "%d ranks are more than %d", (int)p->n,
+                       PIPELINE_MAX_RANKS);
+    else if (layers)
+        st = read_layers(p, layers, err);
+    if (st == GG_OK)
+        *out = p;
+    else
+        model_pipeline_free(p);
+    return st;
+}
+
+void
+model_pipeline_free(struct gg_pipeline *p)
+{
+    if (!p)
+        return;
+    mem_free(p->layers);
+    mem_free(p->end);
+    mem_free(p->command);
+    mem_free(p->buffer);
+    mem_free(p);
+}
+
+int32_t
+model_pipeline_rank_of(const struct gg_pipeline *p, int32_t layer)
+{
+    int32_t i = 0;
+
+    while (i < p->n - 1 && layer >= p->end[i])
+        i++;
+    return i;
+}

@@ -1,0 +1,152 @@
+/* pipeline.h - processes that evaluate some layers each of one model
+ *
+ * Rank 0 has the first layers and, when what leaves the last rank's has come
+ * back to it, the output: so it alone reads ids and finds logits, scores and
+ * embeddings. It tells the other ranks what to do in commands; each does what a
+ * session of one process does, in the same order, but for the layers of others,
+ * and so knows without being told how many ids a slot holds, where its rows lie
+ * and what a batch is.
+ *
+ * An evaluation that fails in one rank ends the pipeline: its batches are on
+ * their way in all others. */
+#ifndef MODEL_PIPELINE_H
+#define MODEL_PIPELINE_H
+
+#include "core/error.h"
+#include "model/model.h"
+#include "model/transport.h"
+
+enum pipeline_op {
+    PIPELINE_OPEN,     /* a model */
+    PIPELINE_DIVIDE,   /* which rank has which layers */
+    PIPELINE_CLOSE,    /* that model */
+    PIPELINE_SESSION,  /* begin one; struct gg_session_params */
+    PIPELINE_END,      /* of a session */
+    PIPELINE_EVAL,     /* chunks: session_remote.c */
+    PIPELINE_TRUNCATE, /* slot, n */
+    PIPELINE_COPY,     /* to, from, n */
+    PIPELINE_LOAD,     /* slot, n, ids: the slot's rows are about to come */
+    PIPELINE_GET,      /* struct pipeline_rows; replies with their bytes */
+    PIPELINE_SET,      /* the same, and their bytes */
+    PIPELINE_LEAVE,
+};
+
+struct pipeline_command {
+    int32_t op;      /* enum pipeline_op */
+    int32_t session; /* by number */
+    int64_t args[6];
+    uint64_t size; /* bytes that follow */
+};
+
+enum {
+    PIPELINE_MAX_RANKS = 256,
+    PIPELINE_MAX_SESSIONS = 16,
+};
+
+struct gg_session;
+
+struct gg_pipeline {
+    struct model_transport *transport;
+    int32_t n;       /* ranks */
+    int32_t *layers; /* n, of each rank; NULL: by free memory */
+    int32_t *end;    /* n: the layer after a rank's last */
+    bool opening;    /* of other ranks: rank 0 waits to hear of the file */
+    bool failed;     /* nothing more can be done */
+    bool broken;     /* of rank 0: an evaluation has failed */
+    char why[400];   /* since this */
+    char *command;   /* bytes that came with one */
+    size_t cap_command;
+    char *buffer; /* of what enters and leaves layers */
+    size_t cap_buffer;
+    struct gg_session *sessions[PIPELINE_MAX_SESSIONS]; /* by number */
+};
+
+/* Of n processes; takes the transport. `layers` as of gg_pipeline_join(). */
+enum gg_status
+model_pipeline_new(struct model_transport *transport, const char *layers,
+                   struct gg_pipeline **out, struct gg_error *err);
+void
+model_pipeline_free(struct gg_pipeline *p); /* takes NULL */
+
+/* The rank that evaluates a layer. */
+int32_t
+model_pipeline_rank_of(const struct gg_pipeline *p, int32_t layer);
+
+/* This process is rank 0, which alone gives commands. */
+static inline bool
+model_pipeline_leads(const struct gg_pipeline *p)
+{
+    return p && p->transport->rank == 0;
+}
+
+/* Sets m->pipeline, m->first and m->end, by all ranks together, if all have the
+ * same file and the same build. */
+enum gg_status
+model_pipeline_divide(struct gg_pipeline *p, struct model *m,
+                      struct gg_error *err);
+
+/* `st` is what became of this rank's model, with a sentence in err. Returns
+ * that of the first rank where it failed, in all of them. */
+enum gg_status
+model_pipeline_agree(struct gg_pipeline *p, enum gg_status st,
+                     struct gg_error *err);
+
+/* ---- rank 0's commands -------------------------------------------------- */
+
+/* To one rank, or all others. Bytes of c->size are sent with it. */
+enum gg_status
+model_pipeline_tell(struct gg_pipeline *p, int32_t rank,
+                    const struct pipeline_command *c, const void *bytes,
+                    struct gg_error *err);
+enum gg_status
+model_pipeline_tell_all(struct gg_pipeline *p, const struct pipeline_command *c,
+                        const void *bytes, struct gg_error *err);
+
+/* The bytes that a rank replies with. */
+enum gg_status
+model_pipeline_reply(struct gg_pipeline *p, int32_t rank, void *bytes, size_t n,
+                     struct gg_error *err);
+
+/* ---- what goes from rank to rank ---------------------------------------- */
+
+/* The last rank's goes to rank 0. A status other than GG_OK goes in the place
+ * of bytes, with its sentence. */
+enum gg_status
+model_pipeline_pass(struct gg_pipeline *p, enum gg_status st, const void *bytes,
+                    size_t n, struct gg_error *err);
+
+/* Rank 0 gives no more commands but to leave. */
+void
+model_pipeline_break(struct gg_pipeline *p, const struct gg_error *why);
+
+/* Waits for n bytes of the rank before (of rank 0: the last), or for why there
+ * are none. */
+enum gg_status
+model_pipeline_take(struct gg_pipeline *p, void *bytes, size_t n,
+                    struct gg_error *err);
+
+/* ---- other ranks -------------------------------------------------------- */
+
+/* Waits for a command, whose bytes *bytes gets: they live until the next call.
+ */
+enum gg_status
+model_pipeline_next(struct gg_pipeline *p, struct pipeline_command *c,
+                    const char **bytes, struct gg_error *err);
+
+/* The reply to a command. */
+enum gg_status
+model_pipeline_answer(struct gg_pipeline *p, const void *bytes, size_t n,
+                      struct gg_error *err);
+
+/* Does what a command other than OPEN, CLOSE and LEAVE says. n_threads: of
+ * sessions that it begins. */
+enum gg_status
+model_pipeline_do(struct gg_pipeline *p, const struct model *m,
+                  int32_t n_threads, const struct pipeline_command *c,
+                  const char *bytes, struct gg_error *err);
+
+/* Sessions that rank 0 has not ended. */
+void
+model_pipeline_end_sessions(struct gg_pipeline *p);
+
+#endif

@@ -1,0 +1,254 @@
+/* pipeline_divide.c - which rank of a pipeline evaluates which layers
+ *
+ * All ranks say what they have opened, and rank 0 what becomes of it. */
+#include <config.h>
+
+#include "model/pipeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "model/offload.h"
+
+/* What a rank has opened. */
+struct hello {
+    char version[32]; /* of this library */
+    uint64_t fingerprint;
+    uint64_t available; /* bytes of memory for its layers */
+};
+
+/* Whom the layers go to. */
+struct division {
+    int32_t end[PIPELINE_MAX_RANKS];
+};
+
+static struct hello
+hello_of(const struct gg_pipeline *p, const struct model *m)
+{
+    size_t available, total;
+    struct hello h = { .fingerprint = gguf_fingerprint(m->file->gguf) };
+
+    ggml_backend_dev_memory(model_device(m), &available, &total);
+    h.available = available / (size_t)p->transport->n_local;
+    snprintf(h.version, sizeof(h.version), "%s", PACKAGE_VERSION);
+    return h;
+}
+
+static enum gg_status
+compare(const struct hello *own, struct hello *other, int32_t rank,
+        struct gg_error *err)
+{
+    other->version[sizeof(other->version) - 1] = '\0';
+    if (strcmp(own->version, other->version))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "rank %d is of another build: version %s, and rank 0 "
+                         "is of version %s",
+                         (int)rank, other->version, own->version);
+    if (own->fingerprint != other->fingerprint)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "rank %d has another model in the file of that name: "
+                         "fingerprint %016" PRIx64 ", and rank 0 has "
+                         "%016" PRIx64,
+                         (int)rank, other->fingerprint, own->fingerprint);
+    return GG_OK;
+}
+
+/* Whether a rank may begin with this layer: none from it on reads keys and
+ * values of one before it. */
+static bool
+may_cut(const struct model *m, int32_t layer)
+{
+    bool may = true;
+
+    for (int32_t i = layer; i < m->hp.n_layer; i++)
+        may = may && m->hp.layers[i].kv_layer >= layer;
+    return may;
+}
+
+static enum gg_status
+take_list(struct gg_pipeline *p, const struct model *m, struct gg_error *err)
+{
+    int32_t end = 0;
+
+    for (int32_t i = 0; i < p->n; i++) {
+        end += p->layers[i];
+        p->end[i] = end;
+        if (end < m->hp.n_layer && !may_cut(m, end))
+            return error_set(err, GG_ERR_ARG,
+                             "--layers: a rank cannot begin with layer %d: it, "
+                             "or one behind it, reads keys of an earlier layer",
+                             (int)end);
+    }
+    if (end == m->hp.n_layer)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG,
+                     "--layers are %d together, and the model has %d", (int)end,
+                     (int)m->hp.n_layer);
+}
+
+static enum gg_status
+too_many(const struct gg_pipeline *p, int32_t parts, struct gg_error *err)
+{
+    return error_set(err, GG_ERR_ARG,
+                     "%d ranks are more than the model has layers that a rank "
+                     "can begin with: %d",
+                     (int)p->n, (int)parts);
+}
+
+/* Cuts after layer `from`. */
+static int32_t
+count_cuts(const struct model *m, int32_t from)
+{
+    int32_t n = 0;
+
+    for (int32_t i = from + 1; i < m->hp.n_layer; i++)
+        n += may_cut(m, i);
+    return n;
+}
+
+/* The cut after `from`, with `needed` more after it, where `had`, the bytes in
+ * front of layer `from`, comes nearest to `want`. */
+static int32_t
+nearest_cut(const struct model *m, const uint64_t *bytes, int32_t from,
+            int32_t needed, double had, double want)
+{
+    int32_t best = from + 1;
+    double least = INFINITY;
+
+    for (int32_t i = from + 1; i < m->hp.n_layer; i++) {
+        had += (double)bytes[i - 1];
+        if (may_cut(m, i) && count_cuts(m, i) >= needed &&
+            fabs(had - want) < least) {
+            least = fabs(had - want);
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Each gets as much of all bytes as it has of all memory, and at least a layer.
+ * bytes: of each layer, and of the output, which is rank 0's. */
+static enum gg_status
+by_memory(struct gg_pipeline *p, const struct model *m, const uint64_t *bytes,
+          const uint64_t *available, struct gg_error *err)
+{
+    int32_t n = m->hp.n_layer, from = 0, cuts = count_cuts(m, 0);
+    double memory = 0, share = 0, had = (double)bytes[n], all = had;
+
+    if (p->n > cuts + 1)
+        return too_many(p, cuts + 1, err);
+    for (int32_t i = 0; i < n; i++)
+        all += (double)bytes[i];
+    for (int32_t i = 0; i < p->n; i++)
+        memory += (double)available[i];
+    for (int32_t i = 0; i < p->n - 1; i++) {
+        int32_t end;
+
+        share += memory > 0 ? (double)available[i] / memory : 1.0 / p->n;
+        end = nearest_cut(m, bytes, from, p->n - 2 - i, had, share * all);
+        while (from < end)
+            had += (double)bytes[from++];
+        p->end[i] = end;
+    }
+    p->end[p->n - 1] = n;
+    return GG_OK;
+}
+
+static enum gg_status
+divide_by_memory(struct gg_pipeline *p, const struct model *m,
+                 const uint64_t *available, struct gg_error *err)
+{
+    uint64_t *bytes = mem_array((size_t)m->hp.n_layer + 1, sizeof(*bytes));
+    enum gg_status st = error_nomem(err);
+
+    if (bytes && model_offload_bytes(m->file->gguf, m, bytes))
+        st = by_memory(p, m, bytes, available, err);
+    mem_free(bytes);
+    return st;
+}
+
+/* Rank 0's part of it: hears the others, and chooses. */
+static enum gg_status
+choose(struct gg_pipeline *p, struct model *m, struct gg_error *err)
+{
+    uint64_t *available = mem_array((size_t)p->n, sizeof(*available));
+    struct hello own = hello_of(p, m);
+    enum gg_status st = available ? GG_OK : error_nomem(err);
+    enum gg_status heard = GG_OK;
+
+    for (int32_t i = 1; i < p->n && heard == GG_OK; i++) {
+        struct hello other;
+        struct gg_error e;
+
+        heard = model_pipeline_reply(p, i, &other, sizeof(other), &e);
+        if (heard != GG_OK)
+            st = error_set(err, heard, "%s", e.message);
+        else if (st == GG_OK)
+            st = compare(&own, &other, i, err);
+        if (st == GG_OK)
+            available[i] = other.available;
+    }
+    if (st == GG_OK) {
+        available[0] = own.available;
+        st = p->n > m->hp.n_layer ? too_many(p, m->hp.n_layer, err)
+             : p->layers          ? take_list(p, m, err)
+                                  : divide_by_memory(p, m, available, err);
+    }
+    mem_free(available);
+    return st;
+}
+
+/* Rank 0's choice becomes that of all. */
+static enum gg_status
+spread(struct gg_pipeline *p, struct gg_error *err)
+{
+    struct division d = { { 0 } };
+    struct pipeline_command c = { .op = PIPELINE_DIVIDE, .size = sizeof(d) };
+    const char *bytes;
+    enum gg_status st;
+
+    if (p->transport->rank == 0) {
+        memcpy(d.end, p->end, (size_t)p->n * sizeof(*p->end));
+        return model_pipeline_tell_all(p, &c, &d, err);
+    }
+    st = model_pipeline_next(p, &c, &bytes, err);
+    if (st == GG_OK && (c.op != PIPELINE_DIVIDE || c.size != sizeof(d)))
+        st = error_set(err, GG_ERR_FORMAT, "rank 0 has not divided the model");
+    if (st == GG_OK)
+        memcpy(p->end, bytes, (size_t)p->n * sizeof(*p->end));
+    return st;
+}
+
+enum gg_status
+model_pipeline_divide(struct gg_pipeline *p, struct model *m,
+                      struct gg_error *err)
+{
+    struct pipeline_command open = { .op = PIPELINE_OPEN };
+    int32_t rank = p->transport->rank;
+    struct hello own = hello_of(p, m);
+    enum gg_status st = GG_OK;
+
+    if (rank == 0)
+        st = model_pipeline_tell_all(p, &open, NULL, err);
+    p->opening = false;
+    if (st == GG_OK) /* all have opened the file */
+        st = model_pipeline_agree(p, GG_OK, err);
+    if (st != GG_OK)
+        return st;
+    if (rank == 0)
+        st = choose(p, m, err);
+    else
+        st = model_pipeline_answer(p, &own, sizeof(own), err);
+    st = model_pipeline_agree(p, st, err);
+    if (st == GG_OK)
+        st = spread(p, err);
+    if (st != GG_OK)
+        return st;
+    m->pipeline = p;
+    m->first = rank ? p->end[rank - 1] : 0;
+    m->end = p->end[rank];
+    return GG_OK;
+}
