@@ -8,8 +8,11 @@ for name in qwen3-reranker qwen3-reranker-untied; do
     gg-convert folder model.gguf || exit 1
     printf 'who sat?\tThe cat sat, <|im_end|> yes.\n' |
         gg-tokenize -m model.gguf --pairs >pair
-    gg-eval -m model.gguf --cache-type f32 --rank pair
-    gg-eval -m model.gguf --cache-type f32 --rank --sigmoid pair
+    # The last digits are each instruction set's own.
+    {
+        gg-eval -m model.gguf --cache-type f32 --rank pair
+        gg-eval -m model.gguf --cache-type f32 --rank --sigmoid pair
+    } | awk '{ printf "%s\t%.4f\n", $1, $2 }'
 done
 gg-inspect -k qwen3.pooling_type model.gguf
 gg-inspect -k qwen3.classifier.output_labels model.gguf

@@ -18,7 +18,7 @@ for m in none.gguf test.gguf bare.gguf; do
     gg-eval -m $m --embed mean ids | gg-logits --to text | sed 1d |
         cmp - vectors
     gg-eval -m $m --top 2 ids | cut -f 1-4
-    gg-eval -m $m --score ids
+    gg-eval -m $m --score ids | awk '{ printf "%s\t%s\t%s\t%.4f\n", $1, $2, $3, $4 }'
     gg-eval -m $m ids | gg-sample -n 1 --greedy
     gg-loop "gg-eval -m $m | gg-sample --greedy -n 3" <ids
     gg-eval -m $m --save state ids >out && gg-eval -m $m --load state ids >out ||
