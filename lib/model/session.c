@@ -133,6 +133,17 @@ mtp_tokens(const struct gg_session *s)
     return s->n_segments * s->model->hp.n_mtp;
 }
 
+/* The processors of this machine, which its ranks share. */
+static int
+default_threads(const struct model *model)
+{
+    int n = thread_count_default();
+
+    if (model->pipeline)
+        n /= model->pipeline->transport->n_local;
+    return n > 1 ? n : 1;
+}
+
 /* Keys, values and buffers, where the model is. On failure all are empty. */
 static enum gg_status
 take_memory(const struct gg_session *s, const struct model *model,
@@ -140,7 +151,7 @@ take_memory(const struct gg_session *s, const struct model *model,
             struct gg_error *err)
 {
     const struct gg_session_params *p = &s->params;
-    int threads = or_default(p->n_threads, thread_count_default());
+    int threads = or_default(p->n_threads, default_threads(model));
     enum gg_status st = model_cache_init(cache, model, s->type_kv, s->n_slots,
                                          s->n_ctx, s->n_batch, err);
 

@@ -62,6 +62,8 @@ test_engines(void)
     refused(gg_engine_draft(NULL, engine, &err), "gg_engine_draft: no engine");
     refused(gg_engine_draft(engine, engine, &err), "the same engine");
     refused(gg_engine_draft(engine, scoring, &err), "fewer slots");
+    refused(gg_engine_draft_mtp(NULL, &err), "gg_engine_draft_mtp: no engine");
+    refused(gg_engine_draft_mtp(engine, &err), "no MTP layers");
     is(gg_engine_draft_stats(NULL).n_runs, 0,
        "gg_engine_draft_stats: no engine");
 }

@@ -928,6 +928,15 @@ session_memory_(void)
 }
 
 static bool
+session_mtp(void)
+{
+    size_t weights = 1, cache = 1;
+
+    return gg_session_mtp(NULL, &weights, &cache) == 0 && weights == 0 &&
+           cache == 0 && gg_session_mtp(session, NULL, NULL) == 0;
+}
+
+static bool
 session_used(void)
 {
     return gg_session_used(NULL) == 0;
@@ -1537,6 +1546,7 @@ static const struct {
     { "gg_session_truncate", session_truncate },
     { "gg_session_copy", session_copy },
     { "gg_session_memory", session_memory_ },
+    { "gg_session_mtp", session_mtp },
     { "gg_session_used", session_used },
     { "gg_session_profile", session_profile },
     { "gg_session_save", session_save },
