@@ -95,6 +95,16 @@ const struct cli_option adapter_lora_rows[] = {
 };
 /* clang-format on */
 
+void
+adapters_clear(struct adapter_options *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        free((char *)o->list[i].path);
+    free(o->list);
+    free(o->vectors);
+    *o = (struct adapter_options){ 0 };
+}
+
 const struct gg_adapter *
 adapters_list(struct adapter_options *o)
 {

@@ -7,7 +7,7 @@
 #include "common/options.h"
 
 struct adapter_options {
-    struct gg_adapter *list; /* as the command line has them; never freed */
+    struct gg_adapter *list; /* as the command line has them */
     bool *vectors;           /* each: it is a control vector */
     size_t n;
     int32_t first, last; /* layers that control vectors are added behind */
@@ -16,6 +16,9 @@ struct adapter_options {
 /* --lora, and, but for the last table, --control-vector and its layers. */
 extern const struct cli_option adapter_rows[];
 extern const struct cli_option adapter_lora_rows[];
+
+void
+adapters_clear(struct adapter_options *o);
 
 /* What gg_model_open() takes: the list, with its layers. */
 const struct gg_adapter *

@@ -130,5 +130,6 @@ main(int argc, char **argv)
     else
         cli_misuse(argc == first ? "no IN" : "more than IN and OUT");
     keys_clear(&a.changes);
+    adapters_clear(&a.adapters);
     return cli_finish(EXIT_SUCCESS);
 }

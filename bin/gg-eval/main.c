@@ -119,6 +119,7 @@ end(struct job *j)
 {
     output_free(j->output);
     engine_close(&j->engine);
+    adapters_clear(&j->o.engine.adapters);
     engine_leave();
     imatrix_free(j->imatrix);
     if (cli_signal())

@@ -196,6 +196,7 @@ main(int argc, char **argv)
     sampling_clear(&o.sampling);
     engine_close(&g.engine);
     draft_model_close(&g);
+    adapters_clear(&o.engine.adapters);
     engine_leave();
     if (cli_signal())
         cli_raise(cli_signal());
