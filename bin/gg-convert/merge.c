@@ -342,16 +342,16 @@ add_pair(const struct merge *m, const struct delta *d, int64_t y, int64_t at,
     double scale = d->scale / scale_of(m, y);
 
     for (int64_t k = 0; k < rank; k++) {
-        const float *a = d->a + (matrix * rank + k) * m->ne[0] + at;
-        double by = scale * (double)d->b[y * rank + k];
+        /* of rows that are looked up, a has the rows, b the columns */
+        const float *by = m->looked_up ? d->a : d->b;
+        const float *of = m->looked_up
+                              ? d->b + at * rank + k
+                              : d->a + (matrix * rank + k) * m->ne[0] + at;
+        int64_t step = m->looked_up ? rank : 1;
+        double factor = scale * (double)by[y * rank + k];
 
-        if (m->looked_up)
-            for (int64_t j = 0; j < n; j++)
-                sum[j] += scale * (double)d->a[y * rank + k] *
-                          (double)d->b[(at + j) * rank + k];
-        else
-            for (int64_t j = 0; j < n; j++)
-                sum[j] += by * (double)a[j];
+        for (int64_t j = 0; j < n; j++)
+            sum[j] += factor * (double)of[j * step];
     }
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "common/chat.h"
 #include "common/files.h"
 #include "gg-train/train.h"
 
@@ -167,5 +168,6 @@ main(int argc, char **argv)
         write_result(train);
     }
     gg_train_free(train);
+    chat_template_clear(o.chat);
     return cli_finish(EXIT_SUCCESS);
 }
