@@ -159,7 +159,7 @@ read_range(const char *value, struct http_reply *r)
         if (*end == '-')
             return;
     }
-    r->first = UINT64_MAX; /* nothing that was asked for */
+    r->first = UINT64_MAX; /* nothing that was requested */
 }
 
 static size_t

@@ -196,7 +196,7 @@ check_reply(struct writer *w, const struct http_reply *r)
     if (r->status == 200 && w->at)
         start_anew(w); /* it does not know parts, or has another file */
     if (r->status == 206 && r->first != w->at)
-        cli_die("%s: the server sends another part than it was asked for",
+        cli_die("%s: the server sends another part than was requested",
                 w->part->name);
     check_length(w, r);
     check_space(w);

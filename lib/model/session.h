@@ -35,7 +35,7 @@ model_session_n_vocab(const struct gg_session *session);
 /* What a session can do with a sequence, other than begin anew. */
 struct model_session_can {
     bool truncate;  /* go back to an earlier position: */
-    bool goes_back; /* further than was asked for, where a recurrent state was
+    bool goes_back; /* further than was wanted, where a recurrent state was
                        kept */
     bool copy;      /* begin another sequence like it */
     bool save;      /* leave it in a file, and load it */

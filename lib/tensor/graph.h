@@ -57,7 +57,7 @@ struct ggml_cgraph {
 struct ggml_cgraph
 tensor_graph_slice(struct ggml_cgraph *graph, int first, int end);
 
-/* As if no gradients had been asked for. */
+/* As if no gradients had been requested. */
 void
 tensor_graph_clear_grads(struct ggml_cgraph *graph);
 

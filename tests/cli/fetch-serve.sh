@@ -25,7 +25,7 @@ size() { wc -c <"$1" | tr -d ' '; }
 file() {
     printf '{"rfilename": "%s", "size": %s, "lfs": {"sha256": "%s"}}' "$@"
 }
-# A commit of 40 digits, so that files are asked for by it.
+# A commit of 40 digits, so that files are requested by it.
 commit=0123456789abcdef0123456789abcdef01234567
 answer() { # NAME, a list of files
     printf '{"sha": "%s", "siblings": [%s]}' $commit "$2" >"hub/$1.json"

@@ -1,4 +1,4 @@
-# gg-train: ids in, a model that foresees them out; logs, held-out losses.
+# gg-train: ids in, a model of lower perplexity out; logs, held-out losses.
 "$top_builddir/tests/make_model" llama-f32 m.gguf || exit 99
 GG_MODEL=m.gguf
 export GG_MODEL

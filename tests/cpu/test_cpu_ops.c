@@ -1,6 +1,7 @@
 /* test_cpu_ops.c - each op against the same in double precision: odd shapes,
  * strides, repeats, types */
 #include "cpu_test.h"
+#include "fixtures/double_unary.h"
 
 static double
 at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2, int64_t i3)
@@ -109,59 +110,7 @@ test_simple(void)
     ggml_free(ctx);
 }
 
-static double
-unary(enum ggml_unary_op op, double x)
-{
-    switch (op) {
-    case GGML_UNARY_OP_ABS:
-        return fabs(x);
-    case GGML_UNARY_OP_SGN:
-        return (x > 0) - (x < 0);
-    case GGML_UNARY_OP_NEG:
-        return -x;
-    case GGML_UNARY_OP_STEP:
-        return x > 0;
-    case GGML_UNARY_OP_TANH:
-        return tanh(x);
-    case GGML_UNARY_OP_ELU:
-        return x > 0 ? x : expm1(x);
-    case GGML_UNARY_OP_RELU:
-        return fmax(x, 0);
-    case GGML_UNARY_OP_SIGMOID:
-        return 1 / (1 + exp(-x));
-    case GGML_UNARY_OP_GELU:
-        return x / 2 *
-               (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
-    case GGML_UNARY_OP_GELU_QUICK:
-        return x / (1 + exp(-1.702 * x));
-    case GGML_UNARY_OP_SILU:
-        return x / (1 + exp(-x));
-    case GGML_UNARY_OP_HARDSWISH:
-        return x * fmin(1, fmax(0, (x + 3) / 6));
-    case GGML_UNARY_OP_HARDSIGMOID:
-        return fmin(1, fmax(0, (x + 3) / 6));
-    case GGML_UNARY_OP_EXP:
-        return exp(x);
-    case GGML_UNARY_OP_EXPM1:
-        return expm1(x);
-    case GGML_UNARY_OP_SOFTPLUS:
-        return log1p(exp(x));
-    case GGML_UNARY_OP_GELU_ERF:
-        return x / 2 * erfc(-x / sqrt(2));
-    case GGML_UNARY_OP_FLOOR:
-        return floor(x);
-    case GGML_UNARY_OP_CEIL:
-        return ceil(x);
-    case GGML_UNARY_OP_ROUND:
-        return round(x);
-    case GGML_UNARY_OP_TRUNC:
-        return trunc(x);
-    default:
-        return NAN;
-    }
-}
-
-TRUTH(t_unary, unary((enum ggml_unary_op)t->op_params[0], A))
+TRUTH(t_unary, double_unary((enum ggml_unary_op)t->op_params[0], A))
 
 static void
 test_unary(void)
@@ -226,7 +175,7 @@ glu(enum ggml_glu_op op, double x, double g)
         [GGML_GLU_OP_GEGLU_QUICK] = GGML_UNARY_OP_GELU_QUICK,
     };
 
-    return unary(ops[op], x) * g;
+    return double_unary(ops[op], x) * g;
 }
 
 static double
@@ -258,7 +207,7 @@ t_swiglu_oai(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
 
 static const double clamp_limit = 0.75;
 
-TRUTH(t_swiglu_clamp, unary(GGML_UNARY_OP_SILU, fmin(A, clamp_limit)) *
+TRUTH(t_swiglu_clamp, double_unary(GGML_UNARY_OP_SILU, fmin(A, clamp_limit)) *
                           fmax(-clamp_limit, fmin(B, clamp_limit)))
 
 static void

@@ -156,7 +156,7 @@ last_name(const char *path)
     return strrchr(path, '/') + 1;
 }
 
-/* A head of its own; what it redirects to has the name of what was asked for.
+/* A head of its own; what it redirects to has the name of what was requested.
  */
 static void
 send_head(int fd, const struct manner *m, const struct request *q)

@@ -232,7 +232,7 @@ check_bytes(const struct gg_model *m)
     eval_ids(t, 0, ids, PAST, PAST + 1, b);
     okn(all && same(a, b), "the model's logits are what they were");
     okn(gg_session_mtp(t, NULL, NULL) == 0 && model_session_mtp(t) == 0,
-        "layers that were not asked for are not there");
+        "layers that were not requested are not there");
     gg_session_free(s);
     gg_session_free(t);
     gg_model_free(plain);
