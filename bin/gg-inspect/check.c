@@ -251,8 +251,8 @@ say_model(struct job *j, const struct model_summary *s)
     struct gg_error err;
     const char *why = err.message;
 
-    if (!s->architecture.s || !s->known || j->cut ||
-        strcmp(gg_file_format(j->f->file), "Hugging Face") == 0)
+    if (s->adapter.kind != ADAPTER_NONE || !s->architecture.s || !s->known ||
+        j->cut || strcmp(gg_file_format(j->f->file), "Hugging Face") == 0)
         return;
     if (gg_model_open(j->f->path, &params, &model, &err) == GG_OK) {
         gg_model_free(model);
@@ -262,6 +262,21 @@ say_model(struct job *j, const struct model_summary *s)
         why += len + 1;
     finding(j, true, j->f->path, "no model that can be run: %s",
             why + strspn(why, " "));
+}
+
+/* Pairs that are none, vectors behind no layer. */
+static void
+say_adapter(struct job *j, const struct adapter_summary *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->changes[i].odd)
+            finding(j, true,
+                    gguf_get_tensor_name(j->f->gguf, a->changes[i].tensor),
+                    "%s",
+                    a->kind == ADAPTER_CONTROL
+                        ? "its name is that of no layer from 1 on"
+                        : "the other of the pair is missing, or of another "
+                          "rank");
 }
 
 int
@@ -286,10 +301,12 @@ check_show(struct inspected *f, const struct inspect_options *o)
     if (!o->tensor) {
         say_rest(&j);
         say_model(&j, &s);
+        say_adapter(&j, &s.adapter);
     }
     table_end(&j.table);
     fputs(o->json ? "\n}\n" : "", stdout);
     free(j.results);
     free(tensors);
+    model_summary_clear(&s);
     return j.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "common/adapters.h"
+
 struct inspect_options {
     const char *path;
     const char *other;  /* --diff's second file */
@@ -18,6 +20,7 @@ struct inspect_options {
     const char *hash_list;            /* --hash-check */
     int n_threads;                    /* 0: as many as there are processors */
     struct gg_session_params session; /* for --memory */
+    struct adapter_options adapters;  /* for --memory */
 };
 
 /* ---- value.c: values as text ---- */
@@ -176,7 +179,7 @@ value_stats_outliers(struct inspected *f, int64_t tensor,
 
 /* Ends the tool where the model cannot be run. */
 void
-memory_show(const struct inspect_options *o);
+memory_show(struct inspect_options *o);
 
 /* ---- tensor.c: --tensor ---- */
 

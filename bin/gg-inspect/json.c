@@ -167,6 +167,7 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
     if (everything) {
         model_summary_make(ctx, o, &s);
         model_summary_json(&s);
+        model_summary_clear(&s);
     }
     if (everything || o->metadata)
         put_metadata(ctx);

@@ -148,6 +148,7 @@ static const struct cli_option rows[] = {
     { "batch-size", 0, CLI_INT, "N",
       "ids evaluated in one batch in prefill (512)",
       AT(show.session.n_batch), 1, ENGINE_MAX_BATCH, .only_with = "memory" },
+    { .part = adapter_rows, AT(show.adapters) },
     { .help = "" },
     { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",
       AT(show.n_threads), 1, GGML_MAX_N_THREADS },
@@ -223,6 +224,8 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     int first = cli_parse(argc, argv, &tool, a);
 
     settle_png(a);
+    if (a->show.adapters.n && !mode_is(a, "memory"))
+        cli_misuse("--lora and --control-vector need --memory");
     if (mode_is(a, "families")) {
         if (first < argc || a->model)
             cli_misuse("--families looks into no file");
@@ -299,6 +302,7 @@ show_file(struct arguments *a)
     }
     if (mode_is(a, "memory")) {
         memory_show(o);
+        adapters_clear(&o->adapters);
         return EXIT_SUCCESS;
     }
     if (mode_is(a, "hash-check") || mode_is(a, "diff") || mode_is(a, "check"))

@@ -28,23 +28,33 @@ add_mtp(const struct inspect_options *o, const struct gg_session_params *p,
     gg_model_free(model);
 }
 
-/* The figures of a model, with the context that it would have. */
-static struct gg_memory
-measure_memory(const struct inspect_options *o, struct gg_session_params *p)
-{
-    /* Weights stay mapped: nothing of them is read, nothing sent anywhere. */
-    struct gg_model_params params = { .device = "cpu" };
-    struct gg_model *model;
+struct figures {
     struct gg_memory m;
+    uint64_t adapters; /* a part of m.weights */
+    size_t n_adapters;
+};
+
+/* Those of a model, with the context that it would have. */
+static struct figures
+measure_memory(struct inspect_options *o)
+{
+    struct gg_session_params *p = &o->session;
+    /* Weights stay mapped: nothing of them is read, nothing sent anywhere. */
+    struct gg_model_params params = { .device = "cpu",
+                                      .adapters = adapters_list(&o->adapters),
+                                      .n_adapters = o->adapters.n };
+    struct gg_model *model;
+    struct figures f;
     struct gg_error err;
 
     cli_check(gg_model_open(o->path, &params, &model, &err), &err);
     if (p->n_ctx == 0)
         p->n_ctx = gg_model_n_ctx_train(model);
-    cli_check(gg_model_memory(model, p, &m, &err), &err);
+    cli_check(gg_model_memory(model, p, &f.m, &err), &err);
+    f.n_adapters = gg_model_n_adapters(model, &f.adapters);
     gg_model_free(model);
-    add_mtp(o, p, &m);
-    return m;
+    add_mtp(o, p, &f.m);
+    return f;
 }
 
 static void
@@ -65,10 +75,16 @@ sum_of(const struct gg_memory *m)
 }
 
 static void
-text(const struct gg_memory *m, const struct gg_session_params *p)
+text(const struct figures *f, const struct gg_session_params *p)
 {
-    line("weights", m->weights);
+    const struct gg_memory *m = &f->m;
+
+    line("weights", m->weights - f->adapters);
     putchar('\n');
+    if (f->n_adapters) {
+        line("adapters", f->adapters);
+        printf("  %zu\n", f->n_adapters);
+    }
     line("cache", m->cache);
     printf("  context %d, %d slot%s, %s\n", (int)p->n_ctx, (int)p->n_slots,
            p->n_slots == 1 ? "" : "s", engine_cache_name(p->cache_type));
@@ -88,29 +104,30 @@ text(const struct gg_memory *m, const struct gg_session_params *p)
 }
 
 static void
-json(const struct gg_memory *m, const struct gg_session_params *p,
+json(const struct figures *f, const struct gg_session_params *p,
      const char *path)
 {
+    const struct gg_memory *m = &f->m;
+
     fputs("{\n  \"file\": ", stdout);
     cli_json_put(path, strlen(path));
     printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
            "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
-           ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
-           ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64
-           ",\n  \"mtp\": %" PRIu64 "\n}\n",
+           ",\n  \"adapters\": %" PRIu64 ",\n  \"cache\": %" PRIu64
+           ",\n  \"compute\": %" PRIu64 ",\n  \"snapshots\": %" PRIu64
+           ",\n  \"sum\": %" PRIu64 ",\n  \"mtp\": %" PRIu64 "\n}\n",
            (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type),
-           m->weights, m->cache, m->compute, m->snapshots, sum_of(m),
-           m->mtp_weights + m->mtp_cache);
+           m->weights - f->adapters, f->adapters, m->cache, m->compute,
+           m->snapshots, sum_of(m), m->mtp_weights + m->mtp_cache);
 }
 
 void
-memory_show(const struct inspect_options *o)
+memory_show(struct inspect_options *o)
 {
-    struct gg_session_params p = o->session;
-    struct gg_memory m = measure_memory(o, &p);
+    struct figures f = measure_memory(o);
 
     if (o->json)
-        json(&m, &p, o->path);
+        json(&f, &o->session, o->path);
     else
-        text(&m, &p);
+        text(&f, &o->session);
 }

@@ -6,7 +6,6 @@
 #include "gg-inspect/model_summary.h"
 
 #include <gg.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,80 +13,6 @@ enum {
     MAX_ARCH = 64,
     MAX_KEY = 128,
 };
-
-/* ---- values of any type ------------------------------------------------- */
-
-/* An integer that is not negative. */
-static bool
-to_integer(enum gguf_type type, const void *p, uint64_t *out)
-{
-    char text[32];
-    unsigned long long v;
-    char end;
-
-    if (type == GGUF_TYPE_STRING || type == GGUF_TYPE_FLOAT32 ||
-        type == GGUF_TYPE_FLOAT64 || type == GGUF_TYPE_BOOL)
-        return false;
-    if (sscanf(value_number(text, type, p), "%llu%c", &v, &end) != 1 ||
-        text[0] == '-')
-        return false;
-    *out = v;
-    return true;
-}
-
-struct range
-meta_range(const struct gguf_context *ctx, const char *key)
-{
-    int64_t id = gguf_find_key(ctx, key);
-    size_t n = id < 0 ? 0 : value_count(ctx, id);
-    struct range r = { UINT64_MAX, 0 };
-
-    if (n && value_element_type(ctx, id) == GGUF_TYPE_STRING)
-        n = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t v;
-
-        if (!to_integer(value_element_type(ctx, id), value_at(ctx, id, i), &v))
-            return (struct range){ 0, 0 };
-        r.min = v < r.min ? v : r.min;
-        r.max = v > r.max ? v : r.max;
-    }
-    return r.max ? r : (struct range){ 0, 0 };
-}
-
-static double
-get_float(const struct gguf_context *ctx, const char *key)
-{
-    int64_t id = gguf_find_key(ctx, key);
-    double x = 0;
-
-    if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_FLOAT32)
-        x = (double)gguf_get_val_f32(ctx, id);
-    else if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_FLOAT64)
-        x = gguf_get_val_f64(ctx, id);
-    return isfinite(x) ? x : 0;
-}
-
-static struct text
-get_text(const struct gguf_context *ctx, const char *key)
-{
-    int64_t id = gguf_find_key(ctx, key);
-    struct text t = { NULL, 0 };
-
-    if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_STRING)
-        t.s = value_string(ctx, id, 0, &t.len);
-    return t;
-}
-
-static size_t
-count_of(const struct gguf_context *ctx, const char *key)
-{
-    int64_t id = gguf_find_key(ctx, key);
-
-    return id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_ARRAY
-               ? value_count(ctx, id)
-               : 0;
-}
 
 /* ---- keys of the family ------------------------------------------------- */
 
@@ -180,11 +105,11 @@ get_scaling(const struct gguf_context *ctx, struct model_summary *s)
 {
     char key[MAX_KEY];
 
-    s->scaling = get_text(ctx, own_key(key, s, "rope.scaling.type"));
-    s->scaling_factor = get_float(ctx, own_key(key, s, "rope.scaling.factor"));
+    s->scaling = meta_text(ctx, own_key(key, s, "rope.scaling.type"));
+    s->scaling_factor = meta_float(ctx, own_key(key, s, "rope.scaling.factor"));
     if (s->scaling_factor <= 0)
         s->scaling_factor =
-            get_float(ctx, own_key(key, s, "rope.scale_linear"));
+            meta_float(ctx, own_key(key, s, "rope.scale_linear"));
     s->scaling_from = own_range(ctx, s, "rope.scaling.original_context_length");
     s->frequency_factors = has_factors(ctx);
 }
@@ -210,7 +135,7 @@ get_chat(const struct gguf_context *ctx, struct model_summary *s)
 {
     struct gg_chat_template *chat = NULL;
 
-    s->chat = get_text(ctx, "tokenizer.chat_template");
+    s->chat = meta_text(ctx, "tokenizer.chat_template");
     get_named_chats(ctx, s);
     if (s->chat.s &&
         gg_chat_parse(s->chat.s, s->chat.len, &chat, &s->chat_error) == GG_OK)
@@ -223,9 +148,9 @@ get_vocabulary(const struct gguf_context *ctx, struct model_summary *s)
 {
     int64_t embd = gguf_find_tensor(ctx, "token_embd.weight");
 
-    s->vocab = get_text(ctx, "tokenizer.ggml.model");
-    s->split = get_text(ctx, "tokenizer.ggml.pre");
-    s->n_vocab = count_of(ctx, "tokenizer.ggml.tokens");
+    s->vocab = meta_text(ctx, "tokenizer.ggml.model");
+    s->split = meta_text(ctx, "tokenizer.ggml.pre");
+    s->n_vocab = meta_count(ctx, "tokenizer.ggml.tokens");
     if (!s->n_vocab)
         s->n_vocab = own_range(ctx, s, "vocab_size").max;
     if (!s->n_vocab && embd >= 0)
@@ -244,15 +169,15 @@ length_of(const struct gguf_context *ctx, const char *tensor, int dim)
 static void
 get_state(const struct gguf_context *ctx, struct model_summary *s)
 {
-    struct text type = get_text(ctx, "general.type");
+    struct text type = meta_text(ctx, "general.type");
 
     s->state = type.len == 8 && memcmp(type.s, "gg-state", 8) == 0;
     if (!s->state)
         return;
-    s->state_of = get_text(ctx, "state.model.architecture");
+    s->state_of = meta_text(ctx, "state.model.architecture");
     s->state_sequences = length_of(ctx, "sequences", 1);
     s->state_ids = length_of(ctx, "ids", 0);
-    s->chat = get_text(ctx, "state.chat_template");
+    s->chat = meta_text(ctx, "state.chat_template");
 }
 
 /* ---- parameters --------------------------------------------------------- */
@@ -330,9 +255,9 @@ model_summary_make(const struct gguf_context *ctx,
     struct model_summary *s = out;
 
     memset(s, 0, sizeof(*s));
-    s->architecture = get_text(ctx, "general.architecture");
-    s->name = get_text(ctx, "general.name");
-    s->size_label = get_text(ctx, "general.size_label");
+    s->architecture = meta_text(ctx, "general.architecture");
+    s->name = meta_text(ctx, "general.name");
+    s->size_label = meta_text(ctx, "general.size_label");
     s->known = is_known(&s->architecture);
     totals_count(ctx, s->by_type, &s->all);
     get_files(ctx, o, s);
@@ -343,4 +268,15 @@ model_summary_make(const struct gguf_context *ctx,
     get_chat(ctx, s);
     get_state(ctx, s);
     s->active = count_active(ctx, s);
+    adapter_summary_make(ctx, &s->adapter);
+    if (s->adapter.kind == ADAPTER_OTHER)
+        s->known = false;
+    else if (s->adapter.kind == ADAPTER_CONTROL)
+        s->known = !s->adapter.family.s || is_known(&s->adapter.family);
+}
+
+void
+model_summary_clear(struct model_summary *s)
+{
+    adapter_summary_clear(&s->adapter);
 }

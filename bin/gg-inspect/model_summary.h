@@ -2,19 +2,7 @@
 #ifndef INSPECT_MODEL_SUMMARY_H
 #define INSPECT_MODEL_SUMMARY_H
 
-#include "gg-inspect/inspect.h"
-
-/* Bytes of a string value; s is NULL where there is none. */
-struct text {
-    const char *s;
-    size_t len;
-};
-
-/* A number, or the least and the largest of an array with one for each layer;
- * `max` is 0 where there is none, or nonsense. */
-struct range {
-    uint64_t min, max;
-};
+#include "gg-inspect/adapter_summary.h"
 
 /* What the file does not say, or says by a value of a strange type, is 0. */
 struct model_summary {
@@ -37,6 +25,7 @@ struct model_summary {
     bool state; /* it is no model, but what --save of gg-eval leaves, */
     struct text state_of; /* with one of that family */
     uint64_t state_sequences, state_ids;
+    struct adapter_summary adapter;
     struct text chat; /* the template */
     bool chat_parses;
     struct text chats[8]; /* names of others */
@@ -44,13 +33,12 @@ struct model_summary {
     struct gg_error chat_error; /* why not */
 };
 
-/* The value of a key as far as it is numbers. */
-struct range
-meta_range(const struct gguf_context *ctx, const char *key);
-
 void
 model_summary_make(const struct gguf_context *ctx,
                    const struct inspect_options *o, struct model_summary *out);
+
+void
+model_summary_clear(struct model_summary *s);
 
 /* Aligned lines for people. */
 void

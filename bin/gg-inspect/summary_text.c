@@ -55,11 +55,6 @@ text_family(const struct model_summary *s)
     } else {
         puts("none is named");
     }
-    if (s->name.s) {
-        label("name");
-        put_text(&s->name);
-        putchar('\n');
-    }
 }
 
 static void
@@ -286,6 +281,26 @@ text_state(const struct model_summary *s)
     text_types(s);
 }
 
+static void
+text_name(const struct model_summary *s)
+{
+    if (!s->name.s)
+        return;
+    label("name");
+    put_text(&s->name);
+    putchar('\n');
+}
+
+/* Nor is this one. */
+static void
+text_adapter(const struct model_summary *s)
+{
+    adapter_text_kind(&s->adapter);
+    text_name(s);
+    text_size(s);
+    adapter_text_targets(&s->adapter);
+}
+
 void
 model_summary_text(const struct model_summary *s)
 {
@@ -293,7 +308,12 @@ model_summary_text(const struct model_summary *s)
         text_state(s);
         return;
     }
+    if (s->adapter.kind != ADAPTER_NONE) {
+        text_adapter(s);
+        return;
+    }
     text_family(s);
+    text_name(s);
     text_files(s);
     text_size(s);
     text_context(s);
@@ -407,6 +427,8 @@ model_summary_json(const struct model_summary *s)
         put_json_number("sequences", s->state_sequences);
         put_json_number("ids", s->state_ids);
     }
+    if (s->adapter.kind != ADAPTER_NONE)
+        adapter_text_json(&s->adapter);
     put_json_text("architecture", &s->architecture);
     put_json_text("name", &s->name);
     put_json_text("size_label", &s->size_label);

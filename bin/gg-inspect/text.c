@@ -216,6 +216,7 @@ text_show(const struct inspected *f, const struct inspect_options *o)
     if (everything) {
         model_summary_make(ctx, o, &s);
         model_summary_text(&s);
+        model_summary_clear(&s);
         putchar('\n');
         put_header(f, o);
         putchar('\n');

@@ -8,7 +8,7 @@ any_text() {
     case $1:$2 in
     *:FILE | *:DIR | *:GLOB | *:LIST | *:MODEL | *:TEXT | *:STRING | *:KEY) ;;
     gg-generate--choice:* | gg-inspect--tensor:*) ;;
-    gg-tokenize--prompt-name:*) ;;
+    gg-tokenize--prompt-name:* | gg-train--targets:* | gg-train--template:*) ;;
     *) return 1 ;;
     esac
 }
@@ -35,7 +35,7 @@ others() {
 
 n=0
 for tool in gg-inspect gg-tokenize gg-eval gg-logits gg-sample gg-loop \
-    gg-generate gg-convert gg-quantize; do
+    gg-generate gg-convert gg-quantize gg-train; do
     options $tool >list
     while read -r option arg; do
         any_text $tool$option $arg && continue
