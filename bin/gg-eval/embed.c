@@ -314,7 +314,8 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                                  .is_full = is_full,
                                  .run = run,
                                  .data = &e,
-                                 .output = output };
+                                 .output = output,
+                                 .shard = &o->shard };
     struct gg_error err;
 
     if (o->dims > e.n_values)

@@ -2,6 +2,7 @@
 #ifndef EVAL_EMBED_H
 #define EVAL_EMBED_H
 
+#include "common/shard.h"
 #include "gg-eval/output.h"
 
 struct embed_options {
@@ -11,6 +12,7 @@ struct embed_options {
     int32_t dims; /* values that are written; 0: all */
     bool rank;    /* scores of pairs and no embeddings */
     bool sigmoid; /* of the scores */
+    struct shard shard;
 };
 
 /* As the model's file says. */

@@ -296,6 +296,7 @@ evaluate_lines(struct evaluate *e, int fd, const char *name)
                                  .is_full = is_full,
                                  .run = run,
                                  .output = e->output,
+                                 .shard = &e->o->shard,
                                  .data = e };
 
     e->name = name;

@@ -8,6 +8,7 @@
 #define EVAL_EVALUATE_H
 
 #include "common/engine.h"
+#include "common/shard.h"
 #include "gg-eval/output.h"
 #include "gg-eval/sequences.h"
 
@@ -15,6 +16,7 @@ struct evaluate_options {
     int32_t n_lines; /* evaluated together at most; scored: sequences */
     int64_t remember;
     bool score; /* log-probabilities of the ids, no logits */
+    struct shard shard;
 };
 
 struct evaluate {

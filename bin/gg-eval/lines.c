@@ -6,6 +6,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+/* False: it must wait until those before it are run. */
+static bool
+take_line(const struct lines *l, const struct gg_line *line)
+{
+    return !shard_has_line(l->shard, line, l->name) || l->add(l->data, line);
+}
+
 /* Returns what became of the line after them, which is in *line. */
 static enum gg_status
 run_together(const struct lines *l, struct gg_line_reader *reader,
@@ -13,7 +20,7 @@ run_together(const struct lines *l, struct gg_line_reader *reader,
 {
     enum gg_status st = GG_OK;
 
-    while (st == GG_OK && l->add(l->data, line)) {
+    while (st == GG_OK && take_line(l, line)) {
         if (l->is_full(l->data) || !gg_line_ready(reader)) {
             l->run(l->data);
             return gg_line_read(reader, line, err);
@@ -54,6 +61,9 @@ lines_run(const struct lines *l, int fd)
         cli_die("%s: no token ids", l->name);
     begun = st == GG_OK;
     if (begun) {
+        shard_check(l->shard, line.numbered, l->name);
+        if (shard_is_part(l->shard))
+            output_begin(l->output, &line);
         if (l->begin)
             l->begin(l->data, &line);
         st = run_all(l, reader, &line, &err);

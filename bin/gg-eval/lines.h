@@ -2,6 +2,7 @@
 #ifndef EVAL_LINES_H
 #define EVAL_LINES_H
 
+#include "common/shard.h"
 #include "gg-eval/output.h"
 
 struct lines {
@@ -15,7 +16,8 @@ struct lines {
     /* Evaluates what was added and writes its records. */
     void (*run)(void *data);
     void *data;
-    struct output *output; /* which ends with the lines */
+    struct output *output;     /* which ends with the lines */
+    const struct shard *shard; /* others than its sequences are left out */
 };
 
 /* Reads `fd` until its end, or a signal that is caught: a line is run together

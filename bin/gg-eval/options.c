@@ -85,6 +85,8 @@ static const struct cli_option rows[] = {
     { "remember", 0, CLI_INT64, "N",
       "ids kept to evaluate sequences without a slot again (4194304)",
       AT(evaluate.remember), 0, 0x1p40 },
+    { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, AT(evaluate.shard),
+      .set = shard_set, .not_with = "perplexity|imatrix" },
     { .part = state_rows, AT(state) },
     { "file", 'f', CLI_TEXT, "FILE", "read token ids from FILE", AT(input) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output_path),
@@ -142,6 +144,7 @@ eval_parse(int argc, char **argv, struct options *o)
     o->evaluate.score = o->engine.score = o->output.score;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;
+    o->embed.shard = o->evaluate.shard;
     o->output.dims = o->embed.dims;
     o->output.none = o->watch.pattern || o->watch.graph;
     o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE

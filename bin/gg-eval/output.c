@@ -308,6 +308,13 @@ output_error(struct output *out, const struct gg_line *line,
 }
 
 void
+output_begin(struct output *out, const struct gg_line *line)
+{
+    if (!out->o.none && !is_text(out))
+        open_stream(out, line);
+}
+
+void
 output_close(struct output *out, const struct gg_line *line)
 {
     struct gg_logit_record record = { .kind = GG_RECORD_CLOSE };

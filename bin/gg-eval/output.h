@@ -24,6 +24,11 @@ output_new(const struct output_options *o, const struct engine *engine);
 void
 output_free(struct output *out);
 
+/* Writes what a stream without records has, too: so that `line`, which says
+ * whether it is numbered, need not be followed by one. */
+void
+output_begin(struct output *out, const struct gg_line *line);
+
 /* Each is written at once: the likeliest, if these are what is written
  * (best->k > 0), or all logits. The first decides whether the stream is
  * numbered. What cannot be written ends the tool. False, and nothing is

@@ -8,8 +8,10 @@
 int64_t
 generate_date(struct generate *g)
 {
-    if (!g->date)
+    if (!g->date) {
+        shard_check_date(&g->o->shard);
         g->date = chat_date();
+    }
     return g->date;
 }
 

@@ -3,6 +3,7 @@
 #define GENERATE_H
 
 #include "common/reasoning.h"
+#include "common/shard.h"
 #include "common/state.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
@@ -53,6 +54,7 @@ struct options {
     int bos;
     enum form_kind form;
     bool numbered;
+    struct shard shard; /* of the records */
     int32_t n_batch;    /* records answered at once */
     const char *resume; /* the output, which may have answers already */
     const char *tools;  /* a file; or NULL */
@@ -125,8 +127,8 @@ void
 prompt_clear(struct prompt *p);
 
 /* What templates take for now, in all conversations of the job: --date's, a
- * state's, that of the run which is resumed, SOURCE_DATE_EPOCH, or the clock's.
- */
+ * state's, that of the run which is resumed, SOURCE_DATE_EPOCH, or the clock's,
+ * which ends the tool where the job has other parts. */
 int64_t
 generate_date(struct generate *g);
 /* The answer to that record of the run that is resumed had this one. Ends the

@@ -6,6 +6,7 @@
 #ifdef HAVE_JANSSON
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "gg-generate/batch.h"
@@ -36,6 +37,30 @@ load_json(const char *text, size_t len, struct gg_error *err)
     return NULL;
 }
 
+/* The member by which --numbered tells its place in the whole job. */
+static bool
+read_number(const json_t *object, uint64_t *number)
+{
+    const json_t *member = json_object_get(object, MEMBER_NUMBER);
+    double x = json_number_value(member);
+
+    if (!json_is_number(member) || !(x >= 0 && x < 0x1p53) || x != floor(x))
+        return false;
+    *number = (uint64_t)x;
+    return true;
+}
+
+static bool
+number_of_jsonl(const char *text, size_t len, uint64_t *number)
+{
+    struct gg_error err;
+    json_t *object = load_json(text, len, &err);
+    bool found = read_number(object, number);
+
+    json_decref(object);
+    return found;
+}
+
 /* The object is a request, or in one of OpenAI's batch file. */
 static enum gg_status
 read_object(struct generate *g, struct record *r, json_t *object,
@@ -61,9 +86,13 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
 {
     json_t *object = load_json(text, len, err);
-    enum gg_status st =
-        object ? read_object(g, r, object, text, err) : GG_ERR_FORMAT;
+    enum gg_status st = GG_ERR_FORMAT;
+    uint64_t number;
 
+    if (object && g->o->numbered && !read_number(object, &number))
+        cli_error(err, st, MEMBER_NUMBER ": not a whole number");
+    else if (object)
+        st = read_object(g, r, object, text, err);
     json_decref(object);
     return st;
 }
@@ -273,7 +302,8 @@ matches_jsonl(struct generate *g, struct record *r, const char *text,
 }
 
 static const struct writer writer = { add_jsonl, write_jsonl };
-static const struct form form = { read_jsonl, &writer, matches_jsonl };
+static const struct form form = { read_jsonl, &writer, number_of_jsonl,
+                                  matches_jsonl };
 const struct form *const jsonl_form = &form;
 
 #else

@@ -14,6 +14,7 @@ static const char *const harmless[] = {
     "prompt",
     "messages",
     "id",
+    MEMBER_NUMBER,
     "custom_id",
     "name",
     "model",

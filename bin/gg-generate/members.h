@@ -17,6 +17,8 @@ struct member {
 
 /* Of answers: the date that their template took. */
 #define MEMBER_DATE "template_date"
+/* Of records with --numbered. */
+#define MEMBER_NUMBER "number"
 
 /* The member of that name of the object `text`; false: there is none. */
 bool

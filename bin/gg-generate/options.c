@@ -192,14 +192,16 @@ const struct cli_option generate_rows[] = {
     { "null", '0', CLI_CONST, NULL, "to each NUL-ended record, NUL-ended",
       AT(form), FORM_NULL, .shown = "-0" },
     { "numbered", 0, CLI_FLAG, NULL,
-      "with these: records begin with a number and a tab, answers as well",
-      AT(numbered), .only_with = RECORDS, .not_with =
-      "jsonl: an answer has the other members of its record" },
+      "with these: records begin with a number and a tab, answers as well; in "
+      "JSON they have a member number",
+      AT(numbered), .only_with = RECORDS },
     { "jsonl", 0, CLI_CONST, NULL,
       "to each object in JSON, a line each: members are prompt or messages, "
       "and options; or to each request of OpenAI's batch files", AT(form), FORM_JSONL },
     { "batch", 0, CLI_INT, "N", "records answered at once (8)", AT(n_batch),
       1, MAX_BATCH, .only_with = RECORDS },
+    { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, AT(shard), .set = shard_set,
+      .only_with = RECORDS },
     { "resume", 0, CLI_TEXT, "FILE",
       "append missing answers to FILE", AT(resume), .use = SANDBOX_WRITE,
       .only_with = RECORDS },
@@ -242,6 +244,18 @@ check_thoughts(const struct options *o)
     if (o->form != FORM_TEXT && o->show_reasoning > 0)
         cli_misuse("--show-reasoning: a file descriptor is for the thoughts "
                    "of one text");
+}
+
+/* A part is that of one job only if another run would draw the same. */
+static void
+check_shard(const struct options *o)
+{
+    const struct sampling_options *s = &o->sampling;
+    bool draws = s->params.temperature != 0 && !o->choices.n;
+
+    if (shard_is_part(&o->shard) && !s->has_seed &&
+        (draws || o->form == FORM_JSONL))
+        cli_misuse("--shard: -s must say the seed of the whole job");
 }
 
 static void
@@ -295,5 +309,6 @@ generate_parse(int argc, char **argv, struct options *o)
         o->chat || o->system || o->interactive || o->messages || o->template;
     check_chat(o);
     check_records(o);
+    check_shard(o);
     check_thoughts(o);
 }

@@ -29,6 +29,12 @@ read_number(const char *text, size_t len, uint64_t *number)
     return n > digits && n < len && text[n] == '\t' ? n + 1 : 0;
 }
 
+static bool
+number_of_plain(const char *text, size_t len, uint64_t *number)
+{
+    return read_number(text, len, number) > 0;
+}
+
 static enum gg_status
 read_plain(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
@@ -118,4 +124,5 @@ matches_plain(struct generate *g, struct record *r, const char *text,
 }
 
 static const struct writer writer = { add_plain, write_plain };
-const struct form plain_form = { read_plain, &writer, matches_plain };
+const struct form plain_form = { read_plain, &writer, number_of_plain,
+                                 matches_plain };

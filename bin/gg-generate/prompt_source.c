@@ -253,7 +253,7 @@ encode_chat(struct generate *g, struct prompt_source *s,
     struct replaced last;
     enum gg_status st;
 
-    params.date = generate_date(g);
+    params.date = gg_chat_takes_date(s->template) ? generate_date(g) : g->date;
     st = take_arguments(g, s, err);
     if (st != GG_OK)
         return st;

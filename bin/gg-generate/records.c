@@ -28,10 +28,9 @@ struct active {
 struct records {
     struct generate *g;
     const struct form *form;
-    struct reader in;
+    struct record_input in;
     struct record *first, *last; /* not written yet, in order */
     size_t held;                 /* bytes in them */
-    uint64_t number;             /* of the record that was read last */
     struct record *beginning;    /* not all of its answers are begun; or NULL */
     struct active *active;       /* there is room for n_most */
     size_t n_active, n_most;
@@ -103,7 +102,7 @@ check_known(const struct records *w, const struct record *r)
 static void
 put_record(struct records *w, const struct record *r)
 {
-    bool nul = w->in.end == '\0' && r->out.len;
+    bool nul = w->in.reader.end == '\0' && r->out.len;
 
     resume_cut(w->g->o->resume, &w->resumed);
     terminal_write(r->out.p, r->out.len - nul, false);
@@ -137,8 +136,10 @@ fail(struct records *w, struct record *r, enum gg_status st,
      const char *message)
 {
     if (st == GG_ERR_NOMEM || st == GG_ERR_IO)
-        cli_die("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
+        cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name, r->number,
+                message);
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->number,
+             message);
     w->failed = true;
     r->status = st;
     r->writer->write(w->g, r, message);
@@ -148,11 +149,11 @@ fail(struct records *w, struct record *r, enum gg_status st,
 /* ---- beginning ---- */
 
 static struct record *
-add_record(struct records *w)
+add_record(struct records *w, uint64_t number)
 {
     struct record *r = cli_alloc(NULL, 1, sizeof(*r));
 
-    *r = (struct record){ .number = ++w->number,
+    *r = (struct record){ .number = number,
                           .sampling = w->g->o->sampling,
                           .reasoning = w->g->o->reasoning,
                           .writer = w->form->writer,
@@ -206,7 +207,7 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
 {
     enum gg_status st;
 
-    if (w->in.too_long)
+    if (w->in.reader.too_long)
         return cli_error(err, GG_ERR_FORMAT, "more than %d bytes", MAX_RECORD);
     st = w->form->read(w->g, r, text, len, err);
     return st == GG_OK ? check_room(w, r, err) : st;
@@ -258,14 +259,15 @@ read_next(struct records *w)
 {
     enum reader_state state;
     const char *text;
+    uint64_t number;
     size_t len;
 
     if (w->ended || (w->n_active && w->held >= MAX_HELD))
         return false;
-    state = reader_next(&w->in, w->n_active == 0, &text, &len);
+    state = record_input_next(&w->in, w->n_active == 0, &text, &len, &number);
     w->ended = state == READER_END;
     if (state == READER_RECORD)
-        start_record(w, add_record(w), text, len);
+        start_record(w, add_record(w, number), text, len);
     return state == READER_RECORD;
 }
 
@@ -334,7 +336,7 @@ is_too_short(const struct records *w, const struct active *a, char *text,
     if (a->record->sampling.count)
         return true;
     if (!w->g->o->engine.quiet)
-        cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.name,
+        cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.reader.name,
                  a->record->number, text);
     return false;
 }
@@ -346,7 +348,8 @@ say_cut(struct records *w, const struct active *a)
 
     if (!answer_is_cut(&a->answer, text, sizeof(text)))
         return;
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.name, a->record->number, text);
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, a->record->number,
+             text);
     w->failed = true;
 }
 
@@ -413,7 +416,7 @@ clear_records(struct records *w)
         w->first = r->next;
         record_free(w->g, r);
     }
-    reader_clear(&w->in);
+    reader_clear(&w->in.reader);
 }
 
 static void
@@ -433,7 +436,7 @@ describe_times(const struct records *w, int64_t us)
 static void
 show_progress(struct records *w)
 {
-    uint64_t done = reader_place(&w->in);
+    uint64_t done = reader_place(&w->in.reader);
     char count[40];
 
     snprintf(count, sizeof(count), "%zu records", w->n_records);
@@ -454,10 +457,8 @@ resume(struct records *w, int fd)
 
     resume_skip(w->g, w->form, &w->in, fd, w->g->o->resume, last);
     w->failed = last->failed;
-    w->number = last->number;
-    if (last->number) {
-        w->number--;
-        r = add_record(w);
+    if (last->n) {
+        r = add_record(w, last->number);
         r->known = true;
         r->before = last->out;
         last->out = (struct buffer){ 0 };
@@ -486,21 +487,24 @@ open_records(struct records *w, struct generate *g)
 {
     const struct options *o = g->o;
     bool json = o->form == FORM_JSONL;
+    const struct form *form = json ? jsonl_form : &plain_form;
 
     *w = (struct records){
         .g = g,
-        .form = json ? jsonl_form : &plain_form,
-        .in = { .fd = cli_open_input(o->input),
-                .name = cli_input_name(o->input),
-                .end = o->form == FORM_NULL ? '\0' : '\n',
-                .what = "a record",
-                .max = MAX_RECORD,
-                .max_lost = MAX_LOST,
-                .skip_blank = json,
-                .may_mark = json || o->numbered },
+        .form = form,
+        .in = { .reader = { .fd = cli_open_input(o->input),
+                            .name = cli_input_name(o->input),
+                            .end = o->form == FORM_NULL ? '\0' : '\n',
+                            .what = "a record",
+                            .max = MAX_RECORD,
+                            .max_lost = MAX_LOST,
+                            .skip_blank = json,
+                            .may_mark = json || o->numbered },
+                .shard = o->shard,
+                .number = o->numbered ? form->number : NULL },
         .resumed = { .end = -1 },
     };
-    w->all = size_of_input(w->in.fd);
+    w->all = size_of_input(w->in.reader.fd);
     ticker_start_beside(&w->ticker, o->engine.quiet);
     w->n_most = (size_t)g->engine.n_slots;
     w->n_most -= g->base.sequence && w->n_most > 1; /* which stays in a slot */
@@ -528,7 +532,7 @@ generate_records(struct generate *g)
     ticker_end(&w.ticker);
     if (!cli_signal())
         resume_cut(g->o->resume, &w.resumed);
-    generate_tell_left_out(g, w.in.name);
+    generate_tell_left_out(g, w.in.reader.name);
     if (g->o->engine.verbose)
         describe_times(&w, ggml_time_us() - start);
     clear_records(&w);

@@ -8,12 +8,13 @@
 #include <sys/types.h>
 
 #include "gg-generate/generate.h"
-#include "gg-generate/reader.h"
+#include "gg-generate/record_input.h"
 
 /* A record from when it is read until its answer is written. */
 struct record {
     struct record *next; /* in the input */
-    uint64_t number;     /* its place there, from 1 */
+    uint64_t number;     /* in the whole job: its place there, from 1, or what
+                          * it says with --numbered */
     struct buffer text;  /* of JSON: what is passed through */
 
     uint64_t sequence; /* what its draws depend on, beside their place */
@@ -30,7 +31,7 @@ struct record {
     struct gg_bias *bias;               /* and what its options point to */
     char **breakers;
     float *scales; /* of adapters, its own, or NULL */
-    char *suffix; /* its own text after the gap, or NULL */
+    char *suffix;  /* its own text after the gap, or NULL */
     size_t n_suffix;
     char *tools, *tool_choice; /* its own, or NULL */
     struct grammar_entry *grammar;
@@ -125,6 +126,8 @@ struct form {
     enum gg_status (*read)(struct generate *g, struct record *r,
                            const char *text, size_t len, struct gg_error *err);
     const struct writer *writer;
+    /* With --numbered: the number that a record says; false: it says none. */
+    bool (*number)(const char *text, size_t len, uint64_t *number);
     /* True where `out` could be what was written for the record in an earlier
      * run; *failed gets whether that was an error record, if one can tell. */
     bool (*matches)(struct generate *g, struct record *r, const char *text,
@@ -155,7 +158,8 @@ resume_open(const char *path);
 /* The last record that has its answer: a run with the same input and options
  * would give it again. */
 struct resumed {
-    uint64_t number; /* 0: there is none */
+    uint64_t n;      /* how many have theirs; 0: there is none */
+    uint64_t number; /* the last one's */
     struct buffer text, out;
     bool failed; /* some record, if one can tell */
     off_t end;   /* of the file's whole records; -1: nothing is after it */
@@ -164,8 +168,9 @@ struct resumed {
 /* Skips the records of `in` that have their answers in the file `fd`. Ends the
  * tool where they do not belong together. */
 void
-resume_skip(struct generate *g, const struct form *form, struct reader *in,
-            int fd, const char *path, struct resumed *last);
+resume_skip(struct generate *g, const struct form *form,
+            struct record_input *in, int fd, const char *path,
+            struct resumed *last);
 
 /* Before the first answer is added: cuts off an incomplete one at the end. */
 void

@@ -75,36 +75,41 @@ keep(struct buffer *b, const char *text, size_t len)
 }
 
 void
-resume_skip(struct generate *g, const struct form *form, struct reader *in,
-            int fd, const char *path, struct resumed *last)
+resume_skip(struct generate *g, const struct form *form,
+            struct record_input *in, int fd, const char *path,
+            struct resumed *last)
 {
     struct reader old = { .fd = fd,
                           .name = path,
                           .what = "a record",
-                          .end = in->end,
+                          .end = in->reader.end,
                           .max = MAX_ANSWER,
                           .max_lost = MAX_ANSWER };
-    off_t end = find_end(fd, path, in->end);
+    off_t end = find_end(fd, path, in->reader.end);
     const char *text, *out;
     size_t len, out_len;
 
     while (reader_place(&old) < (uint64_t)end &&
            reader_next(&old, true, &out, &out_len) == READER_RECORD) {
-        struct record r = { .number = ++last->number };
+        struct record r = { 0 };
         bool bad, same;
 
         if (old.too_long)
             cli_too_long(path, "a record", MAX_ANSWER);
-        if (reader_next(in, true, &text, &len) != READER_RECORD) {
+        if (record_input_next(in, true, &text, &len, &r.number) !=
+            READER_RECORD) {
             if (cli_signal())
                 cli_raise(cli_signal());
-            cli_die("%s: has more answers than %s has records", path, in->name);
+            cli_die("%s: has more answers than %s has records", path,
+                    in->reader.name);
         }
         same = form->matches(g, &r, text, len, out, out_len, &bad);
         buffer_clear(&r.text);
         if (!same)
             cli_die("%s: record %" PRIu64 " is no answer to that of %s", path,
-                    r.number, in->name);
+                    r.number, in->reader.name);
+        last->n++;
+        last->number = r.number;
         last->failed |= bad;
         keep(&last->text, text, len);
         keep(&last->out, out, out_len);
@@ -114,6 +119,5 @@ resume_skip(struct generate *g, const struct form *form, struct reader *in,
     close(fd);
     last->end = end;
     if (g->o->engine.verbose)
-        cli_warn("%s: %" PRIu64 " records are answered already", path,
-                 last->number);
+        cli_warn("%s: %" PRIu64 " records are answered already", path, last->n);
 }

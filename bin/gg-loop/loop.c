@@ -41,6 +41,7 @@ struct loop {
     bool unread;              /* nobody reads standard output any more */
     unsigned long long *open; /* numbered sequences that have begun */
     size_t n_open, batch;
+    const struct shard *shard;
     sigset_t outside; /* what is blocked only while poll() waits */
 };
 
@@ -71,6 +72,11 @@ forget(struct loop *l, unsigned long long sequence)
 static bool
 take_input_line(struct loop *l, const struct line *line)
 {
+    shard_check(l->shard, line->numbered, "standard input");
+    l->numbered = line->numbered;
+    l->fed = true;
+    if (!shard_has(l->shard, line->sequence))
+        return true;
     if (line->numbered && (line->end || line->error)) {
         forget(l, line->sequence);
     } else if (line->numbered && find_open(l, line->sequence) == l->n_open) {
@@ -78,8 +84,6 @@ take_input_line(struct loop *l, const struct line *line)
             return false;
         l->open[l->n_open++] = line->sequence;
     }
-    l->numbered = line->numbered;
-    l->fed = true;
     queue_add(&l->feed, line->text, line->len);
     return true;
 }
@@ -375,14 +379,14 @@ clear_loop(struct loop *l)
 }
 
 int
-loop_run(const char *command, size_t batch)
+loop_run(const char *command, const struct loop_options *o)
 {
-    struct loop l = { .batch = batch };
+    struct loop l = { .batch = o->batch, .shard = &o->shard };
     bool ended = false;
     int status = 0;
 
     ggml_time_init();
-    l.open = cli_alloc(NULL, batch, sizeof(*l.open));
+    l.open = cli_alloc(NULL, o->batch, sizeof(*l.open));
     arrange_signals(&l);
     command_start(&l.command, command);
     sandbox_enter(false); /* the command has none */

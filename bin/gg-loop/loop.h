@@ -2,12 +2,16 @@
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
 
-#include <stddef.h>
+#include "common/shard.h"
+
+struct loop_options {
+    size_t batch;       /* numbered sequences begun at once, at most */
+    struct shard shard; /* others of standard input are left out */
+};
 
 /* Feeds standard input, then the command's own output, to the command, and
- * copies its output to standard output; at most `batch` numbered sequences are
- * begun at once. Returns the status to exit with. */
+ * copies its output to standard output. Returns the status to exit with. */
 int
-loop_run(const char *command, size_t batch);
+loop_run(const char *command, const struct loop_options *o);
 
 #endif

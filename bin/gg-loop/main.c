@@ -1,6 +1,7 @@
 /* main.c - gg-loop: feeds a command's output back to its input */
 #include <config.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/options.h"
@@ -19,8 +20,10 @@ enum {
 
 static const struct cli_option rows[] = {
     { "batch", 0, CLI_SIZE, "N",
-      "numbered sequences active at once (default 1)", .min = 1,
-      .max = BATCH_MAX },
+      "numbered sequences active at once (default 1)",
+      offsetof(struct loop_options, batch), .min = 1, .max = BATCH_MAX },
+    { "shard", 0, CLI_CALL, "I/N", SHARD_HELP,
+      offsetof(struct loop_options, shard), .set = shard_set },
     CLI_HELP_AND_VERSION,
     { 0 },
 };
@@ -31,14 +34,14 @@ main(int argc, char **argv)
     /* Options after COMMAND are not ours. */
     static const struct cli_tool tool = { usage, rows, 23, true,
                                           .own_sandbox = true };
-    size_t batch = 1;
+    struct loop_options o = { .batch = 1 };
     int first;
 
     cli_start();
-    first = cli_parse(argc, argv, &tool, &batch);
+    first = cli_parse(argc, argv, &tool, &o);
     if (first == argc)
         cli_misuse("no COMMAND");
     if (first + 1 < argc)
         cli_misuse("COMMAND is one argument: '%s' is another", argv[first + 1]);
-    return cli_finish(loop_run(argv[first], batch));
+    return cli_finish(loop_run(argv[first], &o));
 }

@@ -13,6 +13,7 @@
 #include "common/number_set.h"
 #include "common/sampling.h"
 #include "common/sequence_table.h"
+#include "common/shard.h"
 
 const char cli_name[] = "gg-sample";
 
@@ -25,10 +26,13 @@ struct options {
     struct sampling_options sampling;
     bool verbose, quiet;
     const char *model, *output, *input;
+    struct shard shard; /* of the numbered sequences */
 };
 
 struct run {
     const struct sampling_options *sampling;
+    const struct shard *shard;
+    const char *name;       /* of the input */
     struct gg_vocab *vocab; /* NULL: none is needed */
     const char *model;      /* its file */
     struct gg_sampler *sampler;
@@ -55,6 +59,7 @@ static const struct cli_option rows[] = {
     { "model", 'm', CLI_TEXT, "MODEL",
       "the vocabulary for DRY and grammars (else $GG_MODEL, else the demo "
       "model)", AT(model) },
+    { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, AT(shard), .set = shard_set },
     { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE",
       AT(input) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
@@ -81,6 +86,9 @@ parse(int argc, char **argv, struct options *o)
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (first < argc)
         o->input = argv[first];
+    if (shard_is_part(&o->shard) && !o->sampling.has_seed &&
+        o->sampling.params.temperature != 0)
+        cli_misuse("--shard: -s must say the seed of the whole job");
 }
 
 /* Our output may end before the shell of a gg-loop's command lets go of its
@@ -406,6 +414,7 @@ begin_stream(struct run *r, const struct gg_logit_head *head)
     if (r->closed)
         cli_die("another head follows, but the output is closed: "
                 "read the streams from a file");
+    shard_check(r->shard, head->numbered, r->name);
     r->numbered = head->numbered;
     r->ended = false;
     forget_all(r);
@@ -414,6 +423,10 @@ begin_stream(struct run *r, const struct gg_logit_head *head)
 static void
 handle(struct run *r, const struct gg_logit_record *record)
 {
+    bool ours = shard_has(r->shard, record->sequence);
+
+    if (!ours && record->kind != GG_RECORD_HEAD)
+        return;
     switch (record->kind) {
     case GG_RECORD_HEAD:
         begin_stream(r, &record->head);
@@ -454,7 +467,9 @@ open_vocab(struct run *r, const struct options *o)
 static int
 run(struct options *o)
 {
-    struct run r = { .sampling = &o->sampling };
+    struct run r = { .sampling = &o->sampling,
+                     .shard = &o->shard,
+                     .name = cli_input_name(o->input) };
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;
@@ -464,9 +479,7 @@ run(struct options *o)
     r.sampler = sampling_start(&o->sampling, r.vocab, o->verbose);
     r.remembers = gg_sampler_remembers(r.sampler);
     r.input_waits = !is_regular(fd);
-    cli_check(
-        gg_logit_reader_new(fd, cli_input_name(o->input), &r.reader, &err),
-        &err);
+    cli_check(gg_logit_reader_new(fd, r.name, &r.reader, &err), &err);
     cli_output(o->output);
     while ((st = gg_logit_read(r.reader, &record, &err)) == GG_OK)
         handle(&r, &record);

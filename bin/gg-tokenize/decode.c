@@ -268,6 +268,9 @@ decode_line(struct work *w, const struct gg_line *line)
         w->bad = false;
     }
     w->inside = line->more;
+    if (shard_is_part(&w->options->shard) &&
+        !shard_has_line(&w->options->shard, line, w->options->input))
+        return;
     if (w->bad)
         w->n_ids += line->n_ids;
     else if (line->numbered)

@@ -437,7 +437,9 @@ run_records(struct work *w)
         const char *end = memchr(p, w->o->end, (size_t)(stop - p));
 
         end = end ? end : stop; /* the last one may lack its end */
-        run_record(w, p, (size_t)(end - p), sequence++);
+        if (shard_has(&w->o->shard, sequence))
+            run_record(w, p, (size_t)(end - p), sequence);
+        sequence++;
         p = end + 1;
     }
 }

@@ -52,6 +52,8 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         o->chat = chat_template_open(vocab, model);
     if (o->verbose)
         cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
+    if (!o->chat_date && gg_chat_takes_date(o->chat))
+        shard_check_date(&o->shard);
     if (!o->chat_date)
         o->chat_date = chat_date();
     cli_check(reasoning_check_arguments(o->chat, o->chat_arguments, &err),

@@ -120,6 +120,8 @@ static const struct cli_option rows[] = {
       .set = set_records },
     { "null", '0', CLI_CALL, NULL,
       "each NUL-ended record is a numbered sequence", .set = set_records },
+    { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, OPT(shard), .set = shard_set,
+      .only_with = "lines|null|pairs|decode", .not_with = "budget" },
     { "fields", 0, CLI_FLAG, NULL,
       "with --lines: a chunk for each field of a line", OPT(fields),
       .only_with = "lines", .not_with =

@@ -2,7 +2,7 @@
 #ifndef TOKENIZE_H
 #define TOKENIZE_H
 
-#include "common/cli.h"
+#include "common/shard.h"
 
 enum truncate {
     TRUNCATE_NOT, /* a text with more ids is an error */
@@ -13,8 +13,9 @@ enum truncate {
 struct tokenize_options {
     const char *input; /* name of the file for messages */
     int fd;
-    bool records; /* each record is a numbered sequence of its own */
-    char end;     /* of a record: newline or NUL */
+    bool records;       /* each record is a numbered sequence of its own */
+    char end;           /* of a record: newline or NUL */
+    struct shard shard; /* of the records; or, decode, of the sequences */
     bool verbose;
     enum special special;
     size_t binary; /* bytes of an id; 0: decimal */
@@ -33,7 +34,7 @@ struct tokenize_options {
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */
     int64_t chat_date;
-    char *chat_arguments; /* JSON, or NULL */
+    char *chat_arguments;        /* JSON, or NULL */
     bool count, pieces, offsets; /* what is written, in place of ids */
     size_t max;                  /* ids of a text; 0: any number */
     enum truncate truncate;

@@ -88,7 +88,6 @@ run() {
 }
 run gg-generate --lines -i
 run gg-generate --batch 2
-run gg-generate --jsonl --numbered
 run gg-generate --lines --resume a -o b
 run gg-generate --lines --batch 0
 run gg-generate --lines --messages --numbered --echo >/dev/null
