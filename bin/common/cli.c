@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,11 +132,26 @@ fail(int status)
     _exit(status);
 }
 
+/* What fails often fails in all threads at once: one of them says why, and ends
+ * the tool. */
+static void
+end_alone(void)
+{
+    static atomic_flag ends = ATOMIC_FLAG_INIT;
+    static _Thread_local bool own;
+
+    if (!own && atomic_flag_test_and_set(&ends))
+        for (;;)
+            pause();
+    own = true;
+}
+
 void
 cli_die(const char *fmt, ...)
 {
     va_list ap;
 
+    end_alone();
     va_start(ap, fmt);
     say(fmt, ap);
     va_end(ap);
@@ -156,6 +172,7 @@ cli_misuse(const char *fmt, ...)
 {
     va_list ap;
 
+    end_alone();
     va_start(ap, fmt);
     say(fmt, ap);
     va_end(ap);

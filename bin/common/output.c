@@ -21,6 +21,8 @@ static struct pending {
     bool created; /* there was none: an empty one stands for it */
     char *name;   /* as the user calls it */
     char temporary[PATH_MAX], final[PATH_MAX];
+    char saved[PATH_MAX]; /* while names are given: what it replaces */
+    bool replaces;
 } * outputs;
 static struct pending *current; /* standard output is it; or NULL */
 static char doomed[PATH_MAX];   /* a file of another kind to remove */
@@ -167,6 +169,7 @@ new_pending(const char *name)
 
     f->name = strcpy(cli_alloc(NULL, strlen(name) + 1, 1), name);
     f->created = false;
+    f->saved[0] = '\0';
     return f;
 }
 
@@ -193,7 +196,8 @@ cli_output(const char *path)
         return;
     if (strlen(path) >= sizeof(output_name))
         cli_die("%s: %s", path, strerror(ENAMETOOLONG));
-    strcpy(output_name, path); /* used later, when the caller may have returned */
+    strcpy(output_name,
+           path); /* used later, when the caller may have returned */
     current = NULL;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -318,6 +322,56 @@ check_changed(void)
             cli_die("%s: another process has replaced this file", f->name);
 }
 
+/* What several outputs replace gets another name, too, until all have theirs;
+ * where a file system has no links, it does without. */
+static void
+save_replaced(void)
+{
+    for (struct pending *f = outputs; f; f = f->next) {
+        f->replaces = access(f->final, F_OK) == 0;
+        if (snprintf(f->saved, PATH_MAX, "%s~", f->temporary) >= PATH_MAX ||
+            link(f->final, f->saved))
+            f->saved[0] = '\0';
+    }
+}
+
+/* Nothing has changed: the outputs before `last` lose their names again. */
+static void
+undo_until(const struct pending *last)
+{
+    for (struct pending *f = outputs; f != last; f = f->next) {
+        if (f->saved[0])
+            (void)rename(f->saved, f->final);
+        else if (!f->replaces)
+            unlink(f->final);
+        f->saved[0] = '\0';
+    }
+}
+
+static void
+forget_saved(void)
+{
+    for (const struct pending *f = outputs; f; f = f->next)
+        if (f->saved[0])
+            unlink(f->saved);
+}
+
+static void
+name_outputs(void)
+{
+    for (struct pending *f = outputs; f; f = f->next) {
+        int error;
+
+        if (rename(f->temporary, f->final) == 0)
+            continue;
+        error = errno;
+        undo_until(f);
+        forget_saved();
+        cli_die("%s: %s", f->name, strerror(error));
+    }
+    forget_saved();
+}
+
 /* The first output comes after the others: who sees it sees all. */
 void
 cli_commit(void)
@@ -328,11 +382,12 @@ cli_commit(void)
     sigprocmask(SIG_SETMASK, &all, &before);
     check_changed();
     current = NULL;
+    if (outputs && outputs->next)
+        save_replaced();
+    name_outputs();
     while (outputs) {
         struct pending *f = outputs;
 
-        if (rename(f->temporary, f->final))
-            cli_die("%s: %s", f->name, strerror(errno));
         outputs = f->next;
         free(f->name);
         free(f);

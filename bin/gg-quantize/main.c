@@ -265,6 +265,19 @@ open_table(const struct arguments *a)
     return f;
 }
 
+/* Every line of it has arrived. */
+static void
+close_table(FILE *table, const struct arguments *a)
+{
+    bool bad = ferror(table);
+
+    errno = 0;
+    if (fclose(table) || bad)
+        cli_die("standard %s: %s",
+                strcmp(a->out, "-") == 0 ? "error" : "output",
+                errno ? strerror(errno) : "write error");
+}
+
 static void
 quantize(struct arguments *a)
 {
@@ -299,8 +312,8 @@ quantize(struct arguments *a)
         gguf_check_memory(to);
     }
     write_all(file, &importance, to, a, table);
-    if (table && table != stdout && fclose(table))
-        cli_die("the table could not be written");
+    if (table && table != stdout)
+        close_table(table, a);
     free(types);
     gguf_free(to);
     importance_close(&importance);

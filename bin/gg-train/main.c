@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/chat.h"
@@ -138,11 +139,15 @@ run(struct gg_train *train, const struct train_options_of_tool *o)
 }
 
 static void
-write_result(const struct gg_train *train)
+write_result(const struct gg_train *train, const char *output)
 {
+    bool is_file = output && strcmp(output, "-") != 0;
     struct gg_error err;
+    enum gg_status st = gg_train_write(train, stdout, &err);
 
-    cli_check(gg_train_write(train, stdout, &err), &err);
+    if (st == GG_ERR_IO)
+        cli_die("%s: %s", is_file ? output : "standard output", err.message);
+    cli_check(st, &err);
 }
 
 int
@@ -165,7 +170,7 @@ main(int argc, char **argv)
         if (o.verbose)
             tell(train);
         run(train, &o);
-        write_result(train);
+        write_result(train, o.output);
     }
     gg_train_free(train);
     chat_template_clear(o.chat);

@@ -90,9 +90,12 @@ report_held_out(struct report *r, int64_t step, double loss, uint64_t n_targets)
 void
 report_end(struct report *r)
 {
+    bool lost = r->log && ferror(r->log); /* a line, some time ago */
+
     ticker_end(&r->ticker);
-    if (r->log && fclose(r->log))
-        cli_die("%s: %s", r->o->log, strerror(errno));
+    errno = 0;
+    if (r->log && (fclose(r->log) || lost))
+        cli_die("%s: %s", r->o->log, errno ? strerror(errno) : "write error");
 }
 
 static void

@@ -375,7 +375,7 @@ chat_answer_begin(struct chat_answer *a, const struct gg_chat_reader *reader,
         return GG_OK;
     while (from > 0 && !is_barrier(reader, ids[from - 1]))
         from--;
-    if (!read_prompt(a, ids + from, n - from))
+    if (n > 0 && !read_prompt(a, ids + from, n - from))
         return error_nomem(err);
     if (a->state == CHAT_ANSWER_CALLS || a->ended)
         start_fresh(a, reader);

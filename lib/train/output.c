@@ -1,4 +1,5 @@
 /* output.c - the trained model, or an adapter, as a GGUF file */
+#include <errno.h>
 #include <string.h>
 
 #include "gguf/adapter.h"
@@ -77,10 +78,11 @@ train_run_write(const struct train_run *t, FILE *file, struct gg_error *err)
     else
         describe_model(g, t);
     st = gguf_finish(g, "what was trained", err);
+    errno = 0;
     if (st == GG_OK && !gguf_write_to_file_ptr(g, file, false))
-        st = ferror(file)
-                 ? error_set(err, GG_ERR_IO, "the model could not be written")
-                 : error_nomem(err);
+        st = ferror(file) ? error_set(err, GG_ERR_IO, "%s",
+                                      errno ? strerror(errno) : "write error")
+                          : error_nomem(err);
     gguf_free(g);
     return st;
 }
