@@ -154,6 +154,18 @@ ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
     return tensor_record(t, GGML_OP_SET_ROWS, b, c);
 }
 
+/* Whether the place, of b's shape, lies in a. */
+static bool
+is_place_in(const struct ggml_tensor *a, const struct ggml_tensor *b,
+            const struct tensor_place *place)
+{
+    size_t end = place->offset + ggml_row_size(a->type, b->ne[0]);
+
+    for (int i = 1; i < GGML_MAX_DIMS; i++)
+        end += (size_t)(b->ne[i] - 1) * place->nb[i - 1];
+    return ggml_is_empty(b) || end <= ggml_nbytes(a);
+}
+
 /* a with b put, or added, in a place of it. op_params: strides and offset of
  * the place, as struct tensor_place has them. */
 static struct ggml_tensor *
@@ -163,6 +175,7 @@ put_part(struct ggml_context *ctx, enum ggml_op op, struct ggml_tensor *a,
     struct ggml_tensor *t = tensor_like(ctx, a, inplace);
 
     GGML_ASSERT(ggml_nelements(b) <= ggml_nelements(a));
+    GGML_ASSERT(is_place_in(t, b, &place));
     memcpy(t->op_params, &place, sizeof(place));
     return tensor_record(t, op, a, b);
 }

@@ -442,6 +442,22 @@ windows(void)
        "columns that do not divide");
 }
 
+static void
+parts(void)
+{
+    struct ggml_tensor *a = f32(8, 6, 1, 1), *b = f32(3, 4, 1, 1);
+    size_t nb = a->nb[1], last = 2 * nb + 5 * sizeof(float);
+
+    ok(tensor_is(ggml_set_2d(ctx, a, b, nb, last), GGML_OP_SET, a, b) &&
+           tensor_is(ggml_acc(ctx, a, b, nb, a->nb[2], a->nb[3], last),
+                     GGML_OP_ACC, a, b),
+       "set, acc at the end of a tensor");
+    ok(ABORTS(ggml_set_2d(ctx, a, b, nb, last + 4)) &&
+           ABORTS(ggml_acc(ctx, a, b, nb, a->nb[2], a->nb[3], last + 4)) &&
+           ABORTS(ggml_set_2d(ctx, a, b, 2 * nb, 0)),
+       "they do not go beyond it");
+}
+
 int
 main(void)
 {
@@ -456,6 +472,7 @@ main(void)
     rope();
     copies();
     views();
+    parts();
     convolutions();
     images();
     precision();
