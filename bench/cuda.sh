@@ -29,7 +29,7 @@ export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=cuda-build prompt=2048 generate=128 sequences=32 peer= limit=540
 make=yes check=yes measure=yes sanitize= failed=0
-parts='face ops fuse attention products' families= types='f32 f16 bf16 q4_0 mxfp4'
+parts='face ops fuse attention products training opt' families= types='f32 f16 bf16 q4_0 mxfp4'
 misused() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2

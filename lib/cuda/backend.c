@@ -248,6 +248,7 @@ cuda_backend_new(struct cuda_device *device)
         .arch = p->arch,
         .n_sm = p->n_sm,
         .max_shared = p->max_shared,
+        .dequantized_bytes = CUDA_DEQUANTIZED_BYTES,
     };
     st = cuda_use(device->number);
     if (st == CUDA_OK)

@@ -16,6 +16,7 @@ enum {
     CUDA_MAX_DEVICES = 16,
     CUDA_MAX_GRAPHS = 64, /* that a back end remembers */
     CUDA_ERROR_SIZE = 320,
+    CUDA_DEQUANTIZED_BYTES = 128 << 20,
 };
 
 struct cuda;

@@ -1,4 +1,4 @@
-/* binary.cu - ADD, SUB, MUL, DIV, ADD_ID: src1 is broadcast to src0 */
+/* binary.cu - ADD, ADD1, SUB, MUL, DIV, ADD_ID: src1 is broadcast to src0 */
 #include "cuda/tensor_view.h"
 
 DEVICE float

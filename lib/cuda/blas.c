@@ -115,10 +115,11 @@ multiply(struct blas *b, const struct cuda_gemm *g)
     static const float one = 1, zero = 0;
     cudaDataType_t type = blas_type(g->type);
 
-    return api.gemm(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, g->m, g->n, g->k, &one,
-                    g->a, type, (int)g->ld_a, g->stride_a, g->b, type,
-                    (int)g->ld_b, g->stride_b, &zero, g->c, CUDA_R_32F,
-                    (int)g->ld_c, g->stride_c, g->n_batch,
+    return api.gemm(b->handle, g->a_by_k ? CUBLAS_OP_N : CUBLAS_OP_T,
+                    g->b_by_k ? CUBLAS_OP_T : CUBLAS_OP_N, g->m, g->n, g->k,
+                    &one, g->a, type, (int)g->ld_a, g->stride_a, g->b, type,
+                    (int)g->ld_b, g->stride_b, g->add ? &one : &zero, g->c,
+                    CUDA_R_32F, (int)g->ld_c, g->stride_c, g->n_batch,
                     g->type == GGML_TYPE_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                              : CUBLAS_COMPUTE_32F,
                     CUBLAS_GEMM_DEFAULT);

@@ -1,4 +1,4 @@
-/* copy.cu - DUP, CPY, CONT, REPEAT, CONCAT: copies of elements
+/* copy.cu - DUP, CPY, CONT, REPEAT, CONCAT, SET, ACC: copies of elements
  *
  * CPY and its like take elements in order, whatever the two shapes are, and
  * convert them; elements of the same type are copied as bytes. */
@@ -230,4 +230,56 @@ cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
                cuda_view_of(dst), cuda_view_of(a), cuda_view_of(b),
                (int)tensor_get_i32(dst, 0), element_size(dst->type), n);
     }
+}
+
+/* ACC adds. */
+KERNEL
+put_part(struct view place, struct view x, bool add, int size, int64_t n)
+{
+    cuda_grid_dependency_sync();
+    EACH_ELEMENT(x, c, i, n)
+    {
+        char *to = cuda_row_data(&place, c.row);
+        const char *from = cuda_row_data(&x, c.row);
+
+        if (add)
+            cuda_store_element(&place, to, i,
+                               cuda_load_element(&place, to, i) +
+                                   cuda_load_element(&x, from, i));
+        else
+            move_element(to + i * place.nb[0], from + i * x.nb[0], size);
+    }
+}
+
+bool
+cuda_supports_put_part(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[1];
+
+    if (dst->src[0]->type != dst->type)
+        return false;
+    return dst->op == GGML_OP_ACC
+               ? cuda_is_float_type(dst->type) && cuda_is_float_type(x->type)
+               : element_size(dst->type) && x->type == dst->type;
+}
+
+/* The first source is copied, unless dst is in its place. */
+void
+cuda_run_put_part(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[1];
+    struct tensor_place p = tensor_get_place(dst);
+    struct view place = cuda_view_of(x);
+    int64_t n = cuda_chunks_of(x);
+
+    cuda_run_copy(c, dst);
+    place.type = dst->type;
+    place.data = (char *)dst->data + p.offset;
+    place.nb[0] = (int64_t)dst->nb[0];
+    for (int i = 1; i < 4; i++)
+        place.nb[i] = (int64_t)p.nb[i - 1];
+    if (n > 0)
+        LAUNCH(put_part, cuda_default_launch(n, CUDA_THREADS), c, place,
+               cuda_view_of(x), dst->op == GGML_OP_ACC, element_size(x->type),
+               n);
 }

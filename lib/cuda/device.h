@@ -400,8 +400,9 @@ cuda_warp_id(void)
 }
 
 /* Warp reductions; all lanes get the same result. */
-DEVICE float
-cuda_warp_sum(float v)
+template <typename T>
+DEVICE T
+cuda_warp_sum(T v)
 {
     UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
     return v;
@@ -414,9 +415,10 @@ cuda_warp_max(float v)
     return v;
 }
 
-/* Block reductions, of whole warps; `scratch` is 32 floats in shared memory. */
-DEVICE float
-cuda_block_sum(float v, float *scratch)
+/* Block reductions, of whole warps; `scratch` is 32 values in shared memory. */
+template <typename T>
+DEVICE T
+cuda_block_sum(T v, T *scratch)
 {
     v = cuda_warp_sum(v);
     cuda_barrier();

@@ -7,7 +7,7 @@
 #include "cuda/device.h"
 
 DEVICE float
-sigmoid(float x)
+cuda_sigmoid(float x)
 {
     return 1 / (1 + expf(-x));
 }
@@ -65,7 +65,7 @@ cuda_apply_unary(int op, float x)
     case GGML_UNARY_OP_RELU:
         return x > 0 ? x : 0;
     case GGML_UNARY_OP_SIGMOID:
-        return sigmoid(x);
+        return cuda_sigmoid(x);
     case GGML_UNARY_OP_GELU:
         return gelu(x);
     case GGML_UNARY_OP_GELU_QUICK:

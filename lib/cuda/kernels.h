@@ -31,12 +31,13 @@ extern "C" {
 
 /* What an op's function sees of the back end. */
 struct cuda_ctx {
-    void *stream;      /* cudaStream_t */
-    int device;        /* CUDA's number */
-    int arch;          /* compute capability: 80, 90, 100 ... */
-    int n_sm;          /* multiprocessors */
-    size_t max_shared; /* bytes of shared memory a block, at most */
-    bool failed;       /* there was no scratch memory, or no cuBLAS */
+    void *stream;              /* cudaStream_t */
+    int device;                /* CUDA's number */
+    int arch;                  /* compute capability: 80, 90, 100 ... */
+    int n_sm;                  /* multiprocessors */
+    size_t max_shared;         /* bytes of shared memory a block, at most */
+    int64_t dequantized_bytes; /* of weights at a time, for cuBLAS */
+    bool failed;               /* there was no scratch memory, or no cuBLAS */
 };
 
 /* Scratch memory of the device, the node's own until its work is done: size
@@ -61,12 +62,14 @@ cuda_cache_next_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
                             int how, size_t size);
 
 /* c[i][j] = sum over x of a[j][x] * b[i][x], for i < n and j < m: rows of a
- * weight times rows of activations, as GGML_OP_MUL_MAT has them. Distances of
- * rows (ld_) and of the matrices of a batch (stride_) are in elements. a and b
- * are of one type, F32 (computed in TF32), F16 or BF16; c is F32. Sums are
- * F32. By cuBLAS, on c->stream. */
+ * weight times rows of activations, as GGML_OP_MUL_MAT has them. An operand
+ * may lie by k instead, as a[x][j] or b[x][i]; the sums may be added to what c
+ * holds. Distances of rows (ld_) and of the matrices of a batch (stride_) are
+ * in elements. a and b are of one type, F32 (computed in TF32), F16 or BF16; c
+ * is F32. Sums are F32. By cuBLAS, on c->stream. */
 struct cuda_gemm {
     int m, n, k;
+    bool a_by_k, b_by_k, add;
     enum ggml_type type;
     const void *a, *b;
     float *c;
@@ -76,6 +79,13 @@ struct cuda_gemm {
 };
 void
 cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g);
+
+/* Where element x of row i of an operand is. */
+static inline int64_t
+cuda_gemm_at(bool by_k, int64_t ld, int64_t i, int64_t x)
+{
+    return by_k ? x * ld + i : i * ld + x;
+}
 
 /* Whether two tensors have memory in common; whether they are the same elements
  * at the same places. */

@@ -9,9 +9,6 @@
 #include "cuda/gemv.h"
 #include "cuda/quantize.h"
 
-/* Bytes of weights that are dequantised at a time. */
-#define DEQUANTIZED_BYTES ((int64_t)128 << 20)
-
 static bool
 is_weight(const struct ggml_tensor *w)
 {
@@ -275,7 +272,7 @@ gemm_cublas(struct cuda_ctx *c, struct ggml_tensor *dst)
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
     struct cuda_gemm g = {};
     int64_t r2 = x->ne[2] / w->ne[2], r3 = x->ne[3] / w->ne[3];
-    int64_t each = cuda_dequantized_rows(w->ne[0], w->ne[1], DEQUANTIZED_BYTES);
+    int64_t each = cuda_dequantized_rows(w->ne[0], w->ne[1], c->dequantized_bytes);
     struct view columns;
     void *scratch = NULL;
 

@@ -1,4 +1,4 @@
-/* norm.cu - NORM, RMS_NORM, fused with a residual sum, scale and bias; SUM_ROWS
+/* norm.cu - NORM, RMS_NORM, L2_NORM, fused with a residual sum, scale and bias
  *
  * A block a row. The order of the sums depends on the length of the row alone.
  * Contiguous rows of floats are kept in registers, others are read again. */
@@ -8,7 +8,7 @@
 
 struct norm_args {
     float eps;
-    bool rms, add, mul, bias;
+    bool rms, l2, add, mul, bias;
     struct view x, other, sum; /* sum = x + other, if `add` */
     struct view weight, shift, y;
 };
@@ -78,6 +78,17 @@ store_normalized(const struct norm_args *p, char *to, const char *weight,
     cuda_store_element(&p->y, to, i, v);
 }
 
+/* What a row is multiplied with. */
+DEVICE float
+scale_of_row(const struct norm_args *p, const struct input *in, float mean,
+             float *scratch)
+{
+    float squares = sum_powers<2>(in, mean, scratch);
+
+    return p->l2 ? 1 / fmaxf(sqrtf(squares), p->eps)
+                 : 1 / sqrtf(squares / (float)in->n + p->eps);
+}
+
 DEVICE void
 norm_row(const struct norm_args *p, struct row r, float *scratch)
 {
@@ -88,9 +99,9 @@ norm_row(const struct norm_args *p, struct row r, float *scratch)
     const char *shift = cuda_row_data(&p->shift, cuda_row_wrap(&p->shift, r));
     float mean = 0, s;
 
-    if (!p->rms)
+    if (!p->rms && !p->l2)
         mean = sum_powers<1>(&in, 0, scratch) / (float)in.n;
-    s = 1 / sqrtf(sum_powers<2>(&in, mean, scratch) / (float)in.n + p->eps);
+    s = scale_of_row(p, &in, mean, scratch);
     for (int64_t i = cuda_thread_id(); i < in.n; i += cuda_block_size())
         store_normalized(p, to, weight, shift, i,
                          (cuda_load_element(in.view, in.from, i) - mean) * s);
@@ -244,7 +255,8 @@ run_contiguous(struct cuda_ctx *c, const struct cuda_norm *n,
     unsigned threads = cuda_norm_threads(y->ne[0]);
     struct contiguous_args p = {};
 
-    if (y->ne[0] > (int64_t)MAX_PER_THREAD * threads ||
+    if (n->norm->op == GGML_OP_L2_NORM ||
+        y->ne[0] > (int64_t)MAX_PER_THREAD * threads ||
         !is_contiguous_f32(y, y, true) || !is_contiguous_f32(x, y, true) ||
         !is_contiguous_f32(other, y, true) ||
         !is_contiguous_f32(n->add, y, true) ||
@@ -283,6 +295,7 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
         return;
     p.eps = tensor_get_f32(n->norm, 0);
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
+    p.l2 = n->norm->op == GGML_OP_L2_NORM;
     p.add = n->add != NULL;
     p.mul = n->mul != NULL;
     p.bias = n->bias != NULL;
@@ -313,41 +326,4 @@ cuda_run_norm(struct cuda_ctx *c, struct ggml_tensor *dst)
     struct cuda_norm n = { NULL, dst, NULL, NULL, NULL };
 
     cuda_run_norms(c, &n);
-}
-
-KERNEL
-BOUNDS(CUDA_MAX_THREADS, 1)
-sum_rows(struct view y, struct view x, int64_t n_rows)
-{
-    SHARED(float, scratch, LANES);
-
-    cuda_grid_dependency_sync();
-    for (int64_t k = cuda_block_id(); k < n_rows; k += cuda_grid_size()) {
-        struct row r = cuda_row_at(&x, k);
-        const char *from = cuda_row_data(&x, r);
-        float sum = 0;
-
-        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size())
-            sum += cuda_load_element(&x, from, i);
-        sum = cuda_block_sum(sum, scratch);
-        if (cuda_thread_id() == 0)
-            cuda_store_element(&y, cuda_row_data(&y, r), 0, sum);
-    }
-}
-
-bool
-cuda_supports_sum_rows(const struct ggml_tensor *dst)
-{
-    return cuda_supports_norm(dst);
-}
-
-void
-cuda_run_sum_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
-{
-    const struct ggml_tensor *x = dst->src[0];
-
-    if (!ggml_is_empty(dst))
-        LAUNCH(sum_rows,
-               cuda_default_launch(ggml_nrows(x), cuda_row_threads(x->ne[0])),
-               c, cuda_view_of(dst), cuda_view_of(x), ggml_nrows(x));
 }

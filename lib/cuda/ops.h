@@ -12,6 +12,7 @@ extern "C" {
     bool cuda_supports_##name(const struct ggml_tensor *dst);                  \
     void cuda_run_##name(struct cuda_ctx *c, struct ggml_tensor *dst)
 
+CUDA_OP(argmax);
 CUDA_OP(binary);
 CUDA_OP(add_id);
 CUDA_OP(unary);
@@ -37,6 +38,22 @@ CUDA_OP(wkv6);
 CUDA_OP(wkv7);
 CUDA_OP(linear_attention);
 CUDA_OP(solve_tri);
+CUDA_OP(put_part);
+CUDA_OP(cumsum);
+CUDA_OP(sum);
+CUDA_OP(count_equal);
+CUDA_OP(silu_back);
+CUDA_OP(norm_back);
+CUDA_OP(repeat_back);
+CUDA_OP(get_rows_back);
+CUDA_OP(out_prod);
+CUDA_OP(cross_entropy);
+CUDA_OP(cross_entropy_back);
+CUDA_OP(opt_step);
+CUDA_OP(im2col);
+CUDA_OP(im2col_back);
+CUDA_OP(pool);
+CUDA_OP(pool_back);
 #undef CUDA_OP
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* rope.cu - ROPE: rotary position embedding, fused with stores to the KV cache
+/* rope.cu - ROPE, ROPE_BACK: rotary position embedding, fused with stores to
+ * the KV cache
  *
  * As in lib/cpu/ops/rotary.c. A work item is a token and some of its heads, a
  * warp a head: they share the angles. */
@@ -11,6 +12,7 @@ struct rope {
     bool neox;
     double step; /* log2 of a pair's rate, from pair to pair */
     double scale, extrapolate, magnitude;
+    float sign; /* -1: back */
     double ramp_first, ramp_last;
 };
 
@@ -36,6 +38,7 @@ read_params(const struct ggml_tensor *dst)
     p.scale = tensor_get_f32(dst, 6);
     p.extrapolate = tensor_get_f32(dst, 7);
     p.magnitude = tensor_get_f32(dst, 8);
+    p.sign = dst->op == GGML_OP_ROPE_BACK ? -1 : 1;
     if (p.extrapolate != 0) {
         double first = floor(pair_of_rotations(dst, tensor_get_f32(dst, 9)));
         double last = ceil(pair_of_rotations(dst, tensor_get_f32(dst, 10)));
@@ -86,7 +89,7 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
         float a = (float)(angle - two_pi * rint(angle / two_pi));
 
         angles[i].x = cosf(a) * (float)p->magnitude;
-        angles[i].y = sinf(a) * (float)p->magnitude;
+        angles[i].y = sinf(a) * (float)p->magnitude * p->sign;
     }
 }
 

@@ -1,4 +1,5 @@
-/* softmax.cu - SOFT_MAX with mask, ALiBi and sinks; DIAG_MASK_INF
+/* softmax.cu - SOFT_MAX with mask, ALiBi and sinks; DIAG_MASK_INF,
+ * DIAG_MASK_ZERO
  *
  * A block a row, in three passes over the row in dst. */
 #include "cuda/attention_scores.h"
@@ -102,14 +103,14 @@ cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
 KERNEL
-diag_mask(struct view y, struct view x, int64_t past, int64_t n)
+diag_mask(struct view y, struct view x, int64_t past, float masked, int64_t n)
 {
     cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     cuda_store_element(&y, cuda_row_data(&y, c.row), i,
                        i <= past + c.row.i1
                            ? cuda_load_element(&x, cuda_row_data(&x, c.row), i)
-                           : -INFINITY);
+                           : masked);
 }
 
 bool
@@ -127,5 +128,6 @@ cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (n > 0)
         LAUNCH(diag_mask, cuda_default_launch(n, CUDA_THREADS), c,
                cuda_view_of(dst), cuda_view_of(dst->src[0]),
-               (int64_t)tensor_get_i32(dst, 0), n);
+               (int64_t)tensor_get_i32(dst, 0),
+               dst->op == GGML_OP_DIAG_MASK_INF ? -INFINITY : 0, n);
 }

@@ -1,4 +1,5 @@
-/* sort.cu - ARGSORT, TOP_K; the top k of long rows, and their log-sum-exp
+/* sort.cu - ARGSORT, TOP_K, ARGMAX; the top k of long rows, and their
+ * log-sum-exp
  *
  * Values become unique 64-bit keys: the larger key comes first, equal values
  * are in the order of their indices, and NaN is last. So every row has one
@@ -60,6 +61,28 @@ larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+DEVICE uint64_t
+warp_largest(uint64_t v)
+{
+    UNROLL for (int m = LANES / 2; m; m /= 2) v =
+        larger(v, cuda_lane_xor(v, m));
+    return v;
+}
+
+/* Of all threads, for all; `scratch` has 32 keys. */
+DEVICE uint64_t
+block_largest(uint64_t v, uint64_t *scratch)
+{
+    v = warp_largest(v);
+    cuda_barrier();
+    if (cuda_lane_id() == 0)
+        scratch[cuda_warp_id()] = v;
+    cuda_barrier();
+    v = cuda_lane_id() < cuda_block_size() / LANES ? scratch[cuda_lane_id()]
+                                                   : 0;
+    return warp_largest(v);
+}
+
 /* Puts the largest of n keys first; the others are lost. */
 DEVICE void
 max_first(uint64_t *keys, int n)
@@ -69,16 +92,7 @@ max_first(uint64_t *keys, int n)
     cuda_barrier();
     for (int i = (int)cuda_thread_id(); i < n; i += (int)cuda_block_size())
         most = larger(most, keys[i]);
-    UNROLL for (int m = LANES / 2; m; m /= 2) most =
-        larger(most, cuda_lane_xor(most, m));
-    cuda_barrier();
-    if (cuda_lane_id() == 0)
-        keys[cuda_warp_id()] = most;
-    cuda_barrier();
-    most =
-        cuda_lane_id() < cuda_block_size() / LANES ? keys[cuda_lane_id()] : 0;
-    UNROLL for (int m = LANES / 2; m; m /= 2) most =
-        larger(most, cuda_lane_xor(most, m));
+    most = block_largest(most, keys);
     cuda_barrier();
     if (cuda_thread_id() == 0)
         keys[0] = most;
@@ -152,6 +166,46 @@ cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
             c, cuda_view_of(dst), cuda_view_of(x), descending, ggml_nrows(x));
 }
 
+/* The first of the order, of any length. */
+KERNEL
+BOUNDS(CUDA_MAX_THREADS, 1)
+argmax(int32_t *y, struct view x, int64_t n_rows)
+{
+    SHARED(uint64_t, scratch, LANES);
+
+    cuda_grid_dependency_sync();
+    for (int64_t row = cuda_block_id(); row < n_rows; row += cuda_grid_size()) {
+        const char *from = cuda_row_data(&x, cuda_row_at(&x, row));
+        uint64_t most = 0;
+
+        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size())
+            most =
+                larger(most, key_of(cuda_load_element(&x, from, i), i, true));
+        most = block_largest(most, scratch);
+        if (cuda_thread_id() == 0)
+            y[row] = index_of(most);
+    }
+}
+
+bool
+cuda_supports_argmax(const struct ggml_tensor *dst)
+{
+    return dst->type == GGML_TYPE_I32 && ggml_is_contiguous(dst) &&
+           cuda_is_float_type(dst->src[0]->type) &&
+           dst->src[0]->ne[0] < INT32_MAX;
+}
+
+void
+cuda_run_argmax(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[0];
+
+    if (!ggml_is_empty(x))
+        LAUNCH(argmax,
+               cuda_default_launch(ggml_nrows(x), cuda_row_threads(x->ne[0])),
+               c, (int32_t *)dst->data, cuda_view_of(x), ggml_nrows(x));
+}
+
 /* -- The top k of long rows -- */
 
 struct best {
@@ -164,20 +218,6 @@ struct best {
 struct total {
     double most, sum;
 };
-
-DEVICE double
-sum_of(double v, double *scratch)
-{
-    UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
-    cuda_barrier();
-    if (cuda_lane_id() == 0)
-        scratch[cuda_warp_id()] = v;
-    cuda_barrier();
-    v = cuda_lane_id() < cuda_block_size() / LANES ? scratch[cuda_lane_id()]
-                                                   : 0;
-    UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
-    return v;
-}
 
 /* Of n values; where their maximum is not finite, the sum has no meaning. */
 DEVICE struct total
@@ -193,7 +233,7 @@ total_of(const float *x, int n, double *scratch)
     cuda_barrier();
     for (int i = (int)cuda_thread_id(); i < n; i += THREADS)
         sum += x[i] == -INFINITY ? 0 : exp((double)x[i] - t.most);
-    t.sum = sum_of(sum, scratch);
+    t.sum = cuda_block_sum(sum, scratch);
     return t;
 }
 

@@ -374,13 +374,16 @@ fake_gemm(const struct cuda_gemm *g)
     for (int b = 0; b < g->n_batch; b++)
         for (int i = 0; i < g->n; i++)
             for (int j = 0; j < g->m; j++) {
-                int64_t x = b * g->stride_a + j * g->ld_a;
-                int64_t y = b * g->stride_b + i * g->ld_b;
-                float sum = 0;
+                float *to = g->c + b * g->stride_c + i * g->ld_c + j;
+                float sum = g->add ? *to : 0;
 
                 for (int k = 0; k < g->k; k++)
-                    sum += element(g->a, g->type, x + k) *
-                           element(g->b, g->type, y + k);
-                g->c[b * g->stride_c + i * g->ld_c + j] = sum;
+                    sum += element(g->a, g->type,
+                                   b * g->stride_a +
+                                       cuda_gemm_at(g->a_by_k, g->ld_a, j, k)) *
+                           element(g->b, g->type,
+                                   b * g->stride_b +
+                                       cuda_gemm_at(g->b_by_k, g->ld_b, i, k));
+                *to = sum;
             }
 }

@@ -18,9 +18,9 @@ static void *scratch[MOST_SCRATCH];
 static int n_scratch;
 
 /* -- What the back end gives to kernels -- */
-static struct cuda_ctx cuda = { .arch = 90,
-                                .n_sm = 3,
-                                .max_shared = 227 << 10 };
+static struct cuda_ctx cuda = {
+    .arch = 90, .n_sm = 3, .max_shared = 227 << 10, .dequantized_bytes = 1
+}; /* 64 rows */
 
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size)
@@ -88,16 +88,18 @@ cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g)
     for (int64_t batch = 0; batch < g->n_batch; batch++)
         for (int64_t i = 0; i < g->n; i++)
             for (int64_t j = 0; j < g->m; j++) {
-                double sum = 0;
+                float *to = g->c + batch * g->stride_c + i * g->ld_c + j;
+                int64_t a = batch * g->stride_a, b = batch * g->stride_b;
+                double sum = g->add ? (double)*to : 0;
 
                 for (int64_t k = 0; k < g->k; k++)
-                    sum += (double)gemm_value(g->a, g->type,
-                                              batch * g->stride_a +
-                                                  j * g->ld_a + k) *
-                           (double)gemm_value(g->b, g->type,
-                                              batch * g->stride_b +
-                                                  i * g->ld_b + k);
-                g->c[batch * g->stride_c + i * g->ld_c + j] = (float)sum;
+                    sum += (double)gemm_value(
+                               g->a, g->type,
+                               a + cuda_gemm_at(g->a_by_k, g->ld_a, j, k)) *
+                           (double)gemm_value(
+                               g->b, g->type,
+                               b + cuda_gemm_at(g->b_by_k, g->ld_b, i, k));
+                *to = (float)sum;
             }
 }
 

@@ -25,9 +25,6 @@ kt_run(const struct kt_run *r, int order);
 void
 kt_run_op(void *tensor);
 
-bool
-kt_supports(const struct ggml_tensor *t);
-
 /* The bound that holds there instead of `bound`. */
 double
 kt_bound(const struct ggml_tensor *t, double bound);

@@ -211,7 +211,9 @@ element_at(const struct ggml_tensor *t, int64_t row, float *y)
         return;
     }
     for (int64_t i = 0; i < t->ne[0]; i++)
-        y[i] = ggml_get_f32_nd(t, (int)i, (int)i1, (int)i2, (int)i3);
+        y[i] = t->type == GGML_TYPE_I64
+                   ? (float)((const int64_t *)(const void *)p)[i]
+                   : ggml_get_f32_nd(t, (int)i, (int)i1, (int)i2, (int)i3);
 }
 
 /* Squared error over squares; infinities must be where they should. */
@@ -329,6 +331,18 @@ kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
         return;
     }
     check(ctx, t, NULL, kt_run_op, t, bound, text);
+}
+
+void
+kt_check_both(struct ggml_context *ctx, struct ggml_tensor *t,
+              struct ggml_tensor *also, double bound, const char *name)
+{
+    if (!kt_supports(t)) {
+        ok(false, name);
+        printf("# not supported\n");
+        return;
+    }
+    check(ctx, t, also, kt_run_op, t, bound, name);
 }
 
 void

@@ -52,6 +52,15 @@ void
 kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
          const char *name, ...);
 
+/* The same for an op that writes `also`, too. */
+void
+kt_check_both(struct ggml_context *ctx, struct ggml_tensor *t,
+              struct ggml_tensor *also, double bound, const char *name);
+
+/* Whether t's op is said to be supported. */
+bool
+kt_supports(const struct ggml_tensor *t);
+
 /* The same with something else that is run instead of t's op alone: it writes
  * t, and what else `also` (or NULL) is checked. */
 void

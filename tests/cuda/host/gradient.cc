@@ -1,0 +1,2 @@
+/* gradient.cc - for the host: see cuda/emulate.h */
+#include "cuda/gradient.cu"

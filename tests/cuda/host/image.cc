@@ -1,0 +1,2 @@
+/* image.cc - for the host: see cuda/emulate.h */
+#include "cuda/image.cu"

@@ -1,0 +1,2 @@
+/* loss.cc - for the host: see cuda/emulate.h */
+#include "cuda/loss.cu"
