@@ -248,6 +248,19 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err);
 
+/* Begins to evaluate what the next gg_engine_step() of the texts needs, and
+ * comes back while ranks of a pipeline (gg_pipeline_join()) do it: other texts
+ * can be begun and stepped meanwhile. Each of them is to be stepped, cut or
+ * freed before its sequence is used. Of one process, and with drafts, nothing is
+ * begun. What is drawn does not depend on it. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_begin(struct gg_engine *engine, struct gg_text *const *texts,
+                size_t n, struct gg_error *err);
+
+/* How many sets of texts are worth having begun: the ranks, or 1. */
+GG_API int32_t
+gg_engine_overlap(const struct gg_engine *engine);
+
 /* It ends here. An id that was drawn and not evaluated, as a step has failed,
  * is pending and no longer the sequence's. */
 GG_API void

@@ -593,12 +593,23 @@ struct gg_model_params {
     const char *mtp_path; /* or NULL */
 
     /* The processes that have a part of the layers each, or NULL: this one has
-     * all. All of them open the model; see gg_pipeline_join(). Neither
-     * adapters nor MTP layers go with that. */
+     * all. All of them open the model; see gg_pipeline_join(). What is read
+     * (no_mmap) or locked is this one's part. */
     struct gg_pipeline *pipeline;
 
     uintptr_t reserved[3];
 };
+
+/* Asked of each tensor of a graph in the order in which they are computed:
+ * with `ask`, whether it is wanted; if so, then, once it has been computed and
+ * while its sources still hold what they did, to look at it, with
+ * ggml_backend_tensor_get() of <ggml-backend.h>. False then ends the evaluation
+ * with GG_ERR_ABORTED. Weights have the file's names; what is made with one is
+ * called so, too, without its ending ("blk.0.attn_q"), anything else by layer
+ * and op ("blk.0.rope#2"); the last is "logits". No two nodes of a graph have
+ * the same name. */
+struct ggml_tensor; /* <ggml.h> */
+typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
 /* ---- a pipeline of processes
  *
@@ -622,14 +633,32 @@ gg_pipeline_rank(const struct gg_pipeline *pipeline);
 GG_API int32_t
 gg_pipeline_size(const struct gg_pipeline *pipeline);
 
-/* A rank other than 0 opens `path` whenever rank 0 opens its model, and
- * evaluates its layers with n_threads threads (0: as many as there are
- * processors, shared by the ranks of a machine), until rank 0 leaves. An error
- * is said by rank 0, too, unless that is lost. */
+/* What a rank other than 0 does beside evaluating its layers. */
+struct gg_serve_params {
+    int32_t n_threads; /* 0: as many as there are processors, shared by the
+                          ranks of a machine */
+    gg_watch_callback watch; /* of its sessions: as rank 0's has one, too */
+    void *watch_data;
+    /* What it answers to gg_pipeline_ask(): *n bytes, which live until the next
+     * call or the end. NULL: none. */
+    const void *(*answer)(void *data, size_t *n);
+    void *answer_data;
+    uintptr_t reserved[8];
+};
+
+/* A rank other than 0 opens `path`, as params say, whenever rank 0 opens its
+ * model, and evaluates its layers until rank 0 leaves. NULL serve: all zero. An
+ * error is said by rank 0, too, unless that is lost. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
-                  const struct gg_model_params *params, int32_t n_threads,
-                  struct gg_error *err);
+                  const struct gg_model_params *params,
+                  const struct gg_serve_params *serve, struct gg_error *err);
+
+/* Rank 0: what the program of another rank answers, once it has done all that
+ * was to be done before; *bytes live until the next call. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_pipeline_ask(struct gg_pipeline *pipeline, int32_t rank, const void **bytes,
+                size_t *n, struct gg_error *err);
 
 /* After all of its models; ranks end as they are told. Takes NULL. */
 GG_API void
@@ -723,17 +752,6 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err);
 
-/* Asked of each tensor of a graph in the order in which they are computed:
- * with `ask`, whether it is wanted; if so, then, once it has been computed and
- * while its sources still hold what they did, to look at it, with
- * ggml_backend_tensor_get() of <ggml-backend.h>. False then ends the evaluation
- * with GG_ERR_ABORTED. Weights have the file's names; what is made with one is
- * called so, too, without its ending ("blk.0.attn_q"), anything else by layer
- * and op ("blk.0.rope#2"); the last is "logits". No two nodes of a graph have
- * the same name. */
-struct ggml_tensor; /* <ggml.h> */
-typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
-
 /* The type of the KV cache. */
 enum gg_cache_type {
     GG_CACHE_F16 = 0,
@@ -756,7 +774,8 @@ struct gg_session_params {
      * processor has such products: 8 bits of mantissa, not 11. */
     bool bf16;
     bool profile;            /* measure time by op: gg_session_profile() */
-    gg_watch_callback watch; /* shown what is computed; may be NULL */
+    /* Shown what is computed, of a pipeline by this rank; may be NULL */
+    gg_watch_callback watch;
     void *watch_data;
 
     /* Called, in any call, when a GPU has failed: one sentence with the reason,

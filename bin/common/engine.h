@@ -28,6 +28,9 @@ struct engine_options {
     bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
+    /* With --mpi, what other ranks have seen, of watch_data: *n bytes; NULL: it
+     * is not to be had. */
+    const void *(*answer)(void *watch_data, size_t *n);
 };
 
 enum {

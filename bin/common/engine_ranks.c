@@ -21,11 +21,21 @@ engine_leave(void)
 CLI_NORETURN static void
 serve(struct gg_pipeline *p, const struct engine_options *o)
 {
+    struct adapter_options adapters = o->adapters;
     struct gg_model_params params = engine_model_params(o);
+    struct gg_serve_params serve = {
+        .n_threads = o->n_threads,
+        .watch = o->watch,
+        .watch_data = o->watch_data,
+        .answer = o->answer,
+        .answer_data = o->watch_data,
+    };
     struct gg_error err;
-    enum gg_status st = gg_pipeline_serve(p, cli_model(o->model, true), &params,
-                                          o->n_threads, &err);
+    enum gg_status st;
 
+    params.adapters = adapters_list(&adapters);
+    params.n_adapters = adapters.n;
+    st = gg_pipeline_serve(p, cli_model(o->model, true), &params, &serve, &err);
     cli_check(st, &err);
     engine_leave();
     exit(cli_finish(EXIT_SUCCESS));
@@ -36,9 +46,9 @@ check_options(const struct engine_options *o)
 {
     if (!o->mpi && o->layers)
         cli_misuse("--layers is for --mpi layers");
-    if (o->mpi && (o->no_mmap || o->lock))
-        cli_misuse("--mpi: each rank maps its part of the model: neither "
-                   "--no-mmap nor --mlock goes with that");
+    if (o->mpi && o->watch && !o->answer)
+        cli_misuse("--mpi: --watch and --graph see what one process computes, "
+                   "and need one that computes all of it");
 }
 
 void

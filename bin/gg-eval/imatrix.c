@@ -1,7 +1,7 @@
 /* imatrix.c - how much each column of each matrix matters to a text */
 #include <config.h>
 
-#include "gg-eval/imatrix.h"
+#include "gg-eval/imatrix_entry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,21 +13,6 @@
 #include "common/gguf.h"
 #include "common/ticker.h"
 #include "gg-eval/windows.h"
-
-/* Of one tensor of weights. */
-struct entry {
-    char name[GGML_MAX_NAME];
-    int64_t n_columns, n_matrices;
-    double *sums;   /* n_columns of each matrix */
-    double *counts; /* n_matrices */
-};
-
-struct imatrix {
-    struct entry *entries; /* in the order in which they are used first */
-    size_t n;
-    float *values; /* scratch: what weights are multiplied with */
-    int32_t *ids;  /* scratch: which experts */
-};
 
 struct imatrix *
 imatrix_new(void)
@@ -50,40 +35,23 @@ imatrix_free(struct imatrix *m)
     free(m->entries);
     free(m->values);
     free(m->ids);
+    free(m->bytes);
     free(m);
 }
 
 /* ---- collecting ---------------------------------------------------------- */
 
-static double *
-zeros(int64_t n)
-{
-    double *p = cli_alloc(NULL, (size_t)n, sizeof(*p));
-
-    memset(p, 0, (size_t)n * sizeof(*p));
-    return p;
-}
-
-static struct entry *
+static struct imatrix_entry *
 entry_of(struct imatrix *m, const struct ggml_tensor *weight)
 {
-    struct entry *e;
-
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->entries[i].name, weight->name) == 0)
             return &m->entries[i];
-    m->entries = cli_alloc(m->entries, m->n + 1, sizeof(*m->entries));
-    e = &m->entries[m->n++];
-    memcpy(e->name, weight->name, sizeof(e->name));
-    e->n_columns = weight->ne[0];
-    e->n_matrices = weight->ne[2];
-    e->sums = zeros(e->n_columns * e->n_matrices);
-    e->counts = zeros(e->n_matrices);
-    return e;
+    return imatrix_insert(m, m->n, weight->name, weight->ne[0], weight->ne[2]);
 }
 
 static void
-add_row(struct entry *e, int64_t matrix, const float *x)
+add_row(struct imatrix_entry *e, int64_t matrix, const float *x)
 {
     double *sums = e->sums + matrix * e->n_columns;
 
@@ -112,7 +80,8 @@ row_at(const struct imatrix *m, const struct ggml_tensor *x, int64_t i1,
 }
 
 static void
-see_product(struct imatrix *m, struct entry *e, const struct ggml_tensor *x)
+see_product(struct imatrix *m, struct imatrix_entry *e,
+            const struct ggml_tensor *x)
 {
     for (int64_t i = 0; i < x->ne[1]; i++)
         add_row(e, 0, row_at(m, x, i, 0));
@@ -120,8 +89,8 @@ see_product(struct imatrix *m, struct entry *e, const struct ggml_tensor *x)
 
 /* x: columns x used x n, or columns x 1 x n; experts: used x n */
 static void
-see_experts(struct imatrix *m, struct entry *e, const struct ggml_tensor *x,
-            const struct ggml_tensor *experts)
+see_experts(struct imatrix *m, struct imatrix_entry *e,
+            const struct ggml_tensor *x, const struct ggml_tensor *experts)
 {
     m->ids = fetch(m->ids, experts);
     for (int64_t i = 0; i < experts->ne[1]; i++)
@@ -149,7 +118,7 @@ bool
 imatrix_watch(struct ggml_tensor *t, bool ask, void *data)
 {
     struct imatrix *m = data;
-    struct entry *e;
+    struct imatrix_entry *e;
 
     if (ask)
         return is_wanted(t);
@@ -165,7 +134,7 @@ imatrix_watch(struct ggml_tensor *t, bool ask, void *data)
 /* ---- writing ------------------------------------------------------------- */
 
 static void
-check_sums(const struct entry *e)
+check_sums(const struct imatrix_entry *e)
 {
     for (int64_t i = 0; i < e->n_columns * e->n_matrices; i++)
         if (!isfinite(e->sums[i]))
@@ -175,7 +144,7 @@ check_sums(const struct entry *e)
 /* Floats in a tensor of this name, n of them in each of n_rows. */
 static void
 add_tensor(struct ggml_context *ctx, struct gguf_context *gguf,
-           const struct entry *e, const char *what, const double *from,
+           const struct imatrix_entry *e, const char *what, const double *from,
            int64_t n)
 {
     struct ggml_tensor *t =
@@ -197,7 +166,7 @@ new_context(const struct imatrix *m)
     struct ggml_context *ctx;
 
     for (size_t i = 0; i < m->n; i++) {
-        const struct entry *e = &m->entries[i];
+        const struct imatrix_entry *e = &m->entries[i];
 
         size += (size_t)((e->n_columns + 1) * e->n_matrices) * sizeof(float) +
                 2 * (ggml_tensor_overhead() + GGML_MEM_ALIGN);
@@ -220,7 +189,7 @@ write_matrix(const struct imatrix *m, const struct windows *w)
     gguf_set_val_u32(gguf, "imatrix.chunk_count", (uint32_t)w->count);
     gguf_set_val_u32(gguf, "imatrix.chunk_size", (uint32_t)w->n);
     for (size_t i = 0; i < m->n; i++) {
-        const struct entry *e = &m->entries[i];
+        const struct imatrix_entry *e = &m->entries[i];
 
         check_sums(e);
         add_tensor(ctx, gguf, e, ".in_sum2", e->sums, e->n_columns);
@@ -239,7 +208,7 @@ static void
 say_unused(const struct imatrix *m)
 {
     for (size_t i = 0; i < m->n; i++) {
-        const struct entry *e = &m->entries[i];
+        const struct imatrix_entry *e = &m->entries[i];
         int64_t n = 0;
 
         for (int64_t k = 0; k < e->n_matrices; k++)
@@ -250,9 +219,23 @@ say_unused(const struct imatrix *m)
     }
 }
 
+static void
+ask_others(struct imatrix *m, struct gg_pipeline *p)
+{
+    for (int32_t i = 1; i < gg_pipeline_size(p); i++) {
+        struct gg_error err;
+        const void *bytes;
+        size_t n;
+
+        cli_check(gg_pipeline_ask(p, i, &bytes, &n, &err), &err);
+        if (!imatrix_add(m, bytes, n))
+            cli_die("rank %d has seen something else", (int)i);
+    }
+}
+
 void
-imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
-            const char *name, bool quiet)
+imatrix_run(struct imatrix *m, const struct engine *engine,
+            struct gg_pipeline *pipeline, int fd, const char *name, bool quiet)
 {
     size_t n_vocab = (size_t)gg_model_n_vocab(engine->model);
     float *logits = cli_alloc(NULL, n_vocab, sizeof(*logits)), *logprobs;
@@ -271,6 +254,7 @@ imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
                     (unsigned long long)w.count * (unsigned long long)w.n);
     }
     ticker_end(&ticker);
+    ask_others(m, pipeline);
     if (!quiet)
         say_unused(m);
     write_matrix(m, &w);

@@ -20,10 +20,20 @@ imatrix_free(struct imatrix *m);
 bool
 imatrix_watch(struct ggml_tensor *t, bool ask, void *m);
 
-/* Evaluates the ids of `fd`, window by window, and writes what was seen to
- * standard output. */
+/* What another rank of a pipeline has seen, for imatrix_add(): *n bytes, which
+ * live until the next call. */
+const void *
+imatrix_answer(void *m, size_t *n);
+
+/* Adds what another rank has seen. False: it is damaged. */
+bool
+imatrix_add(struct imatrix *m, const void *bytes, size_t n);
+
+/* Evaluates the ids of `fd`, window by window, and writes what was seen, by
+ * other ranks of the pipeline (NULL: there are none), too, to standard output.
+ */
 void
-imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
-            const char *name, bool quiet);
+imatrix_run(struct imatrix *m, const struct engine *engine,
+            struct gg_pipeline *pipeline, int fd, const char *name, bool quiet);
 
 #endif

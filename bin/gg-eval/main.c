@@ -63,7 +63,8 @@ write_perplexity(struct job *j)
 static int
 write_imatrix(struct job *j)
 {
-    imatrix_run(j->imatrix, &j->engine, j->fd, j->name, j->o.engine.quiet);
+    imatrix_run(j->imatrix, &j->engine, j->o.engine.pipeline, j->fd, j->name,
+                j->o.engine.quiet);
     return EXIT_SUCCESS;
 }
 
@@ -79,18 +80,18 @@ static const struct mode {
 
 /* ---- all of it ---- */
 
-/* The callback for computed tensors. */
+/* The callback for computed tensors, which other ranks need, too. */
 static void
-watch(struct job *j)
+choose_watch(struct job *j)
 {
     struct engine_options *o = &j->o.engine;
 
     if (j->o.mode == EVAL_IMATRIX) {
         o->watch = imatrix_watch;
+        o->answer = imatrix_answer;
         o->watch_data = j->imatrix = imatrix_new();
     } else if (j->o.output.none) {
         o->watch = watch_see;
-        o->watch_data = j->watch = watch_new(&j->o.watch);
     }
 }
 
@@ -103,7 +104,8 @@ begin_job(struct job *j)
     cli_output(j->o.output_path);
     if (!j->o.writes_text)
         cli_refuse_terminal();
-    watch(j);
+    if (j->o.output.none)
+        j->o.engine.watch_data = j->watch = watch_new(&j->o.watch);
     engine_open(&j->engine, &j->o.engine, j->o.n_slots, false);
     if (gg_model_is_encoder(j->engine.model) &&
         !modes[j->o.mode].takes_encoders)
@@ -137,6 +139,7 @@ main(int argc, char **argv)
 
     cli_start();
     eval_parse(argc, argv, &j.o);
+    choose_watch(&j);
     engine_join(&j.o.engine);
     begin_job(&j);
     status = modes[j.o.mode].run(&j);

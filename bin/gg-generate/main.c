@@ -178,6 +178,7 @@ main(int argc, char **argv)
 
     cli_start();
     generate_parse(argc, argv, &o);
+    draft_model_choose(&o);
     engine_join(&o.engine);
     mode = mode_of(&o);
     g.date = o.date;
@@ -188,7 +189,6 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
-    draft_model_choose(&o);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);

@@ -3,7 +3,7 @@
 
 #include "common/terminal.h"
 #include "common/ticker.h"
-#include "gg-generate/records.h"
+#include "gg-generate/flights.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -18,13 +18,6 @@ enum {
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
-/* An answer that is being made, or a record with choices. */
-struct active {
-    struct record *record;
-    size_t which; /* of its answers */
-    struct answer answer;
-};
-
 struct records {
     struct generate *g;
     const struct form *form;
@@ -34,10 +27,10 @@ struct records {
     struct record *beginning;    /* not all of its answers are begun; or NULL */
     struct active *active;       /* there is room for n_most */
     size_t n_active, n_most;
-    struct gg_text **texts; /* scratch */
-    bool ended;             /* the input */
-    bool failed;            /* a record */
-    size_t n_records;       /* done */
+    struct flights flights;
+    bool ended;       /* the input */
+    bool failed;      /* a record */
+    size_t n_records; /* done */
     struct resumed resumed;
     struct ticker ticker;
     uint64_t all; /* bytes of the input; 0: unknown */
@@ -241,7 +234,7 @@ begin_answer(struct records *w)
     enum gg_status st = GG_OK;
     struct gg_error err;
 
-    *a = (struct active){ r, r->n_begun++, { .tail = -1 } };
+    *a = (struct active){ r, r->n_begun++, { .tail = -1 }, 0 };
     if (r->prompt.contest.n == 0)
         st = record_begin(w->g, r, a->which, &a->answer, &err);
     if (r->n_begun == r->n_answers)
@@ -376,23 +369,20 @@ end_answer(struct records *w, struct active *a)
     finish_record(w, r);
 }
 
-/* One id for each answer. */
+/* One id for each answer of a flight. */
 static void
 step_answers(struct records *w)
 {
-    struct gg_error err;
-    enum gg_status st;
+    uint64_t flight = flights_step(&w->flights, w->active, w->n_active);
 
-    for (size_t i = 0; i < w->n_active; i++)
-        w->texts[i] = w->active[i].answer.made;
-    st = gg_engine_step(w->g->engine.gg, w->texts, w->n_active, &err);
-    if (!cli_finished(st, &err))
+    if (!flight)
         return;
     for (size_t i = 0; i < w->n_active; i++) {
         struct active *a = &w->active[i];
 
-        if (!a->record) /* another answer has failed */
+        if (!a->record || a->flight != flight) /* another answer has failed */
             continue;
+        a->flight = 0;
         w->g->sum_made++;
         answer_take(&a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
@@ -409,7 +399,7 @@ clear_records(struct records *w)
     for (size_t i = 0; i < w->n_active; i++)
         end_active(&w->active[i]);
     free(w->active);
-    free(w->texts);
+    flights_clear(&w->flights);
     while (w->first) { /* a signal came */
         struct record *r = w->first;
 
@@ -509,7 +499,7 @@ open_records(struct records *w, struct generate *g)
     w->n_most = (size_t)g->engine.n_slots;
     w->n_most -= g->base.sequence && w->n_most > 1; /* which stays in a slot */
     w->active = cli_alloc(NULL, w->n_most, sizeof(*w->active));
-    w->texts = cli_alloc(NULL, w->n_most, sizeof(*w->texts));
+    flights_init(&w->flights, g->engine.gg, w->n_most);
 }
 
 bool
@@ -524,6 +514,8 @@ generate_records(struct generate *g)
     do {
         fill_slots(&w);
         choose_tokens(&w);
+        if (w.n_active && !cli_signal())
+            flights_begin(&w.flights, w.active, w.n_active);
         if (w.n_active && !cli_signal())
             step_answers(&w);
         write_done(&w);

@@ -13,12 +13,15 @@
 #include "model/session.h"
 #include "vocab/vocab.h"
 
+/* A rank of a pipeline reads or locks its part of it, when that is known. */
 static enum gg_status
 open_file(const char *path, const struct gg_model_params *params,
           struct gguf_file *file, struct gg_error *err)
 {
     unsigned flags = GGUF_OPEN_ALL;
 
+    if (params->pipeline)
+        return api_open(path, flags, file, NULL, err);
     flags |= params->no_mmap ? GGUF_OPEN_READ : 0;
     flags |= params->lock ? GGUF_OPEN_LOCK : 0;
     return api_open(path, flags, file, NULL, err);

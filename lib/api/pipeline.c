@@ -61,11 +61,53 @@ open_too(struct gg_pipeline *p, const char *path,
         (void)model_pipeline_agree(p, st, &e);
 }
 
+static enum gg_status
+answer(struct gg_pipeline *p, const struct gg_serve_params *serve,
+       struct gg_error *err)
+{
+    size_t n = 0;
+    const void *bytes =
+        serve->answer ? serve->answer(serve->answer_data, &n) : NULL;
+    uint64_t size = n;
+    enum gg_status st = model_pipeline_answer(p, &size, sizeof(size), err);
+
+    return st == GG_OK && n ? model_pipeline_answer(p, bytes, n, err) : st;
+}
+
+enum gg_status
+gg_pipeline_ask(struct gg_pipeline *pipeline, int32_t rank, const void **bytes,
+                size_t *n, struct gg_error *err)
+{
+    struct pipeline_command c = { .op = PIPELINE_ASK };
+    struct gg_pipeline *p = pipeline;
+    uint64_t size = 0;
+    enum gg_status st;
+
+    if (!p || !bytes || !n)
+        return error_null(err);
+    if (!model_pipeline_leads(p) || rank < 1 || rank >= p->n)
+        return error_set(err, GG_ERR_ARG, "rank %d is no other of %d",
+                         (int)rank, (int)p->n);
+    st = model_pipeline_tell(p, rank, &c, NULL, err);
+    if (st == GG_OK)
+        st = model_pipeline_reply(p, rank, &size, sizeof(size), err);
+    if (st == GG_OK && !model_pipeline_room(p, size))
+        st = error_nomem(err);
+    if (st == GG_OK && size)
+        st = model_pipeline_reply(p, rank, p->command, (size_t)size, err);
+    if (st == GG_OK) {
+        *bytes = p->command;
+        *n = (size_t)size;
+    }
+    return st;
+}
+
 enum gg_status
 gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
-                  const struct gg_model_params *params, int32_t n_threads,
-                  struct gg_error *err)
+                  const struct gg_model_params *params,
+                  const struct gg_serve_params *serve, struct gg_error *err)
 {
+    static const struct gg_serve_params defaults;
     struct gg_pipeline *p = pipeline;
     struct gg_model *model = NULL;
     struct pipeline_command c = { 0 };
@@ -74,6 +116,8 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
 
     if (!p || !path || !params)
         return error_null(err);
+    serve = serve ? serve : &defaults;
+    st = ERROR_RESERVED(serve, err);
     while (st == GG_OK && c.op != PIPELINE_LEAVE) {
         st = model_pipeline_next(p, &c, &bytes, err);
         if (st != GG_OK || c.op == PIPELINE_LEAVE)
@@ -82,8 +126,10 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
             open_too(p, path, params, &model);
         else if (c.op == PIPELINE_CLOSE)
             close_too(&model);
+        else if (c.op == PIPELINE_ASK)
+            st = answer(p, serve, err);
         else if (model)
-            st = model_pipeline_do(p, model->model, n_threads, &c, bytes, err);
+            st = model_pipeline_do(p, model->model, serve, &c, bytes, err);
         else
             st = error_set(err, GG_ERR_IO, "there is no model");
     }

@@ -280,15 +280,21 @@ file_read(const char *path, struct file_map *out, struct gg_error *err)
 }
 
 enum gg_status
+file_lock_part(const void *data, size_t size, struct gg_error *err)
+{
+    if (size == 0 || mlock(data, size) == 0) /* which rounds to pages */
+        return GG_OK;
+    return error_set(err, GG_ERR_NOMEM,
+                     "cannot be kept in memory: %s (see ulimit -l)",
+                     strerror(errno));
+}
+
+enum gg_status
 file_lock(const struct file_map *map, const char *path, struct gg_error *err)
 {
-    if (mlock(map->data, map->size) == 0)
-        return GG_OK;
-    return about(path,
-                 error_set(err, GG_ERR_NOMEM,
-                           "cannot be kept in memory: %s (see ulimit -l)",
-                           strerror(errno)),
-                 err);
+    enum gg_status st = file_lock_part(map->data, map->size, err);
+
+    return st == GG_OK ? st : about(path, st, err);
 }
 
 void

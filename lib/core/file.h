@@ -44,6 +44,10 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err);
 enum gg_status
 file_lock(const struct file_map *map, const char *path, struct gg_error *err);
 
+/* The same of the pages that some memory is in. */
+enum gg_status
+file_lock_part(const void *data, size_t size, struct gg_error *err);
+
 /* Gives memory back that the data, part of a mapping with `filed`, took: it
  * will not be asked for again soon. */
 void

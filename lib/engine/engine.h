@@ -85,6 +85,12 @@ engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out);
 void
 engine_has(struct gg_sequence *q, size_t n);
 
+/* As gg_engine_eval(), but where ranks of a pipeline evaluate, results are there
+ * after model_session_wait() for the ticket alone. NULL: on return. */
+enum gg_status
+engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
+             uint64_t *ticket, struct gg_error *err);
+
 /* Evaluates chunks, and counts them. */
 enum gg_status
 engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,

@@ -97,19 +97,28 @@ engine_has(struct gg_sequence *q, size_t n)
         q->n_known = n;
 }
 
-enum gg_status
-engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-           struct gg_error *err)
+/* With a ticket, results may come later. */
+static enum gg_status
+run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+    uint64_t *ticket, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
     if (n == 0)
         return GG_OK;
-    st = gg_session_eval(e->session, chunks, n, err);
+    st = ticket ? model_session_start(e->session, chunks, n, ticket, err)
+                : gg_session_eval(e->session, chunks, n, err);
     for (size_t i = 0; i < n && st == GG_OK; i++)
         e->stats.n_evaluated += chunks[i].n;
     e->stats.n_runs += st == GG_OK;
     return st;
+}
+
+enum gg_status
+engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+           struct gg_error *err)
+{
+    return run(e, chunks, n, NULL, err);
 }
 
 /* ---- queries ------------------------------------------------------------- */
@@ -230,13 +239,29 @@ update_held(const struct gg_query *queries, size_t n, enum gg_status st)
 
 static enum gg_status
 eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
-           struct gg_error *err)
+           uint64_t *ticket, struct gg_error *err)
 {
     enum gg_status st = assign_slots(queries, n, err);
 
     if (st == GG_OK)
-        st = engine_run(e, e->chunks, make_chunks(e, queries, n), err);
+        st = run(e, e->chunks, make_chunks(e, queries, n), ticket, err);
     update_held(queries, n, st);
+    return st;
+}
+
+enum gg_status
+engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
+             uint64_t *ticket, struct gg_error *err)
+{
+    size_t at_once = (size_t)e->n_slots;
+    enum gg_status st = GG_OK;
+
+    e->call++;
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = check_query(e, &queries[i], err);
+    for (size_t i = 0; i < n && st == GG_OK; i += at_once)
+        st = eval_round(e, queries + i, n - i < at_once ? n - i : at_once,
+                        ticket, err);
     return st;
 }
 
@@ -244,17 +269,7 @@ enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err)
 {
-    size_t at_once;
-    enum gg_status st = GG_OK;
-
     if (!engine || (!queries && n))
         return error_null(err);
-    at_once = (size_t)engine->n_slots;
-    engine->call++;
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = check_query(engine, &queries[i], err);
-    for (size_t i = 0; i < n && st == GG_OK; i += at_once)
-        st = eval_round(engine, queries + i, n - i < at_once ? n - i : at_once,
-                        err);
-    return st;
+    return engine_start(engine, queries, n, NULL, err);
 }

@@ -108,6 +108,7 @@ gg_text_free(struct gg_text *text)
 {
     if (!text)
         return;
+    (void)engine_text_wait(text, NULL);
     engine_draft_clear(text);
     gg_history_free(text->history);
     mem_free(text->logits);
@@ -132,6 +133,9 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
     if (!t || !params || !params->sampler || (!ids && n))
         return error_null(err);
     engine_draft_drop(t);
+    st = engine_text_wait(t, err);
+    if (st != GG_OK)
+        return st;
     st = gg_sequence_put(t->sequence, ids, n, err);
     if (st != GG_OK)
         return st;
@@ -269,30 +273,13 @@ evaluate(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     return st;
 }
 
-static enum gg_status
-check_texts(const struct gg_engine *e, struct gg_text *const *texts, size_t n,
-            struct gg_error *err)
-{
-    if (!e || (!texts && n))
-        return error_null(err);
-    for (size_t i = 0; i < n; i++) {
-        if (!texts[i])
-            return error_null(err);
-        if (texts[i]->sequence->engine != e ||
-            texts[i]->finish != GG_FINISH_NONE)
-            return error_set(err, GG_ERR_ARG,
-                             "a text has ended, or is another engine's");
-    }
-    return GG_OK;
-}
-
 enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err)
 {
     struct gg_text **needy;
     struct gg_query *queries;
-    enum gg_status st = check_texts(engine, texts, n, err);
+    enum gg_status st = engine_text_check(engine, texts, n, err);
     size_t n_needy = 0;
 
     if (st != GG_OK)
@@ -304,6 +291,8 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
         n_needy = find_needy(texts, n, needy);
     if (n_needy)
         st = evaluate(engine, needy, n_needy, queries, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = engine_text_wait(texts[i], err);
     if (st == GG_OK)
         st = draw_all(texts, n, err);
     mem_free(needy);
@@ -326,15 +315,18 @@ void
 gg_text_cut(struct gg_text *text)
 {
     struct gg_sequence *q;
+    bool begun;
 
     if (!text || text->finish != GG_FINISH_NONE)
         return;
     q = text->sequence;
+    begun = text->ticket != 0;
+    (void)engine_text_wait(text, NULL);
     engine_draft_drop(text);
     text->finish = GG_FINISH_CUT;
     if (text->n_made == 0) {
         take_back(text, text->n_put);
-    } else if (q->n_held < q->n_ids) {
+    } else if (begun || q->n_held < q->n_ids) {
         text->pending = text->made[text->n_made - 1];
         take_back(text, 1);
     }

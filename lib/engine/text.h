@@ -44,6 +44,7 @@ struct gg_text {
     size_t best_room;        /* ids and logits in each */
     size_t k;                /* likeliest ids that are enough; 0: all */
     size_t n_rows, row;
+    uint64_t ticket; /* what to wait for before they are; 0: nothing */
 
     struct gg_decode_state decode;
     struct chat_answer answer; /* without a reader all is text */
@@ -90,6 +91,15 @@ engine_top_take(struct gg_text *t, const struct text_row *row);
 /* The query that gives n rows, the last of which is after the last id. */
 struct gg_query
 engine_text_query(struct gg_text *t, size_t n);
+
+/* The texts are the engine's, and none has ended. */
+enum gg_status
+engine_text_check(const struct gg_engine *e, struct gg_text *const *texts,
+                  size_t n, struct gg_error *err);
+
+/* What gg_engine_begin() has begun for the text is done. */
+enum gg_status
+engine_text_wait(struct gg_text *t, struct gg_error *err);
 
 /* Draws from the next row, or takes what is forced: t->drawn. */
 enum gg_status

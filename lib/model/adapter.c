@@ -28,10 +28,15 @@ struct finder {
     float alpha;
 };
 
+enum {
+    NOWHERE = -1,
+    ELSEWHERE = MODEL_MAX_HOMES, /* in another process */
+};
+
 /* A tensor of the model that one of the adapter changes. */
 struct target {
     struct ggml_tensor *t;
-    int home;
+    int home; /* or one of the above */
     bool looked_up; /* its rows are, by ids */
     use_t *use;
 };
@@ -50,14 +55,20 @@ bad_change(struct finder *f, const char *name, const char *fmt, ...)
 
 /* ---- which tensor -------------------------------------------------------- */
 
-/* The home that it is in, or -1. */
+static struct ggml_tensor *
+tensor_elsewhere(const struct model *m, const char *name)
+{
+    return m->elsewhere ? ggml_get_tensor(m->elsewhere, name) : NULL;
+}
+
+/* The home that it is in. */
 static int
 home_with(const struct model *m, const struct ggml_tensor *t)
 {
     for (int i = 0; t && i < m->n_homes; i++)
         if (ggml_get_tensor(m->homes[i].ctx, t->name) == t)
             return i;
-    return -1;
+    return t && tensor_elsewhere(m, t->name) == t ? ELSEWHERE : NOWHERE;
 }
 
 static use_t *
@@ -73,7 +84,7 @@ use_of(const struct ggml_tensor *t)
 static bool
 find_target(const struct model *m, const char *base, struct target *out)
 {
-    *out = (struct target){ .home = -1 };
+    *out = (struct target){ .home = NOWHERE };
     if (m->token_embd && strcmp(base, m->token_embd->name) == 0) {
         out->t = m->token_embd;
         out->looked_up = true;
@@ -84,10 +95,12 @@ find_target(const struct model *m, const char *base, struct target *out)
     }
     for (int i = 0; i < m->n_homes && !out->t; i++)
         out->t = ggml_get_tensor(m->homes[i].ctx, base);
+    if (!out->t)
+        out->t = tensor_elsewhere(m, base);
     out->home = home_with(m, out->t);
     if (out->t && !out->use)
         out->use = use_of(out->t);
-    return out->home >= 0;
+    return out->home != NOWHERE;
 }
 
 /* ---- shapes -------------------------------------------------------------- */
@@ -143,7 +156,7 @@ can_use(struct finder *f, const struct target *target, use_t *use,
     struct model_loader *l = f->l;
     struct ggml_tensor *w;
 
-    if (!use)
+    if (!use || target->home == ELSEWHERE)
         return true;
     ggml_reset(l->weight);
     w = ggml_new_tensor(l->weight, t->type, t->n_dims, t->ne);
@@ -167,7 +180,9 @@ new_part(struct finder *f, const struct target *target, use_t *use,
         f->l->status = GG_ERR_UNSUPPORTED;
         return NULL;
     }
-    r = ggml_new_tensor(f->to->ctx[target->home], t->type, t->n_dims, t->ne);
+    r = ggml_new_tensor(target->home == ELSEWHERE ? f->to->elsewhere
+                                                  : f->to->ctx[target->home],
+                        t->type, t->n_dims, t->ne);
     if (r)
         ggml_set_name(r, t->name);
     else
@@ -278,7 +293,9 @@ find_direction(struct finder *f, const struct gguf_tensor *t)
     } else if (f->to->directions[layer]) {
         bad_change(f, t->name, "names a layer for the second time");
     } else {
-        target.home = model_home_of(m, (int32_t)layer, MODEL_REST);
+        target.home = model_has_layer(m, (int32_t)layer)
+                          ? model_home_of(m, (int32_t)layer, MODEL_REST)
+                          : ELSEWHERE;
         f->to->directions[layer] = new_part(f, &target, NULL, t);
     }
 }
@@ -352,7 +369,7 @@ new_contexts(struct model_adapter *a, int n_homes, int64_t n_tensors)
         .mem_size = ((size_t)n_tensors + 1) * ggml_tensor_overhead(),
         .no_alloc = true,
     };
-    bool done = true;
+    bool done = (a->elsewhere = ggml_init(params)) != NULL;
 
     for (int i = 0; i < n_homes; i++) {
         a->ctx[i] = ggml_init(params);
@@ -436,6 +453,7 @@ model_adapters_free(struct model *m)
         model_free_buffers(&a->buffers);
         for (int k = 0; k < MODEL_MAX_HOMES; k++)
             ggml_free(a->ctx[k]);
+        ggml_free(a->elsewhere);
         mem_free(a->changes);
         mem_free(a->directions);
     }
@@ -477,19 +495,39 @@ model_adapters_max_nodes(const struct model *m)
 }
 
 /* With what is in no tensor, and in no key of an architecture. */
-uint64_t
-model_adapter_fingerprint(const struct model_adapter *adapter)
+static uint64_t
+add_to_hash(uint64_t h, const struct model_adapter_file *file, bool layered)
 {
-    const struct model_adapter_file *file = adapter->file;
     const struct gguf_context *gguf = file->file->gguf;
-    uint64_t h = gguf_fingerprint(gguf);
+    uint64_t own = gguf_fingerprint(gguf);
     int32_t layers[2] = { file->first, file->last };
     float alpha = 0;
 
     (void)gguf_opt_f32(gguf, GGUF_ADAPTER_ALPHA, &alpha, NULL);
-    h = hash_bytes(HASH_START, &h, sizeof(h));
+    h = hash_bytes(h, &own, sizeof(own));
     h = hash_bytes(h, &alpha, sizeof(alpha));
-    return adapter->directions ? hash_bytes(h, layers, sizeof(layers)) : h;
+    return layered ? hash_bytes(h, layers, sizeof(layers)) : h;
+}
+
+uint64_t
+model_adapter_fingerprint(const struct model_adapter *adapter)
+{
+    return add_to_hash(HASH_START, adapter->file, adapter->directions != NULL);
+}
+
+uint64_t
+model_files_fingerprint(const struct model_files *files)
+{
+    uint64_t h = HASH_START, mtp;
+
+    for (size_t i = 0; i < files->n_adapters; i++) {
+        const struct model_adapter_file *a = &files->adapters[i];
+
+        h = add_to_hash(h, a, true);
+        h = hash_bytes(h, &a->scale, sizeof(a->scale));
+    }
+    mtp = files->mtp ? gguf_fingerprint(files->mtp) : 0;
+    return hash_bytes(h, &mtp, sizeof(mtp));
 }
 
 bool

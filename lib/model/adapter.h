@@ -26,6 +26,8 @@ struct model_adapter {
     struct ggml_tensor **directions; /* n_layer, of which some are NULL; NULL:
                                         of LoRA */
     struct ggml_context *ctx[MODEL_MAX_HOMES];
+    struct ggml_context *elsewhere; /* of what changes tensors that other
+                                       processes have */
     struct model_buffers buffers;
 };
 
@@ -56,6 +58,10 @@ model_adapters_max_nodes(const struct model *m);
 /* A number that tells adapters apart. */
 uint64_t
 model_adapter_fingerprint(const struct model_adapter *adapter);
+
+/* The same of all files beside the model's own, and of their scales. */
+uint64_t
+model_files_fingerprint(const struct model_files *files);
 
 /* Whether the scales, one an adapter, are the same. */
 bool

@@ -108,7 +108,7 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->leaves = c->leaves;
     g->hidden = hidden;
     g->mtp = c->mtp;
-    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0;
+    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves;
     g->named = c->watch != NULL;
     g->scales = c->scales;
     model_graph_build(g, c->max_nodes);

@@ -17,6 +17,14 @@ enum {
     NODES_BESIDE = 32,
 };
 
+/* MTP layers, here or in another process, read what the last layer gives of all
+ * ids. */
+static bool
+gives_all_rows(const struct graph *g)
+{
+    return g->feeds || (g->leaves && g->model->hp.n_mtp > 0);
+}
+
 size_t
 model_graph_max_nodes(const struct model *model, int32_t n_segments)
 {
@@ -160,7 +168,7 @@ void
 model_graph_build(struct graph *g, size_t max_nodes)
 {
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
-    g->last = g->feeds ? -1 : g->model->hp.n_layer - 1 + g->mtp;
+    g->last = gives_all_rows(g) ? -1 : g->model->hp.n_layer - 1 + g->mtp;
     new_inputs(g);
     new_mtp_inputs(g);
     g->entered = g->left = NULL;
@@ -211,7 +219,8 @@ model_graph_enter(struct graph *g, struct ggml_tensor *x)
     if (g->first == 0)
         return x;
     memcpy(ne, x->ne, sizeof(ne));
-    if (g->first == g->model->hp.n_layer) /* the last gave what is wanted */
+    /* the last gave what is wanted */
+    if (g->first == g->model->hp.n_layer && !gives_all_rows(g))
         ne[g->model->hp.n_altup > 0 ? 2 : 1] = g->n_outputs;
     g->entered = ggml_new_tensor(g->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, ne);
     ggml_set_name(g->entered, "entered");

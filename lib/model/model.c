@@ -454,11 +454,6 @@ model_load(const struct model_files *files, ggml_backend_dev_t device,
         st = model_rope_override(&m->hp.rope, params, err);
     if (m)
         m->end = m->hp.n_layer;
-    if (st == GG_OK && params->pipeline &&
-        (m->files.n_adapters || params->mtp))
-        st = error_set(err, GG_ERR_ARG,
-                       "%s do not go with a pipeline of processes (--mpi)",
-                       params->mtp ? "MTP layers" : "adapters");
     if (st == GG_OK && params->pipeline)
         st = model_pipeline_divide(params->pipeline, m, err);
     if (st == GG_OK)

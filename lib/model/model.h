@@ -307,14 +307,15 @@ model_home_of(const struct model *m, int32_t layer, enum model_part part)
     return i;
 }
 
-/* Whether this process evaluates a layer; that after the last is the output.
- * Layers that a loop repeats have the weights of its first turn. */
+/* Whether this process evaluates a layer; that after the last is the output,
+ * and an MTP layer. Layers that a loop repeats have the weights of its first
+ * turn. */
 static inline bool
 model_has_layer(const struct model *m, int32_t layer)
 {
     if (!m->pipeline)
         return true;
-    if (layer == m->hp.n_layer)
+    if (layer >= m->hp.n_layer)
         return m->first == 0;
     return layer >= m->first && layer < m->end;
 }

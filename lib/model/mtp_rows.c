@@ -13,13 +13,15 @@ bool
 model_cache_mtp_init(struct cache *cache, const struct model *model)
 {
     struct cache_mtp *m = &cache->mtp;
+    bool here = model_has_layer(model, model->hp.n_layer);
+    int home = here ? model->n_homes - 1 : model->n_homes;
 
     m->n = model->hp.n_mtp;
     if (m->n == 0)
         return true;
     m->slots = mem_array((size_t)cache->n_slots, sizeof(*m->slots));
     m->rows =
-        ggml_new_tensor_2d(cache->homes[cache->n_homes - 1].ctx, GGML_TYPE_F32,
+        ggml_new_tensor_2d(cache->homes[home].ctx, GGML_TYPE_F32,
                            model->hp.n_embd, (int64_t)ROWS * cache->n_slots);
     ggml_set_name(m->rows, "cache_hidden");
     return m->slots != NULL;
@@ -138,12 +140,12 @@ model_cache_mtp_forget(struct cache *cache, int32_t slot, int32_t n)
         cache->mtp.slots[slot] = (struct cache_mtp_slot){ .first = n };
 }
 
-/* Rows go through the host: a few kilobytes. */
+/* Rows go through the host: a few kilobytes. Another process may have them. */
 static bool
 copy_rows(struct cache_mtp *m, int32_t to, int32_t from)
 {
     size_t size = ROWS * m->rows->nb[1];
-    void *rows = mem_alloc(size);
+    void *rows = m->rows->buffer ? mem_alloc(size) : NULL;
 
     if (!rows)
         return false;

@@ -90,6 +90,13 @@ model_pipeline_answer(struct gg_pipeline *p, const void *bytes, size_t n,
     return send_bytes(p, 0, TRANSPORT_REPLY, bytes, n, err);
 }
 
+bool
+model_pipeline_room(struct gg_pipeline *p, uint64_t n)
+{
+    return n == 0 || (n <= MAX_COMMAND && mem_grow(&p->command, &p->cap_command,
+                                                   (size_t)n, 1));
+}
+
 enum gg_status
 model_pipeline_next(struct gg_pipeline *p, struct pipeline_command *c,
                     const char **bytes, struct gg_error *err)
@@ -99,8 +106,7 @@ model_pipeline_next(struct gg_pipeline *p, struct pipeline_command *c,
 
     if (st == GG_OK && c->size > MAX_COMMAND)
         return error_set(err, GG_ERR_FORMAT, "a command of rank 0 is damaged");
-    if (st == GG_OK && c->size &&
-        !mem_grow(&p->command, &p->cap_command, (size_t)c->size, 1))
+    if (st == GG_OK && !model_pipeline_room(p, c->size))
         return error_nomem(err);
     if (st == GG_OK && c->size)
         st = receive_bytes(p, 0, TRANSPORT_COMMAND, p->command, (size_t)c->size,

@@ -25,9 +25,11 @@ enum pipeline_op {
     PIPELINE_EVAL,     /* chunks: session_remote.c */
     PIPELINE_TRUNCATE, /* slot, n */
     PIPELINE_COPY,     /* to, from, n */
+    PIPELINE_DRAFT,    /* slot, past, n: MTP layers are about to draft */
     PIPELINE_LOAD,     /* slot, n, ids: the slot's rows are about to come */
     PIPELINE_GET,      /* struct pipeline_rows; replies with their bytes */
     PIPELINE_SET,      /* the same, and their bytes */
+    PIPELINE_ASK, /* replies with a size, and so many bytes of the program */
     PIPELINE_LEAVE,
 };
 
@@ -36,6 +38,16 @@ struct pipeline_command {
     int32_t session; /* by number */
     int64_t args[6];
     uint64_t size; /* bytes that follow */
+};
+
+/* What a rank is, and has opened. */
+struct pipeline_hello {
+    uint64_t build;       /* of this library */
+    uint64_t fingerprint; /* of the model */
+    uint64_t beside;      /* of adapters, MTP layers and what options change */
+    uint64_t available;   /* bytes of memory for its layers */
+    char version[32];
+    char kernels[96]; /* that the CPU computes with */
 };
 
 enum {
@@ -59,6 +71,7 @@ struct gg_pipeline {
     char *buffer; /* of what enters and leaves layers */
     size_t cap_buffer;
     struct gg_session *sessions[PIPELINE_MAX_SESSIONS]; /* by number */
+    struct gg_session *flying; /* of rank 0: whose batches may be under way */
 };
 
 /* Of n processes; takes the transport. `layers` as of gg_pipeline_join(). */
@@ -102,6 +115,10 @@ enum gg_status
 model_pipeline_tell_all(struct gg_pipeline *p, const struct pipeline_command *c,
                         const void *bytes, struct gg_error *err);
 
+/* Room for n bytes, at most as many as a command has, in p->command. */
+bool
+model_pipeline_room(struct gg_pipeline *p, uint64_t n);
+
 /* The bytes that a rank replies with. */
 enum gg_status
 model_pipeline_reply(struct gg_pipeline *p, int32_t rank, void *bytes, size_t n,
@@ -138,12 +155,13 @@ enum gg_status
 model_pipeline_answer(struct gg_pipeline *p, const void *bytes, size_t n,
                       struct gg_error *err);
 
-/* Does what a command other than OPEN, CLOSE and LEAVE says. n_threads: of
+/* Does what a command other than OPEN, CLOSE, ASK and LEAVE says. `serve`: of
  * sessions that it begins. */
 enum gg_status
 model_pipeline_do(struct gg_pipeline *p, const struct model *m,
-                  int32_t n_threads, const struct pipeline_command *c,
-                  const char *bytes, struct gg_error *err);
+                  const struct gg_serve_params *serve,
+                  const struct pipeline_command *c, const char *bytes,
+                  struct gg_error *err);
 
 /* Sessions that rank 0 has not ended. */
 void

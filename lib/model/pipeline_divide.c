@@ -10,49 +10,81 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/build.h"
+#include "core/hash.h"
 #include "core/mem.h"
+#include "model/adapter.h"
 #include "model/offload.h"
-
-/* What a rank has opened. */
-struct hello {
-    char version[32]; /* of this library */
-    uint64_t fingerprint;
-    uint64_t available; /* bytes of memory for its layers */
-};
 
 /* Whom the layers go to. */
 struct division {
     int32_t end[PIPELINE_MAX_RANKS];
 };
 
-static struct hello
+static uint64_t
+beside_of(const struct model *m)
+{
+    const struct rope_params *r = &m->hp.rope;
+    const float rope[] = { r->base, r->factor };
+    const int32_t numbers[] = { m->hp.n_mtp, r->n_ctx_orig, (int32_t)r->scaling };
+    uint64_t h = model_files_fingerprint(&m->files);
+
+    h = hash_bytes(h, rope, sizeof(rope));
+    return hash_bytes(h, numbers, sizeof(numbers));
+}
+
+static struct pipeline_hello
 hello_of(const struct gg_pipeline *p, const struct model *m)
 {
+    ggml_backend_dev_t cpu =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
     size_t available, total;
-    struct hello h = { .fingerprint = gguf_fingerprint(m->file->gguf) };
+    struct pipeline_hello h = {
+        .build = core_build_fingerprint(),
+        .fingerprint = gguf_fingerprint(m->file->gguf),
+        .beside = beside_of(m),
+    };
 
     ggml_backend_dev_memory(model_device(m), &available, &total);
     h.available = available / (size_t)p->transport->n_local;
     snprintf(h.version, sizeof(h.version), "%s", PACKAGE_VERSION);
+    snprintf(h.kernels, sizeof(h.kernels), "%s",
+             cpu ? ggml_backend_dev_description(cpu) : "");
     return h;
 }
 
 static enum gg_status
-compare(const struct hello *own, struct hello *other, int32_t rank,
+compare(const struct pipeline_hello *own, struct pipeline_hello *other, int32_t rank,
         struct gg_error *err)
 {
     other->version[sizeof(other->version) - 1] = '\0';
+    other->kernels[sizeof(other->kernels) - 1] = '\0';
     if (strcmp(own->version, other->version))
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "rank %d is of another build: version %s, and rank 0 "
                          "is of version %s",
                          (int)rank, other->version, own->version);
+    if (own->build != other->build)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "rank %d is of another build of version %s than rank "
+                         "0: they would not compute alike",
+                         (int)rank, own->version);
+    if (strcmp(own->kernels, other->kernels))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "rank %d has other kernels (%s) than rank 0 (%s): "
+                         "GG_CPU_ISA on all ranks makes them alike",
+                         (int)rank, other->kernels, own->kernels);
     if (own->fingerprint != other->fingerprint)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "rank %d has another model in the file of that name: "
                          "fingerprint %016" PRIx64 ", and rank 0 has "
                          "%016" PRIx64,
                          (int)rank, other->fingerprint, own->fingerprint);
+    if (own->beside != other->beside)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "rank %d has other adapters, MTP layers or rotary "
+                         "positions than rank 0",
+                         (int)rank);
     return GG_OK;
 }
 
@@ -175,12 +207,12 @@ static enum gg_status
 choose(struct gg_pipeline *p, struct model *m, struct gg_error *err)
 {
     uint64_t *available = mem_array((size_t)p->n, sizeof(*available));
-    struct hello own = hello_of(p, m);
+    struct pipeline_hello own = hello_of(p, m);
     enum gg_status st = available ? GG_OK : error_nomem(err);
     enum gg_status heard = GG_OK;
 
     for (int32_t i = 1; i < p->n && heard == GG_OK; i++) {
-        struct hello other;
+        struct pipeline_hello other;
         struct gg_error e;
 
         heard = model_pipeline_reply(p, i, &other, sizeof(other), &e);
@@ -228,7 +260,7 @@ model_pipeline_divide(struct gg_pipeline *p, struct model *m,
 {
     struct pipeline_command open = { .op = PIPELINE_OPEN };
     int32_t rank = p->transport->rank;
-    struct hello own = hello_of(p, m);
+    struct pipeline_hello own = hello_of(p, m);
     enum gg_status st = GG_OK;
 
     if (rank == 0)

@@ -16,6 +16,8 @@ struct placement {
     struct model_buffers *buffers;
     struct ggml_context *ctx;
     ggml_backend_dev_t device;
+    bool copied; /* whatever the device can do */
+    bool locked; /* in memory */
 };
 
 static bool
@@ -25,7 +27,7 @@ can_stay_mapped(const struct placement *s)
     struct ggml_backend_dev_props props;
 
     ggml_backend_dev_get_props(s->device, &props);
-    if (!props.caps.buffer_from_host_ptr)
+    if (!props.caps.buffer_from_host_ptr || s->copied)
         return false;
     for (; t; t = ggml_get_next_tensor(s->ctx, t)) {
         const struct gguf_tensor *from =
@@ -84,15 +86,30 @@ copy_to_device(const struct placement *s, ggml_backend_buffer_t *buffer,
     return model_upload_tensors(s->file, s->ctx, s->device, s->params, err);
 }
 
+static enum gg_status
+lock_weights(const struct placement *s, struct gg_error *err)
+{
+    struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
+    enum gg_status st = GG_OK;
+
+    for (; t && st == GG_OK; t = ggml_get_next_tensor(s->ctx, t))
+        if (ggml_backend_buffer_is_host(t->buffer))
+            st = file_lock_part(t->data, ggml_nbytes(t), err);
+    return st == GG_OK ? st : error_prefix(err, st, "weights");
+}
+
 /* `buffer` is for weights that are copied. */
 static enum gg_status
 place_weights(const struct placement *s, ggml_backend_buffer_t *buffer,
               struct gg_error *err)
 {
+    enum gg_status st;
+
     if (!ggml_get_first_tensor(s->ctx))
         return GG_OK;
-    return can_stay_mapped(s) ? use_mapped(s, err)
-                              : copy_to_device(s, buffer, err);
+    st =
+        can_stay_mapped(s) ? use_mapped(s, err) : copy_to_device(s, buffer, err);
+    return st == GG_OK && s->locked ? lock_weights(s, err) : st;
 }
 
 enum gg_status
@@ -109,8 +126,16 @@ model_place_tensors(const struct gguf_file *file,
         return error_nomem(err);
     out->n = n;
     for (int i = 0; i < m->n_homes && st == GG_OK; i++) {
-        struct placement one = { file, params, out, ctx[i],
-                                 m->homes[i].device };
+        /* of one process the file was read or locked, all of it */
+        struct placement one = {
+            .file = file,
+            .params = params,
+            .buffers = out,
+            .ctx = ctx[i],
+            .device = m->homes[i].device,
+            .copied = m->pipeline && params->no_mmap,
+            .locked = m->pipeline && params->lock,
+        };
 
         st = place_weights(&one, &out->list[file->n_maps + (size_t)i], err);
     }

@@ -84,10 +84,6 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
     if (st == GG_OK)
         st = ERROR_RESERVED(p, err);
-    if (st == GG_OK && p->watch && model->pipeline)
-        st = error_set(err, GG_ERR_UNSUPPORTED,
-                       "what ranks compute cannot be watched: --mpi does not "
-                       "go with that");
     return st == GG_OK ? check_type(&model->hp, p->cache_type, err) : st;
 }
 
@@ -161,7 +157,8 @@ take_memory(const struct gg_session *s, const struct model *model,
                             threads, model->pipeline ? NULL : p->abort,
                             p->abort_data, err);
     *mtp = (struct compute){ 0 };
-    if (st == GG_OK && model->hp.n_mtp > 0)
+    if (st == GG_OK && model->hp.n_mtp > 0 &&
+        model_has_layer(model, model->hp.n_layer))
         st = model_compute_init_mtp(mtp, compute, cache, mtp_tokens(s),
                                     s->n_segments, err);
     if (st != GG_OK) {
@@ -235,16 +232,13 @@ fill_in_pipeline(struct gg_session *s, struct gg_error *err)
         return error_nomem(err);
     if (!model_pipeline_leads(p))
         return GG_OK;
-    s->flying = mem_array((size_t)p->n + 1, sizeof(*s->flying));
-    if (!s->flying)
-        return error_nomem(err);
-    for (; s->n_flying < p->n + 1 && st == GG_OK; s->n_flying++)
-        if (!model_batch_init(&s->flying[s->n_flying], s->n_batch,
-                              s->n_segments, &s->model->hp))
-            st = error_nomem(err);
+    if (!model_session_flying_init(s))
+        st = error_nomem(err);
     if (st == GG_OK)
         st = model_compute_init_output(&s->output, &s->compute, &s->cache,
                                        s->n_batch, err);
+    if (st == GG_OK)
+        model_compute_watch(&s->output, s->params.watch, s->params.watch_data);
     return model_session_begin_remote(s, st, err);
 }
 
@@ -372,9 +366,7 @@ gg_session_free(struct gg_session *session)
     model_compute_clear(&session->output); /* it borrows from the next */
     model_compute_clear(&session->mtp);
     model_compute_clear(&session->compute);
-    for (int32_t i = 0; i < session->n_flying; i++)
-        model_batch_clear(&session->flying[i]);
-    mem_free(session->flying);
+    model_session_flying_clear(session);
     model_session_profile_free(session->profile);
     model_cache_clear(&session->cache);
     model_batch_clear(&session->batch);

@@ -52,6 +52,24 @@ model_session_kept(const struct gg_session *session, int32_t slot, int32_t n);
 bool
 model_session_is_on_cpu(const struct gg_session *session);
 
+/* ---- evaluations under way ----------------------------------------------- */
+
+/* As gg_session_eval(), but where ranks of a pipeline evaluate, results come
+ * later: what is named is the caller's again, but for where they go, which is
+ * written to until model_session_wait() says so. Other slots can be used
+ * meanwhile, and these as if the call had ended. *ticket: what to wait for. */
+enum gg_status
+model_session_start(struct gg_session *s, const struct gg_chunk *chunks,
+                    size_t n_chunks, uint64_t *ticket, struct gg_error *err);
+
+/* The results of that call, and of all before it, are there. */
+enum gg_status
+model_session_wait(struct gg_session *s, uint64_t ticket, struct gg_error *err);
+
+/* How many calls are worth having under way: the ranks of a pipeline, or 1. */
+int32_t
+model_session_overlap(const struct gg_session *s);
+
 /* ---- drafts by MTP layers ------------------------------------------------ */
 
 /* How many ids the MTP layers draft after one at most; 0: none are in use. */

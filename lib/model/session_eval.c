@@ -106,9 +106,8 @@ check_results(const struct gg_session *s, const struct gg_chunk *c,
     return GG_OK;
 }
 
-/* How much adapters count for the chunk. */
-static const float *
-scales_of(const struct gg_session *s, const struct gg_chunk *c)
+const float *
+model_session_scales(const struct gg_session *s, const struct gg_chunk *c)
 {
     return c->scales ? c->scales : s->model->scales;
 }
@@ -118,7 +117,7 @@ static enum gg_status
 check_adapters(struct gg_session *s, const struct gg_chunk *c,
                struct gg_error *err)
 {
-    const float *scales = scales_of(s, c);
+    const float *scales = model_session_scales(s, c);
 
     for (size_t i = 0; i < s->model->files.n_adapters; i++)
         if (!isfinite(scales[i]))
@@ -196,7 +195,8 @@ model_session_next_batch(struct gg_session *s, struct batch *b,
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
 
-        if (!model_adapters_same(s->model, scales_of(s, c), scales)) {
+        if (!model_adapters_same(s->model, model_session_scales(s, c),
+                                 scales)) {
             vectors += n_pools(c);
             ++*chunk;
             continue;
@@ -292,8 +292,8 @@ static bool
 came_before(const struct gg_session *s, const struct gg_chunk *chunks, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (model_adapters_same(s->model, scales_of(s, &chunks[k]),
-                                scales_of(s, &chunks[i])))
+        if (model_adapters_same(s->model, model_session_scales(s, &chunks[k]),
+                                model_session_scales(s, &chunks[i])))
             return true;
     return false;
 }
@@ -308,7 +308,8 @@ run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         if (!came_before(s, chunks, i))
-            st = run_with(s, chunks, n_chunks, scales_of(s, &chunks[i]), err);
+            st = run_with(s, chunks, n_chunks,
+                          model_session_scales(s, &chunks[i]), err);
     return st;
 }
 
@@ -427,9 +428,10 @@ find_nothing(const struct gg_chunk *c)
         c->rows.best[i].n = 0;
 }
 
+/* Results are there when it returns; of a pipeline without `wait` later. */
 static enum gg_status
 evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
-         struct gg_error *err)
+         bool wait, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -442,6 +444,8 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         st = error_nomem(err);
     if (st == GG_OK)
         st = run_chunks(s, chunks, n_chunks, err);
+    if (st == GG_OK && wait && s->model->pipeline)
+        st = model_session_wait(s, s->flights.started, err);
     if (st == GG_OK && !finish_pools(s, chunks, n_chunks))
         st = error_nomem(err);
     return st;
@@ -491,19 +495,12 @@ model_session_follow(struct gg_session *s, const struct gg_chunk *chunks,
     return st;
 }
 
-enum gg_status
-gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
-                size_t n_chunks, struct gg_error *err)
+static enum gg_status
+eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+     bool wait, struct gg_error *err)
 {
-    struct gg_session *s = session;
     enum gg_status st = GG_OK;
-    struct gg_error own;
 
-    err = err ? err : &own;
-    if (!session || (!chunks && n_chunks))
-        return error_null(err);
-    if (n_chunks == 0)
-        return GG_OK;
     s->call++;
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         st = check_chunk(s, &chunks[i], err);
@@ -511,14 +508,52 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
         st = tell_others(s, chunks, n_chunks, err);
     if (st != GG_OK)
         return st;
-    st = evaluate(s, chunks, n_chunks, err);
+    st = evaluate(s, chunks, n_chunks, wait, err);
     if (s->slots.kept && model_can_move(s->model, st) &&
         model_session_move_to_cpu(s, err))
-        st = evaluate(s, chunks, n_chunks, err);
+        st = evaluate(s, chunks, n_chunks, wait, err);
     if (st == GG_OK)
         for (size_t i = 0; i < n_chunks; i++)
             model_slots_add(&s->slots, &chunks[i]);
     else
         keep_what_is_left(s);
+    return st;
+}
+
+enum gg_status
+gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
+                size_t n_chunks, struct gg_error *err)
+{
+    struct gg_error own;
+
+    err = err ? err : &own;
+    if (!session || (!chunks && n_chunks))
+        return error_null(err);
+    return n_chunks ? eval(session, chunks, n_chunks, true, err) : GG_OK;
+}
+
+/* Sums of embeddings are one call's, and MTP layers read what the last rank has
+ * given. */
+static bool
+may_return_early(const struct gg_session *s, const struct gg_chunk *chunks,
+                 size_t n_chunks)
+{
+    bool may = s->model->pipeline && s->model->hp.n_mtp == 0;
+
+    for (size_t i = 0; i < n_chunks; i++)
+        may = may && !chunks[i].embed.values;
+    return may;
+}
+
+enum gg_status
+model_session_start(struct gg_session *s, const struct gg_chunk *chunks,
+                    size_t n_chunks, uint64_t *ticket, struct gg_error *err)
+{
+    bool wait = !may_return_early(s, chunks, n_chunks);
+    enum gg_status st = GG_OK;
+
+    if (n_chunks)
+        st = eval(s, chunks, n_chunks, wait, err);
+    *ticket = wait ? 0 : s->flights.started;
     return st;
 }

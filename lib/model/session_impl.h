@@ -6,6 +6,15 @@
 #include "model/session_profile.h"
 #include "model/slots.h"
 
+/* Batches of rank 0 of a pipeline that are under way in other ranks: those from
+ * `finished` to `started` - 1, counted since the session began. */
+struct session_flights {
+    struct batch *batches; /* n: batch i is at i % n */
+    float *scales;         /* of adapters, of each */
+    int32_t n;
+    uint64_t started, finished;
+};
+
 struct gg_session {
     const struct model *model;
     struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
@@ -24,8 +33,7 @@ struct gg_session {
     struct batch mtp_batch;
     int32_t number;        /* of a pipeline's, where all have begun it; or -1 */
     struct compute output; /* of rank 0: what follows the last layer */
-    struct batch *flying;  /* of rank 0: n_flying that are on their way */
-    int32_t n_flying;
+    struct session_flights flights;
     int32_t n_part; /* ids of a batch of the present call at most */
     double *pools;  /* n_embd sums a chunk of a call */
     size_t cap_pools;
@@ -51,6 +59,10 @@ model_session_follow(struct gg_session *s, const struct gg_chunk *chunks,
  * evaluated: the caller writes their rows. n may be 0. */
 void
 model_session_assume(struct gg_session *s, const struct gg_chunk *chunk);
+
+/* How much adapters count for the chunk. */
+const float *
+model_session_scales(const struct gg_session *s, const struct gg_chunk *c);
 
 /* Sets s->n_part for a call with these chunks. */
 void

@@ -2,7 +2,7 @@
 #include "model/mtp.h"
 #include "model/mtp_rows.h"
 #include "model/session.h"
-#include "model/session_impl.h"
+#include "model/session_remote.h"
 
 int32_t
 model_session_mtp(const struct gg_session *session)
@@ -40,10 +40,21 @@ row_before(const struct model_guess *q, int32_t i)
                   : model_cache_mtp_drafted(q->slot, i - 1);
 }
 
+/* Windows move in all layers at once, and so in other processes. */
+static void
+add_draft(struct gg_session *s, const struct gg_chunk *chunk, int32_t past)
+{
+    if (s->cache.parts[CACHE_WINDOW].n_layer > 0)
+        model_session_tell_op(s, PIPELINE_DRAFT, chunk->slot, past,
+                              (int32_t)chunk->n);
+    model_batch_add_draft(&s->mtp_batch, &s->cache, chunk, past);
+}
+
 /* One id more; of the first layer that is alone, the cache has the others. */
 static void
-add_guess(struct batch *b, struct cache *cache, const struct model_guess *q)
+add_guess(struct gg_session *s, const struct model_guess *q)
 {
+    struct batch *b = &s->mtp_batch;
     bool alone = b->hp->n_mtp == 1;
     int32_t first = alone ? q->n - 1 : 0, n = q->n - first;
     struct gg_chunk chunk = {
@@ -53,7 +64,7 @@ add_guess(struct batch *b, struct cache *cache, const struct model_guess *q)
         .rows = { .logits = q->logits, .best = q->best },
     };
 
-    model_batch_add_draft(b, cache, &chunk, q->past + first);
+    add_draft(s, &chunk, q->past + first);
     for (int32_t i = 0; i < n; i++)
         b->mtp_from[b->n_tokens - n + i] = row_before(q, first + i);
     b->mtp_to[b->n_outputs - 1] = model_cache_mtp_drafted(q->slot, q->n - 1);
@@ -73,7 +84,7 @@ model_session_mtp_guess(struct gg_session *session,
         b->scales = s->model->scales;
         b->mtp = s->model->hp.n_mtp == 1 ? 1 : guesses[i].n;
         while (i < n_guesses && b->n_segments < b->max_segments)
-            add_guess(b, &s->cache, &guesses[i++]);
+            add_guess(s, &guesses[i++]);
         model_session_profile_start(s->profile, GG_PROFILE_DECODE);
         st = model_compute_run(&s->mtp, &s->cache, b, NULL, err);
         model_session_profile_stop(s->profile);

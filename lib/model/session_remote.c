@@ -64,9 +64,13 @@ model_session_end_remote(struct gg_session *s)
 {
     struct gg_pipeline *p = led(s);
     struct pipeline_command c = { .op = PIPELINE_END, .session = s->number };
+    struct gg_error e;
 
     if (!p)
         return;
+    (void)model_session_wait(s, s->flights.started, &e);
+    if (p->flying == s)
+        p->flying = NULL;
     (void)model_pipeline_tell_all(p, &c, NULL, NULL);
     p->sessions[s->number] = NULL;
 }
@@ -80,7 +84,8 @@ enum wanted {
     WANT_EMBEDDING = 1 << 3,
 };
 
-/* A chunk without its ids, which follow those of all. */
+/* A chunk without its scales and its ids: those of all chunks follow, and then
+ * these. */
 struct told_chunk {
     int32_t slot, pooling;
     uint32_t wanted; /* enum wanted */
@@ -108,32 +113,42 @@ told(const struct gg_chunk *c)
     };
 }
 
+static char *
+append(char *to, const void *from, size_t n)
+{
+    if (n)
+        memcpy(to, from, n);
+    return to + n;
+}
+
 enum gg_status
 model_session_tell_chunks(struct gg_session *s, const struct gg_chunk *chunks,
                           size_t n_chunks, struct gg_error *err)
 {
     struct gg_pipeline *p = led(s);
     struct pipeline_command c = { .op = PIPELINE_EVAL, .session = s->number };
-    size_t size = n_chunks * sizeof(struct told_chunk), n = size;
-    char *bytes;
+    size_t scales = model_session_n_adapters(s) * sizeof(float);
+    struct told_chunk *one;
+    char *bytes, *to;
     enum gg_status st;
 
     if (!p)
         return GG_OK;
+    c.args[0] = (int64_t)n_chunks;
+    c.size = n_chunks * (sizeof(*one) + scales);
     for (size_t i = 0; i < n_chunks; i++)
-        size += chunks[i].n * sizeof(int32_t);
-    bytes = mem_alloc(size);
+        c.size += chunks[i].n * sizeof(int32_t);
+    bytes = mem_alloc((size_t)c.size);
     if (!bytes)
         return error_nomem(err);
-    for (size_t i = 0; i < n_chunks; i++) {
-        struct told_chunk one = told(&chunks[i]);
-
-        memcpy(bytes + i * sizeof(one), &one, sizeof(one));
-        memcpy(bytes + n, chunks[i].ids, chunks[i].n * sizeof(int32_t));
-        n += chunks[i].n * sizeof(int32_t);
-    }
-    c.args[0] = (int64_t)n_chunks;
-    c.size = size;
+    one = (struct told_chunk *)(void *)bytes;
+    for (size_t i = 0; i < n_chunks; i++)
+        one[i] = told(&chunks[i]);
+    to = bytes + n_chunks * sizeof(*one);
+    for (size_t i = 0; i < n_chunks; i++)
+        to = append(to, model_session_scales(s, &chunks[i]), scales);
+    for (size_t i = 0; i < n_chunks; i++)
+        to = append(to, chunks[i].ids, chunks[i].n * sizeof(int32_t));
     st = model_pipeline_tell_all(p, &c, bytes, err);
     mem_free(bytes);
     return st;
@@ -141,10 +156,12 @@ model_session_tell_chunks(struct gg_session *s, const struct gg_chunk *chunks,
 
 /* As rank 0's chunk, but that results go nowhere: they are not written here. */
 static struct gg_chunk
-heard(const struct told_chunk *t, const int32_t *ids)
+heard(const struct told_chunk *t, const float *scales, const int32_t *ids)
 {
     static float nowhere[1];
-    struct gg_chunk c = { .slot = t->slot, .ids = ids, .n = (size_t)t->n };
+    struct gg_chunk c = {
+        .slot = t->slot, .ids = ids, .n = (size_t)t->n, .scales = scales
+    };
 
     c.rows.n_last = (size_t)t->n_last;
     c.rows.logits = t->wanted & WANT_LOGITS ? nowhere : NULL;
@@ -167,8 +184,13 @@ static enum gg_status
 read_chunks(const struct gg_session *s, const char *bytes, size_t size,
             struct gg_chunk *chunks, size_t n_chunks, struct gg_error *err)
 {
+    size_t n_scales = model_session_n_adapters(s);
     size_t at = n_chunks * sizeof(struct told_chunk);
+    const float *scales = (const float *)(const void *)(bytes + at);
 
+    at += n_chunks * n_scales * sizeof(*scales);
+    if (at > size)
+        return damaged(err);
     for (size_t i = 0; i < n_chunks; i++) {
         struct told_chunk t;
 
@@ -176,7 +198,8 @@ read_chunks(const struct gg_session *s, const char *bytes, size_t size,
         if (t.slot < 0 || t.slot >= s->n_slots ||
             t.n > (size - at) / sizeof(int32_t))
             return damaged(err);
-        chunks[i] = heard(&t, (const int32_t *)(const void *)(bytes + at));
+        chunks[i] = heard(&t, n_scales ? scales + i * n_scales : NULL,
+                          (const int32_t *)(const void *)(bytes + at));
         at += (size_t)t.n * sizeof(int32_t);
     }
     return at == size ? GG_OK : damaged(err);
@@ -408,16 +431,33 @@ do_load(struct gg_session *s, const struct pipeline_command *c,
 }
 
 static enum gg_status
-begin(struct gg_pipeline *p, const struct model *m, int32_t n_threads,
-      const struct pipeline_command *c, struct gg_error *err)
+do_draft(struct gg_session *s, const struct pipeline_command *c,
+         struct gg_error *err)
+{
+    int64_t slot = c->args[0], past = c->args[1], n = c->args[2];
+
+    if (slot < 0 || slot >= s->n_slots || past < 0 || n < 1 ||
+        n > CACHE_MTP_DRAFTED || past > s->n_ctx)
+        return damaged(err);
+    model_cache_make_draft_room(&s->cache, (int32_t)slot, (int32_t)past,
+                                (int32_t)n);
+    return GG_OK;
+}
+
+static enum gg_status
+begin(struct gg_pipeline *p, const struct model *m,
+      const struct gg_serve_params *serve, const struct pipeline_command *c,
+      struct gg_error *err)
 {
     struct gg_session_params params = {
         .n_ctx = (int32_t)c->args[0],
         .n_slots = (int32_t)c->args[1],
         .n_batch = (int32_t)c->args[2],
-        .n_threads = n_threads,
+        .n_threads = serve->n_threads,
         .cache_type = (enum gg_cache_type)c->args[3],
         .bf16 = c->args[4] != 0,
+        .watch = serve->watch,
+        .watch_data = serve->watch_data,
     };
     struct gg_session *s = NULL;
     struct gg_error own;
@@ -452,6 +492,8 @@ do_op(struct gg_pipeline *p, struct gg_session *s,
         (void)gg_session_copy(s, (int32_t)c->args[0], (int32_t)c->args[1],
                               (int32_t)c->args[2]);
         return GG_OK;
+    case PIPELINE_DRAFT:
+        return do_draft(s, c, err);
     case PIPELINE_LOAD:
         return do_load(s, c, bytes, err);
     case PIPELINE_GET:
@@ -473,11 +515,12 @@ model_pipeline_end_sessions(struct gg_pipeline *p)
 
 enum gg_status
 model_pipeline_do(struct gg_pipeline *p, const struct model *m,
-                  int32_t n_threads, const struct pipeline_command *c,
-                  const char *bytes, struct gg_error *err)
+                  const struct gg_serve_params *serve,
+                  const struct pipeline_command *c, const char *bytes,
+                  struct gg_error *err)
 {
     if (c->op == PIPELINE_SESSION)
-        return begin(p, m, n_threads, c, err);
+        return begin(p, m, serve, c, err);
     if (c->session < 0 || c->session >= PIPELINE_MAX_SESSIONS ||
         !p->sessions[c->session])
         return damaged(err);

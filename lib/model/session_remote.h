@@ -53,10 +53,16 @@ void
 model_session_set_state(struct gg_session *s, int32_t layer, int k,
                         int32_t slot, const char *from);
 
+/* Room for batches that are under way. */
+bool
+model_session_flying_init(struct gg_session *s);
+void
+model_session_flying_clear(struct gg_session *s);
+
 /* ---- all ranks ---------------------------------------------------------- */
 
-/* Evaluates the chunks behind what the slots hold; of rank 0 results go where
- * they are wanted. */
+/* Evaluates the chunks behind what the slots hold. Rank 0 comes back when all
+ * batches have begun: the last is s->flights.started. */
 enum gg_status
 model_session_run_pipeline(struct gg_session *s, const struct gg_chunk *chunks,
                            size_t n_chunks, const float *scales,

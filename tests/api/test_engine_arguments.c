@@ -183,7 +183,14 @@ test_text(void)
     refused(gg_engine_step(NULL, &none, 1, &err), "gg_engine_step: no engine");
     refused(gg_engine_step(engine, NULL, 1, &err), "no texts");
     refused(gg_engine_step(engine, &none, 1, &err), "no text");
+    refused(gg_engine_begin(NULL, &none, 1, &err),
+            "gg_engine_begin: no engine");
+    refused(gg_engine_begin(engine, NULL, 1, &err), "no texts");
+    refused(gg_engine_begin(engine, &none, 1, &err), "no text");
+    is(gg_engine_overlap(NULL), 1, "gg_engine_overlap: no engine");
+    is(gg_engine_overlap(engine), 1, "one process");
     must(gg_text_new(sequence, &p, &text, &err));
+    refused(gg_engine_begin(scoring, &text, 1, &err), "another engine's");
     refused(gg_text_continue(text, NULL, ids, 1, &err), "no parameters");
     refused(gg_text_continue(text, &p, NULL, 1, &err), "no ids");
     refused(gg_engine_step(scoring, &text, 1, &err), "another engine's");

@@ -695,7 +695,16 @@ pipeline_size(void)
 static bool
 pipeline_serve(void)
 {
-    return refused(gg_pipeline_serve(NULL, NULL, NULL, 0, &err));
+    return refused(gg_pipeline_serve(NULL, NULL, NULL, NULL, &err));
+}
+
+static bool
+pipeline_ask(void)
+{
+    const void *bytes = NULL;
+    size_t size = 0;
+
+    return refused(gg_pipeline_ask(NULL, 1, &bytes, &size, &err)) && !bytes;
 }
 
 static bool
@@ -1513,6 +1522,7 @@ static const struct {
     { "gg_chat_reader_free", chat_reader_free },
     { "gg_chat_reader_thinks", chat_reader_thinks },
     { "gg_model_open", model_open },
+    { "gg_pipeline_ask", pipeline_ask },
     { "gg_pipeline_join", pipeline_join },
     { "gg_pipeline_rank", pipeline_rank },
     { "gg_pipeline_size", pipeline_size },

@@ -1,210 +1,17 @@
 /* test_pipeline.c - ranks that have some layers each give the bits of one
- * process: threads of this one, that send each other copies of bytes */
-#include <pthread.h>
-
-#include "api/model.h"
-#include "core/mem.h"
-#include "core/thread.h"
+ * process, and refuse what would not */
+#include "fixtures/ranks.h"
 #include "harness/session_test.h"
-#include "model/pipeline.h"
 
 enum {
     N = 400, /* ids: more than one block of keys, and several batches */
     CUT = 300,
-    MAX = 4, /* ranks */
 };
 
 static int32_t ids[N];
 static char path[SCRATCH_PATH];
 
-/* ---- a transport within the process ---------------------------------------
- */
-
-struct parcel {
-    struct parcel *next;
-    int32_t from, to;
-    enum transport_tag tag;
-    size_t n;
-    char bytes[];
-};
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t came;
-    struct parcel *first, **end;
-    int32_t
-        broken; /* this rank sends nothing more than what it has; -1: none */
-    struct model_transport ranks[MAX];
-    int32_t numbers[MAX];
-} post = { .lock = PTHREAD_MUTEX_INITIALIZER,
-           .came = PTHREAD_COND_INITIALIZER,
-           .broken = -1 };
-
-static bool
-post_send(struct model_transport *t, int32_t to, enum transport_tag tag,
-          const void *bytes, size_t n)
-{
-    struct parcel *p = malloc(sizeof(*p) + n);
-
-    if (t->rank == post.broken && tag == TRANSPORT_LAYER) {
-        free(p);
-        snprintf(t->error, sizeof(t->error), "the cable is cut");
-        return false;
-    }
-    *p = (struct parcel){ NULL, t->rank, to, tag, n };
-    memcpy(p->bytes, bytes, n);
-    pthread_mutex_lock(&post.lock);
-    *post.end = p;
-    post.end = &p->next;
-    pthread_cond_broadcast(&post.came);
-    pthread_mutex_unlock(&post.lock);
-    return true;
-}
-
-static struct parcel *
-take(int32_t from, int32_t to, enum transport_tag tag)
-{
-    struct parcel **at = &post.first, *p;
-
-    while (*at && ((*at)->from != from || (*at)->to != to || (*at)->tag != tag))
-        at = &(*at)->next;
-    p = *at;
-    if (!p)
-        return NULL;
-    *at = p->next;
-    if (post.end == &p->next)
-        post.end = at;
-    return p;
-}
-
-static bool
-post_receive(struct model_transport *t, int32_t from, enum transport_tag tag,
-             void *bytes, size_t n)
-{
-    struct parcel *p;
-    bool fits;
-
-    pthread_mutex_lock(&post.lock);
-    while (!(p = take(from, t->rank, tag)))
-        pthread_cond_wait(&post.came, &post.lock);
-    pthread_mutex_unlock(&post.lock);
-    fits = p->n == n;
-    if (fits)
-        memcpy(bytes, p->bytes, n);
-    else
-        snprintf(t->error, sizeof(t->error), "%zu bytes, not %zu", p->n, n);
-    free(p);
-    return fits;
-}
-
-static void
-post_leave(struct model_transport *t, bool failed)
-{
-    (void)t;
-    (void)failed;
-}
-
-/* ---- the ranks --------------------------------------------------------------
- */
-
-static struct job {
-    int32_t n; /* ranks */
-    const char *layers;
-    const char *other; /* the last rank's model, if it has another */
-    struct gg_pipeline *lead;
-    pthread_t threads[MAX];
-    enum gg_status ended[MAX];
-    struct gg_error errors[MAX];
-} job;
-
-static struct gg_pipeline *
-join(int32_t rank)
-{
-    struct gg_pipeline *p = NULL;
-    struct gg_error e;
-
-    post.ranks[rank] = (struct model_transport){ .version = TRANSPORT_VERSION,
-                                                 .rank = rank,
-                                                 .size = job.n,
-                                                 .n_local = job.n,
-                                                 .send = post_send,
-                                                 .receive = post_receive,
-                                                 .leave = post_leave };
-    if (model_pipeline_new(&post.ranks[rank], job.layers, &p, &e) != GG_OK) {
-        printf("Bail out! %s\n", e.message);
-        exit(99);
-    }
-    return p;
-}
-
-static void *
-serve(void *arg)
-{
-    static const struct gg_model_params params = { .device = "cpu" };
-    int32_t rank = *(int32_t *)arg;
-    struct gg_pipeline *p = join(rank);
-    bool last = rank == job.n - 1;
-
-    job.ended[rank] =
-        gg_pipeline_serve(p, last && job.other ? job.other : scratch_path(),
-                          &params, 1, &job.errors[rank]);
-    model_pipeline_free(p);
-    return NULL;
-}
-
-static void
-begin_job(int32_t n, const char *layers)
-{
-    job = (struct job){ .n = n, .layers = layers };
-    post.first = NULL;
-    post.end = &post.first;
-    post.broken = -1;
-}
-
-static void
-start_ranks(void)
-{
-    job.lead = join(0);
-    for (int32_t i = 1; i < job.n; i++) {
-        post.numbers[i] = i;
-        if (thread_start(&job.threads[i], serve, &post.numbers[i]))
-            exit(99);
-    }
-}
-
-/* Returns how many of the others were served well to their end. */
-static int
-end_job(void)
-{
-    struct pipeline_command c = { .op = PIPELINE_LEAVE };
-    int good = 0;
-
-    (void)model_pipeline_tell_all(job.lead, &c, NULL, NULL);
-    for (int32_t i = 1; i < job.n; i++) {
-        pthread_join(job.threads[i], NULL);
-        good += job.ended[i] == GG_OK;
-    }
-    model_pipeline_free(job.lead);
-    while (post.first) {
-        struct parcel *p = post.first;
-
-        post.first = p->next;
-        free(p);
-    }
-    return good;
-}
-
-static enum gg_status
-open_lead(struct gg_model **m)
-{
-    struct gg_model_params params = { .device = "cpu" };
-
-    params.pipeline = job.lead;
-    return gg_model_open(scratch_path(), &params, m, &err);
-}
-
-/* ---- what a session does
- * ------------------------------------------------------ */
+/* ---- what a session does ------------------------------------------------- */
 
 struct results {
     float logits[6][V];
@@ -307,20 +114,19 @@ test_kind(const char *name, struct model_spec spec)
     one = run_session(m);
     gg_model_free(m);
     for (int32_t n = 2; n <= 4 && same; n += 2) {
-        begin_job(n, n == 4 ? "1,3,2,2" : NULL);
-        start_ranks();
-        must(open_lead(&m));
+        ranks_begin(n, n == 4 ? "1,3,2,2" : NULL, scratch_path());
+        ranks_start();
+        must(ranks_open(&m, &err));
         many = run_session(m);
         gg_model_free(m);
-        same = end_job() == n - 1 && same_results(&one, &many);
+        same = ranks_end() == n - 1 && same_results(&one, &many);
     }
     snprintf(title, sizeof(title), "%s: 2 and 4 ranks give the bits of one",
              name);
     ok(same, title);
 }
 
-/* ---- what goes wrong
- * ----------------------------------------------------------- */
+/* ---- what goes wrong ----------------------------------------------------- */
 
 static bool
 is_refused(const char *words)
@@ -328,10 +134,10 @@ is_refused(const char *words)
     struct gg_model *m = NULL;
     enum gg_status st;
 
-    start_ranks();
-    st = open_lead(&m);
+    ranks_start();
+    st = ranks_open(&m, &err);
     gg_model_free(m);
-    if (end_job() == job.n - 1 && st != GG_OK && strstr(err.message, words))
+    if (ranks_end() == ranks.n - 1 && st != GG_OK && strstr(err.message, words))
         return true;
     printf("# %d: %s\n", st, st == GG_OK ? "" : err.message);
     return false;
@@ -344,6 +150,48 @@ small(int n_layer, uint64_t seed)
                                 .seed = seed, .n_ctx = N };
 }
 
+/* What another rank says of itself is not what rank 0 is. */
+static void
+change_build(int32_t from, enum transport_tag tag, char *bytes, size_t n)
+{
+    (void)from;
+    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
+        ((struct pipeline_hello *)(void *)bytes)->build ^= 1;
+}
+
+static void
+change_kernels(int32_t from, enum transport_tag tag, char *bytes, size_t n)
+{
+    (void)from;
+    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
+        strcpy(((struct pipeline_hello *)(void *)bytes)->kernels, "abacus");
+}
+
+static void
+change_options(int32_t from, enum transport_tag tag, char *bytes, size_t n)
+{
+    (void)from;
+    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
+        ((struct pipeline_hello *)(void *)bytes)->beside ^= 1;
+}
+
+static void
+test_other_ranks(void)
+{
+    ranks_begin(2, NULL, scratch_path());
+    ranks.spoil = change_build;
+    ok(is_refused("rank 1 is of another build of version "),
+       "another build is refused, of the same version");
+    ranks_begin(3, NULL, scratch_path());
+    ranks.spoil = change_kernels;
+    ok(is_refused("rank 1 has other kernels (abacus) than rank 0"),
+       "and other kernels");
+    ranks_begin(2, NULL, scratch_path());
+    ranks.spoil = change_options;
+    ok(is_refused("rank 1 has other adapters, MTP layers or rotary positions"),
+       "and other adapters");
+}
+
 static void
 test_refused(void)
 {
@@ -351,18 +199,18 @@ test_refused(void)
 
     if (!models_write(&other, path) || !models_write(&spec, scratch_path()))
         exit(99);
-    begin_job(4, NULL);
+    ranks_begin(4, NULL, scratch_path());
     ok(is_refused("4 ranks are more than the model has layers"),
        "more ranks than layers are refused");
-    begin_job(2, "2,2");
+    ranks_begin(2, "2,2", scratch_path());
     ok(is_refused("--layers are 4 together, and the model has 3"),
        "so are layers that the model has not");
-    begin_job(3, NULL);
-    job.other = path;
+    ranks_begin(3, NULL, scratch_path());
+    ranks.other = path;
     ok(is_refused("rank 2 has another model in the file of that name"),
        "and another file in the place of the model");
-    begin_job(2, NULL);
-    job.other = "/nowhere/model.gguf";
+    ranks_begin(2, NULL, scratch_path());
+    ranks.other = "/nowhere/model.gguf";
     ok(is_refused("rank 1: /nowhere/model.gguf: "),
        "and none: rank 0 says what the other would say");
 }
@@ -380,12 +228,12 @@ test_lost(void)
 
     if (!models_write(&spec, scratch_path()))
         exit(99);
-    begin_job(2, NULL);
-    start_ranks();
-    must(open_lead(&m));
+    ranks_begin(2, NULL, scratch_path());
+    ranks_start();
+    must(ranks_open(&m, &err));
     s = new_session(m, (struct gg_session_params){ .n_ctx = N });
     c.rows.logits = out;
-    post.broken = 0;
+    ranks.broken = 0;
     st = gg_session_eval(s, &c, 1, &err);
     ok(st == GG_ERR_IO && strstr(err.message, "the cable is cut"),
        "a lost transport is an error");
@@ -418,6 +266,7 @@ main(void)
         else
             ok(false, names[i]);
     test_refused();
+    test_other_ranks();
     test_lost();
     return 0; /* not reached */
 }
