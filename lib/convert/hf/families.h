@@ -250,6 +250,11 @@ convert_hf_add_tensors(struct hf *h);
 int32_t
 convert_hf_count_mtp(struct hf *h);
 
+/* The type of a tensor's rows. */
+enum ggml_type
+convert_hf_type_of(struct hf *h, const struct safetensors_tensor *t,
+                   const struct hf_rows *rows);
+
 /* Takes the tensor, or, where the name has "%d", those of all experts, under
  * its complete name, as `how` says. False: there is none. */
 bool

@@ -71,6 +71,7 @@ static const char *const known[] = {
     "revision",
     "inference_mode",
     "target_modules",
+    "target_parameters",
     "exclude_modules",
     "lora_dropout",
     "layers_to_transform",
@@ -222,9 +223,8 @@ pattern_value(struct core_json_keys *k, const char *name, const char *module,
     return other;
 }
 
-/* By what B is multiplied, so that alpha / rank of the file does the rest. */
-static double
-factor_of(struct hf_peft *p, const char *module, int64_t rank)
+double
+convert_hf_peft_factor(struct hf_peft *p, const char *module, int64_t rank)
 {
     double alpha = pattern_value(&p->config, "alpha_pattern", module, p->alpha);
     double n = (double)rank;
@@ -260,6 +260,28 @@ take_part(struct hf *h, const char *from, const char *to, const char *suffix,
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
 }
 
+/* That of a module, or of one of each expert, which must be the same. */
+static float
+factor_of_pair(struct hf_peft *p, const char *from, int64_t rank)
+{
+    const char *at = strstr(from, "%d");
+    double factor = convert_hf_peft_factor(p, from, rank), one;
+    char name[FULL];
+
+    for (int32_t i = 0; at && i < p->h->n_expert; i++) {
+        snprintf(name, FULL, "%.*s%d%s", (int)(at - from), from, (int)i,
+                 at + 2);
+        one = convert_hf_peft_factor(p, name, rank);
+        if (i > 0 && one != factor)
+            core_json_bad(&p->config, GG_ERR_UNSUPPORTED,
+                          "alpha_pattern: %s has another alpha than other "
+                          "experts",
+                          name);
+        factor = one;
+    }
+    return (float)factor;
+}
+
 /* A and B of a module, if it has them. */
 static bool
 take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
@@ -284,7 +306,7 @@ take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
     if (!convert_hf_good(h))
         return true;
     take_part(h, a_name, to, ".weight.lora_a", how & OF_COLUMNS);
-    h->times = (float)factor_of(p, from, b->shape[1]);
+    h->times = factor_of_pair(p, from, b->shape[1]);
     take_part(h, b_name, to, ".weight.lora_b", how & OF_ROWS);
     h->times = 0;
     return true;
@@ -308,7 +330,7 @@ take_embedding(struct hf_peft *p, const char *from, const char *to)
                       b->name);
     if (!convert_hf_good(h))
         return true;
-    h->times = (float)factor_of(p, from, b->shape[1]);
+    h->times = factor_of_pair(p, from, b->shape[1]);
     take_part(h, name, to, ".weight.lora_b", 0);
     h->times = 0;
     snprintf(name, FULL, "%s.lora_embedding_A", from);
@@ -354,6 +376,9 @@ take_list(struct hf_peft *p, const char *prefix, const char *to_prefix,
         if (!(how & HF_EXACT) && convert_hf_good(p->h))
             found = take_pair(p, from, to, how) ||
                     take_embedding(p, from, to) || found;
+        if (convert_hf_good(p->h))
+            found = convert_hf_peft_take_experts(p, prefix, to_prefix, name) ||
+                    found;
         if (found && name->how & HF_OR_NEXT)
             name++;
     }
@@ -409,6 +434,7 @@ read_settings(struct hf_peft *p)
     core_json_int(k, "r", 1, MAX_RANK, 8);
     p->alpha = core_json_number(k, "lora_alpha", 1e-6, 1e6, 8);
     p->sqrt_rank = core_json_bool(k, "use_rslora", false);
+    p->parameters = core_json_array_of(k, "target_parameters");
 }
 
 enum gg_status

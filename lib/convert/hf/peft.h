@@ -9,7 +9,8 @@ struct hf_peft {
     struct hf *h;
     struct core_json_keys config; /* adapter_config.json */
     double alpha;
-    bool sqrt_rank; /* alpha is divided by the root of the rank */
+    bool sqrt_rank;           /* alpha is divided by the root of the rank */
+    const json_t *parameters; /* target_parameters, or NULL */
 };
 
 /* Whether a folder has an adapter, and no model. */
@@ -21,6 +22,19 @@ convert_hf_is_peft(const char *folder);
 enum gg_status
 convert_hf_peft_base(const char *folder, const char *base, char *out,
                      size_t size, struct gg_error *err);
+
+/* By what B of a module is multiplied, so that alpha / rank of the file does
+ * the rest. */
+double
+convert_hf_peft_factor(struct hf_peft *p, const char *module, int64_t rank);
+
+struct hf_name;
+
+/* peft_experts.c: takes A and B of a parameter with the matrices of all
+ * experts, if the adapter changes that which the name stands for. */
+bool
+convert_hf_peft_take_experts(struct hf_peft *p, const char *prefix,
+                             const char *to_prefix, const struct hf_name *name);
 
 /* h, which has the keys of the base model, becomes the adapter. */
 enum gg_status

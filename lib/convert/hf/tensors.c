@@ -10,6 +10,7 @@
 #include "convert/hf/families.h"
 #include "core/check.h"
 #include "core/mem.h"
+#include "gguf/adapter.h"
 
 enum {
     NAME = 256,
@@ -414,6 +415,19 @@ read_as(const struct safetensors_tensor *t)
     return t->open ? GGML_TYPE_BF16 : t->type;
 }
 
+static enum ggml_type
+check_type(struct hf *h, const struct safetensors_tensor *t)
+{
+    enum ggml_type type = read_as(t);
+
+    if (type != GGML_TYPE_F32 && type != GGML_TYPE_F16 &&
+        type != GGML_TYPE_BF16 && type != GGML_TYPE_F64)
+        core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                      "%s: values of type %s%s are not read", t->name, t->dtype,
+                      h->quantized ? " without scales" : "");
+    return type;
+}
+
 /* Vectors, and what must stay exact, are F32; else what all parts are. */
 static enum ggml_type
 type_of_parts(struct hf *h, const struct conversion *g)
@@ -423,14 +437,8 @@ type_of_parts(struct hf *h, const struct conversion *g)
     if (g->how & HF_MXFP4)
         return GGML_TYPE_MXFP4;
     for (size_t i = 0; i < g->rows.n_from; i++) {
-        enum ggml_type t = read_as(g->rows.from[i]);
+        enum ggml_type t = check_type(h, g->rows.from[i]);
 
-        if (t != GGML_TYPE_F32 && t != GGML_TYPE_F16 && t != GGML_TYPE_BF16 &&
-            t != GGML_TYPE_F64)
-            core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                          "%s: values of type %s%s are not read",
-                          g->rows.from[i]->name, g->rows.from[i]->dtype,
-                          h->quantized ? " without scales" : "");
         if (t != type)
             type = GGML_TYPE_F32;
     }
@@ -440,6 +448,26 @@ type_of_parts(struct hf *h, const struct conversion *g)
         strstr(g->name, ".bias"))
         return GGML_TYPE_F32;
     return type;
+}
+
+enum ggml_type
+convert_hf_type_of(struct hf *h, const struct safetensors_tensor *t,
+                   const struct hf_rows *rows)
+{
+    enum ggml_type type = check_type(h, t);
+
+    return type == GGML_TYPE_F64 || convert_hf_is_scaled(rows) ? GGML_TYPE_F32
+                                                               : type;
+}
+
+/* Of an adapter's matrices B has the rows of the weight; A stays. */
+static void
+set_scale(struct hf *h, struct conversion *g)
+{
+    char base[GGML_MAX_NAME];
+
+    if (gguf_adapter_split_name(g->name, base) != GGUF_ADAPTER_A)
+        h->family->scale(h, base, &g->rows);
 }
 
 /* Takes over `from`. */
@@ -481,7 +509,7 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
         g.rows.add = 1;
     g.rows.times = h->times;
     if (convert_hf_good(h) && h->family->scale)
-        h->family->scale(h, name, &g.rows);
+        set_scale(h, &g);
     convert_hf_add(h, name,
                    convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32,
                    g.ne, &g.rows);
