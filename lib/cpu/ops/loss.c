@@ -154,26 +154,79 @@ const struct cpu_op cpu_op_cross_entropy_loss_back = {
 /* ---- COUNT_EQUAL ----------------------------------------------------------
  */
 
-static int32_t
-integer_at(const struct ggml_tensor *x, struct cpu_row r, int64_t i)
-{
-    const char *p = cpu_row_data(x, r) + (size_t)i * x->nb[0];
+#define COUNT_PIECE 4096 /* elements, at least */
 
-    return *(const int32_t *)(const void *)p;
+static int
+count_pieces(const struct ggml_tensor *dst, int n_threads)
+{
+    int64_t n = ggml_nelements(dst->src[0]) / COUNT_PIECE + 1;
+
+    return (int)(n < n_threads ? n : n_threads);
+}
+
+/* A count for each piece, on a cache line of its own. */
+static size_t
+count_work_size(const struct ggml_tensor *dst, int n_threads,
+                const struct cpu_kernels *k)
+{
+    (void)k;
+    return (size_t)count_pieces(dst, n_threads) * CPU_LINE;
+}
+
+static int64_t *
+count_of_piece(const struct cpu_task *t, int i)
+{
+    return (int64_t *)(void *)(t->work + (size_t)i * CPU_LINE);
+}
+
+/* Elements [first, end) of a row. */
+static int64_t
+count_row(const struct ggml_tensor *dst, int64_t row, struct cpu_range r)
+{
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    const char *x = cpu_row_data(a, cpu_row_at(a, row));
+    const char *y = cpu_row_data(b, cpu_row_at(b, row));
+    int64_t n = 0;
+
+    for (int64_t i = r.first; i < r.end; i++)
+        n += *(const int32_t *)(const void *)(x + (size_t)i * a->nb[0]) ==
+             *(const int32_t *)(const void *)(y + (size_t)i * b->nb[0]);
+    return n;
+}
+
+static void
+count_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *a = dst->src[0];
+    struct cpu_range all = cpu_share(t, ggml_nelements(a));
+    int64_t n = 0;
+
+    for (int64_t i = all.first; i < all.end;) {
+        int64_t row = i / a->ne[0], at = i % a->ne[0];
+        int64_t left = all.end - i;
+        int64_t end = a->ne[0] - at < left ? a->ne[0] : at + left;
+
+        n += count_row(dst, row, (struct cpu_range){ at, end });
+        i += end - at;
+    }
+    *count_of_piece(t, t->ith) = n;
 }
 
 static void
 count_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    int n_pieces = count_pieces(dst, t->n_threads);
     int64_t n = 0;
 
-    (void)t;
-    for (int64_t i = 0; i < ggml_nrows(a); i++)
-        for (int64_t j = 0; j < a->ne[0]; j++)
-            n += integer_at(a, cpu_row_at(a, i), j) ==
-                 integer_at(b, cpu_row_at(b, i), j);
+    for (int i = 0; i < n_pieces; i++)
+        n += *count_of_piece(t, i);
     *(int64_t *)dst->data = n;
+}
+
+static int64_t
+count_cost(const struct ggml_tensor *dst)
+{
+    return ggml_nelements(dst->src[0]) / 2;
 }
 
 static bool
@@ -184,4 +237,9 @@ count_supports(const struct ggml_tensor *dst)
 }
 
 const struct cpu_op cpu_op_count_equal = { .compute = count_compute,
-                                           .supports = count_supports };
+                                           .supports = count_supports,
+                                           .cost = count_cost,
+                                           .pieces = one_piece,
+                                           .work_size = count_work_size,
+                                           .prepare = count_prepare,
+                                           .prepare_pieces = count_pieces };
