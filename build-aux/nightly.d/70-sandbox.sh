@@ -60,6 +60,12 @@ try gg-generate --jsonl -n 1 records
 try gg-convert model.gguf copy.gguf
 try gg-convert --set a=1 model.gguf
 try gg-quantize model.gguf small.gguf Q4_0
+for n in 1 2; do
+    try gg-train --rank 1 --epochs $n --checkpoint checkpoint -o lora.gguf ids
+done
+try gg-generate --lora lora.gguf -f text -n 1
+try gg-convert --set tokenizer.ggml.model=rwkv model.gguf world.gguf
+try gg-tokenize -m world.gguf text
 sort -u planted
 
 # Errno of each: EACCES, EPERM.
@@ -68,7 +74,8 @@ if grep -v 'read 13 write 13 connect 1 execute 1$' planted; then
 fi
 test ! -e /var/tmp/gg-planted
 for parser in GGUF vocabulary 'token stream' 'logit stream' grammar schema \
-    template JSON 'JSON of a tool' safetensors; do
+    template JSON 'JSON of a tool' safetensors adapter checkpoint \
+    'World vocabulary'; do
     grep -q ": $parser: " planted || {
         echo "nothing was planted in: $parser"
         exit 1

@@ -7,6 +7,7 @@
 
 #include "core/hash.h"
 #include "core/mem.h"
+#include "core/plant.h"
 #include "gguf/adapter.h"
 #include "model/arch.h"
 #include "model/place.h"
@@ -400,6 +401,7 @@ find_changes(struct finder *f)
             find_change(f, gguf_tensor(f->gguf, i));
         else
             find_direction(f, gguf_tensor(f->gguf, i));
+    gg_plant("adapter");
     if (f->l->status == GG_OK)
         sort_changes(f);
 }

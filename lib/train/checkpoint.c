@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/plant.h"
 #include "gguf/reader.h"
 
 enum {
@@ -165,6 +166,7 @@ train_checkpoint_load(struct train_params *params, struct train_place *place,
     if (st != GG_OK)
         return st;
     st = read_place(file.gguf, &read, err);
+    gg_plant("checkpoint");
     if (st == GG_OK)
         st = read_tensors(file.gguf, params, err);
     if (st == GG_OK)

@@ -3,6 +3,7 @@
  * Tokens are any bytes, written as Python writes them: \t, \n, \r, \xHH, and a
  * character after a backslash for itself. */
 #include "vocab/world.h"
+#include "core/plant.h"
 
 static int
 hex_value(char c)
@@ -69,7 +70,10 @@ vocab_load_world(struct gg_vocab *v, const struct gguf_context *gguf,
 {
     enum gg_status st = vocab_load_joints(v, err);
 
-    return st == GG_OK ? vocab_load_trie(v, gguf, err) : st;
+    if (st == GG_OK)
+        st = vocab_load_trie(v, gguf, err);
+    gg_plant("World vocabulary");
+    return st;
 }
 
 void
