@@ -11,7 +11,7 @@
 #   -p, --prompt N         ids of a prompt (512)
 #   -n, --generate N       ids that are decoded (64)
 #   -b, --batch SIZES      sequences of a batch ("8")
-#   -w, --what LIST        of "bounds speed batch start pipe threads"
+#   -w, --what LIST        of "bounds speed batch start pipe threads train"
 #       --peer COMMAND     is run with the arguments MODEL THREADS NPROMPT NGEN,
 #                          and prints tokens/s of prefill and of decoding
 #       --kernels [WORD]   times kernels instead; WORD: those named so
@@ -52,7 +52,7 @@ fi
 test $# -gt 0 || misused
 PATH=$build/bench:$PATH
 PATH=$build/bench/.libs:$PATH # programs themselves, not libtool's scripts
-for t in tokenize eval sample loop generate; do
+for t in tokenize eval sample loop generate train; do
     PATH=$build/bin/gg-$t/.libs:$build/bin/gg-$t:$PATH
 done
 # ours COMMAND...: those find the library that was built with them.
@@ -209,28 +209,52 @@ pipe() { # MODEL TOKENS
         ours gg-tokenize -q -m "$1" -d >/dev/null
 }
 
-# Milliseconds a token: many tokens less few, free of start-up.
-cost() { # CONTESTANT MODEL
-    local a b c few=$((generate / 8 + 1))
+# Milliseconds of a token or step: many less few, free of start-up.
+cost() { # CONTESTANT MODEL NUMBER
+    local a b c few=$(($3 / 8 + 1))
     a=$EPOCHREALTIME
     "$1" "$2" "$few"
     b=$EPOCHREALTIME
-    "$1" "$2" "$((few + generate))"
+    "$1" "$2" "$((few + $3))"
     c=$EPOCHREALTIME
-    awk -v a="$a" -v b="$b" -v c="$c" -v n="$generate" 'BEGIN {
+    awk -v a="$a" -v b="$b" -v c="$c" -v n="$3" 'BEGIN {
         print ((c - b) - (b - a)) * 1e3 / n }'
 }
 pipe_row() { # MODEL NAME
     rm -f "$d/one" "$d/pipe"
     printf 'Once upon a time there was a little' >"$d/prompt"
     for ((i = 0; i < runs; i++)); do
-        cost one "$1" >>"$d/one"
-        cost pipe "$1" >>"$d/pipe"
+        cost one "$1" "$generate" >>"$d/one"
+        cost pipe "$1" "$generate" >>"$d/pipe"
     done
     each '$1 / $2' "$d/one" "$d/pipe" >"$d/fraction"
     row pipe "$2" "$generate" "$threads" "$(short "$(median "$d/pipe")")" \
         ms/token - - "$(short "$(median "$d/one")")" \
         "$(printf %.3f "$(median "$d/fraction")")" - - - -
+}
+
+# Steps of an adapter of rank 16, each over a row of ids.
+steps() { # MODEL NUMBER
+    ours gg-train -q -m "$1" -t "$threads" --rank 16 -c "$prompt" --batch 1 \
+        --steps "$2" -o "$d/adapter" "$d/ids"
+}
+
+# Products with weights, forward and backward through their inputs; what is the
+# adapter's own, and attention, is not counted.
+train_row() { # MODEL NAME OPS
+    local bound gops
+    rm -f "$d/ms"
+    seq 100 $((99 + prompt)) | paste -s -d ' ' >"$d/ids"
+    for ((i = 0; i < runs; i++)); do
+        cost steps "$1" 4 >>"$d/ms"
+    done
+    bound=$(peak f32)
+    gops=$(each "2 * $3 * $prompt / \$1 / 1e6" "$d/ms" | median -)
+    row train "$2" "$prompt" "$threads" \
+        "$(short "$(each "$prompt / \$1 * 1e3" "$d/ms" | median -)")" tokens/s \
+        - "$(short "$gops")" "$bound" \
+        "$(awk -v a="$gops" -v b="$bound" 'BEGIN { printf "%.3f", a / b }')" \
+        - - - -
 }
 
 # ------------------------------------------------------------------------------
@@ -258,7 +282,7 @@ bounds "$threads" >"$d/bounds"
 for model; do
     model=$(file_of "$model")
     name=$(basename "$model")
-    IFS=$'\t' read -r type bytes ops < <(ours speed --work "$model")
+    IFS=$'\t' read -r type bytes ops output < <(ours speed --work "$model")
     cat "$model" >/dev/null # into memory
     if wants speed; then
         run_speed "$model" "$prompt" 1
@@ -272,4 +296,5 @@ for model; do
     ! wants threads || threads_row "$model" "$name"
     ! wants start || start_row "$model" "$name"
     ! wants pipe || pipe_row "$model" "$name"
+    ! wants train || train_row "$model" "$name" "$((ops + output))"
 done

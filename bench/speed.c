@@ -6,9 +6,10 @@
  * once;
  *       --bf16: as with --precision bf16
  *   speed --work MODEL
- *       prints three fields: the type of most weights, the bytes of weights
- *       that decoding a token reads, and the multiplications and additions of
- *       products of weights that a prompt's token takes (the output's aside)
+ *       prints four fields: the type of most weights, the bytes of weights
+ *       that decoding a token reads, the multiplications and additions of
+ *       products of weights that a prompt's token takes (the output's aside),
+ *       and those of the output
  *
  * Nothing is sampled, and no text is made of anything: ids are drawn. The first
  * prompt and the first id are not counted, as pages come into memory; on a
@@ -165,7 +166,7 @@ number(const struct gguf_context *g, const char *name, double otherwise)
 }
 
 struct work {
-    double bytes, ops;
+    double bytes, ops, output_ops;
     double by_type[GGML_TYPE_COUNT]; /* bytes */
 };
 
@@ -194,8 +195,8 @@ add_tensor(const struct gguf_context *g, const struct ggml_tensor *t,
     }
     w->bytes += bytes;
     w->by_type[t->type] += bytes;
-    if (!output && ggml_n_dims(t) > 1)
-        w->ops += 2 * n;
+    if (ggml_n_dims(t) > 1)
+        *(output ? &w->output_ops : &w->ops) += 2 * n;
 }
 
 static void
@@ -216,8 +217,8 @@ print_work(const char *path)
         add_tensor(g, t, &w);
     for (int i = 0; i < GGML_TYPE_COUNT; i++)
         most = w.by_type[i] > w.by_type[most] ? i : most;
-    printf("%s\t%.0f\t%.0f\n", ggml_type_name((enum ggml_type)most), w.bytes,
-           w.ops);
+    printf("%s\t%.0f\t%.0f\t%.0f\n", ggml_type_name((enum ggml_type)most),
+           w.bytes, w.ops, w.output_ops);
     ggml_free(ctx);
     gguf_free(g);
 }
