@@ -75,6 +75,15 @@ chat_parse_down(struct chat_parser *p);
 void
 chat_parse_up(struct chat_parser *p);
 
+/* The next token: a name or a constant that is a word, a number; and strings
+ * that follow one another. */
+struct chat_node *
+chat_parse_word(struct chat_parser *p);
+struct chat_node *
+chat_parse_number(struct chat_parser *p);
+struct chat_node *
+chat_parse_string(struct chat_parser *p);
+
 struct chat_node *
 chat_parse_expression(struct chat_parser *p);
 /* a, b, ...: a tuple, where there is a comma. `condition`: an `if` belongs to

@@ -7,10 +7,11 @@
 
 #include <string.h>
 
+#include "chat/tool_literal.h"
+#include "chat/tool_types.h"
+
 enum {
     KEY_MOST = 4096,
-    ANY_MOST = 100,
-    SCHEMA_DEPTH = 8,
     TRIES = 16,    /* places where calls may begin */
     WORK = 16,     /* bytes looked at in vain, for each one of the text */
     ID_LENGTH = 9, /* of ids that are made: what Mistral's templates want */
@@ -36,90 +37,7 @@ struct call {
     struct tool_text arguments;
 };
 
-/* ---- literals ---- */
-
-static size_t
-space_end(const char *s, size_t n, size_t at)
-{
-    while (at < n && chat_tool_is_space(s[at]))
-        at++;
-    return at;
-}
-
-static size_t
-digits_end(const char *s, size_t n, size_t at)
-{
-    while (at < n && s[at] >= '0' && s[at] <= '9')
-        at++;
-    return at;
-}
-
-/* The rest of a literal after '\2'. */
-static size_t
-match_soon(const char *s, size_t n, size_t at, const char *literal)
-{
-    size_t most = n - at > ANY_MOST ? at + ANY_MOST : n, to = NOWHERE;
-
-    for (size_t i = at; i <= most && to == NOWHERE; i++)
-        if (i == n || !chat_tool_is_space(s[i]))
-            to = chat_tool_match(s, n, i, literal);
-    return to;
-}
-
-size_t
-chat_tool_match(const char *s, size_t n, size_t at, const char *literal)
-{
-    const char *p = literal;
-
-    if (*p == '\2')
-        return match_soon(s, n, at, p + 1);
-    at = space_end(s, n, at);
-    while (*p && at != NOWHERE)
-        if (chat_tool_is_space(*p)) {
-            p++;
-            at = space_end(s, n, at);
-        } else if (*p == '\1') {
-            size_t to = digits_end(s, n, at);
-
-            p++;
-            at = to > at ? to : NOWHERE;
-        } else {
-            at = at < n && s[at] == *p++ ? at + 1 : NOWHERE;
-        }
-    return at;
-}
-
-/* The same, white space as it is. */
-static size_t
-match_exactly(const char *s, size_t n, size_t at, const char *literal)
-{
-    for (const char *p = literal; *p && at != NOWHERE; p++)
-        if (*p == '\1') {
-            size_t to = digits_end(s, n, at);
-
-            at = to > at ? to : NOWHERE;
-        } else {
-            at = at < n && s[at] == *p ? at + 1 : NOWHERE;
-        }
-    return at;
-}
-
-/* The same, but for white space at its end, which may be missing. */
-static size_t
-match_before(const char *s, size_t n, size_t at, const char *literal)
-{
-    size_t len = strlen(literal), to = match_exactly(s, n, at, literal);
-    char cut[TOOL_LITERAL + 1];
-
-    if (to != NOWHERE || len > TOOL_LITERAL || len == 0 ||
-        !chat_tool_is_space(literal[len - 1]))
-        return to;
-    while (len && chat_tool_is_space(literal[len - 1]))
-        len--;
-    memcpy(cut, literal, len);
-    cut[len] = '\0';
-    return len ? match_exactly(s, n, at, cut) : NOWHERE;
-}
+/* ---- small things ---- */
 
 static size_t
 match(const struct reader *r, size_t at, const char *literal)
@@ -134,138 +52,6 @@ spend(struct reader *r, size_t bytes)
     r->work -= bytes < r->work ? bytes : r->work;
 }
 
-/* ---- types ---- */
-
-static unsigned
-type_bit(const char *type)
-{
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } types[] = {
-        { "string", TOOL_STRING },  { "number", TOOL_NUMBER },
-        { "integer", TOOL_NUMBER }, { "boolean", TOOL_BOOLEAN },
-        { "null", TOOL_NULL },      { "array", TOOL_ARRAY },
-        { "object", TOOL_DICT },
-    };
-
-    for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++)
-        if (strcmp(type, types[i].name) == 0)
-            return types[i].bit;
-    return TOOL_ANY;
-}
-
-static unsigned
-bit_of_value(const json_t *v)
-{
-    static const unsigned bits[] = {
-        [JSON_OBJECT] = TOOL_DICT,   [JSON_ARRAY] = TOOL_ARRAY,
-        [JSON_STRING] = TOOL_STRING, [JSON_INTEGER] = TOOL_NUMBER,
-        [JSON_REAL] = TOOL_NUMBER,   [JSON_TRUE] = TOOL_BOOLEAN,
-        [JSON_FALSE] = TOOL_BOOLEAN, [JSON_NULL] = TOOL_NULL,
-    };
-
-    return bits[json_typeof(v)];
-}
-
-static unsigned
-types_of_schema(const json_t *schema, int depth);
-
-/* Those of any of the items, which are schemas, values or names of types. */
-static unsigned
-types_of_any(const json_t *list, int what, int depth)
-{
-    unsigned all = 0;
-    size_t i;
-    json_t *v;
-
-    json_array_foreach((json_t *)list, i, v)
-    {
-        all |= what == 's'   ? types_of_schema(v, depth)
-               : what == 'v' ? bit_of_value(v)
-                             : type_bit(json_string_value(v));
-    }
-    return all ? all : TOOL_ANY;
-}
-
-static unsigned
-types_of_schema(const json_t *schema, int depth)
-{
-    const json_t *v;
-
-    if (depth == 0)
-        return TOOL_ANY;
-    if ((v = json_object_get(schema, "type")))
-        return json_is_array(v) ? types_of_any(v, 't', 0)
-                                : type_bit(json_string_value(v));
-    if ((v = json_object_get(schema, "enum")))
-        return types_of_any(v, 'v', 0);
-    if ((v = json_object_get(schema, "const")))
-        return bit_of_value(v);
-    if ((v = json_object_get(schema, "anyOf")) ||
-        (v = json_object_get(schema, "oneOf")))
-        return types_of_any(v, 's', depth - 1);
-    return TOOL_ANY;
-}
-
-unsigned
-chat_tool_types(const json_t *schema)
-{
-    return types_of_schema(schema, SCHEMA_DEPTH);
-}
-
-static bool
-is_called(const json_t *name, const char *s, size_t n)
-{
-    return json_is_string(name) && json_string_length(name) == n &&
-           memcmp(json_string_value(name), s, n) == 0;
-}
-
-/* The types of an argument, by the tool's schema. */
-static unsigned
-types_of(const struct reader *r, const struct call *c, const char *key,
-         size_t len)
-{
-    size_t i;
-    json_t *tool;
-    const char *name;
-    json_t *schema;
-
-    json_array_foreach((json_t *)r->tools, i, tool)
-    {
-        json_t *f = json_object_get(tool, "function");
-
-        f = f ? f : tool;
-        if (!is_called(json_object_get(f, "name"), c->name, c->name_len))
-            continue;
-        json_object_foreach(
-            json_object_get(json_object_get(f, "parameters"), "properties"),
-            name, schema)
-        {
-            if (strlen(name) == len && memcmp(name, key, len) == 0)
-                return chat_tool_types(schema);
-        }
-    }
-    return TOOL_ANY;
-}
-
-/* What a value that begins so may be, in the notations that are read. */
-static unsigned
-type_by_look(const char *s, size_t n)
-{
-    char c = n ? *s : '\0';
-
-    if (c == '{')
-        return TOOL_DICT;
-    if (c == '[' || c == '(')
-        return TOOL_ARRAY;
-    if (c == 't' || c == 'f' || c == 'T' || c == 'F')
-        return TOOL_BOOLEAN;
-    if (c == 'n' || c == 'N')
-        return TOOL_NULL;
-    return c == '-' || (c >= '0' && c <= '9') ? TOOL_NUMBER : TOOL_STRING;
-}
-
 /* ---- values of arguments ---- */
 
 /* A value that its surroundings part from the rest. */
@@ -277,11 +63,12 @@ put_delimited(struct reader *r, struct call *c, unsigned types, size_t from,
 
     while (end > from && chat_tool_is_space(r->s[end - 1]))
         end--;
-    at = space_end(r->s, end, from);
-    if (types & type_by_look(r->s + at, end - at) & ~(unsigned)TOOL_STRING &&
+    at = chat_tool_space_end(r->s, end, from);
+    if (types & chat_tool_type_by_look(r->s + at, end - at) &
+            ~(unsigned)TOOL_STRING &&
         chat_tool_value(&c->arguments, r->s, end, &at) && at == end)
         return;
-    at = space_end(r->s, end, from);
+    at = chat_tool_space_end(r->s, end, from);
     chat_tool_text_cut(&c->arguments, had);
     if (!(types & TOOL_STRING) &&
         chat_tool_value(&c->arguments, r->s, end, &at) && at == end)
@@ -298,10 +85,11 @@ is_border(const struct reader *r, size_t at)
     const char *const goes[] = { f->end, f->separator, f->open,
                                  f->pieces[0].text };
 
-    if (f->one || space_end(r->s, r->n, at) == r->n)
+    if (f->one || chat_tool_space_end(r->s, r->n, at) == r->n)
         return true;
     for (size_t i = 0; i < sizeof(goes) / sizeof(*goes); i++)
-        if (goes[i] && goes[i][space_end(goes[i], strlen(goes[i]), 0)] &&
+        if (goes[i] &&
+            goes[i][chat_tool_space_end(goes[i], strlen(goes[i]), 0)] &&
             match(r, at, goes[i]) != NOWHERE)
             return true;
     for (size_t i = 0; i < f->n_ends; i++)
@@ -317,7 +105,7 @@ value_end(const struct reader *r, const struct tool_variant *v, size_t at,
           bool exactly, bool *more)
 {
     size_t (*how)(const char *, size_t, size_t, const char *) =
-        exactly ? match_exactly : chat_tool_match;
+        exactly ? chat_tool_match_exactly : chat_tool_match;
     size_t behind = how(r->s, r->n, at, v->after), to;
 
     if (behind == NOWHERE)
@@ -372,7 +160,7 @@ variant_at(const struct reader *r, size_t at, size_t *to)
 
     for (size_t i = 0; i < r->f->n_variants; i++) {
         const struct tool_variant *v = &r->f->variants[i];
-        size_t end = match_before(r->s, r->n, at, v->before);
+        size_t end = chat_tool_match_before(r->s, r->n, at, v->before);
 
         if (end != NOWHERE && (!best || end > *to)) {
             best = v;
@@ -395,7 +183,8 @@ pair(struct reader *r, struct call *c, size_t at, bool *more)
         v = variant_at(r, at, &from);
     if (!v)
         return NOWHERE;
-    types = types_of(r, c, r->s + key, at - key);
+    types = chat_tool_types_of(r->tools, c->name, c->name_len, r->s + key,
+                               at - key);
     chat_tool_put_string(&c->arguments, r->s + key, at - key);
     chat_tool_puts(&c->arguments, ": ");
     to = value_of_notation(r, c, v, from, more);
@@ -466,7 +255,7 @@ object_end(struct reader *r, size_t at)
 static size_t
 object(struct reader *r, struct call *c, size_t at)
 {
-    size_t from = space_end(r->s, r->n, at), to = object_end(r, from);
+    size_t from = chat_tool_space_end(r->s, r->n, at), to = object_end(r, from);
 
     if (!to || !chat_tool_is_json(r->s + from, to - from))
         return NOWHERE;
@@ -560,9 +349,10 @@ member_at(const char *s, size_t n, const char *key, size_t *end)
 {
     size_t len = strlen(key);
 
-    for (size_t at = 1; at < n; at = space_end(s, n, *end) + 1) {
-        size_t name = space_end(s, n, at), to = json_end(s, n, name);
-        size_t value = space_end(s, n, space_end(s, n, to) + 1);
+    for (size_t at = 1; at < n; at = chat_tool_space_end(s, n, *end) + 1) {
+        size_t name = chat_tool_space_end(s, n, at), to = json_end(s, n, name);
+        size_t value =
+            chat_tool_space_end(s, n, chat_tool_space_end(s, n, to) + 1);
 
         if (value >= n)
             break;
@@ -677,7 +467,7 @@ object_call(struct reader *r, size_t at)
 
     if (from == NOWHERE)
         return NOWHERE;
-    from = space_end(r->s, r->n, from);
+    from = chat_tool_space_end(r->s, r->n, from);
     to = object_end(r, from);
     o = to ? core_json_load(r->s + from, to - from, JSON_ALLOW_NUL, &e) : NULL;
     is = json_is_object(o) && put_object(r, o, r->s + from, to - from);
@@ -760,7 +550,7 @@ find_begin(const struct reader *r, size_t from)
 
     for (size_t i = 0; i < r->f->n_begins; i++) {
         const struct chat_mark *m = &r->f->begins[i];
-        size_t first = space_end(r->s, r->n, 0);
+        size_t first = chat_tool_space_end(r->s, r->n, 0);
         const char *p = NULL;
 
         if (!m->first)

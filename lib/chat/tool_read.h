@@ -14,13 +14,4 @@ size_t
 chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
                size_t n, struct tool_text *out, size_t *content);
 
-/* Bits of the types that a schema allows. */
-unsigned
-chat_tool_types(const json_t *schema);
-
-/* Whether the literal stands at s[at], but for white space; returns where it
- * ends, or SIZE_MAX. */
-size_t
-chat_tool_match(const char *s, size_t n, size_t at, const char *literal);
-
 #endif

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chat/tool_read.h"
+#include "chat/tool_form.h"
+#include "chat/tool_types.h"
 #include "chat/tool_text.h"
 #include "core/json.h"
 #include "core/mem.h"

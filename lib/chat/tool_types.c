@@ -1,0 +1,144 @@
+/* tool_types.c - which types of JSON an argument may have */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "chat/tool_types.h"
+
+#include <string.h>
+
+#include "chat/tool_form.h"
+
+enum {
+    SCHEMA_DEPTH = 8,
+};
+
+static unsigned
+type_bit(const char *type)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } types[] = {
+        { "string", TOOL_STRING },  { "number", TOOL_NUMBER },
+        { "integer", TOOL_NUMBER }, { "boolean", TOOL_BOOLEAN },
+        { "null", TOOL_NULL },      { "array", TOOL_ARRAY },
+        { "object", TOOL_DICT },
+    };
+
+    for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++)
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].bit;
+    return TOOL_ANY;
+}
+
+static unsigned
+bit_of_value(const json_t *v)
+{
+    static const unsigned bits[] = {
+        [JSON_OBJECT] = TOOL_DICT,   [JSON_ARRAY] = TOOL_ARRAY,
+        [JSON_STRING] = TOOL_STRING, [JSON_INTEGER] = TOOL_NUMBER,
+        [JSON_REAL] = TOOL_NUMBER,   [JSON_TRUE] = TOOL_BOOLEAN,
+        [JSON_FALSE] = TOOL_BOOLEAN, [JSON_NULL] = TOOL_NULL,
+    };
+
+    return bits[json_typeof(v)];
+}
+
+static unsigned
+types_of_schema(const json_t *schema, int depth);
+
+/* Those of any of the items, which are schemas, values or names of types. */
+static unsigned
+types_of_any(const json_t *list, int what, int depth)
+{
+    unsigned all = 0;
+    size_t i;
+    json_t *v;
+
+    json_array_foreach((json_t *)list, i, v)
+    {
+        all |= what == 's'   ? types_of_schema(v, depth)
+               : what == 'v' ? bit_of_value(v)
+                             : type_bit(json_string_value(v));
+    }
+    return all ? all : TOOL_ANY;
+}
+
+static unsigned
+types_of_schema(const json_t *schema, int depth)
+{
+    const json_t *v;
+
+    if (depth == 0)
+        return TOOL_ANY;
+    if ((v = json_object_get(schema, "type")))
+        return json_is_array(v) ? types_of_any(v, 't', 0)
+                                : type_bit(json_string_value(v));
+    if ((v = json_object_get(schema, "enum")))
+        return types_of_any(v, 'v', 0);
+    if ((v = json_object_get(schema, "const")))
+        return bit_of_value(v);
+    if ((v = json_object_get(schema, "anyOf")) ||
+        (v = json_object_get(schema, "oneOf")))
+        return types_of_any(v, 's', depth - 1);
+    return TOOL_ANY;
+}
+
+unsigned
+chat_tool_types(const json_t *schema)
+{
+    return types_of_schema(schema, SCHEMA_DEPTH);
+}
+
+static bool
+is_called(const json_t *name, const char *s, size_t n)
+{
+    return json_is_string(name) && json_string_length(name) == n &&
+           memcmp(json_string_value(name), s, n) == 0;
+}
+
+unsigned
+chat_tool_types_of(const json_t *tools, const char *tool_name,
+                   size_t tool_name_len, const char *key, size_t len)
+{
+    size_t i;
+    json_t *tool;
+    const char *name;
+    json_t *schema;
+
+    json_array_foreach((json_t *)tools, i, tool)
+    {
+        json_t *f = json_object_get(tool, "function");
+
+        f = f ? f : tool;
+        if (!is_called(json_object_get(f, "name"), tool_name, tool_name_len))
+            continue;
+        json_object_foreach(
+            json_object_get(json_object_get(f, "parameters"), "properties"),
+            name, schema)
+        {
+            if (strlen(name) == len && memcmp(name, key, len) == 0)
+                return chat_tool_types(schema);
+        }
+    }
+    return TOOL_ANY;
+}
+
+unsigned
+chat_tool_type_by_look(const char *s, size_t n)
+{
+    char c = n ? *s : '\0';
+
+    if (c == '{')
+        return TOOL_DICT;
+    if (c == '[' || c == '(')
+        return TOOL_ARRAY;
+    if (c == 't' || c == 'f' || c == 'T' || c == 'F')
+        return TOOL_BOOLEAN;
+    if (c == 'n' || c == 'N')
+        return TOOL_NULL;
+    return c == '-' || (c >= '0' && c <= '9') ? TOOL_NUMBER : TOOL_STRING;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* tool_types.h - which types of JSON an argument may have
+ *
+ * As bits, which tool_form.h names. */
+#ifndef CHAT_TOOL_TYPES_H
+#define CHAT_TOOL_TYPES_H
+
+#include "core/json.h"
+
+/* Those that a schema allows. */
+unsigned
+chat_tool_types(const json_t *schema);
+
+/* Those of argument `key` of a tool, by the tool's schema in the array. */
+unsigned
+chat_tool_types_of(const json_t *tools, const char *tool_name,
+                   size_t tool_name_len, const char *key, size_t len);
+
+/* What a value that begins so may be, in the notations that are read. */
+unsigned
+chat_tool_type_by_look(const char *s, size_t n);
+
+#endif
