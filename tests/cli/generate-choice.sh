@@ -10,7 +10,7 @@ cut -f 2,3 scores
 for label in ' Mary' ' asked' ' Tom'; do
     printf '%s\t%s\n' "$text" "$label"
 done | gg-tokenize --lines --fields | gg-eval --score |
-    awk '$2 == 2 { print $4 "\t" $3 }' >want
+    awk '$2 == 2 { print $4 "\t" $3 }' | LC_ALL=C sort -t '	' -k 2,2gr >want
 cut -f 1,2 scores | cmp - want
 
 echo 'a blank is in front of a choice, or behind the prompt:'
