@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "convert/hf/families.h"
+#include "convert/hf/shapes.h"
 #include "core/check.h"
 #include "core/mem.h"
 #include "gguf/adapter.h"
@@ -15,398 +16,6 @@
 enum {
     NAME = 256,
 };
-
-/* A tensor: where its values come from, and what it becomes. */
-struct conversion {
-    const struct safetensors_tensor
-        *first; /* of the experts, or the only one */
-    const char *name;
-    unsigned how;
-    int64_t ne[GGML_MAX_DIMS];
-    struct hf_rows rows;
-};
-
-static void
-bad_tensor(struct hf *h, const struct conversion *g, const char *what)
-{
-    core_json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
-}
-
-/* ---- shapes -------------------------------------------------------------- */
-
-static void
-lay_out_column(struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    r->step = r->row = 1;
-    r->length = r->n_blocks = 1;
-    r->n_rows = (int64_t)g->first->n;
-    g->ne[0] = g->ne[2] = g->ne[3] = 1;
-    g->ne[1] = r->n_rows;
-}
-
-/* Blocks of rows: those of an expert each, or one. Vectors are one row, or, of
- * experts, a row each. */
-static void
-lay_out_tensor(struct hf *h, struct conversion *g)
-{
-    const struct safetensors_tensor *t = g->first;
-    struct hf_rows *r = &g->rows;
-    int n = t->n_dims;
-
-    if (n > 3 && g->how & HF_DECAYS) {
-        lay_out_column(g);
-        return;
-    }
-    if (n < 1 || n > 3 || t->n == 0) {
-        bad_tensor(h, g, "has a shape that fits nothing");
-        return;
-    }
-    r->step = 1;
-    r->length = t->shape[n - 1];
-    r->n_rows = n > 1 ? t->shape[n - 2] : 1;
-    r->n_blocks = n > 2 ? t->shape[0] : (int64_t)r->n_from;
-    r->row = (size_t)r->length;
-    r->block = r->n_from > 1 ? 0 : (size_t)(r->n_rows * r->length);
-    g->ne[0] = r->length;
-    g->ne[1] = r->n_rows;
-    g->ne[2] = r->n_blocks;
-    g->ne[3] = 1;
-}
-
-/* Blocks of MXFP4: a row there is one here. */
-static void
-lay_out_mxfp4(struct hf *h, struct conversion *g)
-{
-    const struct safetensors_tensor *t = g->first;
-    struct hf_rows *r = &g->rows;
-
-    if (!t->scales || t->n_dims != 4) {
-        bad_tensor(h, g, "is not quantised as the configuration says");
-        return;
-    }
-    r->step = 1;
-    r->length = t->shape[2] * t->shape[3] * 2;
-    r->n_rows = t->shape[1];
-    r->n_blocks = t->shape[0];
-    r->row = (size_t)r->length;
-    r->block = r->row * (size_t)r->n_rows;
-    if (g->how & (HF_EVEN | HF_ODD)) {
-        if (r->n_rows % 2)
-            bad_tensor(h, g, "has an odd number of rows");
-        r->n_rows /= 2;
-        r->first = g->how & HF_ODD ? r->row : 0;
-        r->row *= 2;
-    }
-    g->ne[0] = r->length;
-    g->ne[1] = r->n_rows;
-    g->ne[2] = r->n_blocks;
-    g->ne[3] = 1;
-}
-
-static void
-transpose(struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t n = r->length;
-
-    r->step = r->row;
-    r->row = 1;
-    r->length = r->n_rows;
-    r->n_rows = n;
-    g->ne[0] = r->length;
-    g->ne[1] = r->n_rows;
-}
-
-static bool
-is_turned(const struct hf *h, const struct conversion *g)
-{
-    const struct hf_rows *r = &g->rows;
-    bool both = g->how & (HF_GATES | HF_UPS);
-
-    if (g->how & HF_EITHER)
-        return (both ? r->length : r->n_rows) != h->n_embd;
-    return g->how & HF_TRANSPOSE && g->first->n_dims > 1;
-}
-
-/* Gates and ups by halves of each block. */
-static void
-take_half(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (r->n_rows % 2) {
-        bad_tensor(h, g, "has an odd number of rows");
-        return;
-    }
-    r->n_rows /= 2;
-    g->ne[1] = r->n_rows;
-    if (g->how & HF_UPS)
-        r->first = (size_t)r->n_rows * r->row;
-}
-
-/* Gates and ups alternate, in the columns of a matrix or the values of a row.
- */
-static void
-take_alternate(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    bool matrix = g->first->n_dims > 2;
-
-    if (r->length % 2) {
-        bad_tensor(h, g, "has an odd number of columns");
-        return;
-    }
-    r->first = g->how & HF_ODD ? 1 : 0;
-    if (matrix)
-        transpose(g);
-    if (matrix) {
-        r->row = 2;
-        r->n_rows /= 2;
-    } else {
-        r->step = 2;
-        r->length /= 2;
-    }
-    g->ne[0] = r->length;
-    g->ne[1] = r->n_rows;
-}
-
-/* A vector whose values change places is a column. */
-static void
-make_column(struct conversion *g)
-{
-    if (g->first->n_dims == 1) {
-        g->rows.n_rows = g->rows.length;
-        g->rows.length = 1;
-        g->rows.row = 1;
-    }
-}
-
-static void
-set_order(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t heads = g->how & HF_HEADS_K ? h->n_head_kv : h->n_head;
-
-    if (g->how & (HF_HEADS_Q | HF_HEADS_K)) {
-        make_column(g);
-        if (h->heads_by_layer)
-            heads = r->n_rows < h->d_head ? 1 : r->n_rows / h->d_head;
-        r->order = HF_PAIRS;
-        r->n_head = (int32_t)heads;
-        if (r->n_rows % heads || r->n_rows / heads % 2)
-            bad_tensor(h, g, "its rows are not those of the heads");
-    } else if (g->how & HF_QKV) {
-        make_column(g);
-        r->order = HF_PARTS;
-        r->n_head = h->n_head;
-        r->n_head_kv = h->n_head_kv;
-        heads = h->n_head + 2 * (int64_t)h->n_head_kv;
-        if (h->n_head % h->n_head_kv || r->n_rows % heads)
-            bad_tensor(h, g, "its rows are not those of the heads");
-    }
-}
-
-/* Of each group, or of the whole, the rows of its queries, keys or values. */
-static void
-take_part(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t groups = g->how & HF_GROUPED ? h->n_head_kv : 1;
-    int64_t q = h->n_head / groups, k = h->n_head_kv / groups, d;
-
-    make_column(g);
-    d = r->n_rows / (groups * (q + 2 * k));
-    if (g->first->n_dims > 2 || h->n_head % groups || d < 2 || d % 2 ||
-        r->n_blocks != 1 || r->n_rows != d * groups * (q + 2 * k)) {
-        bad_tensor(h, g, "its rows are not those of the heads");
-        return;
-    }
-    r->block = (size_t)(r->n_rows / groups) * r->row;
-    r->first = (size_t)(g->how & HF_ONLY_Q   ? 0
-                        : g->how & HF_ONLY_K ? q
-                                             : q + k);
-    r->first *= (size_t)d * r->row;
-    r->n_blocks = groups;
-    r->n_head = (int32_t)(g->how & HF_ONLY_Q ? q : k);
-    r->n_rows = r->n_head * d;
-    r->order = g->how & HF_ONLY_V ? HF_AS_IS : HF_PAIRS;
-    g->ne[g->first->n_dims - 1] = groups * r->n_rows;
-}
-
-static void
-fill_vocabulary(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (r->n_rows >= h->n_vocab)
-        return;
-    r->order = HF_FILLED;
-    r->n_head = (int32_t)r->n_rows;
-    r->n_rows = g->ne[1] = h->n_vocab;
-}
-
-/* RoBERTa counts positions from behind what pads. */
-static void
-drop_padding(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (r->n_rows <= h->n_pad) {
-        bad_tensor(h, g, "has no rows but those of what pads");
-        return;
-    }
-    r->first = (size_t)h->n_pad * r->row;
-    r->n_rows -= h->n_pad;
-    g->ne[1] = r->n_rows;
-}
-
-static void
-unstack(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (h->n_expert < 1 || r->n_blocks != 1 || r->n_rows % h->n_expert) {
-        bad_tensor(h, g, "its rows are not those of the experts");
-        return;
-    }
-    r->n_blocks = h->n_expert;
-    r->n_rows /= h->n_expert;
-    r->block = (size_t)r->n_rows * r->row;
-    g->ne[1] = r->n_rows;
-    g->ne[2] = r->n_blocks;
-}
-
-/* ---- latent attention, delta rules --------------------------------------- */
-
-/* Of each head the rows that make its key, whose columns they become, or those
- * of its value. */
-static void
-take_latent(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    bool keys = g->how & HF_LATENT_K;
-    int64_t each = (int64_t)h->d_own + h->d_value;
-
-    if (h->d_own < 1 || h->d_value < 1 || g->first->n_dims != 2 ||
-        r->n_rows != each * h->n_head) {
-        bad_tensor(h, g, "its rows are not those of the heads");
-        return;
-    }
-    r->n_blocks = g->ne[2] = h->n_head;
-    r->n_rows = g->ne[1] = keys ? h->d_own : h->d_value;
-    r->block = (size_t)each * r->row;
-    r->first = keys ? 0 : (size_t)h->d_own * r->row;
-    if (keys)
-        transpose(g);
-}
-
-static void
-squeeze(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (g->first->n_dims == 1) {
-        lay_out_column(g);
-        return;
-    }
-    if (r->n_rows != 1) {
-        bad_tensor(h, g, "has a shape that fits nothing");
-        return;
-    }
-    r->n_rows = g->ne[1] = r->n_blocks;
-    r->n_blocks = g->ne[2] = 1;
-    r->block *= (size_t)r->n_rows;
-}
-
-/* A vector becomes a row for each group. */
-static void
-part_groups(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (h->delta.n_key < 1 || r->length % h->delta.n_key) {
-        bad_tensor(h, g, "its values are not those of the groups");
-        return;
-    }
-    r->n_rows = g->ne[1] = h->delta.n_key;
-    r->length = g->ne[0] = r->length / h->delta.n_key;
-    r->row = (size_t)r->length;
-}
-
-/* Queries and keys stand in front of values, where there are any. */
-static void
-tile_rows(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t v = (int64_t)h->delta.n_value * h->delta.d_value;
-    int64_t qk = 2 * (int64_t)h->delta.n_key * h->delta.d_key;
-
-    make_column(g);
-    r->order = HF_TILED;
-    r->n_head = h->delta.n_key;
-    r->n_head_kv = h->delta.n_value / h->delta.n_key;
-    r->kept = r->n_rows == qk + v ? qk : 0;
-    if (r->n_blocks != 1 || (r->n_rows - r->kept) % h->delta.n_value)
-        bad_tensor(h, g, "its rows are not those of the heads");
-}
-
-static void
-tile_columns(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    r->n_groups = h->delta.n_key;
-    r->n_each = h->delta.n_value / h->delta.n_key;
-    if (r->length % h->delta.n_value)
-        bad_tensor(h, g, "its columns are not those of the heads");
-}
-
-/* Queries, keys, values and gates stand group by group. */
-static void
-take_delta(struct hf *h, struct conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t groups = h->delta.n_key, d = h->delta.d_key;
-    int64_t v = (int64_t)h->delta.n_value / groups * h->delta.d_value;
-
-    if (g->first->n_dims != 2 || r->n_rows != groups * 2 * (d + v)) {
-        bad_tensor(h, g, "its rows are not those of the heads");
-        return;
-    }
-    if (g->how & HF_DELTA_QKV) {
-        r->order = HF_FLAT;
-        r->n_head = h->delta.n_key;
-        r->kept = d;
-        r->n_rows = g->ne[1] = groups * (2 * d + v);
-        return;
-    }
-    r->block = (size_t)(2 * (d + v)) * r->row;
-    r->first = (size_t)(2 * d + v) * r->row;
-    r->n_blocks = groups;
-    r->n_rows = v;
-    g->ne[1] = groups * v;
-}
-
-static void
-set_recurrent(struct hf *h, struct conversion *g)
-{
-    g->rows.decays = g->how & HF_DECAYS;
-    if (convert_hf_good(h) && g->how & (HF_LATENT_K | HF_LATENT_V))
-        take_latent(h, g);
-    if (convert_hf_good(h) && g->how & HF_SQUEEZE)
-        squeeze(h, g);
-    if (convert_hf_good(h) && g->how & HF_GROUPED && g->first->n_dims == 1 &&
-        !(g->how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V)))
-        part_groups(h, g);
-    if (convert_hf_good(h) && g->how & HF_TILED_ROWS)
-        tile_rows(h, g);
-    if (convert_hf_good(h) && g->how & HF_TILED_COLUMNS)
-        tile_columns(h, g);
-    if (convert_hf_good(h) && g->how & (HF_DELTA_QKV | HF_DELTA_GATES))
-        take_delta(h, g);
-}
 
 /* What is quantised already becomes BF16. */
 static enum ggml_type
@@ -430,7 +39,7 @@ check_type(struct hf *h, const struct safetensors_tensor *t)
 
 /* Vectors, and what must stay exact, are F32; else what all parts are. */
 static enum ggml_type
-type_of_parts(struct hf *h, const struct conversion *g)
+type_of_parts(struct hf *h, const struct hf_conversion *g)
 {
     enum ggml_type type = read_as(g->first);
 
@@ -443,9 +52,8 @@ type_of_parts(struct hf *h, const struct conversion *g)
             type = GGML_TYPE_F32;
     }
     if (type == GGML_TYPE_F64 || g->ne[1] * g->ne[2] == 1 ||
-        convert_hf_is_scaled(&g->rows) ||
-        g->first->n_dims == 1 || g->how & (HF_F32 | HF_PLUS_1) ||
-        strstr(g->name, ".bias"))
+        convert_hf_is_scaled(&g->rows) || g->first->n_dims == 1 ||
+        g->how & (HF_F32 | HF_PLUS_1) || strstr(g->name, ".bias"))
         return GGML_TYPE_F32;
     return type;
 }
@@ -462,7 +70,7 @@ convert_hf_type_of(struct hf *h, const struct safetensors_tensor *t,
 
 /* Of an adapter's matrices B has the rows of the weight; A stays. */
 static void
-set_scale(struct hf *h, struct conversion *g)
+set_scale(struct hf *h, struct hf_conversion *g)
 {
     char base[GGML_MAX_NAME];
 
@@ -475,36 +83,12 @@ static void
 add_tensor_from(struct hf *h, const char *name, unsigned how,
                 const struct safetensors_tensor **from, size_t n)
 {
-    struct conversion g = { .first = from[0],
-                            .name = name,
-                            .how = how,
-                            .rows = { .from = from, .n_from = n } };
+    struct hf_conversion g = { .first = from[0],
+                               .name = name,
+                               .how = how,
+                               .rows = { .from = from, .n_from = n } };
 
-    if (how & HF_MXFP4)
-        lay_out_mxfp4(h, &g);
-    else
-        lay_out_tensor(h, &g);
-    if (convert_hf_good(h) && how & HF_STACKED)
-        unstack(h, &g);
-    if (convert_hf_good(h) && is_turned(h, &g))
-        transpose(&g);
-    if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
-        take_half(h, &g);
-    if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
-        take_alternate(h, &g);
-    if (convert_hf_good(h))
-        set_order(h, &g);
-    if (convert_hf_good(h) && how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V))
-        take_part(h, &g);
-    if (convert_hf_good(h) && how & HF_VOCAB)
-        fill_vocabulary(h, &g);
-    if (convert_hf_good(h) && how & HF_POSITIONS)
-        drop_padding(h, &g);
-    set_recurrent(h, &g);
-    if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
-        g.ne[1] = g.rows.n_rows; /* a row an expert */
-        g.ne[2] = 1;
-    }
+    convert_hf_shape(h, &g);
     if (how & HF_PLUS_1)
         g.rows.add = 1;
     g.rows.times = h->times;
