@@ -107,7 +107,8 @@ load(void *data, size_t size, bool mtp)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
-        model_load(&files, cpu, &params, &m, &err) == GG_OK)
+        model_load(&files, &(struct model_devices){ { cpu }, 1 }, &params, &m,
+                   &err) == GG_OK)
         for (int i = 0; i < 2; i++)
             evaluate(m, i ? GG_CACHE_Q8_0 : GG_CACHE_F32);
     model_free(m);

@@ -108,9 +108,9 @@ gg_set_open_callback(gg_open_callback callback, void *data);
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
-/* The same of a folder with a LoRA adapter of Hugging Face's PEFT, whose model's
- * configuration is in the folder `base`; NULL: in the one that the adapter's
- * names. */
+/* The same of a folder with a LoRA adapter of Hugging Face's PEFT, whose
+ * model's configuration is in the folder `base`; NULL: in the one that the
+ * adapter's names. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
                      struct gg_error *err);
@@ -256,9 +256,9 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
 
 /* Fill in the middle: the same for what stands around a gap, with the marks
  * after which a model writes what is in it, in the order in which it was
- * trained. The suffix follows something, so SentencePiece puts no blank in front
- * of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the vocabulary
- * has no such tokens. */
+ * trained. The suffix follows something, so SentencePiece puts no blank in
+ * front of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the
+ * vocabulary has no such tokens. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_encode_infill(const struct gg_vocab *vocab, const char *prefix,
                        size_t n_prefix, const char *suffix, size_t n_suffix,
@@ -540,7 +540,7 @@ gg_chat_reader_thinks(const struct gg_chat_reader *reader);
 
 struct gg_model;    /* weights, mapped; immutable once open */
 struct gg_pipeline; /* processes that have a part of its layers each */
-struct gg_session; /* key/value cache and compute buffers of a model */
+struct gg_session;  /* key/value cache and compute buffers of a model */
 
 /* What changes a model without being part of it: a LoRA adapter (Hu et al.,
  * "LoRA: low-rank adaptation of large language models", 2021), or a control
@@ -555,11 +555,22 @@ struct gg_adapter {
     int32_t first, last;
 };
 
+/* Of which layers a mixture's experts are on the CPU while a GPU computes the
+ * rest: of the first so many, or */
+enum {
+    GG_EXPERTS_AS_FITS = 0,     /* as many as the GPUs have no room for */
+    GG_EXPERTS_ALL_LAYERS = -1, /* of all */
+    GG_EXPERTS_NO_LAYERS = -2,  /* of none that a GPU computes */
+};
+
 /* All that is 0 is the default. */
 struct gg_model_params {
-    const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
-    bool no_mmap;       /* read the file into memory instead of mapping it */
-    bool lock;          /* keep it there: never swapped out; or GG_ERR_NOMEM */
+    /* "cpu"; "cuda": all GPUs; "cuda:N", "cuda:N,cuda:M", in the order of the
+     * layers that they get; "auto" or NULL: GPUs where there are any, one where
+     * that has room for all, else the CPU. */
+    const char *device;
+    bool no_mmap; /* read the file into memory instead of mapping it */
+    bool lock;    /* keep it there: never swapped out; or GG_ERR_NOMEM */
 
     /* Rotary positions; NULL and 0: as the file says. Divisors of frequencies
      * that the file has stay, unless YaRN's take their place. */
@@ -568,9 +579,10 @@ struct gg_model_params {
     float rope_base;          /* of the frequencies' powers */
     int32_t rope_n_ctx;       /* YaRN: the context of training */
 
-    /* Layer offload: a GPU computes the last gpu_layers layers and the output,
-     * the CPU the rest; 0: as many as fit in its memory, with a KV cache of
-     * n_ctx positions (0: a usual number). */
+    /* Layer offload: GPUs compute the last gpu_layers layers and the output,
+     * the CPU the rest; 0: as many as fit in their memory, with a KV cache of
+     * n_ctx positions (0: a usual number). Several have a part each, by how
+     * much memory is free. */
     int32_t gpu_layers;
     int32_t n_ctx;
 
@@ -596,6 +608,12 @@ struct gg_model_params {
      * all. All of them open the model; see gg_pipeline_join(). What is read
      * (no_mmap) or locked is this one's part. */
     struct gg_pipeline *pipeline;
+
+    /* Instead of gpu_layers: how many each device gets, as many numbers as
+     * there are devices. NULL and 0: nobody says. */
+    const int32_t *device_layers;
+    size_t n_device_layers;
+    int32_t cpu_experts; /* GG_EXPERTS_AS_FITS and others, or of how many */
 
     uintptr_t reserved[3];
 };
@@ -691,9 +709,28 @@ gg_model_device_description(const struct gg_model *model);
 GG_API size_t
 gg_model_n_adapters(const struct gg_model *model, uint64_t *bytes);
 
-/* How many layers a GPU computes. */
+/* How many layers GPUs compute. */
 GG_API int32_t
 gg_model_gpu_layers(const struct gg_model *model);
+
+/* What it lies on: the CPU is the first, the GPUs follow in the order of their
+ * layers. */
+struct gg_home {
+    const char *device, *description; /* "CUDA0"; static */
+    uint64_t weights;                 /* bytes, mapped or not */
+};
+GG_API size_t
+gg_model_n_homes(const struct gg_model *model);
+/* False: there is no home i. */
+GG_API bool
+gg_model_home(const struct gg_model *model, size_t i, struct gg_home *out);
+
+GG_API int32_t
+gg_model_n_layers(const struct gg_model *model);
+/* The home that computes a layer, and has its keys and values; or that of its
+ * experts alone. Layer gg_model_n_layers() is the output. */
+GG_API size_t
+gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts);
 
 /* True if models of that family ("llama": the value of general.architecture)
  * can be run. */
@@ -820,6 +857,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_model_memory(const struct gg_model *model,
                 const struct gg_session_params *params, struct gg_memory *out,
                 struct gg_error *err);
+/* The same of home i alone. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_model_home_memory(const struct gg_model *model, size_t i,
+                     const struct gg_session_params *params,
+                     struct gg_memory *out, struct gg_error *err);
 
 GG_API void
 gg_session_free(struct gg_session *session);
@@ -1023,10 +1065,10 @@ struct gg_state_file; /* open, mapped */
 
 /* Opens a state for that session, whatever session has saved it: with any
  * number of slots, threads, positions, on any device. All of the file is
- * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters or
- * other scales of them, other rotary positions, or its keys and values are of another type. The file must
- * not be written to while it is open; that it is replaced by gg_session_save()
- * does no harm. */
+ * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
+ * or other scales of them, other rotary positions, or its keys and values are
+ * of another type. The file must not be written to while it is open; that it is
+ * replaced by gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err);

@@ -17,7 +17,7 @@ enum {
 struct engine_options
 engine_options_default(void)
 {
-    return (struct engine_options){ .gpu_layers = -1 };
+    return (struct engine_options){ .devices = DEVICE_OPTIONS_DEFAULT };
 }
 
 /* In the order of enum gg_cache_type. */
@@ -44,17 +44,12 @@ const struct cli_option engine_rows[] = {
     { "threads", 't', CLI_INT, "N",
       "threads (else one for each processor)",
       AT(n_threads), 1, GGML_MAX_N_THREADS },
-    { "device", 0, CLI_TEXT, "DEVICE",
-      "cpu, cuda, cuda:N or auto (default)", AT(device),
-      .values = "cpu|cuda|auto" },
+    { .part = device_rows, AT(devices) },
     { "mpi", 0, CLI_WORD, "HOW",
       "what ranks of an MPI job do: nothing (none), or layers each",
       AT(mpi), .values = "none|layers", .use = SANDBOX_OFF },
     { "layers", 0, CLI_TEXT, "COUNTS",
       "--mpi: layers of each rank, 24,24,16,16 (else by memory)", AT(layers) },
-    { "gpu-layers", 0, CLI_INT, "N",
-      "layers to offload to the GPU (else as many as fit)",
-      AT(gpu_layers), 0, INT32_MAX, .aliases = "n-gpu-layers|ngl" },
     { "cache-type", 0, CLI_WORD, "TYPE",
       "of the KV cache: f16 (default), f32, q8_0", AT(cache_type),
       .values = ENGINE_CACHE_TYPES },
@@ -88,13 +83,6 @@ const struct cli_option engine_rows[] = {
 };
 /* clang-format on */
 
-/* A GPU that computes no layer is not looked for. */
-static const char *
-device_of(const struct engine_options *o)
-{
-    return o->gpu_layers == 0 ? "cpu" : o->device;
-}
-
 /* Without a device of the driver's, nothing is loaded but by name. */
 static bool
 may_use_gpu(const char *device)
@@ -112,16 +100,14 @@ may_use_gpu(const char *device)
 void
 engine_allow(const struct engine_options *o)
 {
-    if (may_use_gpu(device_of(o)))
+    if (may_use_gpu(devices_name(&o->devices)))
         sandbox_keep(SANDBOX_GPU);
 }
 
 struct gg_model_params
 engine_model_params(const struct engine_options *o)
 {
-    return (struct gg_model_params){
-        .device = device_of(o),
-        .gpu_layers = o->gpu_layers > 0 ? o->gpu_layers : 0,
+    struct gg_model_params params = {
         .n_ctx = o->n_ctx,
         .no_mmap = o->no_mmap,
         .lock = o->lock,
@@ -133,6 +119,9 @@ engine_model_params(const struct engine_options *o)
         .mtp_path = o->mtp_path,
         .pipeline = o->pipeline,
     };
+
+    devices_set_params(&o->devices, &params);
+    return params;
 }
 
 static void
@@ -197,7 +186,7 @@ less(int32_t a, int32_t b)
  * weights, the next try has half as many layers there, or, if it was not asked
  * for by name, none. False: there is none left to try. */
 static bool
-take_fewer_layers(const struct engine *e, struct engine_options *o)
+take_fewer_layers(const struct engine *e, struct device_options *o)
 {
     int32_t n = gg_model_gpu_layers(e->model) / 2;
     bool named = o->device && strcmp(o->device, "auto") != 0;
@@ -223,13 +212,14 @@ start_or_retry(struct engine *e, const struct engine_options *o,
             params->n_ctx = less(o->max_ctx, gg_model_n_ctx_train(e->model));
         e->cut = false;
         st = start_session(e, params, err);
-        if (st != GG_ERR_NOMEM || o->gpu_layers >= 0 ||
-            !take_fewer_layers(e, &next))
+        if (st != GG_ERR_NOMEM || o->devices.gpu_layers >= 0 ||
+            !take_fewer_layers(e, &next.devices))
             return st;
         if (!o->quiet)
             cli_warn("%s: %s: trying with %d layer%s offloaded",
                      gg_model_device(e->model), err->message,
-                     (int)next.gpu_layers, next.gpu_layers == 1 ? "" : "s");
+                     (int)next.devices.gpu_layers,
+                     next.devices.gpu_layers == 1 ? "" : "s");
         gg_model_free(e->model);
         next.quiet = true; /* what it has said, it has said */
     }
@@ -329,40 +319,4 @@ engine_say_full(const struct engine *e, size_t held, size_t more, char *text,
                  "context is full: %zu ids and %zu more are above the limit "
                  "of %d (%s; --shift drops the oldest)",
                  held, more, n_ctx, full_remedy(e));
-}
-
-void
-engine_describe(const struct engine *e)
-{
-    size_t cache, compute, snapshots, mtp, mtp_cache;
-    int32_t n = gg_session_snapshots(e->session, &snapshots);
-
-    uint64_t adapters;
-    size_t n_adapters = gg_model_n_adapters(e->model, &adapters);
-
-    gg_session_memory(e->session, &cache, &compute);
-    cli_warn("%s: %s, vocabulary %d, context %d", e->path,
-             gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
-             (int)gg_session_n_ctx(e->session));
-    cli_warn("computing on %s: %s", gg_model_device(e->model),
-             gg_model_device_description(e->model));
-    if (n_adapters)
-        cli_warn("%zu adapter%s, %.1f MiB", n_adapters,
-                 n_adapters == 1 ? "" : "s", (double)adapters / 0x1p20);
-    if (e->cut)
-        cli_warn("memory is short for the model's own context of %d",
-                 (int)gg_model_n_ctx_train(e->model));
-    cli_warn("reserved: KV cache %.1f MiB (%d slot%s), compute buffers "
-             "%.1f MiB",
-             (double)cache / 0x1p20, (int)e->n_slots,
-             e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
-    if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
-        cli_warn("MTP layers: %d, weights %.1f MiB, KV cache and hidden "
-                 "vectors %.1f MiB",
-                 (int)gg_session_mtp(e->session, NULL, NULL),
-                 (double)mtp / 0x1p20, (double)mtp_cache / 0x1p20);
-    if (n > 0)
-        cli_warn("recurrent states: %d snapshots, %.1f MiB when the first is "
-                 "made",
-                 (int)n, (double)snapshots / 0x1p20);
 }

@@ -6,10 +6,12 @@
 #include <gg-engine.h>
 
 #include "common/adapters.h"
+#include "common/devices.h"
 #include "common/options.h"
 
 struct engine_options {
-    const char *model, *device;
+    const char *model;
+    struct device_options devices;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
     enum gg_cache_type cache_type;
@@ -17,7 +19,6 @@ struct engine_options {
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
-    int32_t gpu_layers;           /* -1: not said */
     int mpi;                      /* 1: ranks of a job have layers each, */
     const char *layers;           /* so many; NULL: by their memory */
     struct gg_pipeline *pipeline; /* of engine_join() */

@@ -61,7 +61,8 @@ open_model(struct generate *g)
     own.rope_factor = defaults.rope_factor;
     own.rope_base = defaults.rope_base;
     own.rope_n_ctx = defaults.rope_n_ctx;
-    own.gpu_layers = defaults.gpu_layers;
+    own.devices = defaults.devices;
+    own.devices.device = g->o->engine.devices.device;
     own.pipeline = NULL; /* it is small, and rank 0 has it alone */
     engine_open(&g->draft, &own, g->engine.n_slots, true);
     if (gg_vocab_fingerprint(g->draft.vocab) !=

@@ -47,19 +47,29 @@ is_none(const char *path)
     return strcmp(path, "none") == 0;
 }
 
+static enum gg_status
+check_switch(const char *name, const char *value, struct gg_error *err)
+{
+    if (!value || !*value || !strcmp(value, "0") || !strcmp(value, "1"))
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "%s: '%.32s' is neither 0 nor 1", name,
+                     value);
+}
+
 enum gg_status
 api_cuda_check_environment(struct gg_error *err)
 {
     const char *path = path_of_environment();
-    const char *graphs = getenv("GG_CUDA_GRAPHS");
+    enum gg_status st = GG_OK;
 
     if (path && !is_none(path) && access(path, R_OK))
-        return error_set(err, GG_ERR_ARG, "GG_CUDA_MODULE: %s: %s", path,
-                         strerror(errno));
-    if (graphs && *graphs && strcmp(graphs, "0") && strcmp(graphs, "1"))
-        return error_set(err, GG_ERR_ARG,
-                         "GG_CUDA_GRAPHS: '%.32s' is neither 0 nor 1", graphs);
-    return GG_OK;
+        st = error_set(err, GG_ERR_ARG, "GG_CUDA_MODULE: %s: %s", path,
+                       strerror(errno));
+    if (st == GG_OK)
+        st = check_switch("GG_CUDA_GRAPHS", getenv("GG_CUDA_GRAPHS"), err);
+    if (st == GG_OK)
+        st = check_switch("GG_CUDA_PEER", getenv("GG_CUDA_PEER"), err);
+    return st;
 }
 
 static bool
@@ -71,7 +81,8 @@ find_module(char *path, size_t size)
         snprintf(path, size, "%s", given);
         return !is_none(given);
     }
-    return core_path_beside_library(NAME, path, size) && access(path, F_OK) == 0;
+    return core_path_beside_library(NAME, path, size) &&
+           access(path, F_OK) == 0;
 }
 
 static void

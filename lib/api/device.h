@@ -2,15 +2,15 @@
 #ifndef API_DEVICE_H
 #define API_DEVICE_H
 
-#include <ggml-backend.h>
-
 #include "core/error.h"
+#include "model/model.h"
 
-/* `name`: "cpu", "cuda", "cuda:N", "auto" or NULL (auto: a GPU where there is
- * one, else the CPU). Where "auto" was said and there is none, *note gets a
- * sentence that says why; static. */
+/* `name`: "cpu", "cuda" (all GPUs), "cuda:N", several of these with commas
+ * between, "auto" or NULL (auto: all GPUs where there are any, else the CPU).
+ * Where "auto" was said and there is none, *note gets a sentence that says why;
+ * static. */
 enum gg_status
-api_device_find(const char *name, ggml_backend_dev_t *out, const char **note,
-                struct gg_error *err);
+api_devices_find(const char *name, struct model_devices *out, const char **note,
+                 struct gg_error *err);
 
 #endif

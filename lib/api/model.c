@@ -40,9 +40,9 @@ open_adapter(const struct gg_adapter *a, const struct gg_model_params *params,
         return error_set(err, GG_ERR_ARG,
                          "%s: a scale that is not finite, or no layers",
                          a->path);
-    *out = (struct model_adapter_file){
-        a->path, file, a->scale, all ? 1 : a->first, all ? INT32_MAX : a->last
-    };
+    *out = (struct model_adapter_file){ a->path, file, a->scale,
+                                        all ? 1 : a->first,
+                                        all ? INT32_MAX : a->last };
     return open_file(a->path, params, file, err);
 }
 
@@ -86,6 +86,9 @@ check_numbers(const struct gg_model_params *p, struct gg_error *err)
     if (p->gpu_layers < 0)
         return error_set(err, GG_ERR_ARG, "%d layers on a GPU",
                          (int)p->gpu_layers);
+    if (p->cpu_experts < GG_EXPERTS_NO_LAYERS)
+        return error_set(err, GG_ERR_ARG, "experts of %d layers on the CPU",
+                         (int)p->cpu_experts);
     if (p->n_ctx < 0)
         return error_set(err, GG_ERR_ARG, "a context of %d", (int)p->n_ctx);
     return ERROR_RESERVED(p, err);
@@ -110,11 +113,11 @@ static enum gg_status
 load_model(struct gg_model *m, const char *path,
            const struct gg_model_params *params, struct gg_error *err)
 {
-    ggml_backend_dev_t dev;
+    struct model_devices devices;
     enum gg_status st = check_numbers(params, err);
 
     if (st == GG_OK)
-        st = api_device_find(params->device, &dev, &m->note, err);
+        st = api_devices_find(params->device, &devices, &m->note, err);
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
@@ -127,7 +130,7 @@ load_model(struct gg_model *m, const char *path,
         struct model_files files = { &m->file, m->adapters, m->n_adapters,
                                      m->mtp.gguf };
 
-        st = model_load(&files, dev, params, &m->model, err);
+        st = model_load(&files, &devices, params, &m->model, err);
     }
     if (st == GG_OK)
         st = vocab_load_or_textless(m->file.gguf, m->model->hp.n_vocab,
@@ -322,15 +325,102 @@ gg_session_new(const struct gg_model *model,
                              err);
 }
 
+/* Snapshots of all homes are the same ones. */
+static void
+add_memory(struct gg_memory *to, const struct gg_memory *m)
+{
+    to->weights += m->weights;
+    to->cache += m->cache;
+    to->compute += m->compute;
+    to->snapshots += m->snapshots;
+    to->n_snapshots = m->n_snapshots;
+    to->mtp_weights += m->mtp_weights;
+    to->mtp_cache += m->mtp_cache;
+}
+
+static enum gg_status
+measure_homes(const struct gg_model *model,
+              const struct gg_session_params *params,
+              struct gg_memory homes[MODEL_MAX_HOMES], struct gg_error *err)
+{
+    struct gg_session_params defaults = gg_session_params_default();
+
+    return model_session_memory(model->model, params ? params : &defaults,
+                                homes, err);
+}
+
 enum gg_status
 gg_model_memory(const struct gg_model *model,
                 const struct gg_session_params *params, struct gg_memory *out,
                 struct gg_error *err)
 {
-    struct gg_session_params defaults = gg_session_params_default();
+    struct gg_memory homes[MODEL_MAX_HOMES], all = { 0 };
+    enum gg_status st;
 
     if (!model || !out)
         return error_null(err);
-    return model_session_memory(model->model, params ? params : &defaults, out,
-                                err);
+    st = measure_homes(model, params, homes, err);
+    if (st != GG_OK)
+        return st;
+    for (int i = 0; i < model->model->n_homes; i++)
+        add_memory(&all, &homes[i]);
+    *out = all;
+    return GG_OK;
+}
+
+enum gg_status
+gg_model_home_memory(const struct gg_model *model, size_t i,
+                     const struct gg_session_params *params,
+                     struct gg_memory *out, struct gg_error *err)
+{
+    struct gg_memory homes[MODEL_MAX_HOMES];
+    enum gg_status st;
+
+    if (!model || !out)
+        return error_null(err);
+    if (i >= gg_model_n_homes(model))
+        return error_set(err, GG_ERR_ARG, "home %zu of %zu", i,
+                         gg_model_n_homes(model));
+    st = measure_homes(model, params, homes, err);
+    if (st == GG_OK)
+        *out = homes[i];
+    return st;
+}
+
+size_t
+gg_model_n_homes(const struct gg_model *model)
+{
+    return model ? (size_t)model->model->n_homes : 0;
+}
+
+bool
+gg_model_home(const struct gg_model *model, size_t i, struct gg_home *out)
+{
+    ggml_backend_dev_t dev;
+
+    if (!out || i >= gg_model_n_homes(model))
+        return false;
+    dev = model->model->homes[i].device;
+    *out = (struct gg_home){
+        .device = ggml_backend_dev_name(dev),
+        .description = ggml_backend_dev_description(dev),
+        .weights = model_home_weights(model->model, (int)i),
+    };
+    return true;
+}
+
+int32_t
+gg_model_n_layers(const struct gg_model *model)
+{
+    return model ? model->model->hp.n_layer : 0;
+}
+
+size_t
+gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts)
+{
+    enum model_part part = experts ? MODEL_EXPERTS : MODEL_REST;
+
+    return model && layer >= 0
+               ? (size_t)model_home_of(model->model, layer, part)
+               : 0;
 }

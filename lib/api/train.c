@@ -19,17 +19,17 @@ open_all(struct gg_train *t, const char *path,
          const struct gg_train_params *params, struct gg_error *err)
 {
     static const struct gg_model_params plain;
-    ggml_backend_dev_t device;
+    struct model_devices device;
     struct model_files files = { .file = &t->file };
     const char *note;
-    enum gg_status st = api_device_find("cpu", &device, &note, err);
+    enum gg_status st = api_devices_find("cpu", &device, &note, err);
 
     if (st == GG_OK)
         st = api_open(path, GGUF_OPEN_ALL, &t->file, NULL, err);
     if (st == GG_OK)
         st = api_check_model(t->file.gguf, err);
     if (st == GG_OK)
-        st = model_load(&files, device, &plain, &t->model, err);
+        st = model_load(&files, &device, &plain, &t->model, err);
     if (st == GG_OK)
         st = vocab_load_or_textless(t->file.gguf, t->model->hp.n_vocab,
                                     &t->vocab, err);

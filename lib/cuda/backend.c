@@ -71,21 +71,23 @@ buffer_of(const struct ggml_tensor *t)
 }
 
 /* Later work on `to` waits for the current work on `from`. */
-static enum cuda_status
+static bool
 wait_for_stream(struct cuda *to, struct cuda *from)
 {
+    static const char what[] = "copying between streams";
     enum cuda_status st;
 
     if (from == to)
-        return CUDA_OK;
+        return true;
     st = cuda_use(from->device->number);
     if (st == CUDA_OK)
         st = cuda_event_record(from->point, from->ctx.stream);
-    if (st == CUDA_OK)
-        st = cuda_use(to->device->number);
+    if (!cuda_check(from->device, st, what))
+        return false;
+    st = cuda_use(to->device->number);
     if (st == CUDA_OK)
         st = cuda_stream_wait_event(to->ctx.stream, from->point);
-    return st;
+    return cuda_check(to->device, st, what);
 }
 
 /* The copy waits for the source's stream, whose later work waits for the copy,
@@ -94,17 +96,18 @@ static bool
 copy_from_stream(struct cuda *from, struct cuda *to,
                  const struct ggml_tensor *src, struct ggml_tensor *dst)
 {
-    enum cuda_status st = wait_for_stream(to, from);
+    enum cuda_status st;
 
+    if (!cuda_device_reaches(from->device, to->device) ||
+        !wait_for_stream(to, from))
+        return false;
+    st = cuda_use(to->device->number);
     if (st == CUDA_OK)
         st = cuda_copy_peer(dst->data, to->device->number, src->data,
                             from->device->number, ggml_nbytes(src),
                             to->ctx.stream);
-    if (st == CUDA_OK)
-        st = wait_for_stream(from, to);
-    if (st == CUDA_OK)
-        st = cuda_use(to->device->number);
-    return cuda_check(to->device, st, "copying between streams");
+    return cuda_check(to->device, st, "copying between devices") &&
+           wait_for_stream(from, to);
 }
 
 static bool

@@ -29,6 +29,7 @@ struct cuda_device {
     char name[16]; /* "CUDA0" */
     struct cuda_properties properties;
     pthread_mutex_t lock;
+    uint32_t peers;              /* devices that copies come from directly */
     void *transfers;             /* the stream of copies that are waited for */
     char error[CUDA_ERROR_SIZE]; /* the first failure; empty: none */
 };
@@ -44,6 +45,11 @@ cuda_check(struct cuda_device *device, enum cuda_status status,
 /* The first failure, or NULL. */
 const char *
 cuda_device_error(struct cuda_device *device);
+
+/* Before a copy from one to the other; false: it is to go through the host's
+ * memory, as $GG_CUDA_PEER says. */
+bool
+cuda_device_reaches(struct cuda_device *from, struct cuda_device *to);
 
 /* Fills in the list, once; CUDA_OK: there is one at least, unless none is
  * usable. */

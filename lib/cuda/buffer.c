@@ -97,7 +97,7 @@ copy_memory(ggml_backend_buffer_t buffer, const struct ggml_tensor *src,
     struct cuda_device *other = cuda_buffer_device(from);
     enum cuda_status st;
 
-    if (!other)
+    if (!other || !cuda_device_reaches(other, d))
         return false;
     pthread_mutex_lock(&d->lock);
     st = cuda_use(d->number);

@@ -1,6 +1,7 @@
 /* device.c - the devices that were found */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/backend.h"
 
@@ -32,6 +33,27 @@ cuda_device_error(struct cuda_device *device)
     failed = device->error[0] != '\0';
     pthread_mutex_unlock(&device->lock);
     return failed ? device->error : NULL;
+}
+
+/* ---- peers
+ * ------------------------------------------------------------------ */
+
+bool
+cuda_device_reaches(struct cuda_device *from, struct cuda_device *to)
+{
+    const char *peer = getenv("GG_CUDA_PEER");
+    uint32_t bit = (uint32_t)1 << from->number;
+
+    if (from == to)
+        return true;
+    if (peer && !strcmp(peer, "0"))
+        return false;
+    pthread_mutex_lock(&to->lock);
+    if (!(to->peers & bit))
+        cuda_open_peer(to->number, from->number);
+    to->peers |= bit;
+    pthread_mutex_unlock(&to->lock);
+    return true;
 }
 
 /* ---- a device

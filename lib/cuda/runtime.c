@@ -120,6 +120,18 @@ cuda_memory(size_t *free, size_t *total)
     return checked_status(cudaMemGetInfo(free, total));
 }
 
+/* It may be open already, or there is none. */
+void
+cuda_open_peer(int device, int other)
+{
+    int can = 0;
+
+    if (cudaDeviceCanAccessPeer(&can, device, other) == cudaSuccess && can &&
+        cudaSetDevice(device) == cudaSuccess)
+        (void)cudaDeviceEnablePeerAccess(other, 0);
+    (void)cudaGetLastError();
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 enum cuda_status

@@ -51,6 +51,11 @@ cuda_use(int device);
 enum cuda_status
 cuda_memory(size_t *free, size_t *total);
 
+/* Copies from `other` to `device` go directly from now on, where they can; else
+ * the driver takes them through the host's memory. */
+void
+cuda_open_peer(int device, int other);
+
 /* ---- memory -------------------------------------------------------------- */
 enum cuda_status
 cuda_malloc(size_t size, void **out);

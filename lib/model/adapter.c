@@ -433,7 +433,7 @@ model_adapters_find(struct model_loader *l)
 
 enum gg_status
 model_adapters_place(struct model *m, const struct gg_model_params *params,
-                     struct gg_error *err)
+                     model_home_set *failed, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -441,7 +441,7 @@ model_adapters_place(struct model *m, const struct gg_model_params *params,
         struct model_adapter *a = &m->adapters[i];
 
         st = model_place_tensors(a->file->file, params, m, a->ctx, &a->buffers,
-                                 err);
+                                 failed, err);
     }
     return st;
 }
@@ -468,18 +468,27 @@ model_adapters_free(struct model *m)
 /* ---- numbers ------------------------------------------------------------- */
 
 uint64_t
+model_adapters_size_at(const struct model *m, int home)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->files.n_adapters; i++) {
+        struct ggml_context *ctx = m->adapters[i].ctx[home];
+        struct ggml_tensor *t = ggml_get_first_tensor(ctx);
+
+        for (; t; t = ggml_get_next_tensor(ctx, t))
+            n += ggml_nbytes(t);
+    }
+    return n;
+}
+
+uint64_t
 model_adapters_size(const struct model *m)
 {
     uint64_t n = 0;
 
-    for (size_t i = 0; i < m->files.n_adapters; i++)
-        for (int k = 0; k < m->n_homes; k++) {
-            struct ggml_context *ctx = m->adapters[i].ctx[k];
-            struct ggml_tensor *t = ggml_get_first_tensor(ctx);
-
-            for (; t; t = ggml_get_next_tensor(ctx, t))
-                n += ggml_nbytes(t);
-        }
+    for (int i = 0; i < m->n_homes; i++)
+        n += model_adapters_size_at(m, i);
     return n;
 }
 

@@ -38,7 +38,7 @@ model_adapters_find(struct model_loader *l);
 /* Gives their tensors data. */
 enum gg_status
 model_adapters_place(struct model *m, const struct gg_model_params *params,
-                     struct gg_error *err);
+                     model_home_set *failed, struct gg_error *err);
 
 /* Fails where a graph of the model would not look at one of them. */
 enum gg_status
@@ -50,6 +50,8 @@ model_adapters_free(struct model *m); /* takes a model without any */
 /* Bytes of all of them. */
 uint64_t
 model_adapters_size(const struct model *m);
+uint64_t
+model_adapters_size_at(const struct model *m, int home);
 
 /* Nodes that a graph has for them at most. */
 size_t

@@ -27,7 +27,11 @@ block_down(int32_t n)
 size_t
 model_cache_size(const struct cache *cache)
 {
-    return cache->size;
+    size_t n = 0;
+
+    for (int i = 0; i < cache->n_homes; i++)
+        n += cache->homes[i].size;
+    return n;
 }
 
 /* ---- layout ------------------------------------------------------------- */
@@ -215,7 +219,7 @@ check_allocated(struct cache *c, bool done, struct gg_error *err)
 /* No layer may live there. Attention covers rows before they are written:
  * it multiplies what the mask hides by zero, which would not hide a NaN. */
 static bool
-get_memory(struct cache *c, struct cache_home *home)
+get_memory(struct cache_home *home)
 {
     if (!ggml_get_first_tensor(home->ctx) || !home->device)
         return true;
@@ -223,7 +227,7 @@ get_memory(struct cache *c, struct cache_home *home)
         home->ctx, ggml_backend_dev_buffer_type(home->device));
     if (!home->buffer)
         return false;
-    c->size += ggml_backend_buffer_get_size(home->buffer);
+    home->size = ggml_backend_buffer_get_size(home->buffer);
     if (ggml_backend_buffer_is_host(home->buffer))
         mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
                         ggml_backend_buffer_get_size(home->buffer));
@@ -235,15 +239,13 @@ get_memory(struct cache *c, struct cache_home *home)
 static size_t
 all_memory(const struct model *model)
 {
+    bool cpu = model_device_layers(model) < model->hp.n_layer;
     size_t all = 0;
 
-    for (int i = 0; i < model->n_homes; i++) {
-        const struct model_home *h = &model->homes[i];
+    for (int i = !cpu; i < model->n_homes; i++) {
         size_t available, total;
 
-        if (h->first == h->end)
-            continue;
-        ggml_backend_dev_memory(h->device, &available, &total);
+        ggml_backend_dev_memory(model->homes[i].device, &available, &total);
         if (!total) /* it cannot tell */
             return MEASURABLE;
         all += total;
@@ -261,13 +263,13 @@ model_cache_init(struct cache *cache, const struct model *model,
                               all_memory(model));
 
     for (int i = c->n_homes; i-- > 0 && done;)
-        done = get_memory(c, &c->homes[i]);
+        done = get_memory(&c->homes[i]);
     return check_allocated(c, done, err);
 }
 
 /* A buffer without memory, so that nobody plans any for the tensors. */
 static bool
-get_no_memory(struct cache *c, struct cache_home *home)
+get_no_memory(struct cache_home *home)
 {
     ggml_backend_buffer_type_t buft;
     struct ggml_tensor *t = ggml_get_first_tensor(home->ctx);
@@ -278,7 +280,7 @@ get_no_memory(struct cache *c, struct cache_home *home)
     home->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
     if (!home->buffer)
         return false;
-    c->size += ggml_backend_alloc_ctx_tensors_from_buft_size(home->ctx, buft);
+    home->size = ggml_backend_alloc_ctx_tensors_from_buft_size(home->ctx, buft);
     for (; t; t = ggml_get_next_tensor(home->ctx, t))
         t->buffer = home->buffer;
     return true;
@@ -294,7 +296,7 @@ model_cache_init_dry(struct cache *cache, const struct model *model,
         lay_out_cache(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
 
     for (int i = c->n_homes; i-- > 0 && done;)
-        done = get_no_memory(c, &c->homes[i]);
+        done = get_no_memory(&c->homes[i]);
     return check_allocated(c, done, err);
 }
 

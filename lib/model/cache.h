@@ -132,11 +132,11 @@ struct cache {
         ggml_backend_dev_t device; /* NULL: there is none */
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
+        size_t size; /* bytes */
     } homes[CACHE_MAX_HOMES];
     int n_homes;
     struct ggml_context *views; /* scratch for views of rows */
     char *head;                 /* scratch for CACHE_BLOCK rows of a head */
-    size_t size;                /* bytes */
 };
 
 /* Keys of a slot that attention reads for some of its ids. */

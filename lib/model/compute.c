@@ -7,38 +7,6 @@
 #include "model/adapter.h"
 #include "sched/sched.h"
 
-/* ---- back ends ---------------------------------------------------------- */
-
-static void
-set_up(ggml_backend_t backend, int n_threads, ggml_abort_callback abort,
-       void *abort_data)
-{
-    void *p = model_compute_extra(backend, "ggml_backend_set_n_threads");
-    ggml_backend_set_n_threads_t set_threads;
-    ggml_backend_set_abort_callback_t set_abort;
-
-    memcpy(&set_threads, &p, sizeof(p));
-    if (set_threads)
-        set_threads(backend, n_threads);
-    p = model_compute_extra(backend, "ggml_backend_set_abort_callback");
-    memcpy(&set_abort, &p, sizeof(p));
-    if (set_abort)
-        set_abort(backend, abort, abort_data);
-}
-
-void
-model_compute_profile(struct compute *c, struct backend_profile *profile)
-{
-    for (int i = 0; i < c->n_backends; i++) {
-        void *p = model_compute_extra(c->backends[i], BACKEND_SET_PROFILE);
-        backend_set_profile_t set;
-
-        memcpy(&set, &p, sizeof(p));
-        if (set)
-            set(c->backends[i], profile);
-    }
-}
-
 void
 model_compute_round(struct compute *c, bool bf16)
 {
@@ -51,26 +19,6 @@ model_compute_watch(struct compute *c, gg_watch_callback watch, void *data)
     c->watch = watch;
     c->watch_data = data;
     ggml_backend_sched_set_eval_callback(c->sched, watch, data);
-}
-
-static bool
-add_backend(struct compute *c, ggml_backend_dev_t dev)
-{
-    ggml_backend_t b = dev ? ggml_backend_dev_init(dev, NULL) : NULL;
-
-    if (b)
-        c->backends[c->n_backends++] = b;
-    return b != NULL;
-}
-
-static bool
-start_backends(struct compute *c)
-{
-    bool done = true;
-
-    for (int i = c->model->n_homes; i-- > 0 && done;)
-        done = add_backend(c, c->model->homes[i].device);
-    return done;
 }
 
 /* ---- graphs ------------------------------------------------------------- */
@@ -153,15 +101,14 @@ reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
 
 static bool
 measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
-              size_t *size)
+              uint64_t *sizes)
 {
-    size_t sizes[MODEL_MAX_HOMES];
+    size_t own[MODEL_MAX_HOMES];
     bool done = build_largest(c, cache, max_tokens) &&
-                sched_measure(c->sched, c->graph.cgraph, sizes);
+                sched_measure(c->sched, c->graph.cgraph, own);
 
-    *size = 0;
     for (int i = 0; i < c->n_backends && done; i++)
-        *size += sizes[i];
+        sizes[model_compute_home(c, i)] += own[i];
     return done;
 }
 
@@ -457,7 +404,7 @@ start_compute(struct compute *c, const struct model *model,
                            .end = model->end,
                            .leaves = model->pipeline != NULL,
                            .max_segments = max_segments };
-    if (!start_backends(c))
+    if (!model_compute_start(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
                          ggml_backend_dev_name(model_device(model)));
     return allocate(c) ? GG_OK : error_nomem(err);
@@ -473,7 +420,7 @@ model_compute_init(struct compute *c, const struct model *model,
     enum gg_status st = start_compute(c, model, max_segments, err);
 
     for (int i = 0; i < c->n_backends; i++)
-        set_up(c->backends[i], n_threads, abort, abort_data);
+        model_compute_set_up(c->backends[i], n_threads, abort, abort_data);
     if (st == GG_OK && !reserve_graph(c, cache, max_tokens))
         st = error_set(err, GG_ERR_NOMEM,
                        "no memory for the compute buffers of %d ids",
@@ -503,9 +450,9 @@ model_compute_init_mtp(struct compute *c, const struct compute *lender,
 
 static enum gg_status
 measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
-        size_t *size, enum gg_status st, struct gg_error *err)
+        uint64_t *sizes, enum gg_status st, struct gg_error *err)
 {
-    if (st == GG_OK && !measure_graph(c, cache, max_tokens, size))
+    if (st == GG_OK && !measure_graph(c, cache, max_tokens, sizes))
         st = error_nomem(err);
     model_compute_clear(c);
     return st;
@@ -534,25 +481,25 @@ model_compute_init_output(struct compute *c, const struct compute *beside,
 
 enum gg_status
 model_compute_measure(const struct model *model, const struct cache *cache,
-                      int32_t max_tokens, int32_t max_segments, size_t *size,
-                      struct gg_error *err)
+                      int32_t max_tokens, int32_t max_segments,
+                      uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err)
 {
     struct compute c;
     enum gg_status st = start_compute(&c, model, max_segments, err);
 
-    return measure(&c, cache, max_tokens, size, st, err);
+    return measure(&c, cache, max_tokens, sizes, st, err);
 }
 
 enum gg_status
 model_compute_measure_mtp(const struct model *model, const struct cache *cache,
                           int32_t max_tokens, int32_t max_segments,
-                          size_t *size, struct gg_error *err)
+                          uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err)
 {
     struct compute c;
     enum gg_status st = start_compute(&c, model, max_segments, err);
 
     c.mtp = 1;
-    return measure(&c, cache, max_tokens, size, st, err);
+    return measure(&c, cache, max_tokens, sizes, st, err);
 }
 
 void

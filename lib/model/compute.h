@@ -73,19 +73,24 @@ model_compute_round(struct compute *c, bool bf16);
 void
 model_compute_watch(struct compute *c, gg_watch_callback watch, void *data);
 
-/* Bytes of the compute buffers that model_compute_init() would get; the cache
- * may be a dry one. */
+/* Bytes of the compute buffers that model_compute_init() would get, added to
+ * those of each home; the cache may be a dry one. */
 enum gg_status
 model_compute_measure(const struct model *model, const struct cache *cache,
-                      int32_t max_tokens, int32_t max_segments, size_t *size,
-                      struct gg_error *err);
+                      int32_t max_tokens, int32_t max_segments,
+                      uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err);
 /* The same of those of model_compute_init_mtp(). */
 enum gg_status
 model_compute_measure_mtp(const struct model *model, const struct cache *cache,
                           int32_t max_tokens, int32_t max_segments,
-                          size_t *size, struct gg_error *err);
+                          uint64_t sizes[MODEL_MAX_HOMES],
+                          struct gg_error *err);
 void
 model_compute_clear(struct compute *c); /* takes an empty one */
+
+/* The homes whose devices have failed at something. */
+model_home_set
+model_compute_failed(const struct compute *c);
 
 /* What became of a graph, and of the devices since; a sentence where they
  * failed. */
@@ -120,6 +125,16 @@ size_t
 model_compute_size(const struct compute *c);
 
 /* ---- its parts ----------------------------------------------------------- */
+
+/* Starts the homes' back ends; false: one cannot be started. */
+bool
+model_compute_start(struct compute *c);
+void
+model_compute_set_up(ggml_backend_t backend, int n_threads,
+                     ggml_abort_callback abort, void *abort_data);
+/* The home of back end i. */
+int
+model_compute_home(const struct compute *c, int i);
 
 /* What a back end offers beside the common interface, or NULL. */
 void *

@@ -105,11 +105,10 @@ can_use(struct model_loader *l, ggml_backend_dev_t dev,
 /* The context of its home's tensors, or the CPU's; NULL if neither can use it.
  */
 static struct ggml_context *
-context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
+context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe,
+            enum model_part part)
 {
     const struct model *m = l->model;
-    enum model_part part =
-        probe == model_probe_mul_mat_id ? MODEL_EXPERTS : MODEL_REST;
     int home = probe == probe_on_cpu ? 0 : model_home_of(m, l->layer, part);
 
     if (can_use(l, m->homes[home].device, t, probe))
@@ -139,10 +138,12 @@ is_elsewhere(const struct model_loader *l, const struct gguf_tensor *t)
 }
 
 static struct ggml_tensor *
-new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
+new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe,
+           enum model_part part)
 {
-    struct ggml_context *ctx =
-        is_elsewhere(l, t) ? l->model->elsewhere : context_for(l, t, probe);
+    struct ggml_context *ctx = is_elsewhere(l, t)
+                                   ? l->model->elsewhere
+                                   : context_for(l, t, probe, part);
     struct ggml_tensor *r;
 
     if (!ctx) {
@@ -162,8 +163,8 @@ mark_taken(struct model_loader *l, const struct gguf_tensor *t)
 }
 
 static struct ggml_tensor *
-find_tensor(struct model_loader *l, const char *name, const char *suffix,
-            struct want want)
+find_part(struct model_loader *l, const char *name, const char *suffix,
+          struct want want, enum model_part part)
 {
     char full[GGML_MAX_NAME];
     const struct gguf_tensor *t;
@@ -188,10 +189,17 @@ find_tensor(struct model_loader *l, const char *name, const char *suffix,
         return NULL;
     }
     mark_taken(l, t);
-    r = new_weight(l, t, want.probe);
+    r = new_weight(l, t, want.probe, part);
     if (r)
         ggml_set_name(r, full);
     return r;
+}
+
+static struct ggml_tensor *
+find_tensor(struct model_loader *l, const char *name, const char *suffix,
+            struct want want)
+{
+    return find_part(l, name, suffix, want, MODEL_REST);
 }
 
 /* NAME.suffix, if it is n F32 values; it counts as found. */
@@ -368,7 +376,7 @@ static struct ggml_tensor *
 find_expert_scales(struct model_loader *l, const char *name, int64_t n)
 {
     const struct gguf_tensor *t = find_scales(l, name, n);
-    struct ggml_tensor *r = t ? new_weight(l, t, NULL) : NULL;
+    struct ggml_tensor *r = t ? new_weight(l, t, NULL, MODEL_EXPERTS) : NULL;
 
     if (r)
         ggml_set_name(r, t->name);
@@ -393,8 +401,8 @@ model_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
     struct want biases = { { n_out, n, 1 }, true, bias, NULL };
 
     return (struct model_experts){
-        find_tensor(l, name, "weight", matrices),
-        find_tensor(l, name, "bias", biases),
+        find_part(l, name, "weight", matrices, MODEL_EXPERTS),
+        find_part(l, name, "bias", biases, MODEL_EXPERTS),
         find_expert_scales(l, name, n),
     };
 }
@@ -503,10 +511,10 @@ find_tied_output(struct model_loader *l)
     if (l->status != GG_OK)
         return NULL;
     t = gguf_tensor_named(l->gguf, embd->name);
-    ctx = context_for(l, t, model_probe_mul_mat);
+    ctx = context_for(l, t, model_probe_mul_mat, MODEL_REST);
     if (ctx && (is_in_context(ctx, embd) || is_elsewhere(l, t)))
         return embd;
-    r = new_weight(l, t, model_probe_mul_mat);
+    r = new_weight(l, t, model_probe_mul_mat, MODEL_REST);
     if (r)
         ggml_set_name(r, embd->name);
     return r;

@@ -8,11 +8,13 @@
 #include "core/mem.h"
 #include "model/adapter.h"
 #include "model/head.h"
+#include "model/move.h"
+#include "model/needs.h"
+#include "model/offload.h"
 #include "model/pipeline.h"
 #include "model/place.h"
 #include "model/probe.h"
 #include "model/rope.h"
-#include "model/offload.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -355,122 +357,131 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     return l.status;
 }
 
-static enum gg_status
-place_weights(const struct gg_model_params *params, struct model *m,
-              struct gg_error *err)
-{
-    struct ggml_context *ctx[MODEL_MAX_HOMES];
-    enum gg_status st;
-
-    for (int i = 0; i < m->n_homes; i++)
-        ctx[i] = m->homes[i].ctx;
-    st = model_place_tensors(m->file, params, m, ctx, &m->buffers, err);
-    return st == GG_OK ? model_adapters_place(m, params, err) : st;
-}
-
-static enum gg_status
-take_weights(const struct gg_model_params *params, struct model *m,
-             struct gg_error *err)
+enum gg_status
+model_take_weights(const struct gg_model_params *params,
+                   const struct model *lender, struct model *m,
+                   model_home_set *failed, struct gg_error *err)
 {
     enum gg_status st = find_weights(m->file->gguf, m, err);
 
+    *failed = 0;
     if (st == GG_OK)
-        st = place_weights(params, m, err);
+        st = model_place_weights(params, lender, m, failed, err);
+    if (st == GG_OK)
+        st = model_adapters_place(m, params, failed, err);
     if (st == GG_OK)
         st = model_rope_make(m, err);
     return st == GG_OK ? model_adapters_check(m, err) : st;
 }
 
-enum gg_status
-model_on_cpu(const struct model *model, struct model **out,
-             struct gg_error *err)
+/* Of devices: a home each, without layers. */
+static void
+start_homes(struct model *m, const struct model_devices *devices)
 {
-    static const struct gg_model_params none;
-    struct model *m = mem_zalloc(sizeof(*m));
-    enum gg_status st;
+    ggml_backend_dev_t first = devices->list[0];
 
-    if (!m)
-        return error_nomem(err);
-    m->file = model->file;
-    m->files = model->files;
-    m->arch = model->arch;
-    m->hp = model->hp;
-    m->end = m->hp.n_layer;
-    m->homes[0] = (struct model_home){ .device = model->homes[0].device,
-                                       .end = m->hp.n_layer + 1,
-                                       .parts = MODEL_WHOLE };
     m->n_homes = 1;
-    st = take_weights(&none, m, err);
-    if (st == GG_OK)
-        *out = m;
-    else
-        model_free(m);
-    return st;
+    if (ggml_backend_dev_type(first) == GGML_BACKEND_DEVICE_TYPE_CPU) {
+        m->homes[0].device = first;
+        return;
+    }
+    m->homes[0].device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    for (int i = 0; i < devices->n; i++)
+        m->homes[m->n_homes++].device = devices->list[i];
 }
 
-/* Instead of the one whose device has failed, as err says. */
-static enum gg_status
-load_on_cpu(struct model **m, struct gg_error *err)
+/* What an option says of layers is not made less where there is too little
+ * memory for them on a device that was named. */
+static bool
+is_wanted_so(const struct gg_model_params *params, const struct model *m)
 {
-    struct model *other;
-    enum gg_status st = model_on_cpu(*m, &other, NULL);
+    return m->named && (params->gpu_layers > 0 || params->n_device_layers > 0);
+}
 
-    if (st != GG_OK)
+/* Where devices fail, as err says, the others' turn comes. */
+static enum gg_status
+load_weights(const struct gg_model_params *params, struct model **m,
+             struct gg_error *err)
+{
+    model_home_set failed;
+    struct model *from = *m, *other;
+    enum gg_status st = model_take_weights(params, NULL, from, &failed, err);
+
+    if (from->pipeline)
+        st = model_pipeline_agree(from->pipeline, st, err);
+    if (st == GG_OK || !model_can_move(from, st) ||
+        (st == GG_ERR_NOMEM && is_wanted_so(params, from)))
         return st;
-    snprintf(other->note, sizeof(other->note), "%.200s: the CPU computes",
-             err->message);
-    model_free(*m);
+    failed |= model_find_lost(from);
+    if (!failed)
+        failed = model_devices_of(from);
+    if (model_move(from, &failed, model_needs_positions(from, params->n_ctx),
+                   &other, NULL) != GG_OK)
+        return st;
+    model_move_words(from, failed, other, err->message, other->note,
+                     sizeof(other->note));
+    other->before = from;
     *m = other;
     return GG_OK;
 }
 
+/* All but the weights: what it is, and where its layers are to be. */
+static enum gg_status
+plan_model(const struct gg_model_params *params, struct model *m,
+           struct gg_error *err)
+{
+    const struct gguf_context *gguf = m->file->gguf;
+    enum gg_status st = choose_arch(gguf, m, err);
+
+    if (st == GG_OK)
+        st = read_hparams(gguf, m, err);
+    if (st == GG_OK && m->files.mtp)
+        st = take_mtp_hparams(m->files.mtp, m, err);
+    if (st == GG_OK && params->mtp)
+        st = model_mtp_use(m->files.mtp ? m->files.mtp : gguf, m, err);
+    if (st == GG_OK)
+        st = model_rope_override(&m->hp.rope, params, err);
+    m->end = m->hp.n_layer;
+    if (st == GG_OK && params->pipeline)
+        st = model_pipeline_divide(params->pipeline, m, err);
+    return st == GG_OK ? model_offload_layers(params, m, err) : st;
+}
+
 enum gg_status
-model_load(const struct model_files *files, ggml_backend_dev_t device,
+model_load(const struct model_files *files, const struct model_devices *devices,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err)
 {
-    const struct gguf_context *gguf = files->file->gguf;
     struct model *m = mem_zalloc(sizeof(*m));
     struct gg_error own;
-    enum gg_status st = m ? GG_OK : error_nomem(err);
+    enum gg_status st;
 
     err = err ? err : &own;
-    if (m) {
-        m->file = files->file;
-        m->files = *files;
-        m->homes[0] =
-            (struct model_home){ .device = device, .parts = MODEL_WHOLE };
-        m->n_homes = 1;
-    }
+    if (!m)
+        return error_nomem(err);
+    m->file = files->file;
+    m->files = *files;
+    start_homes(m, devices);
+    st = plan_model(params, m, err);
     if (st == GG_OK)
-        st = choose_arch(gguf, m, err);
-    if (st == GG_OK)
-        st = read_hparams(gguf, m, err);
-    if (st == GG_OK && files->mtp)
-        st = take_mtp_hparams(files->mtp, m, err);
-    if (st == GG_OK && params->mtp)
-        st = model_mtp_use(files->mtp ? files->mtp : gguf, m, err);
-    if (st == GG_OK)
-        st = model_rope_override(&m->hp.rope, params, err);
-    if (m)
-        m->end = m->hp.n_layer;
-    if (st == GG_OK && params->pipeline)
-        st = model_pipeline_divide(params->pipeline, m, err);
-    if (st == GG_OK)
-        st = model_offload_layers(gguf, params, m, err);
-    if (st == GG_OK) {
-        st = take_weights(params, m, err);
-        if (m->pipeline)
-            st = model_pipeline_agree(m->pipeline, st, err);
-        if (st != GG_OK && model_can_move(m, st) &&
-            load_on_cpu(&m, err) == GG_OK)
-            st = GG_OK;
-    }
+        st = load_weights(params, &m, err);
     if (st == GG_OK)
         *out = m;
     else
         model_free(m);
     return st;
+}
+
+uint64_t
+model_home_weights(const struct model *m, int home)
+{
+    struct ggml_context *ctx = m->homes[home].ctx;
+    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
+    uint64_t n = model_adapters_size_at(m, home);
+
+    for (; t; t = ggml_get_next_tensor(ctx, t))
+        n += ggml_nbytes(t);
+    return n;
 }
 
 void
@@ -490,5 +501,6 @@ model_free(struct model *model)
     ggml_free(model->elsewhere);
     ggml_free(model->made_ctx);
     mem_free(model->layers);
+    model_free(model->before);
     mem_free(model);
 }

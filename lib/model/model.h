@@ -163,24 +163,39 @@ struct model_head {
 
 struct model_arch;
 
-/* What of a layer a home may hold. */
+/* What of a layer a home may have without the other. */
 enum model_part {
-    MODEL_EXPERTS = 1 << 0, /* the matrices of a mixture's experts */
-    MODEL_REST = 1 << 1,
-    MODEL_WHOLE = MODEL_EXPERTS | MODEL_REST,
+    MODEL_REST,    /* all but */
+    MODEL_EXPERTS, /* what a mixture's experts are made of */
+    MODEL_PARTS,
 };
 
-/* A device, and which parts of layers first .. end - 1 it holds and computes.
- * The output is the layer after the last one. */
+/* Layers first .. end - 1; the output is the layer after the last one. */
+struct model_span {
+    int32_t first, end;
+};
+
+/* A device, and the layers whose parts it holds and computes. What no other has
+ * is the first home's, whose spans are empty. */
 struct model_home {
     ggml_backend_dev_t device;
-    int32_t first, end;
-    unsigned parts;           /* enum model_part */
+    struct model_span spans[MODEL_PARTS];
     struct ggml_context *ctx; /* of its weights */
+    bool whole;               /* all of them are there */
 };
 
 enum {
-    MODEL_MAX_HOMES = 8,
+    MODEL_MAX_HOMES = 16,
+};
+
+/* Some of them: bit i is homes[i]'s. */
+typedef uint32_t model_home_set;
+
+/* What a model may lie on: the CPU, or other devices in the order of the layers
+ * that they get. */
+struct model_devices {
+    ggml_backend_dev_t list[MODEL_MAX_HOMES - 1];
+    int n;
 };
 
 /* Of a file's tensors: one for each mapping that some lie in, one for each home
@@ -236,8 +251,7 @@ struct model {
     struct model_head rank;  /* of rerankers: their scores */
 
     /* The first is the CPU, whether or not it has layers: what others cannot
-     * compute with is there, too. The last is the device that was requested,
-     * and has the output. They may be one. */
+     * compute with is there, too. The others are in the order of layers. */
     struct model_home homes[MODEL_MAX_HOMES];
     int n_homes;
     /* Layers that this process evaluates: all of them, unless several processes
@@ -245,11 +259,13 @@ struct model {
     int32_t first, end;
     struct gg_pipeline *pipeline;   /* these processes; NULL: this one */
     struct ggml_context *elsewhere; /* of tensors that others have */
-    bool named;                     /* the device was requested by name */
-    char note[256];                 /* where the layers went; or empty */
+    bool named;                     /* devices were requested by name */
+    char note[320];                 /* where the layers went; or empty */
+    struct model *before; /* whose weights it may use, and which it frees; or
+                             NULL */
     struct model_buffers buffers;   /* of weights */
-    struct ggml_context *made_ctx; /* of tensors that no file has */
-    ggml_backend_buffer_t made;    /* and their buffer */
+    struct ggml_context *made_ctx;  /* of tensors that no file has */
+    ggml_backend_buffer_t made;     /* and their buffer */
     struct model_adapter *adapters; /* files.n_adapters */
     float *scales;                  /* theirs, where a sequence says none */
 };
@@ -261,37 +277,26 @@ model_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
                 struct gg_error *err);
 
 /* Takes the weights out of the parsed files: they stay in their mappings where
- * the device can compute there, and are copied to it otherwise. A device that
- * was not requested by name and fails is done without, and the note says so. */
+ * their device can compute there, and are copied to it otherwise. What is to be
+ * on a device that fails goes to the next, and the note says so; at last to the
+ * CPU, unless devices were requested by name. */
 enum gg_status
-model_load(const struct model_files *files, ggml_backend_dev_t device,
+model_load(const struct model_files *files, const struct model_devices *devices,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err);
+
+/* The weights of one whose homes have their layers. What `lender`, or NULL, has
+ * on the same device stays its own, and is not copied. On failure *failed are
+ * the homes that it was the fault of, if that is known. */
+enum gg_status
+model_take_weights(const struct gg_model_params *params,
+                   const struct model *lender, struct model *m,
+                   model_home_set *failed, struct gg_error *err);
 
 /* hp.window of a file's model, of which nothing else is looked at; 0: it could
  * not be loaded. */
 int32_t
 model_window(const struct gguf_context *gguf);
-
-/* The same weights, all of them on the CPU. */
-enum gg_status
-model_on_cpu(const struct model *model, struct model **out,
-             struct gg_error *err);
-
-/* Whether the CPU takes over where a device has failed with this status. */
-static inline bool
-model_can_move(const struct model *m, enum gg_status st)
-{
-    return (st == GG_ERR_IO || st == GG_ERR_NOMEM) && m->n_homes > 1 &&
-           !m->named && !m->pipeline;
-}
-
-/* The requested one. */
-static inline ggml_backend_dev_t
-model_device(const struct model *m)
-{
-    return m->homes[m->n_homes - 1].device;
-}
 
 /* The home of a part of a layer; keys and values are where the rest is. */
 static inline int
@@ -301,10 +306,17 @@ model_home_of(const struct model *m, int32_t layer, enum model_part part)
 
     if (layer > m->hp.n_layer)
         layer = m->hp.n_layer; /* MTP layers are where the output is */
-    while (i > 0 && (layer < m->homes[i].first || layer >= m->homes[i].end ||
-                     !(m->homes[i].parts & part)))
+    while (i > 0 && (layer < m->homes[i].spans[part].first ||
+                     layer >= m->homes[i].spans[part].end))
         i--;
     return i;
+}
+
+/* That of the output. */
+static inline ggml_backend_dev_t
+model_device(const struct model *m)
+{
+    return m->homes[model_home_of(m, m->hp.n_layer, MODEL_REST)].device;
 }
 
 /* Whether this process evaluates a layer; that after the last is the output,
@@ -327,9 +339,14 @@ model_device_layers(const struct model *m)
     int32_t n = 0;
 
     for (int i = 1; i < m->n_homes; i++)
-        n += m->homes[i].end - m->homes[i].first;
-    return n - (m->n_homes > 1); /* the output */
+        n += m->homes[i].spans[MODEL_REST].end -
+             m->homes[i].spans[MODEL_REST].first;
+    return n - (model_home_of(m, m->hp.n_layer, MODEL_REST) > 0);
 }
+
+/* Bytes of a home's weights, with those of adapters. */
+uint64_t
+model_home_weights(const struct model *m, int home);
 
 /* Takes NULL. */
 void

@@ -14,7 +14,8 @@ model_cache_mtp_init(struct cache *cache, const struct model *model)
 {
     struct cache_mtp *m = &cache->mtp;
     bool here = model_has_layer(model, model->hp.n_layer);
-    int home = here ? model->n_homes - 1 : model->n_homes;
+    int home = here ? model_home_of(model, model->hp.n_layer, MODEL_REST)
+                    : model->n_homes;
 
     m->n = model->hp.n_mtp;
     if (m->n == 0)

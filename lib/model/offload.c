@@ -1,170 +1,40 @@
-/* offload.c - layer offload: which layers a device computes, which the CPU
+/* offload.c - layer offload: which layers devices compute, which the CPU
  *
- * The CPU takes the first layers and the embeddings, the device the last and
- * the output: between them a batch's activations cross the bus once. */
+ * The CPU takes the first layers and the embeddings, devices the last and the
+ * output: between two of them a batch's activations cross the bus once. */
 #include "model/offload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
-
-enum {
-    LIKELY_CTX = 8192, /* positions, where nobody says how many */
-};
-
-/* ---- what each layer takes
- * ------------------------------------------------------ */
-
-struct needs {
-    uint64_t *layers; /* bytes of each: weights, keys and values */
-    int32_t n;
-    uint64_t front; /* the embeddings */
-    uint64_t back;  /* the output, and MTP layers */
-    bool mtp;       /* which are used */
-};
-
-static bool
-begins(const char *s, const char *with)
-{
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
-static bool
-is_front(const struct gguf_tensor *t)
-{
-    return begins(t->name, "token_embd.") || begins(t->name, "position_embd.");
-}
-
-/* Tables that the CPU reads, few rows at a time, wherever the layers are. */
-static bool
-is_sparse(const struct gguf_tensor *t)
-{
-    return begins(t->name, "per_layer_token_embd.");
-}
-
-static void
-add_tensor(struct needs *n, const struct gguf_tensor *t)
-{
-    const char *name = t->name + (begins(t->name, "enc.") ? 4 : 0); /* T5's */
-    char *end;
-    long layer;
-
-    if (begins(name, "blk.")) {
-        layer = strtol(name + 4, &end, 10);
-        if (*end == '.' && layer >= 0 && layer < n->n)
-            n->layers[layer] += t->size;
-        else if (n->mtp)
-            n->back += t->size;
-    } else if (is_sparse(t)) {
-        return;
-    } else if (is_front(t)) {
-        n->front += t->size;
-    } else {
-        n->back += t->size;
-    }
-}
-
-/* What lies beside each layer. */
-static void
-add_adapter(struct needs *n, const struct gguf_context *gguf)
-{
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
-        add_tensor(n, gguf_tensor(gguf, i));
-}
-
-static uint64_t
-cache_of_layer(const struct model_hparams *hp, int32_t layer, int32_t n_ctx,
-               enum ggml_type type)
-{
-    const struct model_layer_hparams *l = &hp->layers[layer];
-    uint64_t state = (uint64_t)model_state_floats(hp, layer) * sizeof(float);
-
-    if (!model_keeps(hp, layer))
-        return state;
-    if (n_ctx == 0)
-        n_ctx = hp->n_ctx_train < LIKELY_CTX ? hp->n_ctx_train : LIKELY_CTX;
-    return state + (uint64_t)n_ctx *
-                       (ggml_row_size(type, l->d_key) +
-                        ggml_row_size(type, model_kept_value(l))) *
-                       (uint64_t)l->n_head_kv;
-}
-
-static bool
-count_needs(const struct gguf_context *gguf,
-            const struct gg_model_params *params, const struct model *m,
-            struct needs *n)
-{
-    *n = (struct needs){ .n = m->hp.n_layer, .mtp = m->hp.n_mtp > 0 };
-    n->layers = mem_array((size_t)n->n, sizeof(*n->layers));
-    if (!n->layers)
-        return false;
-    for (int32_t i = 0; i < n->n; i++)
-        n->layers[i] = cache_of_layer(&m->hp, i, params->n_ctx, GGML_TYPE_F16);
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
-        add_tensor(n, gguf_tensor(gguf, i));
-    for (size_t i = 0; i < m->files.n_adapters; i++)
-        add_adapter(n, m->files.adapters[i].file->gguf);
-    /* A table that serves twice is there once, where both are. */
-    if (!gguf_tensor_named(gguf, "output.weight"))
-        n->back += gguf_tensor_named(gguf, "token_embd.weight")->size;
-    return true;
-}
+#include "model/divide.h"
 
 bool
-model_offload_bytes(const struct gguf_context *gguf, const struct model *m,
-                    uint64_t *bytes)
+model_offload_bytes(const struct model *m, uint64_t *bytes)
 {
-    static const struct gg_model_params none;
-    struct needs n;
+    struct model_needs n;
 
-    if (!count_needs(gguf, &none, m, &n))
+    if (!model_needs_count(&n, m, model_needs_positions(m, 0)))
         return false;
-    memcpy(bytes, n.layers, (size_t)n.n * sizeof(*bytes));
-    bytes[n.n] = n.front + n.back;
-    mem_free(n.layers);
+    for (int32_t i = 0; i < n.n; i++)
+        bytes[i] = model_needs_layer(&n, i, 0);
+    bytes[n.n] = n.front + n.back[MODEL_REST] + n.back[MODEL_EXPERTS];
+    model_needs_clear(&n);
     return true;
 }
 
-/* ---- how many fit
- * ---------------------------------------------------------------- */
-
-static uint64_t
-need_of_all(const struct gguf_context *gguf, const struct needs *n)
+uint64_t
+model_offload_room(ggml_backend_dev_t device, size_t *available, size_t *total)
 {
-    uint64_t sum = n->back;
+    uint64_t rest;
 
-    for (int32_t i = 0; i < n->n; i++)
-        sum += n->layers[i];
-    return gguf_tensor_named(gguf, "output.weight") ? sum + n->front : sum;
-}
-
-/* For buffers and scratch memory of the computation. */
-static uint64_t
-room_for_weights(uint64_t available, uint64_t total)
-{
-    uint64_t rest = total / 8;
-
+    ggml_backend_dev_memory(device, available, total);
+    rest = *total / 8;
     if (rest > (uint64_t)1 << 30)
         rest = (uint64_t)1 << 30;
-    return available > rest ? available - rest : 0;
-}
-
-/* The number of layers, counted from the last. */
-static int32_t
-how_many_fit(const struct needs *n, uint64_t all, uint64_t room)
-{
-    uint64_t sum = n->back;
-    int32_t fit = 0;
-
-    if (all <= room)
-        return n->n;
-    while (fit < n->n - 1 && sum + n->layers[n->n - 1 - fit] <= room) {
-        sum += n->layers[n->n - 1 - fit];
-        fit++;
-    }
-    return fit;
+    return *available > rest ? *available - rest : 0;
 }
 
 /* ---- words
@@ -180,25 +50,119 @@ show_size(char buf[24], uint64_t bytes)
     return buf;
 }
 
-static void
-note_offload(struct model *m, int32_t fit, uint64_t available, uint64_t all)
+const char *
+model_home_names(const struct model *m, char buf[MODEL_HOME_NAMES])
 {
-    const char *name = ggml_backend_dev_name(model_device(m));
-    char one[24], two[24];
+    size_t used = 0;
 
-    show_size(one, available);
-    show_size(two, all);
-    if (fit == 0)
-        snprintf(m->note, sizeof(m->note),
-                 "%s has %s free, too little for any layer of the model, which "
-                 "takes %s: the CPU computes",
-                 name, one, two);
-    else if (fit < m->hp.n_layer)
-        snprintf(m->note, sizeof(m->note),
-                 "%s has %s free, and the model takes %s: it computes %d of %d "
-                 "layers, the CPU the others",
-                 name, one, two, (int)fit, (int)m->hp.n_layer);
+    buf[0] = '\0';
+    for (int i = 1; i < m->n_homes && used < MODEL_HOME_NAMES; i++)
+        used += (size_t)snprintf(buf + used, MODEL_HOME_NAMES - used, "%s%s",
+                                 i > 1 ? ", " : "",
+                                 ggml_backend_dev_name(m->homes[i].device));
+    return buf;
 }
+
+/* ---- what there is ------------------------------------------------------- */
+
+/* Devices, and what of the model they have room for. */
+struct offload {
+    struct model *m;
+    const struct gg_model_params *params;
+    struct model_needs needs;
+    struct model_division division;
+    struct model_parts parts;
+    int32_t given[MODEL_MAX_HOMES]; /* layers of each, if they were listed */
+    uint64_t available;             /* on all devices */
+    bool silent;                    /* some device does not answer */
+};
+
+static bool
+are_listed(const struct offload *o)
+{
+    return o->params->n_device_layers > 0;
+}
+
+static enum gg_status
+take_list(struct offload *o, struct gg_error *err)
+{
+    const struct gg_model_params *p = o->params;
+    int n = o->m->n_homes - 1;
+    int64_t sum = 0;
+
+    if (!are_listed(o))
+        return GG_OK;
+    if (!p->device_layers)
+        return error_null(err);
+    if (p->n_device_layers != (size_t)n)
+        return error_set(err, GG_ERR_ARG,
+                         "layers of %zu devices are given (--gpu-layers), and "
+                         "%d device%s named",
+                         p->n_device_layers, n, n == 1 ? " is" : "s are");
+    for (int i = 0; i < n; i++) {
+        o->given[i] = p->device_layers[i];
+        if (o->given[i] < 0)
+            return error_set(err, GG_ERR_ARG, "%d layers on a device",
+                             (int)o->given[i]);
+        sum += o->given[i];
+    }
+    if (sum <= o->m->hp.n_layer)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG,
+                     "%" PRId64 " layers for all devices together "
+                     "(--gpu-layers), and the model has %d",
+                     sum, (int)o->m->hp.n_layer);
+}
+
+/* One without memory: it was lost, or is another program's alone. Its layers
+ * are the next one's, or, of the last, those of the one before it. */
+static void
+drop_device(struct offload *o, int i)
+{
+    struct model *m = o->m;
+    int to = i + 2 < m->n_homes ? i + 1 : i - 1;
+
+    snprintf(m->note, sizeof(m->note), "%s does not answer",
+             ggml_backend_dev_name(m->homes[i + 1].device));
+    o->silent = true;
+    if (to >= 0)
+        o->given[to] += o->given[i];
+    m->n_homes--;
+    for (; i + 1 < m->n_homes; i++) {
+        m->homes[i + 1] = m->homes[i + 2];
+        o->given[i] = o->given[i + 1];
+    }
+}
+
+static enum gg_status
+look_at_devices(struct offload *o, struct gg_error *err)
+{
+    struct model *m = o->m;
+    struct model_division *d = &o->division;
+    size_t used;
+
+    for (int i = 0; i + 1 < m->n_homes;) {
+        size_t available, total;
+        uint64_t room =
+            model_offload_room(m->homes[i + 1].device, &available, &total);
+
+        if (total == 0) {
+            drop_device(o, i);
+            continue;
+        }
+        d->room[i++] = room ? room : 1;
+        o->available += available;
+    }
+    d->n = m->n_homes - 1;
+    if (d->n == 0 && m->named)
+        return error_set(err, GG_ERR_IO, "%s", m->note);
+    used = strlen(m->note);
+    if (o->silent && d->n == 0)
+        snprintf(m->note + used, sizeof(m->note) - used, ": the CPU computes");
+    return GG_OK;
+}
+
+/* ---- who computes -------------------------------------------------------- */
 
 static bool
 has_named_device(const struct gg_model_params *params)
@@ -206,88 +170,201 @@ has_named_device(const struct gg_model_params *params)
     return params->device && strcmp(params->device, "auto") != 0;
 }
 
+static int32_t
+experts_from(const struct offload *o)
+{
+    int32_t n = o->params->cpu_experts, all = o->m->hp.n_layer;
+
+    if (n == GG_EXPERTS_AS_FITS)
+        return MODEL_AS_FITS;
+    if (n == GG_EXPERTS_NO_LAYERS)
+        return 0;
+    return n == GG_EXPERTS_ALL_LAYERS || n > all ? all + 1 : n;
+}
+
+/* Where nobody said which, one that has room for all is enough: that with the
+ * most. */
+static void
+choose_one(struct offload *o)
+{
+    struct model_division *d = &o->division, one = *d;
+    struct model *m = o->m;
+    int best = -1;
+
+    for (int i = 0; i < d->n; i++) {
+        struct model_parts parts;
+        int32_t want =
+            d->most >= 0 && d->most < m->hp.n_layer ? d->most : m->hp.n_layer;
+
+        one.n = 1;
+        one.room[0] = d->room[i];
+        one.most = MODEL_AS_FITS;
+        if (one.experts_from == MODEL_AS_FITS)
+            one.experts_from = 0;
+        model_divide(&one, &parts);
+        if (parts.n >= want && (best < 0 || d->room[i] > d->room[best]))
+            best = i;
+    }
+    if (best < 0)
+        return;
+    m->homes[1] = m->homes[best + 1];
+    m->n_homes = 2;
+    d->room[0] = d->room[best];
+    d->n = 1;
+}
+
+static void
+divide_list(struct offload *o)
+{
+    for (int i = 0; i < o->division.n; i++) {
+        o->parts.layers[i] = o->given[i];
+        o->parts.n += o->given[i];
+    }
+    o->parts.experts_from = model_divide_experts(&o->division, &o->parts);
+}
+
+static void
+divide(struct offload *o)
+{
+    struct model_division *d = &o->division;
+
+    d->needs = &o->needs;
+    d->experts_from = experts_from(o);
+    d->most = o->params->gpu_layers > 0 ? o->params->gpu_layers : MODEL_AS_FITS;
+    if (are_listed(o)) {
+        divide_list(o);
+        return;
+    }
+    if (!o->m->named)
+        choose_one(o);
+    model_divide(d, &o->parts);
+}
+
+/* ---- what is said -------------------------------------------------------- */
+
+/* "CUDA0 has 2.0 GiB free" */
+static void
+show_room(const struct offload *o, char *buf, size_t size)
+{
+    char names[MODEL_HOME_NAMES], free[24];
+    bool one = o->m->n_homes == 2;
+
+    snprintf(buf, size, "%s %s %s free%s", model_home_names(o->m, names),
+             one ? "has" : "have", show_size(free, o->available),
+             one ? "" : " together");
+}
+
+static void
+note_offload(struct offload *o)
+{
+    struct model *m = o->m;
+    char room[160], takes[24], *note = m->note;
+    int n = (int)o->parts.n, all = (int)m->hp.n_layer;
+    int without = (int)o->parts.experts_from;
+    bool layers = n < all && o->division.most == MODEL_AS_FITS;
+    bool experts = o->division.experts_from == MODEL_AS_FITS && without > 0;
+    const char *they = m->n_homes == 2 ? "it computes" : "they compute";
+
+    if (are_listed(o))
+        layers = false;
+    if (without > all)
+        without = all;
+    show_room(o, room, sizeof(room));
+    show_size(takes, model_needs_all(&o->needs));
+    if (layers && n == 0)
+        snprintf(note, sizeof(m->note),
+                 "%s, too little for any layer of the model, which takes %s: "
+                 "the CPU computes",
+                 room, takes);
+    else if (layers)
+        snprintf(note, sizeof(m->note),
+                 "%s, and the model takes %s: %s %d of %d layers%s, the CPU "
+                 "the others",
+                 room, takes, they, n, all,
+                 experts ? " without their experts" : "");
+    else if (experts && n > 0)
+        snprintf(note, sizeof(m->note),
+                 "%s, and the model takes %s: the CPU computes the experts of "
+                 "%d of %d layers",
+                 room, takes, without, all);
+}
+
+static enum gg_status
+too_little(const struct offload *o, struct gg_error *err)
+{
+    char room[160], takes[24];
+
+    show_room(o, room, sizeof(room));
+    return error_set(err, GG_ERR_NOMEM,
+                     "%s, too little for any layer of the model, which takes "
+                     "%s",
+                     room, show_size(takes, model_needs_all(&o->needs)));
+}
+
 /* ---- all of it
  * ------------------------------------------------------------------ */
 
-/* A device without memory: it was lost, or is another program's alone. */
-static enum gg_status
-no_answer(struct model *m, struct gg_error *err)
-{
-    const char *name = ggml_backend_dev_name(model_device(m));
-
-    snprintf(m->note, sizeof(m->note), "%s does not answer: the CPU computes",
-             name);
-    return m->named ? error_set(err, GG_ERR_IO, "%s does not answer", name)
-                    : GG_OK;
-}
-
-static enum gg_status
-fit_layers(const struct gguf_context *gguf,
-           const struct gg_model_params *params, struct model *m, int32_t *fit,
-           struct gg_error *err)
-{
-    size_t available, total;
-    struct needs n;
-    uint64_t all;
-    char one[24], two[24];
-
-    if (!count_needs(gguf, params, m, &n))
-        return error_nomem(err);
-    ggml_backend_dev_memory(model_device(m), &available, &total);
-    if (total == 0) {
-        mem_free(n.layers);
-        *fit = 0;
-        return no_answer(m, err);
-    }
-    all = need_of_all(gguf, &n);
-    *fit = how_many_fit(&n, all, room_for_weights(available, total));
-    mem_free(n.layers);
-    note_offload(m, *fit, available, all);
-    if (*fit > 0 || !m->named)
-        return GG_OK;
-    return error_set(err, GG_ERR_NOMEM,
-                     "%s has %s free, too little for any layer of the model, "
-                     "which takes %s",
-                     ggml_backend_dev_name(model_device(m)),
-                     show_size(one, available), show_size(two, all));
-}
-
-/* The CPU has what is in front of the last n layers, the device these. */
+/* One without layers is none. */
 static void
-set_homes(struct model *m, int32_t n)
+set_homes(struct model *m, const struct model_parts *parts)
 {
-    ggml_backend_dev_t device = model_device(m);
-    int32_t end = m->hp.n_layer + 1; /* the output, too */
-    int32_t first = n < m->hp.n_layer ? m->hp.n_layer - n : 0;
+    int n = m->n_homes, first = m->hp.n_layer - parts->n, left = parts->n;
 
-    m->homes[0] = (struct model_home){
-        .device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU),
-        .end = n ? first : end,
-        .parts = MODEL_WHOLE,
-    };
     m->n_homes = 1;
-    if (n)
-        m->homes[m->n_homes++] =
-            (struct model_home){ device, first, end, MODEL_WHOLE, NULL };
+    for (int i = 1; i < n; i++) {
+        int32_t here = parts->layers[i - 1], end = first + here;
+        int32_t experts = parts->experts_from;
+        struct model_home *h;
+
+        if (here == 0)
+            continue;
+        left -= here;
+        end += left == 0; /* the output, too */
+        experts = experts < first ? first : experts > end ? end : experts;
+        h = &m->homes[m->n_homes++];
+        *h = (struct model_home){
+            .device = m->homes[i].device,
+            .spans = { [MODEL_REST] = { first, end },
+                       [MODEL_EXPERTS] = { experts, end } },
+        };
+        first = end;
+    }
+}
+
+static enum gg_status
+offload(struct offload *o, struct gg_error *err)
+{
+    struct model *m = o->m;
+    bool automatic = !are_listed(o) && o->params->gpu_layers == 0;
+
+    divide(o);
+    if (!o->silent)
+        note_offload(o);
+    if (automatic && o->parts.n == 0 && m->named)
+        return too_little(o, err);
+    set_homes(m, &o->parts);
+    return GG_OK;
 }
 
 enum gg_status
-model_offload_layers(const struct gguf_context *gguf,
-                     const struct gg_model_params *params, struct model *m,
+model_offload_layers(const struct gg_model_params *params, struct model *m,
                      struct gg_error *err)
 {
-    int32_t layers = params->gpu_layers;
-    enum gg_status st = GG_OK;
+    struct offload o = { .m = m, .params = params };
+    enum gg_status st;
 
     m->named = has_named_device(params);
-    if (ggml_backend_dev_type(model_device(m)) ==
-        GGML_BACKEND_DEVICE_TYPE_CPU) {
-        m->homes[0].end = m->hp.n_layer + 1;
+    if (m->n_homes == 1)
         return GG_OK;
-    }
-    if (layers == 0)
-        st = fit_layers(gguf, params, m, &layers, err);
+    st = take_list(&o, err);
     if (st == GG_OK)
-        set_homes(m, layers);
+        st = look_at_devices(&o, err);
+    if (st != GG_OK || m->n_homes == 1)
+        return st;
+    if (!model_needs_count(&o.needs, m,
+                           model_needs_positions(m, params->n_ctx)))
+        return error_nomem(err);
+    st = offload(&o, err);
+    model_needs_clear(&o.needs);
     return st;
 }

@@ -38,15 +38,19 @@ hello_of(const struct gg_pipeline *p, const struct model *m)
 {
     ggml_backend_dev_t cpu =
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-    size_t available, total;
     struct pipeline_hello h = {
         .build = core_build_fingerprint(),
         .fingerprint = gguf_fingerprint(m->file->gguf),
         .beside = beside_of(m),
     };
 
-    ggml_backend_dev_memory(model_device(m), &available, &total);
-    h.available = available / (size_t)p->transport->n_local;
+    for (int i = m->n_homes > 1; i < m->n_homes; i++) {
+        size_t available, total;
+
+        ggml_backend_dev_memory(m->homes[i].device, &available, &total);
+        h.available += available;
+    }
+    h.available /= (uint64_t)p->transport->n_local;
     snprintf(h.version, sizeof(h.version), "%s", PACKAGE_VERSION);
     snprintf(h.kernels, sizeof(h.kernels), "%s",
              cpu ? ggml_backend_dev_description(cpu) : "");
@@ -196,7 +200,7 @@ divide_by_memory(struct gg_pipeline *p, const struct model *m,
     uint64_t *bytes = mem_array((size_t)m->hp.n_layer + 1, sizeof(*bytes));
     enum gg_status st = error_nomem(err);
 
-    if (bytes && model_offload_bytes(m->file->gguf, m, bytes))
+    if (bytes && model_offload_bytes(m, bytes))
         st = by_memory(p, m, bytes, available, err);
     mem_free(bytes);
     return st;

@@ -12,12 +12,14 @@ enum {
 /* The weights of a home. */
 struct placement {
     const struct gguf_file *file;
-    const struct gg_model_params *params;
     struct model_buffers *buffers;
     struct ggml_context *ctx;
     ggml_backend_dev_t device;
-    bool copied; /* whatever the device can do */
-    bool locked; /* in memory */
+    bool never_mapped;           /* whatever the device can do */
+    bool locked;                 /* in memory */
+    struct ggml_tensor **copied; /* those that its memory is to get */
+    size_t n_copied;
+    struct upload_progress *progress;
 };
 
 static bool
@@ -27,7 +29,7 @@ can_stay_mapped(const struct placement *s)
     struct ggml_backend_dev_props props;
 
     ggml_backend_dev_get_props(s->device, &props);
-    if (!props.caps.buffer_from_host_ptr || s->copied)
+    if (!props.caps.buffer_from_host_ptr || s->never_mapped)
         return false;
     for (; t; t = ggml_get_next_tensor(s->ctx, t)) {
         const struct gguf_tensor *from =
@@ -75,15 +77,24 @@ use_mapped(const struct placement *s, struct gg_error *err)
     return GG_OK;
 }
 
+/* They have their memory. */
 static enum gg_status
 copy_to_device(const struct placement *s, ggml_backend_buffer_t *buffer,
                struct gg_error *err)
 {
+    enum gg_status st;
+
     *buffer = ggml_backend_alloc_ctx_tensors_from_buft(
         s->ctx, ggml_backend_dev_buffer_type(s->device));
     if (!*buffer)
         return no_memory(s, err);
-    return model_upload_tensors(s->file, s->ctx, s->device, s->params, err);
+    st = model_upload_tensors(s->file, s->copied, s->n_copied, s->device,
+                              s->progress, err);
+    if (st != GG_OK) {
+        ggml_backend_buffer_free(*buffer);
+        *buffer = NULL;
+    }
+    return st;
 }
 
 static enum gg_status
@@ -107,42 +118,121 @@ place_weights(const struct placement *s, ggml_backend_buffer_t *buffer,
 
     if (!ggml_get_first_tensor(s->ctx))
         return GG_OK;
-    st =
-        can_stay_mapped(s) ? use_mapped(s, err) : copy_to_device(s, buffer, err);
+    st = can_stay_mapped(s) ? use_mapped(s, err)
+         : s->n_copied      ? copy_to_device(s, buffer, err)
+                            : GG_OK;
     return st == GG_OK && s->locked ? lock_weights(s, err) : st;
+}
+
+/* Those that have no memory yet; mapped ones stay where they are. */
+static bool
+list_copied(struct placement *s)
+{
+    struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
+    size_t n = 0;
+
+    for (; t; t = ggml_get_next_tensor(s->ctx, t))
+        n++;
+    s->copied = mem_array(n + 1, sizeof(*s->copied));
+    if (!s->copied)
+        return false;
+    if (can_stay_mapped(s))
+        return true;
+    for (t = ggml_get_first_tensor(s->ctx); t;
+         t = ggml_get_next_tensor(s->ctx, t))
+        if (!t->data) {
+            s->copied[s->n_copied++] = t;
+            s->progress->all += gguf_tensor_named(s->file->gguf, t->name)->size;
+        }
+    return true;
+}
+
+static enum gg_status
+place_homes(struct placement *list, int n, struct model_buffers *out,
+            model_home_set *failed, struct gg_error *err)
+{
+    size_t n_maps = out->n - (size_t)n;
+    enum gg_status st = GG_OK;
+
+    for (int i = 0; i < n && st == GG_OK; i++)
+        if (!list_copied(&list[i]))
+            st = error_nomem(err);
+    for (int i = 0; i < n && st == GG_OK; i++) {
+        st = place_weights(&list[i], &out->list[n_maps + (size_t)i], err);
+        if (st != GG_OK && i > 0)
+            *failed |= (model_home_set)1 << i;
+    }
+    for (int i = 0; i < n; i++)
+        mem_free(list[i].copied);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->list[i])
+            ggml_backend_buffer_set_usage(out->list[i],
+                                          GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    return st;
 }
 
 enum gg_status
 model_place_tensors(const struct gguf_file *file,
                     const struct gg_model_params *params, const struct model *m,
                     struct ggml_context *const *ctx, struct model_buffers *out,
-                    struct gg_error *err)
+                    model_home_set *failed, struct gg_error *err)
 {
+    struct upload_progress progress = { .params = params };
+    struct placement homes[MODEL_MAX_HOMES];
     size_t n = file->n_maps + (size_t)m->n_homes;
-    enum gg_status st = GG_OK;
 
     out->list = mem_array(n, sizeof(*out->list));
     if (!out->list)
         return error_nomem(err);
     out->n = n;
-    for (int i = 0; i < m->n_homes && st == GG_OK; i++) {
-        /* of one process the file was read or locked, all of it */
-        struct placement one = {
-            .file = file,
-            .params = params,
-            .buffers = out,
-            .ctx = ctx[i],
-            .device = m->homes[i].device,
-            .copied = m->pipeline && params->no_mmap,
-            .locked = m->pipeline && params->lock,
-        };
+    /* of one process the file was read or locked, all of it */
+    for (int i = 0; i < m->n_homes; i++)
+        homes[i] =
+            (struct placement){ .file = file,
+                                .buffers = out,
+                                .ctx = ctx[i],
+                                .device = m->homes[i].device,
+                                .never_mapped = m->pipeline && params->no_mmap,
+                                .locked = m->pipeline && params->lock,
+                                .progress = &progress };
+    return place_homes(homes, m->n_homes, out, failed, err);
+}
 
-        st = place_weights(&one, &out->list[file->n_maps + (size_t)i], err);
+/* ---- what is there ------------------------------------------------------- */
+
+/* What the lender has of a home that it has whole. */
+static void
+borrow_weights(const struct model_home *from, const struct model_home *to)
+{
+    struct ggml_tensor *t = ggml_get_first_tensor(to->ctx);
+
+    for (; t && from->whole; t = ggml_get_next_tensor(to->ctx, t)) {
+        const struct ggml_tensor *there = ggml_get_tensor(from->ctx, t->name);
+
+        if (there) {
+            t->data = there->data;
+            t->buffer = there->buffer;
+        }
     }
-    for (size_t i = 0; i < out->n; i++)
-        if (out->list[i])
-            ggml_backend_buffer_set_usage(out->list[i],
-                                          GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+}
+
+enum gg_status
+model_place_weights(const struct gg_model_params *params,
+                    const struct model *lender, struct model *m,
+                    model_home_set *failed, struct gg_error *err)
+{
+    struct ggml_context *ctx[MODEL_MAX_HOMES];
+    enum gg_status st;
+
+    for (int i = 1; i < m->n_homes; i++)
+        for (int k = 1; lender && k < lender->n_homes; k++)
+            if (lender->homes[k].device == m->homes[i].device)
+                borrow_weights(&lender->homes[k], &m->homes[i]);
+    for (int i = 0; i < m->n_homes; i++)
+        ctx[i] = m->homes[i].ctx;
+    st = model_place_tensors(m->file, params, m, ctx, &m->buffers, failed, err);
+    for (int i = 1; i < m->n_homes; i++) /* one after the other */
+        m->homes[i].whole = st == GG_OK || (model_home_set)1 << i < *failed;
     return st;
 }
 

@@ -5,14 +5,21 @@
 #include "gguf/reader.h"
 #include "model/model.h"
 
-/* Gives the tensors of a context for each of the model's homes, which are named
- * as in the file, their data: in the mappings, where the device can compute
- * there, else copied to it. On failure, too, model_free_buffers(out). */
+/* Gives the model's weights, which are named as in the file, their data: in the
+ * mappings, where the home's device can compute there, else copied to it,
+ * unless `lender`, or NULL, has them there. */
+enum gg_status
+model_place_weights(const struct gg_model_params *params,
+                    const struct model *lender, struct model *m,
+                    model_home_set *failed, struct gg_error *err);
+
+/* The same of the tensors of another file, of a context for each of the model's
+ * homes. On failure, too, model_free_buffers(out). */
 enum gg_status
 model_place_tensors(const struct gguf_file *file,
                     const struct gg_model_params *params, const struct model *m,
                     struct ggml_context *const *ctx, struct model_buffers *out,
-                    struct gg_error *err);
+                    model_home_set *failed, struct gg_error *err);
 
 void
 model_free_buffers(struct model_buffers *b); /* takes an empty one */

@@ -80,14 +80,25 @@ model_recurrent_clear(struct cache *cache)
 }
 
 size_t
-model_recurrent_row_size(const struct cache *cache)
+model_recurrent_row_at(const struct cache *cache, int home)
 {
     size_t size = 0;
 
     for (int32_t i = 0; i < cache->n_layer; i++)
         for (int k = 0; k < CACHE_RECURRENT; k++)
-            if (cache->layers[i].states[k] && model_cache_is_here(cache, i))
+            if (cache->layers[i].states[k] && cache->layers[i].home == home)
                 size += cache->layers[i].states[k]->nb[1];
+    return size;
+}
+
+size_t
+model_recurrent_row_size(const struct cache *cache)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < cache->n_homes; i++)
+        if (cache->homes[i].device)
+            size += model_recurrent_row_at(cache, i);
     return size;
 }
 

@@ -24,6 +24,8 @@ model_recurrent_clear(struct cache *cache); /* takes an empty one */
 /* Bytes of one row of all layers; 0: no layer keeps a state. */
 size_t
 model_recurrent_row_size(const struct cache *cache);
+size_t
+model_recurrent_row_at(const struct cache *cache, int home);
 
 /* Bytes of the rows of slots that ever were written. */
 size_t

@@ -7,6 +7,7 @@
 #include "core/thread.h"
 #include "model/adapter.h"
 #include "model/arch.h"
+#include "model/move.h"
 #include "model/mtp.h"
 #include "model/recurrent.h"
 #include "model/session_remote.h"
@@ -174,49 +175,80 @@ take_memory(const struct gg_session *s, const struct model *model,
     return GG_OK;
 }
 
-static void
-say_moved(const struct gg_session *s, const struct gg_error *why)
-{
-    char text[sizeof(why->message) + 32];
+/* ---- a device fails ------------------------------------------------------ */
 
-    snprintf(text, sizeof(text), "%s: the CPU computes", why->message);
+static void
+say_moved(const struct gg_session *s, model_home_set lost,
+          const struct model *to, const struct gg_error *why)
+{
+    char text[sizeof(why->message) + 64];
+
+    model_move_words(s->model, lost, to, why->message, text, sizeof(text));
     if (s->params.warn)
         s->params.warn(s->params.warn_data, text);
 }
 
-bool
-model_session_move_to_cpu(struct gg_session *s, const struct gg_error *why)
+static void
+drop_memory(struct gg_session *s)
 {
-    struct model *model;
-    struct cache cache;
-    struct compute compute, mtp;
-
-    if (model_on_cpu(s->model, &model, NULL) != GG_OK)
-        return false;
-    if (take_memory(s, model, &cache, &compute, &mtp, NULL) != GG_OK) {
-        model_free(model);
-        return false;
-    }
     model_compute_clear(&s->mtp);
     model_compute_clear(&s->compute);
     model_cache_clear(&s->cache);
-    s->compute = compute;
-    s->mtp = mtp;
-    s->cache = cache;
-    s->model = s->spare = model;
-    model_slots_lose(&s->slots);
-    say_moved(s, why);
-    return true;
 }
 
-/* One that only has too little memory does; the caller may ask for less. */
+/* Nobody can have the layers. */
 static bool
-answers(const struct model *model)
+die(struct gg_session *s, const struct gg_error *why)
 {
-    size_t available, total;
+    s->dead = true;
+    s->why_dead = *why;
+    s->n_slots = 0;
+    return false;
+}
 
-    ggml_backend_dev_memory(model_device(model), &available, &total);
-    return total > 0;
+/* The memory of the devices that are left is free by now. */
+static bool
+try_move(struct gg_session *s, model_home_set *lost, struct model **out)
+{
+    int64_t n_ctx = (int64_t)s->n_ctx * s->n_slots;
+
+    if (model_move(s->model, lost, n_ctx, out, NULL) != GG_OK)
+        return false;
+    if (take_memory(s, *out, &s->cache, &s->compute, &s->mtp, NULL) == GG_OK)
+        return true;
+    model_free(*out);
+    *out = NULL;
+    return false;
+}
+
+bool
+model_session_has_lost(const struct gg_session *s)
+{
+    return model_find_lost(s->model) != 0;
+}
+
+bool
+model_session_move(struct gg_session *s, const struct gg_error *why)
+{
+    model_home_set all = model_devices_of(s->model);
+    model_home_set lost =
+        model_find_lost(s->model) | model_compute_failed(&s->compute);
+    struct model *model = NULL;
+
+    lost = lost ? lost : all;
+    if (s->model->named && lost == all)
+        return false;
+    drop_memory(s);
+    if (!try_move(s, &lost, &model)) { /* for want of memory */
+        lost = all;
+        if (s->model->named || !try_move(s, &lost, &model))
+            return die(s, why);
+    }
+    say_moved(s, lost, model, why);
+    model->before = s->spare;
+    s->model = s->spare = model;
+    model_slots_lose(&s->slots);
+    return true;
 }
 
 /* Of ranks of a pipeline, beside what all sessions have: memory for snapshots,
@@ -252,8 +284,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
     if (!model_slots_init(&s->slots, s->n_slots, keep,
-                          s->model->files.n_adapters) || !s->called ||
-        !s->prefilled ||
+                          s->model->files.n_adapters) ||
+        !s->called || !s->prefilled ||
         !model_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp))
         return error_nomem(err);
     if (s->model->hp.n_mtp > 0 &&
@@ -266,9 +298,11 @@ fill_in(struct gg_session *s, struct gg_error *err)
         if (!s->profile)
             return error_nomem(err);
     }
+    /* One that only has too little memory answers; the caller may ask for less.
+     */
     st = take_memory(s, s->model, &s->cache, &s->compute, &s->mtp, err);
-    if (st != GG_OK && model_can_move(s->model, st) && !answers(s->model) &&
-        model_session_move_to_cpu(s, err))
+    if (st != GG_OK && model_can_move(s->model, st) &&
+        model_session_has_lost(s) && model_session_move(s, err))
         st = GG_OK;
     if (st == GG_OK && s->model->pipeline)
         st = fill_in_pipeline(s, err);
@@ -301,35 +335,46 @@ model_session_new(const struct model *model,
     return st;
 }
 
-static uint64_t
-size_of_all(const struct ggml_context *ctx)
+/* Of all homes. */
+static enum gg_status
+measure_compute(const struct gg_session *s, uint64_t sizes[MODEL_MAX_HOMES],
+                struct gg_error *err)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
-    uint64_t n = 0;
+    const struct model *m = s->model;
+    enum gg_status st = model_compute_measure(m, &s->cache, s->n_batch,
+                                              s->n_segments, sizes, err);
 
-    for (; t; t = ggml_get_next_tensor(ctx, t))
-        n += ggml_nbytes(t);
-    return n;
+    if (st != GG_OK || m->hp.n_mtp == 0)
+        return st;
+    return model_compute_measure_mtp(m, &s->cache, mtp_tokens(s), s->n_segments,
+                                     sizes, err);
 }
 
-static uint64_t
-weights_size(const struct model *model)
+static struct gg_memory
+memory_of(const struct gg_session *s, int home, uint64_t compute)
 {
-    uint64_t n = 0;
+    uint64_t n = (uint64_t)s->cache.recurrent.n_snapshots;
+    size_t row = model_recurrent_row_at(&s->cache, home);
+    struct gg_memory m = { .weights = model_home_weights(s->model, home),
+                           .cache = s->cache.homes[home].size,
+                           .compute = compute,
+                           .snapshots = n * row,
+                           .n_snapshots = n };
 
-    for (int i = 0; i < model->n_homes; i++)
-        n += size_of_all(model->homes[i].ctx);
-    return n + model_adapters_size(model);
+    if (home == model_home_of(s->model, s->model->hp.n_layer, MODEL_REST))
+        model_mtp_sizes(s->model, &s->cache, &m.mtp_weights, &m.mtp_cache);
+    return m;
 }
 
 enum gg_status
 model_session_memory(const struct model *model,
                      const struct gg_session_params *params,
-                     struct gg_memory *out, struct gg_error *err)
+                     struct gg_memory homes[MODEL_MAX_HOMES],
+                     struct gg_error *err)
 {
     enum gg_status st = check_params(model, params, err);
+    uint64_t compute[MODEL_MAX_HOMES] = { 0 };
     struct gg_session s;
-    size_t compute = 0, mtp = 0;
 
     if (st != GG_OK)
         return st;
@@ -337,21 +382,9 @@ model_session_memory(const struct model *model,
     st = model_cache_init_dry(&s.cache, model, s.type_kv, s.n_slots, s.n_ctx,
                               s.n_batch, err);
     if (st == GG_OK)
-        st = model_compute_measure(model, &s.cache, s.n_batch, s.n_segments,
-                                   &compute, err);
-    if (st == GG_OK && model->hp.n_mtp > 0)
-        st = model_compute_measure_mtp(model, &s.cache, mtp_tokens(&s),
-                                       s.n_segments, &mtp, err);
-    if (st == GG_OK)
-        *out = (struct gg_memory){ .weights = weights_size(model),
-                                   .cache = model_cache_size(&s.cache),
-                                   .compute = compute + mtp };
-    if (st == GG_OK)
-        model_mtp_sizes(model, &s.cache, &out->mtp_weights, &out->mtp_cache);
-    if (st == GG_OK)
-        out->n_snapshots = (uint64_t)s.cache.recurrent.n_snapshots;
-    if (st == GG_OK)
-        out->snapshots = out->n_snapshots * model_recurrent_row_size(&s.cache);
+        st = measure_compute(&s, compute, err);
+    for (int i = 0; i < model->n_homes && st == GG_OK; i++)
+        homes[i] = memory_of(&s, i, compute[i]);
     model_cache_clear(&s.cache);
     return st;
 }

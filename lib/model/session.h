@@ -100,11 +100,13 @@ model_session_mtp_guess(struct gg_session *session,
                         const struct model_guess *guesses, size_t n_guesses,
                         struct gg_error *err);
 
-/* What gg_model_memory() does. `params` is not NULL. */
+/* What each home needs: n_homes of them; gg_model_memory() adds them up.
+ * `params` is not NULL. */
 enum gg_status
 model_session_memory(const struct model *model,
                      const struct gg_session_params *params,
-                     struct gg_memory *out, struct gg_error *err);
+                     struct gg_memory homes[MODEL_MAX_HOMES],
+                     struct gg_error *err);
 
 /* How many adapters its model has. */
 size_t

@@ -6,6 +6,7 @@
 #include "model/adapter.h"
 #include "model/arch.h"
 #include "model/head.h"
+#include "model/move.h"
 #include "model/mtp_rows.h"
 #include "model/recurrent.h"
 #include "model/session.h"
@@ -501,6 +502,10 @@ eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 {
     enum gg_status st = GG_OK;
 
+    if (s->dead) {
+        *err = s->why_dead;
+        return GG_ERR_IO;
+    }
     s->call++;
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         st = check_chunk(s, &chunks[i], err);
@@ -509,9 +514,11 @@ eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     if (st != GG_OK)
         return st;
     st = evaluate(s, chunks, n_chunks, wait, err);
-    if (s->slots.kept && model_can_move(s->model, st) &&
-        model_session_move_to_cpu(s, err))
+    while (s->slots.kept && model_can_move(s->model, st) &&
+           model_session_move(s, err))
         st = evaluate(s, chunks, n_chunks, wait, err);
+    if (s->dead)
+        return st;
     if (st == GG_OK)
         for (size_t i = 0; i < n_chunks; i++)
             model_slots_add(&s->slots, &chunks[i]);

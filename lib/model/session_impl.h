@@ -17,7 +17,9 @@ struct session_flights {
 
 struct gg_session {
     const struct model *model;
-    struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
+    struct model *spare; /* on other homes, since a GPU has failed; or NULL */
+    bool dead;           /* nothing is evaluated any more, for this reason */
+    struct gg_error why_dead;
     struct gg_session_params params;
     enum ggml_type type_kv; /* of the cache */
     int32_t n_ctx, n_slots, n_batch;
@@ -44,10 +46,15 @@ struct gg_session {
     struct session_profile *profile; /* or NULL */
 };
 
-/* The GPU has failed at `why`; nothing of its memory is used again. On failure
- * all stays as it is. */
+/* Devices have failed at `why`, after which layers may move. Nothing of these
+ * devices' memory is used again; what slots hold is to be evaluated again. On
+ * failure the session is as it was, or dead: then it has no slots. */
 bool
-model_session_move_to_cpu(struct gg_session *s, const struct gg_error *why);
+model_session_move(struct gg_session *s, const struct gg_error *why);
+
+/* Whether it would be of use: some device does not answer. */
+bool
+model_session_has_lost(const struct gg_session *s);
 
 /* Evaluates the chunks, which are as they should be, behind what the slots
  * hold; for ranks of a pipeline other than 0. */

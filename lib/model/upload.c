@@ -17,12 +17,12 @@ enum {
 
 struct upload {
     const struct gguf_file *file;
-    struct ggml_context *ctx;
-    const struct gg_model_params *params;
+    struct ggml_tensor *const *tensors;
+    size_t n;
     pthread_mutex_t lock; /* of what follows */
-    struct ggml_tensor *next;
-    size_t offset; /* in it */
-    uint64_t done, all;
+    size_t next;          /* of the tensors, and */
+    size_t offset;        /* in it */
+    struct upload_progress *progress;
 };
 
 struct piece {
@@ -37,17 +37,18 @@ take_piece(struct upload *u, struct piece *p)
     bool taken;
 
     pthread_mutex_lock(&u->lock);
-    taken = u->next != NULL;
+    taken = u->next < u->n;
     if (taken) {
+        struct ggml_tensor *t = u->tensors[u->next];
         const struct gguf_tensor *from =
-            gguf_tensor_named(u->file->gguf, u->next->name);
+            gguf_tensor_named(u->file->gguf, t->name);
         size_t left = from->size - u->offset;
 
-        *p = (struct piece){ u->next, (const char *)from->data + u->offset,
-                             u->offset, left < PIECE ? left : PIECE };
+        *p = (struct piece){ t, (const char *)from->data + u->offset, u->offset,
+                             left < PIECE ? left : PIECE };
         u->offset += p->size;
         if (u->offset == from->size) {
-            u->next = ggml_get_next_tensor(u->ctx, u->next);
+            u->next++;
             u->offset = 0;
         }
     }
@@ -58,10 +59,12 @@ take_piece(struct upload *u, struct piece *p)
 static void
 report(struct upload *u, size_t n)
 {
+    struct upload_progress *p = u->progress;
+
     pthread_mutex_lock(&u->lock);
-    u->done += n;
-    if (u->params->progress)
-        u->params->progress(u->params->progress_data, u->done, u->all);
+    p->done += n;
+    if (p->params->progress)
+        p->params->progress(p->params->progress_data, p->done, p->all);
     pthread_mutex_unlock(&u->lock);
 }
 
@@ -193,30 +196,19 @@ upload_all(struct upload *u, ggml_backend_dev_t device)
 
 /* ---- all of them -------------------------------------------------------- */
 
-static uint64_t
-size_of_all(const struct upload *u)
-{
-    struct ggml_tensor *t = ggml_get_first_tensor(u->ctx);
-    uint64_t n = 0;
-
-    for (; t; t = ggml_get_next_tensor(u->ctx, t))
-        n += gguf_tensor_named(u->file->gguf, t->name)->size;
-    return n;
-}
-
 enum gg_status
-model_upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
+model_upload_tensors(const struct gguf_file *file,
+                     struct ggml_tensor *const *tensors, size_t n,
                      ggml_backend_dev_t device,
-                     const struct gg_model_params *params, struct gg_error *err)
+                     struct upload_progress *progress, struct gg_error *err)
 {
     struct upload u = { .file = file,
-                        .ctx = ctx,
-                        .params = params,
+                        .tensors = tensors,
+                        .n = n,
                         .lock = PTHREAD_MUTEX_INITIALIZER,
-                        .next = ggml_get_first_tensor(ctx) };
+                        .progress = progress };
     bool done = true;
 
-    u.all = size_of_all(&u);
     if (model_readback_is_async(device))
         done = upload_all(&u, device);
     else

@@ -5,14 +5,19 @@
 #include "gguf/reader.h"
 #include "model/model.h"
 
-/* Copies the data of ctx's tensors, which are named as in the file and have
- * memory on the device. Several threads read, each into two pieces of pinned
- * memory in turn, so that reading, copying to them and crossing the bus go on
- * at once. */
+/* Of all that is copied for a model. */
+struct upload_progress {
+    const struct gg_model_params *params; /* who hears of it */
+    uint64_t done, all;                   /* bytes */
+};
+
+/* Copies the data of n tensors, which are named as in the file and have memory
+ * on the device. Several threads read, each into two pieces of pinned memory in
+ * turn, so that reading, copying to them and crossing the bus go on at once. */
 enum gg_status
-model_upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
+model_upload_tensors(const struct gguf_file *file,
+                     struct ggml_tensor *const *tensors, size_t n,
                      ggml_backend_dev_t device,
-                     const struct gg_model_params *params,
-                     struct gg_error *err);
+                     struct upload_progress *progress, struct gg_error *err);
 
 #endif

@@ -68,10 +68,12 @@ offloaded(const struct ggml_backend_sched *s, const struct ggml_tensor *t,
     return id;
 }
 
+/* Divisors of frequencies, which all layers share, are too few to say where a
+ * layer's queries and keys are turned. */
 static int
 from_weights(const struct ggml_backend_sched *s, const struct ggml_tensor *t)
 {
-    for (int j = 0; j < GGML_MAX_SRC; j++) {
+    for (int j = 0; j < GGML_MAX_SRC && t->op != GGML_OP_ROPE; j++) {
         const struct ggml_tensor *src = t->src[j];
         ggml_backend_buffer_t buffer = src ? backend_buffer_of(src) : NULL;
         int id;

@@ -40,6 +40,7 @@ struct list {
 };
 
 struct stream {
+    int device;
     struct list queue;
     unsigned long given, done;
     bool capturing, spoiled;
@@ -103,24 +104,28 @@ static void
 run_until(struct stream *s, unsigned long ticket);
 
 static void
-do_work(struct work *w)
+do_work(const struct stream *s, struct work *w)
 {
     switch (w->kind) {
     case LAUNCH:
-        fake.launches++;
-        if (!fake_is_lost())
+        fake_count_launch(s->device);
+        fake_allow(s->device);
+        if (!fake_is_lost(s->device))
             w->run(w->own);
         break;
     case COPY:
+        fake_allow(FAKE_ALL);
         memmove(w->to, w->from, w->size);
         break;
     case FILL:
+        fake_allow(s->device);
         memset(w->to, w->value, w->size);
         break;
     case WAIT:
         run_until(w->other, w->until);
         break;
     case GEMM:
+        fake_allow(s->device);
         fake_gemm(&w->gemm);
     }
 }
@@ -134,7 +139,7 @@ run_until(struct stream *s, unsigned long ticket)
         s->queue.first = w->next;
         if (!s->queue.first)
             s->queue.end = &s->queue.first;
-        do_work(w);
+        do_work(s, w);
         s->done = w->ticket;
         free(w);
     }
@@ -162,6 +167,7 @@ cuda_stream_new(void **out)
     enum cuda_status st = fake_enter();
 
     assert(s);
+    s->device = fake_current();
     s->queue.end = &s->queue.first;
     s->record.end = &s->record.first;
     for (int i = 0; i < MAX_STREAMS; i++)
@@ -211,7 +217,7 @@ enum cuda_status
 cuda_stream_wait(void *stream)
 {
     struct stream *s = stream;
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(s->device);
 
     if (s->capturing) {
         s->spoiled = true;
@@ -219,7 +225,7 @@ cuda_stream_wait(void *stream)
                                     "capturing"));
     }
     flush(s, s->given);
-    if (st == CUDA_OK && fake_is_lost())
+    if (st == CUDA_OK && fake_is_lost(s->device))
         st = CUDA_FAILED;
     return fake_leave(st);
 }
@@ -262,7 +268,7 @@ enum cuda_status
 cuda_event_record(void *event, void *stream)
 {
     struct event *e = event;
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(((struct stream *)stream)->device);
 
     e->stream = stream;
     e->ticket = e->stream->given;
@@ -273,7 +279,8 @@ enum cuda_status
 cuda_event_wait(void *event)
 {
     struct event *e = event;
-    enum cuda_status st = fake_enter();
+    enum cuda_status st =
+        e->stream ? fake_enter_on(e->stream->device) : fake_enter();
 
     if (e->stream)
         flush(e->stream, e->ticket);
@@ -284,7 +291,7 @@ enum cuda_status
 cuda_stream_wait_event(void *stream, void *event)
 {
     struct event *e = event;
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(((struct stream *)stream)->device);
     struct work *w;
 
     if (e->stream) {
@@ -299,10 +306,10 @@ cuda_stream_wait_event(void *stream, void *event)
 /* ---- copies ------------------------------------------------------------- */
 
 static void
-count_copy(bool in, bool out, size_t size)
+count_copy(const struct stream *s, bool in, bool out, size_t size)
 {
     if (in && !out) {
-        fake.copies_in++;
+        fake_count_copy_in(s->device);
         fake.bytes_in += size;
     } else if (out && !in) {
         fake.copies_out++;
@@ -316,8 +323,8 @@ enum cuda_status
 cuda_copy(void *to, const void *from, size_t size, void *stream)
 {
     enum fake_memory t = fake_memory_of(to), f = fake_memory_of(from);
-    enum cuda_status st = fake_enter();
     struct stream *s = stream;
+    enum cuda_status st = fake_enter_on(s->device);
     struct work *w;
 
     if (st != CUDA_OK)
@@ -328,7 +335,7 @@ cuda_copy(void *to, const void *from, size_t size, void *stream)
     w->size = size;
     if (f != FAKE_PAGED)
         w->from = from;
-    count_copy(f != FAKE_DEVICE, t != FAKE_DEVICE, size);
+    count_copy(s, f != FAKE_DEVICE, t != FAKE_DEVICE, size);
     if (f != FAKE_DEVICE && t == FAKE_DEVICE)
         fake_delay();
     give(s, w);
@@ -341,15 +348,17 @@ enum cuda_status
 cuda_copy_peer(void *to, int to_device, const void *from, int from_device,
                size_t size, void *stream)
 {
-    (void)to_device;
-    (void)from_device;
-    return cuda_copy(to, from, size, stream);
+    enum cuda_status st = fake_enter_on(from_device);
+
+    assert(((struct stream *)stream)->device == to_device);
+    fake_leave(st);
+    return st == CUDA_OK ? cuda_copy(to, from, size, stream) : st;
 }
 
 enum cuda_status
 cuda_fill(void *p, unsigned char value, size_t size, void *stream)
 {
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(((struct stream *)stream)->device);
     struct work *w = new_work(FILL, NULL, 0);
 
     w->to = p;
@@ -367,6 +376,7 @@ cuda_emulate(void *stream, void (*run)(void *arg), const void *arg, size_t size)
     struct work *w;
 
     fake_enter();
+    assert(((struct stream *)stream)->device == fake_current());
     w = new_work(LAUNCH, arg, size);
     w->run = run;
     give(stream, w);
@@ -376,7 +386,7 @@ cuda_emulate(void *stream, void (*run)(void *arg), const void *arg, size_t size)
 enum cuda_status
 cuda_launched(void)
 {
-    return fake_is_lost() ? CUDA_FAILED : CUDA_OK;
+    return fake_is_lost(fake_current()) ? CUDA_FAILED : CUDA_OK;
 }
 
 enum cuda_status
@@ -413,7 +423,7 @@ enum cuda_status
 cuda_capture_begin(void *stream)
 {
     struct stream *s = stream;
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(s->device);
 
     s->capturing = st == CUDA_OK;
     s->spoiled = false;
@@ -463,7 +473,7 @@ cuda_capture_end(void *stream, void **exec)
 enum cuda_status
 cuda_graph_launch(void *exec, void *stream)
 {
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(((struct stream *)stream)->device);
     struct exec *e = exec;
 
     for (const struct work *w = e->works.first; w && st == CUDA_OK;

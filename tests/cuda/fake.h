@@ -8,11 +8,13 @@
  *
  * The environment's GG_FAKE_CUDA makes a machine: words with blanks between,
  *   devices=N    how many there are (1)
- *   memory=N     MiB that each of them has (256)
+ *   memory=N     MiB that each of them has (256); memory=N,M: the first, and
+ *                those after it
  *   driver=none  there is no driver
  *   driver=old   it is too old
- *   lost=N       the device is lost at the N-th launch
- *   cut=N        or at the N-th copy to it
+ *   lost=N       the devices are lost at the N-th launch
+ *   cut=N        or at the N-th copy to them
+ *   gpu=K        only device K is, at its own N-th launch or copy
  *   slow=N       milliseconds that a copy to it takes
  *   blas=none    there is no cuBLAS */
 #ifndef FAKE_H
@@ -30,6 +32,7 @@ struct fake_counts {
     long launches; /* of kernels; those of replays, too */
     long captures, replays, updates;
     long copies_in, copies_out, copies_between;
+    long peers; /* ways from one device to another that were opened */
     size_t bytes_in, bytes_out;
     size_t allocated; /* bytes of devices, now */
 };
@@ -42,6 +45,10 @@ fake_machine(const char *words);
 /* From now on nothing works, until it is found again. */
 void
 fake_lose(bool lost);
+
+/* The same of this device alone. */
+void
+fake_lose_one(int device, bool lost);
 
 #ifdef __cplusplus
 }

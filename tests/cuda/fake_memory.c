@@ -14,13 +14,20 @@
 
 /* ---- the machine -------------------------------------------------------- */
 
+enum {
+    MAX_DEVICES = 16
+};
+
 static struct {
     int devices;
-    size_t memory;
+    size_t memory[MAX_DEVICES];
     const char *driver; /* "none", "old", or NULL */
     long lost, cut, slow;
+    int gpu; /* which is lost; or FAKE_ALL */
     bool no_blas;
 } machine;
+/* Of each device: what lost= and cut= are compared with. */
+static long launches[MAX_DEVICES], copies_in[MAX_DEVICES];
 
 static pthread_mutex_t lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -36,6 +43,20 @@ number(const char *text, const char *key, long otherwise)
 }
 
 static void
+read_memory(const char *text)
+{
+    size_t first = (size_t)number(text, "memory=", 256) << 20;
+    const char *more = text ? strstr(text, "memory=") : NULL;
+
+    more = more ? more + strcspn(more, ", ") : NULL;
+    for (int i = 0; i < MAX_DEVICES; i++) {
+        machine.memory[i] = first;
+        if (i > 0 && more && *more == ',')
+            machine.memory[i] = (size_t)strtol(more + 1, NULL, 10) << 20;
+    }
+}
+
+static void
 read_machine(void)
 {
     const char *text = given ? given : getenv("GG_FAKE_CUDA");
@@ -45,7 +66,8 @@ read_machine(void)
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&lock, &recursive);
     machine.devices = (int)number(text, "devices=", 1);
-    machine.memory = (size_t)number(text, "memory=", 256) << 20;
+    read_memory(text);
+    machine.gpu = (int)number(text, "gpu=", FAKE_ALL);
     machine.lost = number(text, "lost=", -1);
     machine.cut = number(text, "cut=", -1);
     machine.slow = number(text, "slow=", 0);
@@ -66,6 +88,13 @@ fake_machine(const char *text)
 void
 fake_lose(bool lost)
 {
+    fake_lose_one(FAKE_ALL, lost);
+}
+
+void
+fake_lose_one(int device, bool lost)
+{
+    machine.gpu = device;
     machine.lost = lost ? 0 : -1;
 }
 
@@ -84,22 +113,61 @@ fake_delay(void)
         nanosleep(&t, NULL);
 }
 
-bool
-fake_is_lost(void)
+static bool
+has_come(long limit, const long *counts, int device)
 {
-    if ((machine.lost < 0 || fake.launches < machine.lost) &&
-        (machine.cut < 0 || fake.copies_in < machine.cut))
+    long n = 0;
+
+    for (int i = 0; i < MAX_DEVICES; i++)
+        n += machine.gpu == FAKE_ALL || i == device ? counts[i] : 0;
+    return limit >= 0 && n >= limit;
+}
+
+bool
+fake_is_lost(int device)
+{
+    if ((machine.gpu != FAKE_ALL && machine.gpu != device) ||
+        (!has_come(machine.lost, launches, device) &&
+         !has_come(machine.cut, copies_in, device)))
         return false;
     snprintf(words, sizeof(words), "an illegal memory access was encountered");
     return true;
 }
 
+void
+fake_count_launch(int device)
+{
+    fake.launches++;
+    launches[device]++;
+}
+
+void
+fake_count_copy_in(int device)
+{
+    fake.copies_in++;
+    copies_in[device]++;
+}
+
 enum cuda_status
-fake_enter(void)
+fake_enter_on(int device)
 {
     pthread_once(&once, read_machine);
     pthread_mutex_lock(&lock);
-    return fake_is_lost() ? CUDA_FAILED : CUDA_OK;
+    return fake_is_lost(device) ? CUDA_FAILED : CUDA_OK;
+}
+
+static _Thread_local int current;
+
+int
+fake_current(void)
+{
+    return current;
+}
+
+enum cuda_status
+fake_enter(void)
+{
+    return fake_enter_on(current);
 }
 
 enum cuda_status
@@ -149,17 +217,15 @@ cuda_properties(int device, struct cuda_properties *out)
         .arch = 90,
         .n_sm = 2,
         .max_shared = (size_t)227 << 10,
-        .total = machine.memory,
+        .total = machine.memory[device],
     };
     return CUDA_OK;
 }
 
-static _Thread_local int current;
-
 enum cuda_status
 cuda_use(int device)
 {
-    enum cuda_status st = fake_enter();
+    enum cuda_status st = fake_enter_on(device);
 
     if (device < 0 || device >= machine.devices)
         return fake_leave(fake_fail("invalid device ordinal"));
@@ -183,6 +249,10 @@ struct piece {
 
 static struct piece pieces[MAX_PIECES];
 static int depth; /* of fake_open_memory() */
+enum {
+    NOBODY = -2
+};
+static int open_for = NOBODY; /* whose memory can be touched */
 
 static struct piece *
 piece_of(const void *p)
@@ -207,26 +277,32 @@ fake_memory_of(const void *p)
     return kind;
 }
 
-static void
-set_rights(int rights)
+void
+fake_allow(int device)
 {
+    assert(depth > 0 || device == NOBODY);
+    if (open_for == device)
+        return;
+    open_for = device;
     for (int i = 0; i < MAX_PIECES; i++)
         if (pieces[i].p && pieces[i].device >= 0)
-            mprotect(pieces[i].p, pieces[i].size, rights);
+            mprotect(pieces[i].p, pieces[i].size,
+                     device == FAKE_ALL || device == pieces[i].device
+                         ? PROT_READ | PROT_WRITE
+                         : PROT_NONE);
 }
 
 void
 fake_open_memory(void)
 {
-    if (depth++ == 0)
-        set_rights(PROT_READ | PROT_WRITE);
+    depth++;
 }
 
 void
 fake_close_memory(void)
 {
     if (--depth == 0)
-        set_rights(PROT_NONE);
+        fake_allow(NOBODY);
 }
 
 static struct piece *
@@ -256,8 +332,8 @@ cuda_memory(size_t *available, size_t *total)
 {
     enum cuda_status st = fake_enter();
 
-    *total = machine.memory;
-    *available = machine.memory - used(current);
+    *total = machine.memory[current];
+    *available = *total - used(current);
     return fake_leave(st);
 }
 
@@ -273,7 +349,7 @@ cuda_malloc(size_t size, void **out)
     if (fake_is_capturing())
         return fake_leave(fake_fail("operation not permitted when stream is "
                                     "capturing"));
-    if (pages > machine.memory - used(current)) {
+    if (pages > machine.memory[current] - used(current)) {
         fake_fail("out of memory");
         return fake_leave(CUDA_NOMEM);
     }
@@ -281,7 +357,7 @@ cuda_malloc(size_t size, void **out)
              -1, 0);
     assert(p != MAP_FAILED);
     memset(p, 0xff, pages); /* a float of that is NaN */
-    if (depth == 0)
+    if (open_for != current && open_for != FAKE_ALL)
         mprotect(p, pages, PROT_NONE);
     new_piece(p, pages, current, false);
     fake.allocated += pages;
@@ -352,6 +428,16 @@ cuda_host_unregister(void *p)
     piece = piece_of(p);
     assert(piece && piece->p == p && piece->foreign);
     piece->p = NULL;
+    fake_leave(CUDA_OK);
+}
+
+/* What can be copied directly need not be. */
+void
+cuda_open_peer(int device, int other)
+{
+    fake_enter_on(device);
+    assert(device != other);
+    fake.peers++;
     fake_leave(CUDA_OK);
 }
 

@@ -5,9 +5,12 @@
 #include "cuda/fake.h"
 #include "cuda/runtime.h"
 
-/* One thread at a time. The status is CUDA_OK, unless the device is lost. */
+/* One thread at a time. The status is CUDA_OK, unless the device is lost: the
+ * thread's current one, or that one. */
 enum cuda_status
 fake_enter(void);
+enum cuda_status
+fake_enter_on(int device);
 enum cuda_status
 fake_leave(enum cuda_status st);
 
@@ -15,7 +18,14 @@ fake_leave(enum cuda_status st);
 enum cuda_status
 fake_fail(const char *words);
 bool
-fake_is_lost(void);
+fake_is_lost(int device);
+int
+fake_current(void);
+/* What may lose a device. */
+void
+fake_count_launch(int device);
+void
+fake_count_copy_in(int device);
 bool
 fake_has_blas(void);
 /* As long as a copy to a device takes. */
@@ -29,7 +39,13 @@ enum fake_memory {
 };
 enum fake_memory
 fake_memory_of(const void *p);
-/* Work may touch the devices' memory in between. */
+enum {
+    FAKE_ALL = -1
+};
+/* Work may touch a device's memory in between, or FAKE_ALL's, once it says so.
+ */
+void
+fake_allow(int device);
 void
 fake_open_memory(void);
 void

@@ -52,7 +52,8 @@ load_on_next(const struct gg_model *m)
     struct model_files files = { .file = &m->file };
     struct model *out;
 
-    must(model_load(&files, dev, &params, &out, &err));
+    must(model_load(&files, &(struct model_devices){ { dev }, 1 }, &params,
+                    &out, &err));
     n_said = 0;
     return out;
 }

@@ -238,7 +238,8 @@ check_device(void)
     must(gguf_file_open(model_path, 0, &files[0], &err));
     must(gguf_file_open(lora_path, 0, &files[1], &err));
     none.gpu_layers = spec.n_layer - 1;
-    must(model_load(&all, dev, &none, &m, &err));
+    must(model_load(&all, &(struct model_devices){ { dev }, 1 }, &none, &m,
+                    &err));
     must(model_session_new(m, &params, &s, &err));
     logits_of(s, 0, NULL, logits);
     nmse = worst_nmse(logits, truth);

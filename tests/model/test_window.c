@@ -322,7 +322,8 @@ check_device(void)
     float truth[V], out[V];
     size_t cache, compute;
 
-    must(model_load(&files, dev, &params, &there.model, &err));
+    must(model_load(&files, &(struct model_devices){ { dev }, 1 }, &params,
+                    &there.model, &err));
     there.model->layers[1].windowed = false;
     all_kept(&there, GG_CACHE_F16, truth);
     p.n_slots = 2;

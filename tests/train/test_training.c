@@ -69,8 +69,9 @@ start(struct trained *t, const struct gg_train_params *p)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     must(gguf_file_open(path, GGUF_OPEN_ALL, &t->file, &err));
-    must(model_load(&(struct model_files){ .file = &t->file }, cpu, &plain,
-                    &t->model, &err));
+    must(model_load(&(struct model_files){ .file = &t->file },
+                    &(struct model_devices){ { cpu }, 1 }, &plain, &t->model,
+                    &err));
     must(train_run_new(t->model, p, &t->run, &err));
 }
 
