@@ -110,6 +110,8 @@ is_wanted(const struct ggml_tensor *t)
         return false;
     if (x->type != GGML_TYPE_F32 || x->nb[0] != sizeof(float) || x->ne[3] != 1)
         return false;
+    if (strstr(weight->name, ".lora_"))
+        return false; /* an adapter's, beside the weight */
     return strncmp(weight->name, "blk.", 4) == 0 ||
            strcmp(weight->name, "output.weight") == 0;
 }

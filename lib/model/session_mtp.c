@@ -1,4 +1,5 @@
 /* session_mtp.c - drafts by MTP layers, after what a session has evaluated */
+#include "model/adapter.h"
 #include "model/mtp.h"
 #include "model/mtp_rows.h"
 #include "model/session.h"
@@ -70,6 +71,15 @@ add_guess(struct gg_session *s, const struct model_guess *q)
     b->mtp_to[b->n_outputs - 1] = model_cache_mtp_drafted(q->slot, q->n - 1);
 }
 
+/* Whether its slot's ids were evaluated with those of adapters. */
+static bool
+has_scales(const struct gg_session *s, const struct model_guess *q,
+           const float *scales)
+{
+    return model_adapters_same(s->model, scales,
+                               model_slots_scales(&s->slots, q->slot));
+}
+
 enum gg_status
 model_session_mtp_guess(struct gg_session *session,
                         const struct model_guess *guesses, size_t n_guesses,
@@ -81,9 +91,10 @@ model_session_mtp_guess(struct gg_session *session,
 
     for (size_t i = 0; i < n_guesses && st == GG_OK;) {
         model_batch_start(b);
-        b->scales = s->model->scales;
+        b->scales = model_slots_scales(&s->slots, guesses[i].slot);
         b->mtp = s->model->hp.n_mtp == 1 ? 1 : guesses[i].n;
-        while (i < n_guesses && b->n_segments < b->max_segments)
+        while (i < n_guesses && b->n_segments < b->max_segments &&
+               has_scales(s, &guesses[i], b->scales))
             add_guess(s, &guesses[i++]);
         model_session_profile_start(s->profile, GG_PROFILE_DECODE);
         st = model_compute_run(&s->mtp, &s->cache, b, NULL, err);

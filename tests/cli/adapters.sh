@@ -99,3 +99,11 @@ gg-eval --lora v.gguf ids | gg-logits --to jsonl | wc -l
 gg-eval -m a.gguf ids
 gg-eval -v --lora a.gguf --lora folder/b.gguf -o x ids 2>&1 | grep adapters
 gg-inspect a.gguf | head -n 3
+
+echo '-- an importance matrix is of the model with its adapter'
+gg-eval -q --lora a.gguf=0.5 --imatrix with.gguf -c 16 ids >/dev/null
+gg-eval -q -m merged.gguf --imatrix merged-i.gguf -c 16 ids >/dev/null
+gg-inspect --tensors with.gguf | cut -d ' ' -f 1 >got
+gg-inspect --tensors merged-i.gguf | cut -d ' ' -f 1 | cmp - got
+gg-inspect --diff with.gguf merged-i.gguf | awk -F '\t' '
+    $1 == "all" { print ($8 < 1e-9 ? "near" : $8) }'

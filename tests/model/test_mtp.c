@@ -2,6 +2,7 @@
  * however ids came; and the model's own, which do not change */
 #include <stdio.h>
 
+#include "fixtures/adapters.h"
 #include "fixtures/reference.h"
 #include "gguf/reader.h"
 #include "harness/session_test.h"
@@ -309,6 +310,51 @@ check_model(const char *called, int n_mtp)
     free(truth);
 }
 
+/* ---- adapters ------------------------------------------------------------ */
+
+static void
+guess_with(float opened, const float *scales, float out[][V])
+{
+    struct gg_adapter use = { .path = scratch_file("lora.gguf"),
+                              .scale = opened };
+    const struct gg_model_params params = { .mtp = true,
+                                            .adapters = &use,
+                                            .n_adapters = 1 };
+    struct gg_chunk c = { .ids = ids, .n = PAST, .scales = scales };
+    struct gg_session *s;
+    struct gg_model *m;
+
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    s = new_session(m, (struct gg_session_params){ 0 });
+    must(gg_session_eval(s, &c, 1, &err));
+    guess(s, 0, out);
+    gg_session_free(s);
+    gg_model_free(m);
+}
+
+/* Drafts have the scales of their slot. */
+static void
+check_adapters(void)
+{
+    struct adapter_spec a = { .only = "token_embd.weight" };
+    const float one = 1, none = 0;
+    float as_opened[MOST][V], own[MOST][V], without[MOST][V];
+    struct model_spec spec = named("qwen35mtp-f32");
+    char path[SCRATCH_PATH];
+
+    name = "adapters";
+    spec.untied = true;
+    write_spec(spec, scratch_path());
+    strcpy(path, scratch_file("lora.gguf"));
+    if (!adapters_write(&a, scratch_path(), path))
+        exit(99);
+    guess_with(1, NULL, as_opened);
+    guess_with(0, &one, own);
+    guess_with(1, &none, without);
+    okn(same(own[0], as_opened[0]), "a draft has those of its slot");
+    okn(!same(own[0], without[0]), "and not those of the model");
+}
+
 /* ---- files --------------------------------------------------------------- */
 
 static void
@@ -401,6 +447,7 @@ main(void)
     fill_ids(ids, PAST + MOST + 1);
     check_model("qwen35mtp-f32", 1);
     check_model("mimo2mtp-f32", 3);
+    check_adapters();
     check_apart();
     check_refused();
     return tap_done();
