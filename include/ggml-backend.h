@@ -517,6 +517,48 @@ ggml_backend_sched_set_eval_callback(ggml_backend_sched_t sched,
                                      ggml_backend_sched_eval_callback callback,
                                      void *user_data);
 
+/* -- One device of several -- */
+
+#define GGML_BACKEND_META_MAX_DEVICES 16
+
+/* How a tensor is spread over devices: by a dimension, as a whole on each, or
+ * as sums that are to be added up. */
+enum ggml_backend_meta_split_axis {
+    GGML_BACKEND_SPLIT_AXIS_0 = 0,
+    GGML_BACKEND_SPLIT_AXIS_1 = 1,
+    GGML_BACKEND_SPLIT_AXIS_2 = 2,
+    GGML_BACKEND_SPLIT_AXIS_3 = 3,
+    GGML_BACKEND_SPLIT_AXIS_MIRRORED = 10,
+    GGML_BACKEND_SPLIT_AXIS_PARTIAL = 11,
+    GGML_BACKEND_SPLIT_AXIS_NONE = 98,
+    GGML_BACKEND_SPLIT_AXIS_UNKNOWN = 99,
+};
+
+/* "0" to "3", "MIRRORED" and so on; the string is static. */
+GGML_API const char *
+ggml_backend_meta_split_axis_name(enum ggml_backend_meta_split_axis split_axis);
+
+/* Segments of that dimension, each split by itself and repeated nr times: ne
+ * has the elements of a segment for each device. */
+struct ggml_backend_meta_split_state {
+    enum ggml_backend_meta_split_axis axis;
+    int64_t ne[16 * GGML_BACKEND_META_MAX_DEVICES];
+    uint32_t nr[16];
+    uint32_t n_segments;
+};
+typedef struct ggml_backend_meta_split_state (
+    *ggml_backend_meta_get_split_state_t)(const struct ggml_tensor *tensor,
+                                          void *userdata);
+
+/* A device that splits each tensor over others (tensor parallelism). There is
+ * none here: a scheduler spreads nodes over devices, each of them whole. Of one
+ * device it is that device, whatever get_split_state would say; of several, or
+ * none, it is NULL, and the log says why. */
+GGML_API ggml_backend_dev_t
+ggml_backend_meta_device(ggml_backend_dev_t *devs, size_t n_devs,
+                         ggml_backend_meta_get_split_state_t get_split_state,
+                         void *get_split_state_ud);
+
 /* -- Comparing back ends -- */
 
 /* The graph and all its data once more, in memory of `backend`; graph is

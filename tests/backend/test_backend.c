@@ -315,6 +315,25 @@ graph_copies(ggml_backend_t near, ggml_backend_t far)
     ggml_free(ctx);
 }
 
+static void
+meta_devices(void)
+{
+    ggml_backend_dev_t cpu =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    ggml_backend_dev_t both[] = { cpu, cpu };
+
+    ok(ggml_backend_meta_device(both, 1, NULL, NULL) == cpu &&
+           !ggml_backend_meta_device(both, 2, NULL, NULL) &&
+           !ggml_backend_meta_device(both, 0, NULL, NULL),
+       "a meta device is that of one");
+    ok(strcmp(ggml_backend_meta_split_axis_name(GGML_BACKEND_SPLIT_AXIS_3),
+              "3") == 0 &&
+           strcmp(ggml_backend_meta_split_axis_name(
+                      GGML_BACKEND_SPLIT_AXIS_PARTIAL),
+                  "PARTIAL") == 0,
+       "names of splits");
+}
+
 int
 main(void)
 {
@@ -325,6 +344,7 @@ main(void)
     between();
     buffers();
     registry();
+    meta_devices();
     cpu = ggml_backend_cpu_init();
     far = remote_init();
     computing(cpu);
