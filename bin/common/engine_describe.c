@@ -27,27 +27,37 @@ list_layers(const struct gg_model *m, size_t i, bool experts, char *buf,
     }
 }
 
-/* Of a model that lies on more than the CPU. */
+/* What a session of these sizes takes at home i, and its weights. */
 static void
-describe_homes(const struct gg_model *m)
+describe_home(const struct engine *e, size_t i)
 {
+    struct gg_session_params params = {
+        .n_ctx = gg_session_n_ctx(e->session),
+        .n_slots = e->n_slots,
+        .n_batch = e->n_batch,
+        .cache_type = e->cache_type,
+    };
+    const struct gg_model *m = e->model;
+    bool output = gg_model_home_of(m, gg_model_n_layers(m), false) == i;
+    char layers[128], experts[128];
+    struct gg_memory memory;
     struct gg_home home;
 
-    for (size_t i = 0; gg_model_n_homes(m) > 1 && gg_model_home(m, i, &home);
-         i++) {
-        bool output = gg_model_home_of(m, gg_model_n_layers(m), false) == i;
-        char layers[128], experts[128];
-
-        list_layers(m, i, false, layers, sizeof(layers));
-        list_layers(m, i, true, experts, sizeof(experts));
-        cli_warn("%s: layers%s%s%s%s, weights %.1f MiB", home.device,
-                 *layers ? layers : " none", output ? " and the output" : "",
-                 strcmp(layers, experts) ? ", experts of" : "",
-                 !strcmp(layers, experts) ? ""
-                 : *experts               ? experts
-                                          : " none",
-                 (double)home.weights / 0x1p20);
-    }
+    if (!gg_model_home(m, i, &home) ||
+        gg_model_home_memory(m, i, &params, &memory, NULL) != GG_OK)
+        return;
+    list_layers(m, i, false, layers, sizeof(layers));
+    list_layers(m, i, true, experts, sizeof(experts));
+    cli_warn("%s: layers%s%s%s%s; weights %.1f MiB, KV cache %.1f MiB, compute "
+             "buffers %.1f MiB",
+             home.device, *layers ? layers : " none",
+             output ? " and the output" : "",
+             strcmp(layers, experts) ? ", experts of" : "",
+             !strcmp(layers, experts) ? ""
+             : *experts               ? experts
+                                      : " none",
+             (double)memory.weights / 0x1p20, (double)memory.cache / 0x1p20,
+             (double)memory.compute / 0x1p20);
 }
 
 void
@@ -56,6 +66,7 @@ engine_describe(const struct engine *e)
     size_t cache, compute, snapshots, mtp, mtp_cache;
     int32_t n = gg_session_snapshots(e->session, &snapshots);
 
+    size_t n_homes = gg_model_n_homes(e->model);
     uint64_t adapters;
     size_t n_adapters = gg_model_n_adapters(e->model, &adapters);
 
@@ -65,7 +76,8 @@ engine_describe(const struct engine *e)
              (int)gg_session_n_ctx(e->session));
     cli_warn("computing on %s: %s", gg_model_device(e->model),
              gg_model_device_description(e->model));
-    describe_homes(e->model);
+    for (size_t i = 0; i < n_homes && n_homes > 1; i++)
+        describe_home(e, i);
     if (n_adapters)
         cli_warn("%zu adapter%s, %.1f MiB", n_adapters,
                  n_adapters == 1 ? "" : "s", (double)adapters / 0x1p20);

@@ -94,6 +94,21 @@ for model in llama-q4_0:6 gemma3-q4_0:6; do
     done
 done
 
+echo '-- one of them is lost'
+make_model qwen2moe-q4_0:8
+gg-eval -m model.gguf --device cpu --slots 2 --batch 3 numbered >want
+for what in cut=1 cut=9 lost=1 lost=70; do
+    GG_FAKE_CUDA="devices=3 gpu=1 $what" gg-eval -m model.gguf --device cuda \
+        --n-cpu-moe 2 --slots 2 --batch 3 numbered 2>said | cmp - want
+    test $(wc -l <said) = 1 || cat said
+    sed 's/CUDA1: [a-z ]*:/CUDA1: at work:/' said
+done
+GG_FAKE_CUDA='devices=3 lost=70' gg-eval -m model.gguf --device cuda numbered \
+    2>&1 >/dev/null | tail -n 1 # all of them at once
+GG_FAKE_CUDA='devices=3 lost=70' gg-eval -m model.gguf \
+    --gpu-layers 2,2,2 --slots 2 --batch 3 numbered 2>said | cmp - want
+grep -c ': the CPU computes' said
+
 echo '-- through the memory of the host'
 gg-eval -m model.gguf --device cpu chunks >want
 GG_CUDA_PEER=0 gg-eval -m model.gguf $four chunks | cmp - want
@@ -110,7 +125,7 @@ try --device cuda:1,cuda:1
 try --device cuda:0,cuda:4
 try --device cuda:0,cuda:1 --gpu-layers 1,2,3
 try --device cuda:0 --gpu-layers 1,2
-try --device cuda:0,cuda:1 --gpu-layers 4,3
+try --device cuda:0,cuda:1 --gpu-layers 6,3
 try --gpu-layers 4,
 try --gpu-layers 4,x
 try --gpu-layers -1

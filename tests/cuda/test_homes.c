@@ -3,6 +3,7 @@
  * What they compute is what the CPU computes. A device that was lost stays so:
  * each case takes the next ones. */
 #include "api/model.h"
+#include "core/mem.h"
 #include "cuda/fake.h"
 #include "model/move.h"
 #include "model/session.h"
@@ -217,23 +218,23 @@ fill_up(int i, size_t but)
 static void
 test_full(const struct gg_model *m)
 {
-    static const int32_t layers[] = { 0, 3, 3 };
+    static const int32_t layers[] = { 3, 3 };
     ggml_backend_buffer_t buffer;
     struct model *there;
     struct gg_session *s;
     float truth[4][V];
 
     find_truth(m, truth);
-    must(load_on(m, 3, layers, (struct gg_model_params){ 0 }, &there));
+    must(load_on(m, 2, layers, (struct gg_model_params){ 0 }, &there));
     s = session_on(there);
-    buffer = fill_up(2, 1 << 16);
-    ok(goes_on(s, (int[]){ -1, -1, 1, -1 }, truth),
+    buffer = fill_up(1, 1 << 16);
+    ok(goes_on(s, (int[]){ -1, -1, 0, -1 }, truth),
        "the next has no room: the same bytes");
     ok(has_said(1, ": its layers move to the CPU"), "to the CPU");
     gg_session_free(s);
     model_free(there);
     ggml_backend_buffer_free(buffer);
-    first += 3;
+    first += 2;
 }
 
 /* What is where it was is not copied again. */
@@ -281,6 +282,45 @@ test_load(const struct gg_model *m)
     first += 3;
 }
 
+/* Wherever memory is short while layers move, the session goes on, or says from
+ * then on why it does not. The device stays as one that has failed. */
+static void
+test_no_memory(const struct gg_model *m)
+{
+    static const int32_t layers[] = { LAYERS };
+    struct gg_chunk c = { .ids = ids, .n = 5 };
+    int n = 0, n_dead = 0;
+    bool right = true, moved = false;
+    struct model *there;
+    struct gg_session *s;
+
+    must(load_on(m, 1, layers, (struct gg_model_params){ 0 }, &there));
+    s = session_on(there);
+    fake_lose_one(first, true);
+    must(gg_session_eval(s, &c, 1, &err));
+    fake_lose(false);
+    gg_session_free(s);
+    for (; !moved; n++) {
+        s = session_on(there);
+        mem_fail_after(n);
+        moved = gg_session_eval(s, &c, 1, &err) == GG_OK;
+        mem_fail_after(-1);
+        if (gg_session_n_slots(s) == 0) {
+            n_dead++;
+            right = right && !moved && gg_session_truncate(s, 0, 1) == 0 &&
+                    gg_session_eval(s, &c, 1, &err) == GG_ERR_IO &&
+                    gg_session_used(s) == 0;
+        } else {
+            right = right && gg_session_eval(s, &c, 1, NULL) == GG_OK;
+        }
+        gg_session_free(s);
+    }
+    ok(right && n_dead > 10, "without memory to move, an error that stays");
+    printf("# %d allocations, %d times dead\n", n, n_dead);
+    model_free(there);
+    first++;
+}
+
 int
 main(void)
 {
@@ -297,6 +337,7 @@ main(void)
     test_experts(mixture);
     test_named(dense);
     test_full(dense);
+    test_no_memory(dense);
     gg_model_free(mixture);
     gg_model_free(dense);
     return tap_done();
