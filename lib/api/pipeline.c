@@ -36,9 +36,11 @@ gg_pipeline_size(const struct gg_pipeline *pipeline)
     return pipeline ? pipeline->n : 1;
 }
 
+/* Rank 0's sessions have ended before, if all is well. */
 static void
-close_too(struct gg_model **model)
+close_too(struct gg_pipeline *p, struct gg_model **model)
 {
+    model_pipeline_end_sessions(p);
     gg_model_free(*model);
     *model = NULL;
 }
@@ -53,7 +55,7 @@ open_too(struct gg_pipeline *p, const char *path,
     struct gg_error e;
     enum gg_status st;
 
-    close_too(model);
+    close_too(p, model);
     own.pipeline = p;
     p->opening = true;
     st = gg_model_open(path, &own, model, &e);
@@ -125,7 +127,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
         if (c.op == PIPELINE_OPEN)
             open_too(p, path, params, &model);
         else if (c.op == PIPELINE_CLOSE)
-            close_too(&model);
+            close_too(p, &model);
         else if (c.op == PIPELINE_ASK)
             st = answer(p, serve, err);
         else if (model)
@@ -133,8 +135,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
         else
             st = error_set(err, GG_ERR_IO, "there is no model");
     }
-    model_pipeline_end_sessions(p);
-    close_too(&model);
+    close_too(p, &model);
     return st;
 }
 

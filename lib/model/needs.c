@@ -54,7 +54,8 @@ add_tensor(struct model_needs *n, const struct model *m,
     } else if (is_sparse(t)) {
         return;
     } else if (is_front(t)) {
-        n->front += t->size;
+        n->front +=
+            model_has_layer(m, 0) || m->hp.n_embd_layer > 0 ? t->size : 0;
     } else if (model_has_layer(m, n->n)) {
         n->back[MODEL_REST] += t->size;
     }

@@ -223,6 +223,13 @@ divide_list(struct offload *o)
     o->parts.experts_from = model_divide_experts(&o->division, &o->parts);
 }
 
+/* Those of other processes, which take nothing here. */
+static int32_t
+layers_behind(const struct model *m)
+{
+    return m->hp.n_layer - m->end;
+}
+
 static void
 divide(struct offload *o)
 {
@@ -230,7 +237,9 @@ divide(struct offload *o)
 
     d->needs = &o->needs;
     d->experts_from = experts_from(o);
-    d->most = o->params->gpu_layers > 0 ? o->params->gpu_layers : MODEL_AS_FITS;
+    d->most = o->params->gpu_layers > 0
+                  ? o->params->gpu_layers + layers_behind(o->m)
+                  : MODEL_AS_FITS;
     if (are_listed(o)) {
         divide_list(o);
         return;
@@ -259,8 +268,9 @@ note_offload(struct offload *o)
 {
     struct model *m = o->m;
     char room[160], takes[24], *note = m->note;
-    int n = (int)o->parts.n, all = (int)m->hp.n_layer;
-    int without = (int)o->parts.experts_from;
+    int n = (int)(o->parts.n - layers_behind(m));
+    int all = (int)(m->end - m->first); /* of this process */
+    int without = (int)(o->parts.experts_from - m->first);
     bool layers = n < all && o->division.most == MODEL_AS_FITS;
     bool experts = o->division.experts_from == MODEL_AS_FITS && without > 0;
     const char *they = m->n_homes == 2 ? "it computes" : "they compute";
@@ -271,7 +281,7 @@ note_offload(struct offload *o)
         without = all;
     show_room(o, room, sizeof(room));
     show_size(takes, model_needs_all(&o->needs));
-    if (layers && n == 0)
+    if (layers && n <= 0)
         snprintf(note, sizeof(m->note),
                  "%s, too little for any layer of the model, which takes %s: "
                  "the CPU computes",

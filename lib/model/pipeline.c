@@ -6,7 +6,8 @@
 
 #include "core/mem.h"
 
-/* In front of what leaves a rank's layers. */
+/* What has become of something; of layers, whose bytes follow where all is
+ * well, the text comes with a failure alone. */
 struct verdict {
     int32_t status; /* enum gg_status */
     char text[400];
@@ -93,8 +94,8 @@ model_pipeline_answer(struct gg_pipeline *p, const void *bytes, size_t n,
 bool
 model_pipeline_room(struct gg_pipeline *p, uint64_t n)
 {
-    return n == 0 || (n <= MAX_COMMAND && mem_grow(&p->command, &p->cap_command,
-                                                   (size_t)n, 1));
+    return n == 0 || (n <= MAX_COMMAND &&
+                      mem_grow(&p->command, &p->cap_command, (size_t)n, 1));
 }
 
 enum gg_status
@@ -125,6 +126,19 @@ set_verdict(struct verdict *v, enum gg_status st, const struct gg_error *err)
         snprintf(v->text, sizeof(v->text), "%.399s", err->message);
 }
 
+/* What another rank says has gone wrong; GG_OK: nothing. */
+static enum gg_status
+take_verdict(struct verdict *v, struct gg_error *err)
+{
+    bool known = v->status >= 0 && v->status <= GG_ERR_ABORTED;
+
+    v->text[sizeof(v->text) - 1] = '\0';
+    return v->status == GG_OK
+               ? GG_OK
+               : error_set(err, known ? (enum gg_status)v->status : GG_ERR_IO,
+                           "%s", *v->text ? v->text : "another rank failed");
+}
+
 enum gg_status
 model_pipeline_pass(struct gg_pipeline *p, enum gg_status st, const void *bytes,
                     size_t n, struct gg_error *err)
@@ -134,9 +148,11 @@ model_pipeline_pass(struct gg_pipeline *p, enum gg_status st, const void *bytes,
     enum gg_status sent;
 
     set_verdict(&v, st, err);
-    sent = send_bytes(p, to, TRANSPORT_LAYER, &v, sizeof(v), err);
+    sent = send_bytes(p, to, TRANSPORT_LAYER, &v.status, sizeof(v.status), err);
     if (sent == GG_OK && st == GG_OK)
         sent = send_bytes(p, to, TRANSPORT_LAYER, bytes, n, err);
+    else if (sent == GG_OK)
+        sent = send_bytes(p, to, TRANSPORT_LAYER, v.text, sizeof(v.text), err);
     return st == GG_OK ? sent : st;
 }
 
@@ -154,15 +170,15 @@ model_pipeline_take(struct gg_pipeline *p, void *bytes, size_t n,
 {
     int32_t from = (p->transport->rank + p->n - 1) % p->n;
     struct verdict v;
-    enum gg_status st =
-        receive_bytes(p, from, TRANSPORT_LAYER, &v, sizeof(v), err);
+    enum gg_status st = receive_bytes(p, from, TRANSPORT_LAYER, &v.status,
+                                      sizeof(v.status), err);
 
-    if (st != GG_OK)
-        return st;
-    v.text[sizeof(v.text) - 1] = '\0';
-    if (v.status != GG_OK)
-        return error_set(err, (enum gg_status)v.status, "%s", v.text);
-    return receive_bytes(p, from, TRANSPORT_LAYER, bytes, n, err);
+    if (st == GG_OK && v.status == GG_OK)
+        return receive_bytes(p, from, TRANSPORT_LAYER, bytes, n, err);
+    if (st == GG_OK)
+        st = receive_bytes(p, from, TRANSPORT_LAYER, v.text, sizeof(v.text),
+                           err);
+    return st == GG_OK ? take_verdict(&v, err) : st;
 }
 
 /* ---- all of one mind ----------------------------------------------------- */
@@ -203,10 +219,7 @@ model_pipeline_agree(struct gg_pipeline *p, enum gg_status st,
         if (heard == GG_OK)
             heard = receive_bytes(p, 0, TRANSPORT_COMMAND, &v, sizeof(v), err);
     }
-    if (heard != GG_OK || v.status == GG_OK)
-        return heard;
-    v.text[sizeof(v.text) - 1] = '\0';
-    return error_set(err, (enum gg_status)v.status, "%s", v.text);
+    return heard == GG_OK ? take_verdict(&v, err) : heard;
 }
 
 /* ---- birth and death ----------------------------------------------------- */

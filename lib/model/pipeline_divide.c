@@ -237,9 +237,19 @@ choose(struct gg_pipeline *p, struct model *m, struct gg_error *err)
     return st;
 }
 
+/* Whether each rank has some of n_layer. */
+static bool
+is_division(const struct division *d, int32_t n, int32_t n_layer)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (d->end[i] <= (i ? d->end[i - 1] : 0))
+            return false;
+    return d->end[n - 1] == n_layer;
+}
+
 /* Rank 0's choice becomes that of all. */
 static enum gg_status
-spread(struct gg_pipeline *p, struct gg_error *err)
+spread(struct gg_pipeline *p, int32_t n_layer, struct gg_error *err)
 {
     struct division d = { { 0 } };
     struct pipeline_command c = { .op = PIPELINE_DIVIDE, .size = sizeof(d) };
@@ -251,11 +261,15 @@ spread(struct gg_pipeline *p, struct gg_error *err)
         return model_pipeline_tell_all(p, &c, &d, err);
     }
     st = model_pipeline_next(p, &c, &bytes, err);
-    if (st == GG_OK && (c.op != PIPELINE_DIVIDE || c.size != sizeof(d)))
-        st = error_set(err, GG_ERR_FORMAT, "rank 0 has not divided the model");
-    if (st == GG_OK)
-        memcpy(p->end, bytes, (size_t)p->n * sizeof(*p->end));
-    return st;
+    if (st != GG_OK)
+        return st;
+    if (c.op == PIPELINE_DIVIDE && c.size == sizeof(d))
+        memcpy(&d, bytes, sizeof(d));
+    if (!is_division(&d, p->n, n_layer))
+        return error_set(err, GG_ERR_FORMAT,
+                         "rank 0 has not divided the model");
+    memcpy(p->end, d.end, (size_t)p->n * sizeof(*p->end));
+    return GG_OK;
 }
 
 enum gg_status
@@ -280,7 +294,7 @@ model_pipeline_divide(struct gg_pipeline *p, struct model *m,
         st = model_pipeline_answer(p, &own, sizeof(own), err);
     st = model_pipeline_agree(p, st, err);
     if (st == GG_OK)
-        st = spread(p, err);
+        st = spread(p, m->hp.n_layer, err);
     if (st != GG_OK)
         return st;
     m->pipeline = p;

@@ -486,6 +486,11 @@ model_session_follow(struct gg_session *s, const struct gg_chunk *chunks,
 {
     enum gg_status st = GG_OK;
 
+    s->call++;
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        st = check_chunk(s, &chunks[i], err);
+    if (st != GG_OK)
+        return st;
     keep_snapshots(s, chunks, n_chunks);
     if (!start_pools(s, chunks, n_chunks))
         st = error_nomem(err);

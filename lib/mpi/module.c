@@ -29,6 +29,7 @@ enum {
     SPINS = 200,          /* before it sleeps */
     LEAST_SLEEP = 20000,  /* ns */
     MOST_SLEEP = 1000000, /* ns */
+    LATE = 64,            /* a part of the time that was waited */
 };
 
 /* What was sent and has not arrived. */
@@ -54,22 +55,24 @@ static struct {
 
 struct patience {
     int spins;
-    long ns;
+    int64_t waited; /* ns of sleep */
 };
 
+/* Longer each time, so that what comes is found late by a small part of the
+ * time that it took. */
 static void
 wait_longer(struct patience *p)
 {
-    struct timespec t = { 0, p->ns };
+    struct timespec t = { 0, p->waited / LATE };
 
     if (p->spins++ < SPINS) {
         sched_yield();
         return;
     }
-    t.tv_nsec = p->ns < LEAST_SLEEP ? LEAST_SLEEP : p->ns;
+    t.tv_nsec = t.tv_nsec > LEAST_SLEEP ? t.tv_nsec : LEAST_SLEEP;
+    t.tv_nsec = t.tv_nsec < MOST_SLEEP ? t.tv_nsec : MOST_SLEEP;
     nanosleep(&t, NULL);
-    p->ns = t.tv_nsec + t.tv_nsec / 8;
-    p->ns = p->ns < MOST_SLEEP ? p->ns : MOST_SLEEP;
+    p->waited += t.tv_nsec;
 }
 
 /* ---- errors ----------------------------------------------------------------

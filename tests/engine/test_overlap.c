@@ -21,6 +21,7 @@ enum {
     LAYERS = 8,
     ID_MS = 5, /* of a layer */
     MAX_LOG = 4096,
+    ENOUGH = 1 << 30, /* bytes */
 };
 
 static int32_t ids[N_TEXTS * PROMPT];
@@ -252,6 +253,44 @@ run_ranks(int n_sets, int32_t made[N_TEXTS][N_MADE])
     return ms;
 }
 
+/* ---- a device for the layers of a rank ----------------------------------- */
+
+/* Has memory for most of the model, and so for all of a rank's part. */
+static void
+test_fit(void)
+{
+    struct gg_model *m;
+    uint64_t size = 0;
+    FILE *f = fopen(scratch_path(), "rb");
+
+    if (f && fseek(f, 0, SEEK_END) == 0)
+        size = (uint64_t)ftell(f);
+    if (f)
+        fclose(f);
+    ref_device.memory = size * 6 / 7; /* of which an eighth stays free */
+    must(gg_model_open(scratch_path(), NULL, &m, &err));
+    ok(gg_model_note(m) && strstr(gg_model_note(m), " of 8 layers"),
+       "one process has no room for all layers");
+    gg_model_free(m);
+    ranks_begin(2, "4,4", scratch_path());
+    ranks.params = (struct gg_model_params){ 0 };
+    ranks_start();
+    must(ranks_open(&m, &err));
+    is(gg_model_note(m), (const char *)NULL, "a rank has room for its own");
+    gg_model_free(m);
+    is(ranks_end(), 1, "and so has the other");
+    ref_device.memory = size / 3;
+    ranks_begin(2, "4,4", scratch_path());
+    ranks.params = (struct gg_model_params){ 0 };
+    ranks_start();
+    must(ranks_open(&m, &err));
+    ok(gg_model_note(m) && strstr(gg_model_note(m), " of 4 layers"),
+       "of which some may be the CPU's");
+    gg_model_free(m);
+    ranks_end();
+    ref_device.memory = ENOUGH;
+}
+
 int
 main(void)
 {
@@ -262,6 +301,7 @@ main(void)
 
     fill_ids(ids, N_TEXTS * PROMPT);
     ref_device.type = GGML_BACKEND_DEVICE_TYPE_GPU;
+    ref_device.memory = ENOUGH;
     ggml_backend_register(ref_device_reg());
     if (!models_write(&spec, scratch_path()))
         return 99;
@@ -273,6 +313,7 @@ main(void)
     make_texts(4, many);
     ok(!memcmp(one, many, sizeof(one)), "in sets, the same is drawn");
     gg_model_free(job.model);
+    test_fit();
     ref_device.watch = watch_layers;
     alone = run_ranks(1, many);
     ok(!memcmp(one, many, sizeof(one)), "ranks draw the same");
