@@ -13,6 +13,10 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A target may have a mutator that knows its format; as libFuzzer's. */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+
 /* The corpus is made by code: input number i, until NULL is returned. The
  * caller frees it. */
 uint8_t *

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "fixtures/logit_stream.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "stream";
@@ -129,24 +130,6 @@ read_logits(int fd, int copy)
     return sum;
 }
 
-/* Mutations would hardly find a CRC that fits. */
-static void
-sign(uint8_t *data, size_t size)
-{
-    for (size_t at = 16; at < size && size - at >= 16;) {
-        uint64_t length;
-        uint32_t crc;
-
-        memcpy(&length, data + at + 8, 8);
-        if (length > size - at - 16)
-            break;
-        crc = (uint32_t)crc32(crc32(0, data + at, 4), data + at + 8,
-                              8 + (uInt)length);
-        memcpy(data + at + 4, &crc, 4);
-        at += 16 + (size_t)length;
-    }
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -158,7 +141,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0) {
         memcpy(input, data + 1, size - 1);
         if (data[0] == SIGNED)
-            sign(input, size - 1);
+            logit_stream_sign(input, size - 1);
         fd = file_of(input, size - 1);
         copy = file_of("", 0);
         sum = (data[0] == LINES ? read_lines : read_logits)(fd, copy);

@@ -12,7 +12,12 @@
 enum {
     MUTATIONS = 20, /* of each input of the corpus in turn, and again */
     SECONDS = 1,
+    MORE = 4096, /* bytes that a mutator of the target's own may add */
 };
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+    __attribute__((weak));
 
 /* xorshift64* */
 static uint64_t
@@ -91,7 +96,7 @@ mutate(uint8_t *data, size_t *size)
 static void
 try_mutations(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = malloc(size + MORE);
 
     if (!copy)
         abort();
@@ -100,7 +105,11 @@ try_mutations(const uint8_t *data, size_t size)
 
         if (size)
             memcpy(copy, data, size);
-        mutate(copy, &left);
+        if (LLVMFuzzerCustomMutator && i % 2)
+            left = LLVMFuzzerCustomMutator(copy, size, size + MORE,
+                                           (unsigned)draw());
+        else
+            mutate(copy, &left);
         try(copy, left);
     }
     free(copy);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # 25-faults.sh BUILD: every write, fsync, rename, close, open, read, mmap and
 # thread of the tools that write fails, one after the other, and each of them is
-# killed $GG_FAULT_KILLS times, 40 unless it is set: tests/cli/faults.sh with all
+# killed $GG_FAULT_KILLS times, 50 unless it is set: tests/cli/faults.sh with all
 # points
 set -eu
 top_srcdir=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,7 +9,7 @@ top_builddir=$(cd "$1" && pwd)
 GG_CUDA_MODULE=none
 GG_FAULT_POINTS=0
 GG_FAULT_KINDS='write short sync rename close cut read open map thread'
-GG_FAULT_KILLS=${GG_FAULT_KILLS-40}
+GG_FAULT_KILLS=${GG_FAULT_KILLS-50}
 GG_VERBOSE=1
 export top_srcdir top_builddir GG_CUDA_MODULE GG_FAULT_POINTS \
     GG_FAULT_KINDS GG_FAULT_KILLS GG_VERBOSE

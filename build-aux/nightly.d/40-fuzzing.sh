@@ -1,7 +1,8 @@
 #!/bin/sh
 # 40-fuzzing.sh SOURCE: every fuzz target by libFuzzer, with sanitizers, for
 # $GG_FUZZ_SECONDS each, 600 unless it is set; what crashes stays in the folder
-# $GG_FUZZ_CRASHES, if it is set
+# $GG_FUZZ_CRASHES, if it is set, and what was found to be new in $GG_FUZZ_CORPUS,
+# where the next night begins. At the end a table: executions, edges, features.
 set -eu
 source=$(cd "$1" && pwd)
 seconds=${GG_FUZZ_SECONDS-600}
@@ -13,23 +14,29 @@ test -f "$source/configure" || "$source/autogen.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# Kernels of instruction sets parse nothing.
 "$source/configure" -q CC=clang CXX=clang++ --without-cuda --enable-sanitize \
-    --enable-fuzzer CFLAGS='-O1 -g'
+    --enable-fuzzer CFLAGS='-O1 -g' gg_cv_isa_AVX2=no gg_cv_isa_AVXVNNI=no \
+    gg_cv_isa_AVX512=no gg_cv_isa_AVX512VBMI=no gg_cv_isa_AVX512BF16=no \
+    gg_cv_isa_AMX=no
 make -s -j"$(nproc)" -C lib libggcore.la
+make -s -j"$(nproc)" -C bin libggcli.la
 make -s -j"$(nproc)" -C fuzz check TESTS=
+corpora=${GG_FUZZ_CORPUS-$work/corpora}
 cd fuzz
 failed=0
-for target in fuzz_*; do
-    test -x "$target" && test ! -d "$target" || continue
-    mkdir "corpus-$target"
-    "./$target" -w "corpus-$target"
-    echo "-- $target"
+for target in $(make -s targets); do
+    mkdir -p "$corpora/$target"
+    "./$target" -w "$corpora/$target"
     "./$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=3000 \
-        -print_final_stats=1 "corpus-$target" >"$target.out" 2>&1 || {
+        -print_final_stats=1 "$corpora/$target" >"$target.out" 2>&1 || {
         failed=$((failed + 1))
         tail -n 40 "$target.out"
     }
-    grep -E 'number_of_executed_units' "$target.out" || :
+    # "#N DONE cov: EDGES ft: FEATURES ..."
+    awk -v name="$target" '$3 == "cov:" { n = $1; edges = $4; features = $6 }
+        END { sub(/#/, "", n); print name, n, "executions", edges, "edges",
+            features, "features" }' "$target.out"
 done
 if test -n "${GG_FUZZ_CRASHES-}"; then
     mkdir -p "$GG_FUZZ_CRASHES"

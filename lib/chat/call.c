@@ -20,7 +20,7 @@ add_list(struct chat_run *r, struct collected *c, struct chat_value v)
 {
     v = chat_iterate(r, v);
     for (size_t i = 0; !chat_failed(r) && i < v.list->n; i++)
-        chat_add(r, c->plain, v.list->items[i]);
+        chat_run_add(r, c->plain, v.list->items[i]);
 }
 
 static void
@@ -46,7 +46,7 @@ add_argument(struct chat_run *r, struct collected *c, const struct chat_node *n)
     else if (n->name)
         chat_set(r, c->named, chat_words(r, n->name), v);
     else
-        chat_add(r, c->plain, v);
+        chat_run_add(r, c->plain, v);
 }
 
 static struct chat_value
@@ -195,7 +195,7 @@ bind_plain_rest(struct chat_run *r, const struct chat_node *macro,
     if (i < a->n && !(macro->op & CHAT_VARARGS))
         chat_fail(r, "macro %s has too many arguments", macro->name);
     for (; i < a->n && !chat_failed(r); i++)
-        chat_add(r, rest, a->v[i]);
+        chat_run_add(r, rest, a->v[i]);
     if (macro->op & CHAT_VARARGS && !chat_failed(r))
         chat_assign(r, macro->b->name, rest);
 }

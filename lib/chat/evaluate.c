@@ -288,7 +288,7 @@ slice_list(struct chat_run *r, const struct chat_node *n, struct chat_value v)
 
     for (int64_t i = s.from; !chat_failed(r) && within(&s, i); i += s.step) {
         chat_take_steps(r, 1);
-        chat_add(r, out, v.list->items[i]);
+        chat_run_add(r, out, v.list->items[i]);
         if (s.step > INT32_MAX || s.step < INT32_MIN)
             break;
     }
@@ -320,7 +320,7 @@ list(struct chat_run *r, const struct chat_node *n)
         chat_new_list(r, n->type == CHAT_NODE_LIST ? CHAT_LIST : CHAT_TUPLE);
 
     for (const struct chat_node *i = n->a; i && !chat_failed(r); i = i->next)
-        chat_add(r, v, chat_evaluate(r, i));
+        chat_run_add(r, v, chat_evaluate(r, i));
     return v;
 }
 
@@ -349,12 +349,12 @@ chat_iterate(struct chat_run *r, struct chat_value v)
         for (size_t at = 0, n; at < v.string->n && !chat_failed(r); at += n) {
             n = chat_character(v.string, at, NULL);
             chat_take_steps(r, 1);
-            chat_add(r, out, chat_part(r, v.string, at, n));
+            chat_run_add(r, out, chat_part(r, v.string, at, n));
         }
     } else if (v.type == CHAT_DICT) {
         chat_take_steps(r, v.dict->n);
         for (size_t i = 0; i < v.dict->n && !chat_failed(r); i++)
-            chat_add(r, out, v.dict->pairs[i].key);
+            chat_run_add(r, out, v.dict->pairs[i].key);
     } else if (v.type != CHAT_UNDEFINED) {
         return chat_fail(r, "a %s is no list", chat_type_name(v));
     }

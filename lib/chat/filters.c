@@ -451,7 +451,7 @@ filter_format(struct chat_run *r, struct chat_value v,
     struct chat_value values = chat_new_list(r, CHAT_TUPLE);
 
     for (size_t i = 0; i < a->n && !chat_failed(r); i++)
-        chat_add(r, values, a->v[i]);
+        chat_run_add(r, values, a->v[i]);
     if (chat_failed(r))
         return s;
     if (a->named && a->named->n) {

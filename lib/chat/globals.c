@@ -45,7 +45,7 @@ range(struct chat_run *r, struct chat_value self,
         if (out.list->n == MAX_RANGE)
             return chat_fail(r, "range has more than %d items", MAX_RANGE);
         chat_take_steps(r, 1);
-        chat_add(r, out, chat_int(i));
+        chat_run_add(r, out, chat_int(i));
         if (__builtin_add_overflow(i, step, &i))
             break;
     }
@@ -142,7 +142,7 @@ loop_changed(struct chat_run *r, struct chat_value self,
     bool changed;
 
     for (size_t i = 0; i < a->n; i++)
-        chat_add(r, now, a->v[i]);
+        chat_run_add(r, now, a->v[i]);
     if (chat_failed(r))
         return now;
     changed = !chat_same(r, self.loop->changed, now);

@@ -150,7 +150,7 @@ filter_list(struct chat_run *r, struct chat_value v,
 
     (void)a;
     for (size_t i = 0; i < n && !chat_failed(r); i++)
-        chat_add(r, out, items[i]);
+        chat_run_add(r, out, items[i]);
     return out;
 }
 
@@ -168,7 +168,7 @@ filter_reverse(struct chat_run *r, struct chat_value v,
         if (v.type == CHAT_STRING)
             chat_put_string(&b, items[i].string);
         else
-            chat_add(r, out, items[i]);
+            chat_run_add(r, out, items[i]);
     return v.type == CHAT_STRING ? chat_built(&b) : out;
 }
 
@@ -199,13 +199,13 @@ filter_batch(struct chat_run *r, struct chat_value v,
     for (size_t i = 0; i < n && !chat_failed(r); i++) {
         if (i % (size_t)size == 0) {
             part = chat_new_list(r, CHAT_LIST);
-            chat_add(r, out, part);
+            chat_run_add(r, out, part);
         }
-        chat_add(r, part, items[i]);
+        chat_run_add(r, part, items[i]);
     }
     for (; n && a->v[1].type != CHAT_ABSENT && !chat_failed(r) &&
            part.list->n < (size_t)size;)
-        chat_add(r, part, a->v[1]);
+        chat_run_add(r, part, a->v[1]);
     return out;
 }
 
@@ -228,10 +228,10 @@ filter_slice(struct chat_run *r, struct chat_value v,
 
         chat_take_steps(r, 1);
         for (; at < end; at++)
-            chat_add(r, part, items[at]);
+            chat_run_add(r, part, items[at]);
         if (a->v[1].type != CHAT_ABSENT && s >= more)
-            chat_add(r, part, a->v[1]);
-        chat_add(r, out, part);
+            chat_run_add(r, part, a->v[1]);
+        chat_run_add(r, out, part);
     }
     return out;
 }
@@ -253,8 +253,8 @@ filter_unique(struct chat_run *r, struct chat_value v,
         chat_take_steps(r, 1 + seen.list->n / 16);
         if (chat_compare(r, CHAT_OP_IN, key, seen) || chat_failed(r))
             continue;
-        chat_add(r, seen, key);
-        chat_add(r, out, items[i]);
+        chat_run_add(r, seen, key);
+        chat_run_add(r, out, items[i]);
     }
     return out;
 }
@@ -301,14 +301,15 @@ keys_of(struct chat_run *r, struct chat_value item, struct chat_value paths,
     struct chat_value keys = chat_new_list(r, CHAT_LIST), parts;
 
     if (paths.type != CHAT_STRING) {
-        chat_add(r, keys, key_of(r, attribute(r, item, paths), cased));
+        chat_run_add(r, keys, key_of(r, attribute(r, item, paths), cased));
         return keys;
     }
     parts = chat_call_simply(r, chat_method(paths, "split"), paths,
                              chat_words(r, ","), absent);
     for (size_t i = 0; !chat_failed(r) && i < parts.list->n; i++)
-        chat_add(r, keys,
-                 key_of(r, attribute(r, item, parts.list->items[i]), cased));
+        chat_run_add(
+            r, keys,
+            key_of(r, attribute(r, item, parts.list->items[i]), cased));
     return keys;
 }
 
@@ -340,7 +341,7 @@ sorted(struct chat_run *r, struct chat_value v, struct chat_value path,
     if (s)
         sort(r, s, s + n, n, reverse ? '>' : '<');
     for (size_t i = 0; i < n && !chat_failed(r); i++)
-        chat_add(r, out, s[i].item);
+        chat_run_add(r, out, s[i].item);
     return out;
 }
 
@@ -383,11 +384,11 @@ filter_groupby(struct chat_run *r, struct chat_value v,
             struct chat_value pair = chat_new_list(r, CHAT_TUPLE);
 
             group = chat_new_list(r, CHAT_LIST);
-            chat_add(r, pair, attribute(r, s[i].item, a->v[0]));
-            chat_add(r, pair, group);
-            chat_add(r, out, pair);
+            chat_run_add(r, pair, attribute(r, s[i].item, a->v[0]));
+            chat_run_add(r, pair, group);
+            chat_run_add(r, out, pair);
         }
-        chat_add(r, group, s[i].item);
+        chat_run_add(r, group, s[i].item);
     }
     return out;
 }
@@ -463,7 +464,7 @@ filter_map(struct chat_run *r, struct chat_value v,
 
         if (path && other && item.type == CHAT_UNDEFINED)
             item = *other;
-        chat_add(r, out, item);
+        chat_run_add(r, out, item);
     }
     return out;
 }
@@ -482,7 +483,7 @@ selected(struct chat_run *r, struct chat_value v, const struct applied *t,
     items = items_of(r, v, &n);
     for (size_t i = 0; i < n && !chat_failed(r); i++)
         if (chat_truth(apply(r, t, items[i])) == wanted)
-            chat_add(r, out, items[i]);
+            chat_run_add(r, out, items[i]);
     return out;
 }
 

@@ -37,7 +37,7 @@ method_values(struct chat_run *r, struct chat_value self,
 
     (void)a;
     for (size_t i = 0; i < self.dict->n && !chat_failed(r); i++)
-        chat_add(r, out, self.dict->pairs[i].value);
+        chat_run_add(r, out, self.dict->pairs[i].value);
     return out;
 }
 
@@ -52,9 +52,9 @@ method_items(struct chat_run *r, struct chat_value self,
         struct chat_value pair = chat_new_list(r, CHAT_TUPLE);
 
         chat_take_steps(r, 1);
-        chat_add(r, pair, self.dict->pairs[i].key);
-        chat_add(r, pair, self.dict->pairs[i].value);
-        chat_add(r, out, pair);
+        chat_run_add(r, pair, self.dict->pairs[i].key);
+        chat_run_add(r, pair, self.dict->pairs[i].value);
+        chat_run_add(r, out, pair);
     }
     return out;
 }

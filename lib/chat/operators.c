@@ -227,7 +227,7 @@ add_all(struct chat_run *r, struct chat_value out, const struct chat_list *list)
 {
     for (size_t i = 0; i < list->n && !chat_failed(r); i++) {
         chat_take_steps(r, 1);
-        chat_add(r, out, list->items[i]);
+        chat_run_add(r, out, list->items[i]);
     }
 }
 

@@ -91,7 +91,7 @@ not_added(struct chat_run *r, struct chat_value item)
 }
 
 void
-chat_add(struct chat_run *r, struct chat_value list, struct chat_value item)
+chat_run_add(struct chat_run *r, struct chat_value list, struct chat_value item)
 {
     if (!chat_failed(r) && !chat_list_add(&r->arena, list.list, item))
         not_added(r, item);

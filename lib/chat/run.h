@@ -75,7 +75,8 @@ chat_new_list(struct chat_run *r, enum chat_type type);
 struct chat_value
 chat_new_dict(struct chat_run *r, enum chat_type type);
 void
-chat_add(struct chat_run *r, struct chat_value list, struct chat_value item);
+chat_run_add(struct chat_run *r, struct chat_value list,
+             struct chat_value item);
 void
 chat_set(struct chat_run *r, struct chat_value dict, struct chat_value key,
          struct chat_value value);

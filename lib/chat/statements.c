@@ -100,7 +100,7 @@ chosen(struct chat_run *r, const struct chat_node *n, struct chat_value items)
         chat_enter(r);
         chat_assign_to(r, n->a, items.list->items[i]);
         if (chat_truth(chat_evaluate(r, n->e)))
-            chat_add(r, out, items.list->items[i]);
+            chat_run_add(r, out, items.list->items[i]);
         chat_leave(r);
     }
     return out;
@@ -197,7 +197,7 @@ run_with(struct chat_run *r, const struct chat_node *n)
     size_t i = 0;
 
     for (const struct chat_node *s = n->a; s && !chat_failed(r); s = s->next)
-        chat_add(r, values, chat_evaluate(r, s->b));
+        chat_run_add(r, values, chat_evaluate(r, s->b));
     chat_enter(r);
     for (const struct chat_node *s = n->a; s && !chat_failed(r); s = s->next)
         chat_assign_to(r, s->a, values.list->items[i++]);

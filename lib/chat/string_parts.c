@@ -16,7 +16,7 @@ add_part(struct chat_run *r, struct chat_value out, const struct chat_string *s,
     struct chat_value part = chat_part(r, s, from, to - from);
 
     chat_take_steps(r, 1);
-    chat_add(r, out, part);
+    chat_run_add(r, out, part);
 }
 
 static size_t

@@ -75,7 +75,8 @@ try gg-eval -q --device cpu -t 2 -o out ../given/ids
 try gg-eval -q --device cpu -t 1 --save state -o out ../given/ids
 echo 7 8 9 >../given/more
 gg-eval -q --device cpu -t 1 --save state -o ../given/logits ../given/ids
-all && try gg-eval -q --device cpu -t 1 --state state -o out ../given/more
+all && (export GG_GOES_ON=1 &&
+    try gg-eval -q --device cpu -t 1 --state state -o out ../given/more)
 all && try gg-eval -q --device cpu -t 1 --score -o out ../given/ids
 all && try gg-eval -q --device cpu -t 1 --imatrix out -c 16 ../given/ids
 rm state
@@ -93,7 +94,8 @@ try gg-generate -q --device cpu -t 2 -s 1 -n 4 -f ../given/ids -o out
 try gg-generate -q --device cpu -t 1 -s 1 -n 4 -p a --save state -o out
 if all; then
     gg-generate -q --device cpu -t 1 -n 4 -s 1 -p a --save state >/dev/null
-    try gg-generate -q --device cpu -t 1 -s 1 -n 4 -p b --state state -o new
+    (export GG_GOES_ON=1 &&
+        try gg-generate -q --device cpu -t 1 -s 1 -n 4 -p b --state state -o new)
     rm state
     head -n 3 ../given/text >../given/lines
     try gg-generate -q --device cpu -t 1 -s 1 -n 4 --lines -o out ../given/lines

@@ -119,14 +119,16 @@ file_of(const struct folder *f, const char *name)
     return NULL;
 }
 
-/* "out.XXXXXX", or what gg-fetch goes on with. */
+/* "out.XXXXXX", "gg-XXXXXX", or what gg-fetch goes on with. */
 static bool
 is_temporary(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
-    return dot && (strlen(dot) == 7 || strcmp(dot, ".part") == 0 ||
-                   strcmp(dot, ".lock") == 0);
+    if (strncmp(name, "gg-", 3) == 0 && strlen(name) == 9)
+        return true;
+    return dot && (strlen(dot) == 7 || (strlen(dot) == 8 && dot[7] == '~') ||
+                   strcmp(dot, ".part") == 0 || strcmp(dot, ".lock") == 0);
 }
 
 /* A file that grows, of gg-generate --resume, may have a part of what is to
@@ -146,15 +148,19 @@ judge_killed(const struct faults *f, const struct folder *now)
 {
     for (int i = 0; i < now->n; i++) {
         const char *name = now->names[i];
-        const struct contents *old = file_of(&f->before, name),
-                              *new = file_of(&f->good.folder, name);
+        const struct contents *old = file_of(&f->before, name);
+        const struct contents *made = file_of(&f->good.folder, name);
 
-        if (!old && !new &&is_temporary(name))
+        if (!old && !made && is_temporary(name))
             unlink(name);
+        else if (!old && now->files[i].size == 0) /* a lock, of --save */
+            continue;
         else if (!(old && outcome_same(&now->files[i], old)) &&
-                 !(new &&outcome_same(&now->files[i], new)) &&
-                 !(new &&is_begun(&now->files[i], new, name)))
+                 !(made && outcome_same(&now->files[i], made)) &&
+                 !(made && is_begun(&now->files[i], made, name))) {
+            printf("%s: ", name);
             return "a half file";
+        }
     }
     for (int i = 0; i < f->before.n; i++)
         if (!file_of(now, f->before.names[i]))
@@ -167,9 +173,10 @@ static const char *
 judge_again(const struct faults *f)
 {
     struct outcome o = outcome_of(run_until(f->argv, -1));
+    bool goes_on = getenv("GG_GOES_ON");
     const char *what =
         o.status ? "killed, and fails when it is run again"
-        : !outcome_same_folder(&o.folder, &f->good.folder)
+        : !goes_on && !outcome_same_folder(&o.folder, &f->good.folder)
             ? "killed, and makes other files when it is run again"
             : NULL;
 
