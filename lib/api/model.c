@@ -86,6 +86,12 @@ check_numbers(const struct gg_model_params *p, struct gg_error *err)
     if (p->gpu_layers < 0)
         return error_set(err, GG_ERR_ARG, "%d layers on a GPU",
                          (int)p->gpu_layers);
+    if (p->n_device_layers && !p->device_layers)
+        return error_null(err);
+    for (size_t i = 0; i < p->n_device_layers; i++)
+        if (p->device_layers[i] < 0)
+            return error_set(err, GG_ERR_ARG, "%d layers on a device",
+                             (int)p->device_layers[i]);
     if (p->cpu_experts < GG_EXPERTS_NO_LAYERS)
         return error_set(err, GG_ERR_ARG, "experts of %d layers on the CPU",
                          (int)p->cpu_experts);

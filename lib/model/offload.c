@@ -92,8 +92,6 @@ take_list(struct offload *o, struct gg_error *err)
 
     if (!are_listed(o))
         return GG_OK;
-    if (!p->device_layers)
-        return error_null(err);
     if (p->n_device_layers != (size_t)n)
         return error_set(err, GG_ERR_ARG,
                          "layers of %zu devices are given (--gpu-layers), and "
@@ -101,9 +99,6 @@ take_list(struct offload *o, struct gg_error *err)
                          p->n_device_layers, n, n == 1 ? " is" : "s are");
     for (int i = 0; i < n; i++) {
         o->given[i] = p->device_layers[i];
-        if (o->given[i] < 0)
-            return error_set(err, GG_ERR_ARG, "%d layers on a device",
-                             (int)o->given[i]);
         sum += o->given[i];
     }
     if (sum <= o->m->hp.n_layer)

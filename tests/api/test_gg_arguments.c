@@ -604,13 +604,23 @@ session_snapshots(void)
 static bool
 model_open(void)
 {
+    static const int32_t none_of_one[] = { 1, -1 };
     static const struct gg_model_params wrong[] = {
-        { .device = "nonesuch" }, { .device = "cuda:-1" },
-        { .device = "" },         { .rope_scaling = "nonesuch" },
-        { .rope_factor = -1 },    { .rope_factor = NAN },
-        { .rope_base = -1 },      { .rope_base = INFINITY },
-        { .rope_n_ctx = -1 },     { .gpu_layers = -1 },
-        { .n_ctx = -1 },          { .reserved = { 1 } },
+        { .device = "nonesuch" },
+        { .device = "cuda:-1" },
+        { .device = "" },
+        { .rope_scaling = "nonesuch" },
+        { .rope_factor = -1 },
+        { .rope_factor = NAN },
+        { .rope_base = -1 },
+        { .rope_base = INFINITY },
+        { .rope_n_ctx = -1 },
+        { .gpu_layers = -1 },
+        { .n_ctx = -1 },
+        { .reserved = { 1 } },
+        { .cpu_experts = -3 },
+        { .n_device_layers = 1 },
+        { .device_layers = none_of_one, .n_device_layers = 2 },
     };
     struct gg_model *m = NULL;
     bool right = refused(gg_model_open(NULL, NULL, &m, &err)) &&
@@ -662,6 +672,35 @@ static bool
 model_gpu_layers(void)
 {
     return gg_model_gpu_layers(NULL) == 0;
+}
+
+static bool
+model_n_homes(void)
+{
+    return gg_model_n_homes(NULL) == 0 && gg_model_n_homes(model) == 1;
+}
+
+static bool
+model_home(void)
+{
+    struct gg_home home = { .weights = 7 };
+
+    return !gg_model_home(NULL, 0, &home) && !gg_model_home(model, 0, NULL) &&
+           !gg_model_home(model, 1, &home) && home.weights == 7;
+}
+
+static bool
+model_n_layers(void)
+{
+    return gg_model_n_layers(NULL) == 0 && gg_model_n_layers(model) > 0;
+}
+
+static bool
+model_home_of_layer(void)
+{
+    return gg_model_home_of(NULL, 0, false) == 0 &&
+           gg_model_home_of(model, -1, true) == 0 &&
+           gg_model_home_of(model, INT32_MAX, false) == 0;
 }
 
 static bool
@@ -829,6 +868,20 @@ model_memory(void)
 
     for (int i = 0; i < N_WRONG; i++)
         right &= refused(gg_model_memory(model, &wrong_params[i], &m, &err));
+    return right && m.weights == 7;
+}
+
+static bool
+model_home_memory(void)
+{
+    struct gg_memory m = { .weights = 7 };
+    bool right = refused(gg_model_home_memory(NULL, 0, NULL, &m, &err)) &&
+                 refused(gg_model_home_memory(model, 1, NULL, &m, &err)) &&
+                 refused(gg_model_home_memory(model, 0, NULL, NULL, &err));
+
+    for (int i = 0; i < N_WRONG; i++)
+        right &=
+            refused(gg_model_home_memory(model, 0, &wrong_params[i], &m, &err));
     return right && m.weights == 7;
 }
 
@@ -1533,6 +1586,10 @@ static const struct {
     { "gg_model_device", model_device },
     { "gg_model_device_description", model_device_description },
     { "gg_model_gpu_layers", model_gpu_layers },
+    { "gg_model_n_homes", model_n_homes },
+    { "gg_model_home", model_home },
+    { "gg_model_n_layers", model_n_layers },
+    { "gg_model_home_of", model_home_of_layer },
     { "gg_model_n_adapters", model_n_adapters },
     { "gg_model_known", model_known },
     { "gg_model_family", model_family },
@@ -1548,6 +1605,7 @@ static const struct {
     { "gg_session_params_default", session_params_default },
     { "gg_session_new", session_new_ },
     { "gg_model_memory", model_memory },
+    { "gg_model_home_memory", model_home_memory },
     { "gg_session_free", session_free },
     { "gg_session_n_ctx", session_n_ctx },
     { "gg_session_n_slots", session_n_slots },
