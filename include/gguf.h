@@ -37,6 +37,12 @@ enum gguf_type {
     GGUF_TYPE_COUNT,
 };
 
+/* Not upstream's: of the numbers in a file. */
+enum gguf_byte_order {
+    GGUF_LITTLE_ENDIAN = 0,
+    GGUF_BIG_ENDIAN = 1,
+};
+
 struct gguf_context;
 
 /* ctx: NULL, or gets a ggml_context with a tensor for each of the file's, which
@@ -97,6 +103,11 @@ GGML_API size_t
 gguf_get_alignment(const struct gguf_context *ctx);
 GGML_API size_t
 gguf_get_data_offset(const struct gguf_context *ctx);
+
+/* Not upstream's: the byte order that the file has. Files of either order are
+ * read, and what is read has the machine's order; version 3 knows both. */
+GGML_API enum gguf_byte_order
+gguf_get_byte_order(const struct gguf_context *ctx);
 
 /* Keys: their number; the id of one, or -1; the name of an id. */
 GGML_API int64_t
@@ -264,6 +275,15 @@ gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file,
 GGML_API bool
 gguf_write_to_file(const struct gguf_context *ctx, const char *fname,
                    bool only_meta);
+
+/* Not upstream's: what is written has that byte order, not the machine's. Data
+ * that the program itself writes behind the metadata becomes that of the file
+ * in place: `size` bytes, a multiple of ggml_type_size(). */
+GGML_API void
+gguf_set_byte_order(struct gguf_context *ctx, enum gguf_byte_order order);
+GGML_API void
+gguf_order_data(const struct gguf_context *ctx, enum ggml_type type, void *data,
+                size_t size);
 
 /* What only_meta writes: its bytes; the same to memory of that size. Out of
  * memory: 0, and nothing. */

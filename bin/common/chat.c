@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 void
-chat_add(struct chat *c, enum gg_role role, const char *text, size_t len)
+chat_append(struct chat *c, enum gg_role role, const char *text, size_t len)
 {
     char *copy = cli_alloc(NULL, len, 1);
 
@@ -42,7 +42,7 @@ chat_answer(struct chat *c, const char *text, size_t len)
     if (c->n && c->messages[c->n - 1].role == GG_ROLE_ASSISTANT)
         append(&c->messages[c->n - 1], text, len);
     else
-        chat_add(c, GG_ROLE_ASSISTANT, text, len);
+        chat_append(c, GG_ROLE_ASSISTANT, text, len);
 }
 
 void
@@ -66,7 +66,7 @@ chat_move(struct chat *c, struct chat *from, size_t n)
     for (size_t i = n; i < from->n; i++) {
         const struct gg_message *m = &from->messages[i];
 
-        chat_add(c, m->role, m->content, m->len);
+        chat_append(c, m->role, m->content, m->len);
         c->json[c->n - 1] = from->json[i];
         from->json[i] = NULL;
     }
@@ -285,10 +285,10 @@ chat_encode(const struct gg_vocab *vocab,
 }
 
 enum gg_status
-chat_render(const struct gg_vocab *vocab,
-            const struct gg_chat_template *template, const struct chat *c,
-            const struct gg_chat_params *params, char **text, size_t *n,
-            struct gg_error *err)
+chat_rendered(const struct gg_vocab *vocab,
+              const struct gg_chat_template *template, const struct chat *c,
+              const struct gg_chat_params *params, char **text, size_t *n,
+              struct gg_error *err)
 {
     size_t len = 0, cap = 16 * USUAL;
     char *s = cli_alloc(NULL, cap, 1);

@@ -15,7 +15,7 @@ struct chat {
 };
 
 void
-chat_add(struct chat *c, enum gg_role role, const char *text, size_t len);
+chat_append(struct chat *c, enum gg_role role, const char *text, size_t len);
 /* The assistant has said this: a message of its own, or more of the last. */
 void
 chat_answer(struct chat *c, const char *text, size_t len);
@@ -103,10 +103,10 @@ chat_tell_plainer(const char *name, unsigned plainer);
 
 /* The text of gg_chat_render(), which the caller frees; *n gets its bytes. */
 enum gg_status
-chat_render(const struct gg_vocab *vocab,
-            const struct gg_chat_template *template, const struct chat *c,
-            const struct gg_chat_params *params, char **text, size_t *n,
-            struct gg_error *err);
+chat_rendered(const struct gg_vocab *vocab,
+              const struct gg_chat_template *template, const struct chat *c,
+              const struct gg_chat_params *params, char **text, size_t *n,
+              struct gg_error *err);
 
 /* The ids of gg_chat_encode() to *ids, which has room for *cap and grows; *n
  * gets their number, and *left_out that of the bytes without a token more. */

@@ -158,8 +158,8 @@ read_whole_message(const struct reader *r, const json_t *value)
 
     if (!json_is_string(role))
         return fail(r, "a message without a role that is a string");
-    chat_add(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
-             json_string_value(content), json_string_length(content));
+    chat_append(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
+                json_string_value(content), json_string_length(content));
     return keep(r, value, &r->chat->json[r->chat->n - 1]);
 }
 
@@ -182,7 +182,7 @@ read_message(const struct reader *r, const json_t *value)
         st = fail(r, "a message with tool_calls, which the template has no "
                      "place for");
     if (st == GG_OK)
-        chat_add(r->chat, role, content.p, content.len);
+        chat_append(r->chat, role, content.p, content.len);
     buffer_clear(&content);
     return st;
 }

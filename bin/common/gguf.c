@@ -51,6 +51,25 @@ gguf_write_metadata(const struct gguf_context *gguf)
 }
 
 void
+gguf_write_blocks(const struct gguf_context *gguf, enum ggml_type type,
+                  const void *data, size_t size)
+{
+    uint8_t piece[8192];
+    size_t most = sizeof(piece) / ggml_type_size(type) * ggml_type_size(type);
+
+    if (gguf_get_byte_order(gguf) == GGUF_MACHINE_ORDER) {
+        fwrite(data, 1, size, stdout);
+        return;
+    }
+    for (size_t at = 0, n; at < size && !ferror(stdout); at += n) {
+        n = size - at < most ? size - at : most;
+        memcpy(piece, (const char *)data + at, n);
+        gguf_order_data(gguf, type, piece, n);
+        fwrite(piece, 1, n, stdout);
+    }
+}
+
+void
 gguf_write_padding(const struct gguf_context *gguf, int64_t tensor)
 {
     size_t align = gguf_get_alignment(gguf);

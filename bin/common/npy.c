@@ -221,19 +221,22 @@ half(uint16_t h)
 static double
 floating(const struct npy *a, const uint8_t *p)
 {
-    uint16_t h;
+    uint64_t bits = 0;
+    uint32_t low;
     float f;
     double d;
 
+    for (unsigned i = 0; i < a->size; i++)
+        bits |= (uint64_t)p[i] << 8 * i;
+    low = (uint32_t)bits;
     switch (a->size) {
     case 2:
-        memcpy(&h, p, 2);
-        return half(h);
+        return half((uint16_t)bits);
     case 4:
-        memcpy(&f, p, 4);
+        memcpy(&f, &low, 4);
         return (double)f;
     default:
-        memcpy(&d, p, 8);
+        memcpy(&d, &bits, 8);
         return d;
     }
 }
@@ -305,13 +308,15 @@ size_t
 npy_header(char out[NPY_HEADER], const char *type, const uint64_t *shape,
            int n_dims)
 {
+    bool turned = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && *type == '<';
     size_t n = BEFORE;
 
     memcpy(out, magic, 6);
     memcpy(out + 6, "\1\0", 2);
     n += (size_t)snprintf(out + n, NPY_HEADER - n,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                          type);
+                          "{'descr': '%s%s', 'fortran_order': False, "
+                          "'shape': (",
+                          turned ? ">" : "", type + turned);
     for (int i = 0; i < n_dims; i++)
         n += (size_t)snprintf(out + n, NPY_HEADER - n, "%s%" PRIu64,
                               i ? ", " : "", shape[i]);

@@ -49,12 +49,13 @@ edit_file(const char *path, struct key_changes *c, bool quiet);
 
 struct conversion {
     struct key_changes changes;
-    const struct mixture *mixture; /* of the matrices; NULL: as they are */
-    uint64_t split;                /* bytes of data in a file; 0: in one */
-    int safetensors;               /* 1: not GGUF; without keys */
+    const struct mixture *mixture;   /* of the matrices; NULL: as they are */
+    uint64_t split;                  /* bytes of data in a file; 0: in one */
+    int safetensors;                 /* 1: not GGUF; without keys */
+    int order;                       /* enum gguf_byte_order */
     struct adapter_options adapters; /* that become part of the weights */
     const char *base; /* folder of the model of an adapter of PEFT; or NULL */
-    bool quiet;                    /* no progress */
+    bool quiet;       /* no progress */
     int n_threads;
 };
 

@@ -148,6 +148,7 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
     struct bytes bytes;
 
     gguf_check_memory(new);
+    gguf_set_byte_order(new, gguf_get_byte_order(old));
     if (gguf_find_key(old, GGUF_KEY_GENERAL_ALIGNMENT) >= 0)
         gguf_set_val_u32(new, GGUF_KEY_GENERAL_ALIGNMENT,
                          (uint32_t)gguf_get_alignment(old));

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "common/gguf.h"
 #include "common/options.h"
 #include "gg-convert/convert.h"
 
@@ -69,6 +70,9 @@ static const struct cli_option rows[] = {
     { "to", 0, CLI_WORD, "FORMAT",
       "gguf (default), or safetensors: tensors alone, none of them quantised",
       AT(safetensors), .values = "gguf|safetensors" },
+    { "byte-order", 0, CLI_WORD, "ORDER",
+      "of the numbers in OUT: little-endian or big-endian (default: this "
+      "machine's)", AT(order), .values = "little|big" },
     { "split", 0, CLI_CALL, "SIZE",
       "several files with at most SIZE of data each, such as 2G: "
       "OUT-00001-of-0000N.gguf", .set = set_split },
@@ -110,7 +114,8 @@ parse_options(int argc, char **argv, struct conversion *a)
 int
 main(int argc, char **argv)
 {
-    struct conversion a = { .n_threads = gg_default_threads() };
+    struct conversion a = { .n_threads = gg_default_threads(),
+                            .order = GGUF_MACHINE_ORDER };
     int first;
 
     cli_start();
@@ -118,6 +123,8 @@ main(int argc, char **argv)
     if (a.safetensors && (a.split || a.changes.n))
         cli_misuse("--to safetensors does not go with %s",
                    a.split ? "--split" : "--set or --unset");
+    if (a.safetensors && a.order != GGUF_MACHINE_ORDER)
+        cli_misuse("--to safetensors: it is little-endian always");
     if (a.safetensors && a.mixture && ggml_is_quantized(a.mixture->type))
         cli_misuse("--to safetensors: F32, F16 and BF16 are its types");
     if (argc - first == 2)

@@ -92,8 +92,9 @@ write_header(const struct gguf_context *gguf)
     fclose(h.f);
     while (text.len % 8)
         buffer_char(&text, ' ');
-    length = text.len; /* little-endian, as the machine is */
-    fwrite(&length, sizeof(length), 1, stdout);
+    length = text.len;
+    for (int i = 0; i < 8; i++)
+        putchar((int)(length >> 8 * i & 255));
     fwrite(text.p, 1, text.len, stdout);
     buffer_clear(&text);
 }

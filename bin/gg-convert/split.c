@@ -86,6 +86,7 @@ part_of(const struct gguf_context *all, int64_t first, int64_t end, int no,
     struct gguf_context *part = gguf_init_empty();
 
     gguf_check_memory(part);
+    gguf_set_byte_order(part, gguf_get_byte_order(all));
     if (no == 0)
         gguf_set_kv(part, all);
     else if (gguf_find_key(all, GGUF_KEY_GENERAL_ALIGNMENT) >= 0)

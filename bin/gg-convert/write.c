@@ -57,6 +57,8 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
                    : same_types(from);
 
     gguf_check_memory(to);
+    gguf_set_byte_order(to, c->safetensors ? GGUF_LITTLE_ENDIAN
+                                           : (enum gguf_byte_order)c->order);
     if (!c->quiet)
         plan_tell(&counts);
     keys_copy(to, from, &c->changes, true);
@@ -101,8 +103,8 @@ write_tensor(struct writing *w, int64_t i)
     ticker_show_part(&w->ticker, w->done, w->all, name);
     if (merged)
         check_type(w->to, i);
-    work_write(w->file, i, gguf_get_tensor_type(w->to, i), NULL,
-               merged ? &change : NULL, w->n_threads, &sums);
+    work_write(w->file, i, w->to, NULL, merged ? &change : NULL, w->n_threads,
+               &sums);
     w->done += gguf_get_tensor_size(w->to, i);
     if (!sums.odd)
         return;

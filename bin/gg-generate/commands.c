@@ -200,7 +200,7 @@ set_system(struct talk *t, const char *text, struct gg_error *err)
                          "the conversation began in a state, in which its "
                          "system message stays");
     if (*text)
-        chat_add(&new, GG_ROLE_SYSTEM, text, strlen(text));
+        chat_append(&new, GG_ROLE_SYSTEM, text, strlen(text));
     chat_move(&new, chat, i);
     chat_clear(chat);
     *chat = new;

@@ -121,7 +121,7 @@ talk_say(struct talk *t, const char *text, size_t len)
 
     buffer_add(&t->before, text, len);
     turns_push(t, chat->n, 1);
-    chat_add(chat, GG_ROLE_USER, t->before.p, t->before.len);
+    chat_append(chat, GG_ROLE_USER, t->before.p, t->before.len);
     t->before.len = 0;
     return talk_answer(t);
 }

@@ -92,7 +92,7 @@ begin_chat(const struct generate *g, struct prompt_source *s)
     s->template = g->o->template;
     s->done = g->loaded;
     if (g->loaded)
-        chat_add(&s->chat, GG_ROLE_ASSISTANT, NULL, 0);
+        chat_append(&s->chat, GG_ROLE_ASSISTANT, NULL, 0);
 }
 
 /* The model's own is opened when the first conversation wants it. */
@@ -130,7 +130,7 @@ prompt_source_begin(const struct generate *g, struct prompt_source *s)
 
     begin_chat(g, s);
     if (system && !g->loaded) /* which had one, or none */
-        chat_add(&s->chat, GG_ROLE_SYSTEM, system, strlen(system));
+        chat_append(&s->chat, GG_ROLE_SYSTEM, system, strlen(system));
 }
 
 enum gg_status
@@ -159,7 +159,7 @@ prompt_source_open(struct generate *g, struct prompt_source *s,
         return cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
     prompt_source_begin(g, s);
     if (len)
-        chat_add(&s->chat, GG_ROLE_USER, text, len);
+        chat_append(&s->chat, GG_ROLE_USER, text, len);
     return GG_OK;
 }
 
@@ -208,7 +208,7 @@ add_answer(struct chat *chat, const struct choice *choice,
         chat->n--;
     }
     buffer_add(&text, choice->text, choice->len);
-    chat_add(chat, GG_ROLE_ASSISTANT, text.p, text.len);
+    chat_append(chat, GG_ROLE_ASSISTANT, text.p, text.len);
     buffer_clear(&text);
 }
 

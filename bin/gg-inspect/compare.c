@@ -21,11 +21,13 @@ same_bytes(struct inspected *a, int64_t ta, struct inspected *b, int64_t tb)
     char *x = cli_alloc(NULL, PIECE, 1), *y = cli_alloc(NULL, PIECE, 1);
     struct tensor_source from, to;
     bool same = true;
+    size_t most;
 
     tensor_source_open(&from, a, ta);
     tensor_source_open(&to, b, tb);
+    most = tensor_source_whole(&from, PIECE);
     for (size_t at = 0, n; same && at < from.size; at += n) {
-        n = from.size - at < PIECE ? from.size - at : PIECE;
+        n = from.size - at < most ? from.size - at : most;
         tensor_source_read(&from, x, n, at);
         tensor_source_read(&to, y, n, at);
         same = memcmp(x, y, n) == 0;

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "gg-inspect/digest.h"
 #include "gg-inspect/tensor_source.h"
 
@@ -22,6 +23,17 @@ hash_bytes_of(struct sha256_ctx *c, const void *data, size_t size)
     sha256_update(c, size, data);
 }
 
+/* Digests are of numbers as a little-endian file has them. */
+static struct gguf_context *
+new_order(void)
+{
+    struct gguf_context *order = gguf_init_empty();
+
+    gguf_check_memory(order);
+    gguf_set_byte_order(order, GGUF_LITTLE_ENDIAN);
+    return order;
+}
+
 static void
 finish_digest(struct sha256_ctx *c, struct digest *d)
 {
@@ -37,22 +49,27 @@ digests_tensor(struct digests *d, int64_t i)
 {
     const struct gguf_context *ctx = d->f->gguf;
     char head[160], shape[96], *piece = cli_alloc(NULL, PIECE, 1);
+    enum ggml_type type = gguf_get_tensor_type(ctx, i);
+    size_t most;
+    struct gguf_context *order = new_order();
     struct sha256_ctx c;
     struct tensor_source from;
 
-    snprintf(head, sizeof(head), "%s %s\n",
-             ggml_type_name(gguf_get_tensor_type(ctx, i)),
+    snprintf(head, sizeof(head), "%s %s\n", ggml_type_name(type),
              select_shape(shape, ctx, i));
     sha256_init(&c);
     hash_bytes_of(&c, head, strlen(head));
     tensor_source_open(&from, d->f, i);
+    most = tensor_source_whole(&from, PIECE);
     for (size_t at = 0, n; at < from.size; at += n) {
-        n = from.size - at < PIECE ? from.size - at : PIECE;
+        n = from.size - at < most ? from.size - at : most;
         tensor_source_read(&from, piece, n, at);
+        gguf_order_data(order, type, piece, n);
         hash_bytes_of(&c, piece, n);
     }
     tensor_source_close(&from);
     free(piece);
+    gguf_free(order);
     finish_digest(&c, &d->tensors[i]);
 }
 
@@ -62,12 +79,39 @@ add_strings(struct sha256_ctx *c, const struct gguf_context *ctx, int64_t key)
     for (size_t i = 0; i < value_count(ctx, key); i++) {
         size_t len;
         const char *s = value_string(ctx, key, i, &len);
-        uint64_t n = len; /* little-endian, as the machine is */
+        uint8_t n[8];
 
+        for (int k = 0; k < 8; k++)
+            n[k] = (uint8_t)((uint64_t)len >> 8 * k);
         if (gguf_get_kv_type(ctx, key) == GGUF_TYPE_ARRAY)
-            hash_bytes_of(c, &n, sizeof(n));
+            hash_bytes_of(c, n, sizeof(n));
         hash_bytes_of(c, s, len);
     }
+}
+
+static void
+add_numbers(struct sha256_ctx *c, const struct gguf_context *ctx, int64_t key,
+            size_t size)
+{
+    static const enum ggml_type types[] = {
+        [1] = GGML_TYPE_I8,
+        [2] = GGML_TYPE_I16,
+        [4] = GGML_TYPE_I32,
+        [8] = GGML_TYPE_I64,
+    };
+    size_t n = value_count(ctx, key), all = n * size;
+    struct gguf_context *order;
+    void *copy;
+
+    if (n == 0)
+        return;
+    order = new_order();
+    copy = cli_alloc(NULL, n, size);
+    memcpy(copy, value_at(ctx, key, 0), all);
+    gguf_order_data(order, types[size], copy, all);
+    hash_bytes_of(c, copy, all);
+    free(copy);
+    gguf_free(order);
 }
 
 static void
@@ -83,9 +127,8 @@ hash_key(const struct gguf_context *ctx, int64_t key, struct digest *d)
     hash_bytes_of(&c, "\n", 1);
     if (type == GGUF_TYPE_STRING)
         add_strings(&c, ctx, key);
-    else if (value_count(ctx, key))
-        hash_bytes_of(&c, value_at(ctx, key, 0),
-                      value_count(ctx, key) * value_size(type));
+    else
+        add_numbers(&c, ctx, key, value_size(type));
     finish_digest(&c, d);
 }
 

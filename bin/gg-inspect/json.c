@@ -160,10 +160,11 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
     put_name(o->path);
     printf(",\n  \"format\": \"%s\"", gg_file_format(f->file));
     if (f->is_read)
-        printf(",\n  \"version\": %" PRIu32 ",\n  \"alignment\": %zu,\n"
-               "  \"data_offset\": %zu",
-               gguf_get_version(ctx), gguf_get_alignment(ctx),
-               gguf_get_data_offset(ctx));
+        printf(",\n  \"version\": %" PRIu32 ",\n  \"byte_order\": \"%s\",\n"
+               "  \"alignment\": %zu,\n  \"data_offset\": %zu",
+               gguf_get_version(ctx),
+               gguf_get_byte_order(ctx) == GGUF_BIG_ENDIAN ? "big" : "little",
+               gguf_get_alignment(ctx), gguf_get_data_offset(ctx));
     if (everything) {
         model_summary_make(ctx, o, &s);
         model_summary_json(&s);

@@ -58,6 +58,7 @@ layout_of(enum ggml_type type)
     return NULL;
 }
 
+/* Of IQ1_M, whose scales are bytes. */
 static unsigned
 word(const unsigned char *p)
 {
@@ -86,12 +87,15 @@ see_block(struct scales *s, const struct layout *l, const unsigned char *p,
           uint64_t block)
 {
     const unsigned char *d = p + l->at[0];
+    uint16_t bits; /* a number of the machine */
 
     s->n += (uint64_t)l->n;
     switch (l->kind) {
     case F16:
-        for (int i = 0; i < l->n; i++)
-            see_f16(s, word(p + l->at[i]), block);
+        for (int i = 0; i < l->n; i++) {
+            memcpy(&bits, p + l->at[i], sizeof(bits));
+            see_f16(s, bits, block);
+        }
         break;
     case IQ1_M:
         see_f16(s,

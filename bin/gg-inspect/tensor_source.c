@@ -85,9 +85,20 @@ tensor_source_read(const struct tensor_source *s, void *data, size_t size,
     else if (s->fd < 0)
         memcpy(data, (const char *)gg_file_data(s->f->file, s->tensor) + offset,
                size);
-    else
+    else {
         read_exactly(s->fd, s->path, data, size,
                      gguf_get_tensor_place(s->f->gguf, s->tensor) + offset);
+        gguf_order_data(s->f->gguf, gguf_get_tensor_type(s->f->gguf, s->tensor),
+                        data, size);
+    }
+}
+
+size_t
+tensor_source_whole(const struct tensor_source *s, size_t size)
+{
+    size_t block = ggml_type_size(gguf_get_tensor_type(s->f->gguf, s->tensor));
+
+    return size / block * block;
 }
 
 void

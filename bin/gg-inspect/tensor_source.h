@@ -21,9 +21,13 @@ struct tensor_source {
 void
 tensor_source_open(struct tensor_source *s, struct inspected *f,
                    int64_t tensor);
+/* Whole blocks, from the beginning of one. */
 void
 tensor_source_read(const struct tensor_source *s, void *data, size_t size,
                    uint64_t offset);
+/* As many whole blocks as fit in so many bytes. */
+size_t
+tensor_source_whole(const struct tensor_source *s, size_t size);
 void
 tensor_source_close(struct tensor_source *s);
 

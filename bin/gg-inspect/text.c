@@ -54,6 +54,7 @@ put_header(const struct inspected *f, const struct inspect_options *o)
 {
     const struct gguf_context *ctx = f->gguf;
     struct totals by_type[GGML_TYPE_COUNT], all;
+    bool big = gguf_get_byte_order(ctx) == GGUF_BIG_ENDIAN;
     struct stat st;
 
     totals_count(ctx, by_type, &all);
@@ -62,8 +63,9 @@ put_header(const struct inspected *f, const struct inspect_options *o)
     if (!f->is_read)
         printf("\nformat    %s, shown as GGUF\n", gg_file_format(f->file));
     else
-        printf("\nformat    GGUF version %" PRIu32 ", alignment %zu\n",
-               gguf_get_version(ctx), gguf_get_alignment(ctx));
+        printf("\nformat    GGUF version %" PRIu32 ", alignment %zu%s\n",
+               gguf_get_version(ctx), gguf_get_alignment(ctx),
+               big ? ", big-endian" : "");
     if (stat(o->path, &st) == 0) {
         fputs("size      ", stdout);
         put_bytes((uint64_t)st.st_size);

@@ -88,6 +88,25 @@ value_float(char buf[32], double x, bool is_f32)
     return buf;
 }
 
+static uint64_t
+unsigned_at(enum gguf_type type, const void *p)
+{
+    uint16_t b;
+    uint32_t c;
+    uint64_t d;
+
+    switch (type) {
+    case GGUF_TYPE_UINT16:
+        return memcpy(&b, p, sizeof(b)), b;
+    case GGUF_TYPE_UINT32:
+        return memcpy(&c, p, sizeof(c)), c;
+    case GGUF_TYPE_UINT64:
+        return memcpy(&d, p, sizeof(d)), d;
+    default:
+        return *(const uint8_t *)p;
+    }
+}
+
 static int64_t
 signed_at(enum gguf_type type, const void *p)
 {
@@ -131,15 +150,12 @@ value_size(enum gguf_type type)
 const char *
 value_number(char buf[32], enum gguf_type type, const void *p)
 {
-    uint64_t u = 0;
     float f;
     double d;
 
-    memcpy(&u, p,
-           value_size(type)); /* little-endian, as files and machine are */
     switch (type) {
     case GGUF_TYPE_BOOL:
-        return strcpy(buf, u ? "true" : "false");
+        return strcpy(buf, *(const uint8_t *)p ? "true" : "false");
     case GGUF_TYPE_FLOAT32:
         memcpy(&f, p, sizeof(f));
         return value_float(buf, f, true);
@@ -153,7 +169,7 @@ value_number(char buf[32], enum gguf_type type, const void *p)
         snprintf(buf, 32, "%" PRId64, signed_at(type, p));
         return buf;
     default:
-        snprintf(buf, 32, "%" PRIu64, u);
+        snprintf(buf, 32, "%" PRIu64, unsigned_at(type, p));
         return buf;
     }
 }

@@ -320,7 +320,8 @@ out(struct archive *a, const void *data, size_t n)
 static void
 set(uint8_t *p, uint64_t n, unsigned bytes)
 {
-    memcpy(p, &n, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(n >> 8 * i);
 }
 
 static void

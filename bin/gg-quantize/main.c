@@ -203,7 +203,7 @@ write_tensor(const struct gg_file *file, const struct importance *importance,
     if (type != gguf_get_tensor_type(from, i))
         cli_check(importance_weights(importance, from, i, &weights, &err),
                   &err);
-    work_write(file, i, type, weights, NULL, n_threads, sums);
+    work_write(file, i, to, weights, NULL, n_threads, sums);
     free(weights);
     gguf_write_padding(to, i);
 }

@@ -10,6 +10,7 @@
 #include <gguf.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "common/jobs.h"
 
 enum {
@@ -198,13 +199,15 @@ work_run(const struct work *w, int n_threads, struct work_sums *sums)
 }
 
 void
-work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
-           const float *weights, const struct work_change *change,
-           int n_threads, struct work_sums *sums)
+work_write(const struct gg_file *file, int64_t tensor,
+           const struct gguf_context *into, const float *weights,
+           const struct work_change *change, int n_threads,
+           struct work_sums *sums)
 {
     const struct gguf_context *from = gg_file_gguf(file);
     const int64_t *ne = gguf_get_tensor_ne(from, tensor);
     size_t size = gguf_get_tensor_size(from, tensor);
+    enum ggml_type to = gguf_get_tensor_type(into, tensor);
     struct work w = {
         .from = gguf_get_tensor_type(from, tensor),
         .to = to,
@@ -223,12 +226,12 @@ work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
         w.data = made;
     }
     if ((w.from == to && !change) || size == 0) {
-        fwrite(w.data, 1, size, stdout);
+        gguf_write_blocks(into, to, w.data, size);
     } else {
         size = ggml_row_size(to, w.row) * (size_t)w.n_rows;
         w.out = cli_alloc(NULL, size, 1);
         work_run(&w, n_threads, sums);
-        fwrite(w.out, 1, size, stdout);
+        gguf_write_blocks(into, to, w.out, size);
         free(w.out);
     }
     free(made);

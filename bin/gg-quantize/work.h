@@ -36,11 +36,13 @@ struct work_sums {
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums);
 
-/* A tensor of a file as `to`, to standard output; `weights` and `change` as
- * above. Nothing is added to sums where nothing changes. */
+/* A tensor of a file, to standard output, as the one of that number in `into`;
+ * `weights` and `change` as above. Nothing is added to sums where nothing
+ * changes. */
 void
-work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
-           const float *weights, const struct work_change *change,
-           int n_threads, struct work_sums *sums);
+work_write(const struct gg_file *file, int64_t tensor,
+           const struct gguf_context *into, const float *weights,
+           const struct work_change *change, int n_threads,
+           struct work_sums *sums);
 
 #endif

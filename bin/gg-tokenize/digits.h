@@ -28,6 +28,8 @@ digits_put(char *p, uint32_t n)
     /* The first digit is the lowest byte; the last one always counts. */
     zeros = (size_t)__builtin_ctzll(x | UINT64_C(1) << 56) / 8;
     x = (x | UINT64_C(0x3030303030303030)) >> 8 * zeros;
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        x = __builtin_bswap64(x);
     memcpy(p, &x, sizeof(x));
     return 8 - (size_t)zeros;
 }

@@ -84,7 +84,7 @@ write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
     if (st == GG_OK)
         st = reasoning_give_arguments(&chat, o->chat_arguments, &err);
     if (st == GG_OK)
-        st = chat_render(vocab, o->chat, &chat, &params, &text, &n, &err);
+        st = chat_rendered(vocab, o->chat, &chat, &params, &text, &n, &err);
     if (st != GG_OK)
         cli_die("%s: %s", o->input, err.message);
     if (o->verbose)

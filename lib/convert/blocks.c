@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/order.h"
 #include "quant/types.h"
 
 enum {
@@ -32,11 +33,9 @@ narrow(const uint8_t *from, uint8_t *to, int n)
     bool fits = true;
 
     for (int i = 0; i < n; i++) {
-        float f;
-        uint16_t h;
+        float f = core_bits_float(core_load_le32(from + 4 * i));
+        uint16_t h = half_from_float(f);
 
-        memcpy(&f, from + 4 * i, sizeof(f));
-        h = half_from_float(f);
         fits = fits && isfinite(half_to_float(h));
         memcpy(to + 2 * i, &h, sizeof(h));
     }
@@ -76,6 +75,7 @@ static bool
 q5_0_pairs(const uint8_t *from, uint8_t *to)
 {
     memcpy(to, from, 6);
+    core_le_array(to, 1, 2);
     pairs_to_halves(from + 6, to + 6);
     return true;
 }
@@ -84,6 +84,7 @@ static bool
 q5_1_pairs(const uint8_t *from, uint8_t *to)
 {
     memcpy(to, from, 8);
+    core_le_array(to, 2, 2);
     pairs_to_halves(from + 8, to + 8);
     return true;
 }
@@ -136,7 +137,7 @@ convert_blocks_from_group(const int8_t *values, float scale, uint8_t *to)
 {
     uint8_t wide[sizeof(scale)];
 
-    memcpy(wide, &scale, sizeof(scale));
+    core_store_le32(wide, core_float_bits(scale));
     memcpy(to + 2, values, N);
     return narrow(wide, to, 1);
 }

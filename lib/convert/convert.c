@@ -3,6 +3,7 @@
 
 #include "convert/model.h"
 #include "core/mem.h"
+#include "core/order.h"
 #include "core/magic.h"
 
 static const struct {
@@ -49,7 +50,9 @@ read_model(struct convert_model *m, unsigned flags, struct file_map *memory,
     st = formats[i].read(m, err);
     if (st == GG_OK)
         st = gguf_finish(m->gguf, m->path, err);
-    if (st == GG_OK && m->rewrites && flags & GGUF_OPEN_ALL)
+    /* They are little-endian. */
+    if (st == GG_OK && (m->rewrites || CORE_BIG_ENDIAN) &&
+        flags & GGUF_OPEN_ALL)
         st = convert_rewrite(m, memory, err);
     return st;
 }

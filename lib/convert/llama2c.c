@@ -326,6 +326,7 @@ read_tokens(struct checkpoint *p)
     size_t dir = slash ? (size_t)(slash + 1 - model) : 0;
     char *path = mem_alloc(dir + sizeof(TOKENIZER));
     struct file_map map;
+    struct cursor c;
     enum gg_status st;
 
     if (!path)
@@ -334,10 +335,8 @@ read_tokens(struct checkpoint *p)
     memcpy(path + dir, TOKENIZER, sizeof(TOKENIZER));
     st = file_map(path, &map, p->err);
     if (st == GG_OK) {
-        if (cursor_holds(&(struct cursor){ map.data,
-                                           (uint8_t *)map.data + map.size,
-                                           false },
-                         p->n_vocab, 8))
+        c = cursor_over(map.data, map.size);
+        if (cursor_holds(&c, p->n_vocab, 8))
             st = take_tokens(p, path, &map);
         else
             st = bad_tokens(path, p->err);

@@ -5,7 +5,10 @@
 #include <stdio.h>
 
 #include "core/check.h"
+#include "core/half.h"
 #include "core/mem.h"
+#include "core/order.h"
+#include "quant/order.h"
 
 enum gg_status
 convert_bad(const struct convert_model *m, struct gg_error *err,
@@ -104,9 +107,8 @@ rewrite_groups(const struct convert_tensor *from, size_t n, size_t size,
 
     for (size_t i = 0; i < n; i++, to += size) {
         size_t group = i * each / from->group;
-        float scale;
+        float scale = core_bits_float(core_load_le32(from->scales + 4 * group));
 
-        memcpy(&scale, from->scales + 4 * group, sizeof(scale));
         fits &= convert_blocks_from_group((const int8_t *)from->data + i * each,
                                           scale, to);
     }
@@ -123,6 +125,8 @@ rewrite(const struct convert_tensor *from, size_t bytes, uint8_t *to)
     if (from->blocks.convert)
         return rewrite_blocks(from, n, size, to);
     memcpy(to, from->data, bytes);
+    if (CORE_BIG_ENDIAN)
+        quant_swap_order(from->blocks.type, to, bytes);
     return true;
 }
 

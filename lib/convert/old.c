@@ -45,7 +45,7 @@ u32_at(const struct file_map *map, size_t at)
     uint32_t v = 0;
 
     if (map->size >= at + sizeof(v))
-        memcpy(&v, (const char *)map->data + at, sizeof(v));
+        v = core_load_le32((const char *)map->data + at);
     return v;
 }
 

@@ -8,6 +8,12 @@ kv_at(const struct gguf_context *ctx, int64_t i)
     return &ctx->kv[i];
 }
 
+enum gguf_byte_order
+gguf_get_byte_order(const struct gguf_context *ctx)
+{
+    return ctx->order;
+}
+
 uint32_t
 gguf_get_version(const struct gguf_context *ctx)
 {

@@ -12,6 +12,7 @@ gguf_init_empty(void)
     if (!ctx)
         return NULL;
     ctx->version = GGUF_VERSION;
+    ctx->order = GGUF_MACHINE_ORDER;
     ctx->alignment = GGUF_DEFAULT_ALIGNMENT;
     ctx->self_contained = true;
     return ctx;

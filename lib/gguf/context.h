@@ -3,6 +3,7 @@
 #define GGUF_CONTEXT_H
 
 #include "core/hash.h"
+#include "core/order.h"
 #include "gguf/reader.h"
 
 struct gguf_kv {
@@ -11,7 +12,7 @@ struct gguf_kv {
     enum gguf_type type; /* of the elements, where it is an array */
     bool is_array;
     size_t n;                 /* elements; 1 where it is not an array */
-    uint64_t scalar;          /* the bytes of a single number */
+    uint64_t scalar;          /* the bytes of a single number come first */
     const void *data;         /* elements of an array of numbers */
     struct gguf_str *strings; /* of a string, or of an array of strings */
     void *owned;              /* memory of data or strings; or NULL */
@@ -26,6 +27,7 @@ struct gguf_shard {
 struct gguf_context {
     char *name; /* of the file, for messages; or NULL */
     uint32_t version;
+    enum gguf_byte_order order; /* of the file that was read, or is written */
     struct gguf_kv *kv;
     size_t n_kv, cap_kv;
     struct gguf_tensor *tensors;
@@ -54,11 +56,31 @@ gguf_type_bytes(enum gguf_type type);
 bool
 gguf_type_is_value(uint32_t type);
 
-/* Like gguf_parse(). `bare`: a file that ends with its metadata may describe
- * tensors; their data pointers are NULL then. */
+enum {
+    /* A file that ends with its metadata may describe tensors; their data
+     * pointers are NULL then. */
+    GGUF_PARSE_BARE = 1,
+    /* It may have the other byte order, in which the data of tensors stays
+     * until gguf_swap_data(). */
+    GGUF_PARSE_SWAPPED = 2,
+};
+
+/* Like gguf_parse(). */
 enum gg_status
-gguf_parse_some(const void *data, size_t size, const char *name, bool bare,
+gguf_parse_some(const void *data, size_t size, const char *name, unsigned flags,
                 struct gguf_context **out, struct gg_error *err);
+
+#define GGUF_MACHINE_ORDER                                                     \
+    (CORE_BIG_ENDIAN ? GGUF_BIG_ENDIAN : GGUF_LITTLE_ENDIAN)
+
+/* Whether what follows a file's magic is a version of the other byte order. */
+bool
+gguf_is_swapped(uint32_t version);
+
+/* The data of all tensors, which lies in writable memory, becomes that of this
+ * machine where the file has the other byte order. */
+void
+gguf_swap_data(const struct gguf_context *ctx);
 
 /* Reads what follows the key/value pairs: parse-tensors.c. */
 struct cursor;
@@ -89,6 +111,14 @@ static inline const void *
 gguf_kv_data(const struct gguf_kv *kv)
 {
     return kv->is_array ? kv->data : &kv->scalar;
+}
+
+/* A single number's bits, the last of them the lowest. */
+static inline uint64_t
+gguf_kv_bits(const struct gguf_kv *kv)
+{
+    return CORE_BIG_ENDIAN ? kv->scalar >> (64 - 8 * gguf_type_bytes(kv->type))
+                           : kv->scalar;
 }
 
 /* Puts "file: " in front of the message; returns `status`. */

@@ -3,17 +3,46 @@
 
 #include "core/mem.h"
 
+static bool
+is_swapped(const struct file_map *map)
+{
+    uint32_t version = 0;
+
+    if (map->size >= 8 && memcmp(map->data, GGUF_MAGIC, 4) == 0)
+        memcpy(&version, (const char *)map->data + 4, sizeof(version));
+    return gguf_is_swapped(version);
+}
+
+/* One of the other byte order is read into memory, where its numbers become the
+ * machine's. */
+static enum gg_status
+take_file(const char *path, unsigned flags, struct file_map *map,
+          struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (flags & GGUF_OPEN_READ)
+        return file_read(path, map, err);
+    st = file_map(path, map, err);
+    if (st != GG_OK || !is_swapped(map))
+        return st;
+    file_unmap(map);
+    return file_read(path, map, err);
+}
+
 static enum gg_status
 open_one(const char *path, unsigned flags, struct file_map *map,
          struct gguf_context **out, struct gg_error *err)
 {
-    enum gg_status st = flags & GGUF_OPEN_READ ? file_read(path, map, err)
-                                               : file_map(path, map, err);
+    enum gg_status st = take_file(path, flags, map, err);
 
     if (st == GG_OK && flags & GGUF_OPEN_LOCK)
         st = file_lock(map, path, err);
     if (st == GG_OK)
-        st = gguf_parse(map->data, map->size, path, out, err);
+        st = gguf_parse_some(map->data, map->size, path,
+                             map->filed ? 0 : GGUF_PARSE_SWAPPED, out, err);
+    if (st == GG_OK)
+        gguf_swap_data(*out);
     return st;
 }
 

@@ -63,11 +63,12 @@ find_kv(const struct gguf_context *ctx, const char *key)
 static bool
 integer(const struct gguf_kv *kv, bool *negative, uint64_t *magnitude)
 {
-    uint64_t u = kv->scalar;
+    uint64_t u;
     int64_t i;
 
-    if (kv->is_array)
+    if (kv->is_array || gguf_type_bytes(kv->type) == 0)
         return false;
+    u = gguf_kv_bits(kv);
     *negative = false;
     *magnitude = u;
     switch (kv->type) {

@@ -89,6 +89,7 @@ load_data(struct ggml_context *pool, struct gguf_context *ctx,
     struct ggml_tensor *all =
         ggml_new_tensor_1d(pool, GGML_TYPE_I8, (int64_t)size);
     char *data = all->data ? all->data : (char *)all; /* NULL: no byte */
+    enum gg_status st;
 
     ggml_set_name(all, "GGUF tensor data binary blob");
     for (size_t i = 0; i < ctx->n_tensors; i++) {
@@ -96,7 +97,10 @@ load_data(struct ggml_context *pool, struct gguf_context *ctx,
 
         t->data = data + (t->size ? t->offset : 0);
     }
-    return d->read(d, data, size, err);
+    st = d->read(d, data, size, err);
+    if (st == GG_OK)
+        gguf_swap_data(ctx);
+    return st;
 }
 
 static void
@@ -163,9 +167,10 @@ init(const void *file, size_t size, const char *name,
      struct gg_error *err)
 {
     bool bare = params.no_alloc || !params.ctx;
+    unsigned flags = GGUF_PARSE_SWAPPED | (bare ? GGUF_PARSE_BARE : 0);
     struct data d = { .read = copy_file, .file = file };
     struct gguf_context *ctx = NULL;
-    enum gg_status st = gguf_parse_some(file, size, name, bare, &ctx, err);
+    enum gg_status st = gguf_parse_some(file, size, name, flags, &ctx, err);
 
     if (st == GG_OK)
         st = own_and_load(ctx, &d, params, err);
@@ -199,7 +204,8 @@ init_source(struct gguf_source *source, struct gguf_init_params params,
     enum gg_status st = gguf_skim(source, &metadata, &size, err);
 
     if (st == GG_OK)
-        st = gguf_parse_some(metadata, size, NULL, true, &ctx, err);
+        st = gguf_parse_some(metadata, size, NULL,
+                             GGUF_PARSE_BARE | GGUF_PARSE_SWAPPED, &ctx, err);
     if (st == GG_OK && params.ctx && !params.no_alloc)
         st = check_limit(source, ctx, err);
     if (st == GG_OK)

@@ -28,6 +28,12 @@ cut_off(struct gg_error *err)
     return error_set(err, GG_ERR_TRUNCATED, "file ends in the middle");
 }
 
+bool
+gguf_is_swapped(uint32_t version)
+{
+    return version != 0 && (version & 0xffff) == 0;
+}
+
 static enum gg_status
 check_version(uint32_t version, struct gg_error *err)
 {
@@ -36,9 +42,6 @@ check_version(uint32_t version, struct gg_error *err)
                          "GGUF version 1, which is not read any more");
     if (version == 2 || version == GGUF_VERSION)
         return GG_OK;
-    if (version != 0 && (version & 0xffff) == 0)
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "a GGUF file for big-endian machines");
     return error_set(err, GG_ERR_UNSUPPORTED,
                      "GGUF version %" PRIu32 ", but 2 and 3 are known",
                      version);
@@ -56,8 +59,30 @@ check_count(const struct cursor *c, uint64_t n, size_t size, const char *what,
     return GG_OK;
 }
 
+/* All that follows is read in the byte order of the version. */
 static enum gg_status
-read_header(struct gguf_context *ctx, struct cursor *c, struct gg_error *err)
+read_version(struct gguf_context *ctx, struct cursor *c, unsigned flags,
+             struct gg_error *err)
+{
+    c->swap = false;
+    ctx->version = cursor_u32(c);
+    if (c->bad)
+        return cut_off(err);
+    ctx->order = GGUF_MACHINE_ORDER;
+    c->swap = gguf_is_swapped(ctx->version);
+    if (c->swap) {
+        ctx->version = __builtin_bswap32(ctx->version);
+        ctx->order = CORE_BIG_ENDIAN ? GGUF_LITTLE_ENDIAN : GGUF_BIG_ENDIAN;
+    }
+    if (c->swap && !(flags & GGUF_PARSE_SWAPPED))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "a GGUF file for machines of the other byte order");
+    return check_version(ctx->version, err);
+}
+
+static enum gg_status
+read_header(struct gguf_context *ctx, struct cursor *c, unsigned flags,
+            struct gg_error *err)
 {
     const char *name = magic_name(c->pos, cursor_left(c));
     const void *magic = cursor_take(c, 4);
@@ -67,10 +92,7 @@ read_header(struct gguf_context *ctx, struct cursor *c, struct gg_error *err)
     if (!magic || memcmp(magic, GGUF_MAGIC, 4) != 0)
         return error_set(err, GG_ERR_FORMAT, "not a GGUF file%s%s",
                          name ? ", but " : "", name ? name : "");
-    ctx->version = cursor_u32(c);
-    if (c->bad)
-        return cut_off(err);
-    st = check_version(ctx->version, err);
+    st = read_version(ctx, c, flags, err);
     if (st != GG_OK)
         return st;
     n_tensors = cursor_u64(c);
@@ -139,6 +161,19 @@ read_bools(struct gguf_kv *kv, struct gg_error *err)
     return GG_OK;
 }
 
+/* Numbers of the other byte order become an array of the context's own. */
+static enum gg_status
+read_swapped(struct gguf_kv *kv, size_t size, struct gg_error *err)
+{
+    void *made = mem_dup(kv->data, kv->n * size);
+
+    if (!made && kv->n)
+        return error_nomem(err);
+    core_swap_array(made, kv->n, size);
+    kv->data = kv->owned = made;
+    return GG_OK;
+}
+
 static enum gg_status
 read_array(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
 {
@@ -162,6 +197,8 @@ read_array(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
     if (kv->type == GGUF_TYPE_STRING)
         return read_strings(kv, c, err);
     kv->data = cursor_take(c, n * size); /* it fits: see above */
+    if (c->swap && size > 1)
+        return read_swapped(kv, size, err);
     return kv->type == GGUF_TYPE_BOOL ? read_bools(kv, err) : GG_OK;
 }
 
@@ -188,8 +225,10 @@ read_value(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
     if (!p)
         return cut_off(err);
     memcpy(&kv->scalar, p, size);
+    if (c->swap)
+        core_swap_array(&kv->scalar, 1, size);
     if (kv->type == GGUF_TYPE_BOOL)
-        kv->scalar = kv->scalar != 0;
+        memset(&kv->scalar, *(const uint8_t *)p != 0, 1);
     return GG_OK;
 }
 
@@ -252,7 +291,7 @@ static enum gg_status
 read_alignment(struct gguf_context *ctx, struct gg_error *err)
 {
     static const char key[] = GGUF_KEY_GENERAL_ALIGNMENT;
-    uint32_t i;
+    uint32_t i, alignment;
     const struct gguf_kv *kv;
 
     ctx->alignment = GGUF_DEFAULT_ALIGNMENT;
@@ -261,13 +300,14 @@ read_alignment(struct gguf_context *ctx, struct gg_error *err)
     kv = &ctx->kv[i];
     if (kv->is_array || kv->type != GGUF_TYPE_UINT32)
         return error_set(err, GG_ERR_FORMAT, "%s: not of type u32", key);
-    if (!check_power_of_two(kv->scalar) || kv->scalar < GGUF_MIN_ALIGNMENT ||
-        kv->scalar > GGUF_MAX_ALIGNMENT)
+    alignment = (uint32_t)gguf_kv_bits(kv);
+    if (!check_power_of_two(alignment) || alignment < GGUF_MIN_ALIGNMENT ||
+        alignment > GGUF_MAX_ALIGNMENT)
         return error_set(err, GG_ERR_FORMAT,
-                         "%s: %" PRIu64 " is not a power of two from %d to %d",
-                         key, kv->scalar, GGUF_MIN_ALIGNMENT,
+                         "%s: %" PRIu32 " is not a power of two from %d to %d",
+                         key, alignment, GGUF_MIN_ALIGNMENT,
                          GGUF_MAX_ALIGNMENT);
-    ctx->alignment = (size_t)kv->scalar;
+    ctx->alignment = alignment;
     return GG_OK;
 }
 
@@ -284,11 +324,11 @@ find_data(struct gguf_context *ctx, size_t metadata, struct gg_error *err)
 }
 
 static enum gg_status
-parse(struct gguf_context *ctx, const void *data, size_t size, bool bare,
+parse(struct gguf_context *ctx, const void *data, size_t size, unsigned flags,
       struct gg_error *err)
 {
     struct cursor c = cursor_over(data, size);
-    enum gg_status st = read_header(ctx, &c, err);
+    enum gg_status st = read_header(ctx, &c, flags, err);
     size_t n_tensors = ctx->n_tensors;
 
     ctx->n_tensors = 0;
@@ -303,13 +343,13 @@ parse(struct gguf_context *ctx, const void *data, size_t size, bool bare,
     if (st == GG_OK)
         st = find_data(ctx, (size_t)(c.pos - (const uint8_t *)data), err);
     if (st == GG_OK)
-        st = gguf_place_tensors(ctx, data, size, bare, err);
+        st = gguf_place_tensors(ctx, data, size, flags & GGUF_PARSE_BARE, err);
     ctx->indexed = st == GG_OK;
     return st == GG_OK ? st : gguf_in_file(ctx, st, err);
 }
 
 enum gg_status
-gguf_parse_some(const void *data, size_t size, const char *name, bool bare,
+gguf_parse_some(const void *data, size_t size, const char *name, unsigned flags,
                 struct gguf_context **out, struct gg_error *err)
 {
     struct gguf_context *ctx = mem_zalloc(sizeof(*ctx));
@@ -322,7 +362,7 @@ gguf_parse_some(const void *data, size_t size, const char *name, bool bare,
     if (name && !ctx->name)
         st = error_nomem(err);
     else
-        st = parse(ctx, data, size, bare, err);
+        st = parse(ctx, data, size, flags, err);
     gg_plant("GGUF");
     if (st == GG_OK)
         *out = ctx;
@@ -335,5 +375,5 @@ enum gg_status
 gguf_parse(const void *data, size_t size, const char *name,
            struct gguf_context **out, struct gg_error *err)
 {
-    return gguf_parse_some(data, size, name, false, out, err);
+    return gguf_parse_some(data, size, name, 0, out, err);
 }

@@ -25,13 +25,15 @@
 /* Reads data[0..size), all of a GGUF file, in time linear in its metadata. On
  * GG_OK *out is the caller's: gguf_free() it. It points into `data`, which
  * must outlive it and not change. `name` (or NULL) begins the messages, also
- * those of the getters below. */
+ * those of the getters below. A file of the other byte order, whose data would
+ * have to change, is GG_ERR_UNSUPPORTED. */
 enum gg_status
 gguf_parse(const void *data, size_t size, const char *name,
            struct gguf_context **out, struct gg_error *err);
 
 /* A file that is mapped for as long as it is used; or the shards of a model
- * that was split. */
+ * that was split. One of the other byte order is read into memory, and becomes
+ * one of this machine's. */
 struct gguf_file {
     struct file_map *maps; /* n_maps; a tensor's is the one of its shard */
     size_t n_maps;

@@ -118,7 +118,7 @@ gguf_set_val_u32(struct gguf_context *ctx, const char *key, uint32_t val)
     struct gguf_kv *kv = new_kv(ctx, key, GGUF_TYPE_UINT32, NULL);
 
     if (kv)
-        kv->scalar = val;
+        memcpy(&kv->scalar, &val, sizeof(val));
     if (strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) != 0)
         return;
     GGML_ASSERT(check_power_of_two(val) && val >= GGUF_MIN_ALIGNMENT &&
@@ -217,7 +217,7 @@ gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
     } else if (from->is_array) {
         gguf_set_arr_data(ctx, from->key, from->type, from->data, from->n);
     } else if (from->type == GGUF_TYPE_UINT32) {
-        gguf_set_val_u32(ctx, from->key, (uint32_t)from->scalar);
+        gguf_set_val_u32(ctx, from->key, (uint32_t)gguf_kv_bits(from));
     } else {
         kv = new_kv(ctx, from->key, from->type, NULL);
         if (kv)

@@ -18,6 +18,7 @@ struct skim {
     size_t pos;    /* where the next value begins */
     uint64_t sure; /* bytes that must follow pos, by all that was read: so many
                       are read ahead */
+    bool swap;     /* the file has the other byte order */
     bool no_memory;
 };
 
@@ -84,6 +85,8 @@ take_u32(struct skim *s, uint32_t *v)
 
     if (p)
         memcpy(v, p, sizeof(*v));
+    if (p && s->swap)
+        *v = __builtin_bswap32(*v);
     return p != NULL;
 }
 
@@ -94,6 +97,8 @@ take_u64(struct skim *s, uint64_t *v)
 
     if (p)
         memcpy(v, p, sizeof(*v));
+    if (p && s->swap)
+        *v = __builtin_bswap64(*v);
     return p != NULL;
 }
 
@@ -164,8 +169,10 @@ skim_all(struct skim *s)
 
     s->sure = HEAD;
     magic = take_bytes(s, 4);
-    if (!magic || memcmp(magic, GGUF_MAGIC, 4) != 0 || !take_u32(s, &version) ||
-        !take_u64(s, &n_tensors) || !take_u64(s, &n_kv) ||
+    if (!magic || memcmp(magic, GGUF_MAGIC, 4) != 0 || !take_u32(s, &version))
+        return;
+    s->swap = gguf_is_swapped(version);
+    if (!take_u64(s, &n_tensors) || !take_u64(s, &n_kv) ||
         !expect(s, n_tensors, MIN_TENSOR) || !expect(s, n_kv, MIN_KV))
         return;
     while (n_kv > 0 && skim_kv(s))

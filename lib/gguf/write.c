@@ -3,13 +3,21 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "quant/order.h"
 
 /* Where bytes go: to a stream, to memory, or nowhere, only to be counted. */
 struct sink {
+    bool swap; /* the file has the other byte order */
     FILE *stream;
     uint8_t *memory;
     size_t n;
 };
+
+static bool
+is_swapped(const struct gguf_context *ctx)
+{
+    return ctx->order != GGUF_MACHINE_ORDER;
+}
 
 static void
 write_bytes(struct sink *s, const void *data, size_t size)
@@ -24,13 +32,51 @@ write_bytes(struct sink *s, const void *data, size_t size)
 static void
 put_u32(struct sink *s, uint32_t v)
 {
+    v = s->swap ? __builtin_bswap32(v) : v;
     write_bytes(s, &v, sizeof(v));
 }
 
 static void
 put_u64(struct sink *s, uint64_t v)
 {
+    v = s->swap ? __builtin_bswap64(v) : v;
     write_bytes(s, &v, sizeof(v));
+}
+
+/* Whole numbers, or blocks of a type, in the order of the file. */
+static void
+put_swapped(struct sink *s, const void *data, size_t size, size_t each,
+            void (*swap)(int type, void *piece, size_t size), int type)
+{
+    uint8_t piece[4096];
+    size_t most = sizeof(piece) / each * each;
+
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < most ? size - at : most;
+        memcpy(piece, (const uint8_t *)data + at, n);
+        swap(type, piece, n);
+        write_bytes(s, piece, n);
+    }
+}
+
+static void
+swap_numbers(int type, void *piece, size_t size)
+{
+    size_t each = gguf_type_bytes((enum gguf_type)type);
+
+    core_swap_array(piece, size / each, each);
+}
+
+static void
+put_numbers(struct sink *s, const struct gguf_kv *kv)
+{
+    size_t each = gguf_type_bytes(kv->type);
+
+    if (s->swap)
+        put_swapped(s, gguf_kv_data(kv), kv->n * each, each, swap_numbers,
+                    (int)kv->type);
+    else
+        write_bytes(s, gguf_kv_data(kv), kv->n * each);
 }
 
 static void
@@ -70,7 +116,7 @@ put_kv(struct sink *s, const struct gguf_kv *kv)
     if (kv->is_array)
         put_u64(s, kv->n);
     if (kv->type != GGUF_TYPE_STRING)
-        write_bytes(s, gguf_kv_data(kv), kv->n * gguf_type_bytes(kv->type));
+        put_numbers(s, kv);
     else
         for (size_t i = 0; i < kv->n; i++)
             put_string(s, kv->strings[i].s, kv->strings[i].n);
@@ -101,6 +147,22 @@ put_metadata(struct sink *s, const struct gguf_context *ctx)
     put_zeros(s, pad_to(s->n, ctx->alignment));
 }
 
+static void
+swap_blocks(int type, void *piece, size_t size)
+{
+    quant_swap_order((enum ggml_type)type, piece, size);
+}
+
+static void
+put_tensor_data(struct sink *s, const struct gguf_tensor *t)
+{
+    if (s->swap)
+        put_swapped(s, t->data, t->size, ggml_type_size(t->type), swap_blocks,
+                    (int)t->type);
+    else
+        write_bytes(s, t->data, t->size);
+}
+
 /* Each at its offset, which in a context that was read from a file follows
  * no order. */
 static enum gg_status
@@ -121,7 +183,7 @@ put_data(struct sink *s, const struct gguf_context *ctx, struct gg_error *err)
             break;
         }
         put_zeros(s, t->offset - (s->n - start));
-        write_bytes(s, t->data, t->size);
+        put_tensor_data(s, t);
     }
     put_zeros(s, pad_to(s->n, ctx->alignment));
     mem_free(order);
@@ -132,7 +194,7 @@ static enum gg_status
 write_all(const struct gguf_context *ctx, FILE *stream, bool only_meta,
           struct gg_error *err)
 {
-    struct sink s = { .stream = stream };
+    struct sink s = { .swap = is_swapped(ctx), .stream = stream };
 
     if (ctx->no_memory)
         return error_nomem(err);
@@ -186,7 +248,7 @@ gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file,
 static size_t
 meta(const struct gguf_context *ctx, void *memory)
 {
-    struct sink s = { .memory = memory };
+    struct sink s = { .swap = is_swapped(ctx), .memory = memory };
 
     if (ctx->no_memory)
         log_say(GGML_LOG_LEVEL_ERROR, "out of memory\n");

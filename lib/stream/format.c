@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/order.h"
 #include "core/crc32.h"
 
 static enum gg_status
@@ -40,5 +41,7 @@ stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
 uint32_t
 stream_format_crc(uint32_t kind, uint64_t length)
 {
+    kind = core_le32(kind);
+    length = core_le64(length);
     return crc32_bytes(crc32_bytes(0, &kind, 4), &length, 8);
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/order.h"
+
 /* Reads digits from *s and moves it after them; false: there is none, or the
  * number exceeds max. */
 static inline bool
@@ -39,8 +41,7 @@ stream_number_fast(const char *s, int32_t *out)
     uint64_t w, other;
     int bits; /* of the digits */
 
-    memcpy(&w, s, sizeof(w));
-    w ^= zeros;
+    w = core_load_le64(s) ^ zeros;
     other = (w | (w + UINT64_C(0x7676767676767676))) & highs; /* above 9 */
     if (other == 0)
         return 0;

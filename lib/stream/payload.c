@@ -60,6 +60,17 @@ stream_payload_shortest(uint32_t kind)
                                : 0;
 }
 
+/* n numbers of a payload, which is the reader's own, in the machine's order. */
+static void *
+take_numbers(struct cursor *c, size_t n, size_t size, size_t bytes)
+{
+    void *p = (void *)(uintptr_t)cursor_take(c, bytes);
+
+    if (p)
+        core_le_array(p, n, size);
+    return p;
+}
+
 static enum gg_status
 misfit(struct gg_error *err)
 {
@@ -80,7 +91,7 @@ parse_head(struct payload *p, struct cursor *c, struct gg_error *err)
     flags = cursor_u32(c);
     h.n_eog = n_eog = cursor_u32(c);
     n_writer = cursor_u32(c);
-    eog = cursor_take(c, 4 * (uint64_t)n_eog);
+    eog = take_numbers(c, n_eog, 4, 4 * (size_t)n_eog);
     writer = cursor_take(c, n_writer);
     if (c->bad || cursor_left(c) >= 8)
         return misfit(err);
@@ -132,14 +143,14 @@ parse_values(struct payload *p, struct cursor *c, struct gg_logit_record *out,
     size_t n = out->n_logits;
 
     if (p->head.encoding == GG_ENCODING_F16)
-        return widen(p, cursor_take(c, 2 * n), n, &out->logits, err);
+        return widen(p, take_numbers(c, n, 2, 2 * n), n, &out->logits, err);
     if (p->head.encoding == GG_ENCODING_SPARSE) {
-        out->logit_ids = cursor_take(c, stream_format_padded(4 * n));
+        out->logit_ids = take_numbers(c, n, 4, stream_format_padded(4 * n));
         if (!ids_below(out->logit_ids, n, p->head.n_vocab))
             return error_set(err, GG_ERR_FORMAT,
                              "an id that is not in the vocabulary");
     }
-    out->logits = cursor_take(c, 4 * n);
+    out->logits = take_numbers(c, n, 4, 4 * n);
     return GG_OK;
 }
 
@@ -161,7 +172,8 @@ parse_vector(struct payload *p, struct cursor *c, size_t length,
         return misfit(err);
     out->n_ids = n_ids;
     out->n_logits = n;
-    out->ids = cursor_take(c, stream_format_padded(4 * (size_t)n_ids));
+    out->ids =
+        take_numbers(c, n_ids, 4, stream_format_padded(4 * (size_t)n_ids));
     if (!ids_below(out->ids, n_ids, UINT32_C(1) << 31))
         return error_set(err, GG_ERR_FORMAT, "a negative token id");
     return parse_values(p, c, out, err);
@@ -186,7 +198,7 @@ parse_past(struct payload *p, struct cursor *c, size_t length,
     past->has_mirostat = flags & FORMAT_MIROSTAT;
     if (past->has_mirostat && !isfinite(past->mirostat))
         return error_set(err, GG_ERR_FORMAT, "Mirostat's value is no number");
-    ids = cursor_take(c, 4 * (size_t)n);
+    ids = take_numbers(c, n, 4, 4 * (size_t)n);
     if (!ids_below(ids, n, UINT32_C(1) << 31))
         return error_set(err, GG_ERR_FORMAT, "a negative token id");
     if (!mem_grow(&past->ids, &past->cap, n, sizeof(*ids)))

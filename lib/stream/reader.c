@@ -7,6 +7,7 @@
 #include "core/crc32.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "core/order.h"
 #include "core/plant.h"
 #include "stream/format.h"
 #include "stream/io.h"
@@ -111,16 +112,16 @@ text_begins(const struct stream_in *in)
 static enum gg_status
 check_preamble(struct gg_logit_reader *r, struct gg_error *err)
 {
-    uint32_t rest[2];
+    uint64_t version;
 
     if (stream_in_left(&r->in) < FORMAT_PREAMBLE)
         return error_set(err, GG_ERR_TRUNCATED, "%s: cut off in its preamble",
                          r->in.name);
-    memcpy(rest, stream_in_data(&r->in) + 8, 8);
-    if (rest[0] != FORMAT_VERSION || rest[1] != 0)
+    version = core_load_le64(stream_in_data(&r->in) + 8);
+    if (version != FORMAT_VERSION)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "%s: logit stream of version %lu, not %d", r->in.name,
-                         (unsigned long)rest[0], FORMAT_VERSION);
+                         (unsigned long)(uint32_t)version, FORMAT_VERSION);
     return GG_OK;
 }
 
@@ -169,9 +170,10 @@ check_header(const struct gg_logit_reader *r, uint32_t kind, uint64_t length,
 {
     uint64_t max =
         stream_payload_longest(&r->payload, kind, r->state == AT_RECORD);
+    uint32_t letters = core_le32(kind);
     char shown[20];
 
-    escape_bytes(shown, sizeof(shown), (const char *)&kind, 4);
+    escape_bytes(shown, sizeof(shown), (const char *)&letters, 4);
     if (max == 0)
         return error_set(err, GG_ERR_FORMAT,
                          "damaged, or of a kind unknown here, \"%s\"", shown);
@@ -194,8 +196,8 @@ fetch(struct gg_logit_reader *r, uint32_t *kind, size_t *length,
     if (st == GG_OK && stream_in_left(in) == 0)
         return error_set(err, GG_ERR_TRUNCATED, "cut off before it");
     if (st == GG_OK && stream_in_left(in) >= FORMAT_HEADER) {
-        memcpy(kind, stream_in_data(in), 4);
-        memcpy(&claimed, stream_in_data(in) + 8, 8);
+        *kind = core_load_le32(stream_in_data(in));
+        claimed = core_load_le64(stream_in_data(in) + 8);
         st = check_header(r, *kind, claimed, err);
     }
     if (st == GG_OK)
@@ -211,11 +213,9 @@ check_crc(const struct stream_in *in, uint32_t kind, size_t length,
           struct gg_error *err)
 {
     const uint8_t *p = stream_in_data(in);
-    uint32_t crc;
 
-    memcpy(&crc, p + 4, 4);
     if (crc32_bytes(stream_format_crc(kind, length), p + FORMAT_HEADER,
-                    length) != crc)
+                    length) != core_load_le32(p + 4))
         return error_set(err, GG_ERR_FORMAT, "damaged: its CRC differs");
     return GG_OK;
 }

@@ -7,11 +7,13 @@
 #include "core/crc32.h"
 #include "core/half.h"
 #include "core/mem.h"
+#include "core/order.h"
 #include "stream/format.h"
 #include "stream/io.h"
 
 enum {
     MAX_PARTS = 8,
+    MAX_COPIES = 4,
 };
 
 struct gg_logit_writer {
@@ -29,6 +31,9 @@ struct record {
     uint8_t header[FORMAT_HEADER];
     struct iovec parts[MAX_PARTS];
     int n;
+    void *copies[MAX_COPIES]; /* of numbers, in the order of a stream */
+    int n_copies;
+    bool no_memory;
 };
 
 static void
@@ -37,6 +42,8 @@ begin_record(struct record *r, uint32_t kind)
     r->kind = kind;
     r->length = 0;
     r->n = 1;
+    r->n_copies = 0;
+    r->no_memory = false;
 }
 
 /* The bytes must stay until the record is sent. */
@@ -49,6 +56,24 @@ add_bytes(struct record *r, const void *data, size_t size)
     r->length += size;
 }
 
+/* The same, of n numbers of `size` bytes. */
+static void
+add_numbers(struct record *r, const void *data, size_t n, size_t size)
+{
+    void *copy;
+
+    if (!CORE_BIG_ENDIAN || n == 0) {
+        add_bytes(r, data, n * size);
+        return;
+    }
+    copy = mem_dup(data, n * size);
+    r->copies[r->n_copies++] = copy;
+    if (copy)
+        core_le_array(copy, n, size);
+    r->no_memory = r->no_memory || !copy;
+    add_bytes(r, copy, n * size);
+}
+
 static void
 pad(struct record *r)
 {
@@ -59,17 +84,28 @@ pad(struct record *r)
 }
 
 static enum gg_status
-send(int fd, struct record *r, struct gg_error *err)
+send_parts(int fd, struct record *r, struct gg_error *err)
 {
     uint32_t crc = stream_format_crc(r->kind, r->length);
 
     for (int i = 1; i < r->n; i++)
         crc = crc32_bytes(crc, r->parts[i].iov_base, r->parts[i].iov_len);
-    memcpy(r->header, &r->kind, 4);
-    memcpy(r->header + 4, &crc, 4);
-    memcpy(r->header + 8, &r->length, 8);
+    core_store_le32(r->header, r->kind);
+    core_store_le32(r->header + 4, crc);
+    core_store_le64(r->header + 8, r->length);
     r->parts[0] = (struct iovec){ r->header, FORMAT_HEADER };
     return stream_write(fd, r->parts, r->n, err);
+}
+
+static enum gg_status
+send(int fd, struct record *r, struct gg_error *err)
+{
+    enum gg_status st =
+        r->no_memory ? error_nomem(err) : send_parts(fd, r, err);
+
+    while (r->n_copies > 0)
+        mem_free(r->copies[--r->n_copies]);
+    return st;
 }
 
 static enum gg_status
@@ -93,8 +129,8 @@ write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
 
     preamble[8] = FORMAT_VERSION;
     begin_record(&r, KIND_HEAD);
-    add_bytes(&r, fixed, sizeof(fixed));
-    add_bytes(&r, head->eog_ids, 4 * head->n_eog);
+    add_numbers(&r, fixed, FORMAT_HEAD / 4, 4);
+    add_numbers(&r, head->eog_ids, head->n_eog, 4);
     add_bytes(&r, writer, strlen(writer));
     pad(&r);
     st = stream_write(fd, &part, 1, err);
@@ -160,17 +196,26 @@ add_logits(struct gg_logit_writer *w, struct record *r,
     size_t n = record->n_logits;
 
     if (w->encoding == GG_ENCODING_SPARSE) {
-        add_bytes(r, record->logit_ids, 4 * n);
+        add_numbers(r, record->logit_ids, n, 4);
         pad(r);
     }
     if (w->encoding == GG_ENCODING_F16) {
         for (size_t i = 0; i < n; i++)
             w->half[i] = to_half(record->logits[i]);
-        add_bytes(r, w->half, 2 * n);
+        add_numbers(r, w->half, n, 2);
     } else {
-        add_bytes(r, record->logits, 4 * n);
+        add_numbers(r, record->logits, n, 4);
     }
     pad(r);
+}
+
+static void
+store_double(uint8_t *p, double x)
+{
+    uint64_t u;
+
+    memcpy(&u, &x, sizeof(u));
+    core_store_le64(p, u);
 }
 
 static enum gg_status
@@ -215,14 +260,14 @@ write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
         return GG_OK;
     if (record->n_past > FORMAT_IDS_MAX)
         return error_set(err, GG_ERR_ARG, "a past of %zu ids", record->n_past);
-    memcpy(fixed, &record->sequence, 8);
+    core_store_le64(fixed, record->sequence);
     if (record->mirostat)
-        memcpy(fixed + 8, record->mirostat, 8);
-    memcpy(fixed + 16, &n, 4);
-    memcpy(fixed + 20, &flags, 4);
+        store_double(fixed + 8, *record->mirostat);
+    core_store_le32(fixed + 16, n);
+    core_store_le32(fixed + 20, flags);
     begin_record(&r, KIND_PAST);
     add_bytes(&r, fixed, sizeof(fixed));
-    add_bytes(&r, record->past, 4 * record->n_past);
+    add_numbers(&r, record->past, record->n_past, 4);
     pad(&r);
     st = send(w->fd, &r, err);
     if (st == GG_OK)
@@ -244,14 +289,14 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
         st = write_past(w, record, err);
     if (st != GG_OK)
         return st;
-    memcpy(fixed, &record->sequence, 8);
-    memcpy(fixed + 8, &record->position, 8);
-    memcpy(fixed + 16, &n_ids, 4);
-    memcpy(fixed + 20, &n, 4);
-    memcpy(fixed + 24, &record->log_sum_exp, 8);
+    core_store_le64(fixed, record->sequence);
+    core_store_le64(fixed + 8, record->position);
+    core_store_le32(fixed + 16, n_ids);
+    core_store_le32(fixed + 20, n);
+    store_double(fixed + 24, record->log_sum_exp);
     begin_record(&r, KIND_VECT);
     add_bytes(&r, fixed, sizeof(fixed));
-    add_bytes(&r, record->ids, 4 * record->n_ids);
+    add_numbers(&r, record->ids, record->n_ids, 4);
     pad(&r);
     add_logits(w, &r, record);
     return send(w->fd, &r, err);
@@ -265,8 +310,8 @@ write_failure(int fd, uint64_t sequence, const char *message,
     uint32_t len = (uint32_t)strnlen(message, FORMAT_MESSAGE_MAX);
     struct record r;
 
-    memcpy(fixed, &sequence, 8);
-    memcpy(fixed + 8, &len, 4);
+    core_store_le64(fixed, sequence);
+    core_store_le32(fixed + 8, len);
     begin_record(&r, KIND_FAIL);
     add_bytes(&r, fixed, sizeof(fixed));
     add_bytes(&r, message, len);
@@ -281,6 +326,7 @@ write_number(int fd, uint32_t kind, uint64_t number, struct gg_error *err)
     struct record r;
 
     begin_record(&r, kind);
+    number = core_le64(number);
     add_bytes(&r, &number, sizeof(number));
     return send(fd, &r, err);
 }

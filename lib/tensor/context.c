@@ -10,13 +10,11 @@
 
 static_assert(sizeof(struct ggml_object) % GGML_MEM_ALIGN == 0,
               "objects keep the pool aligned");
-static_assert(sizeof(struct ggml_tensor) % GGML_MEM_ALIGN == 0,
-              "a tensor's data follow it aligned");
 
 size_t
 ggml_tensor_overhead(void)
 {
-    return sizeof(struct ggml_object) + sizeof(struct ggml_tensor);
+    return sizeof(struct ggml_object) + TENSOR_BYTES;
 }
 
 struct ggml_context *

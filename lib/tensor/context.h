@@ -7,11 +7,14 @@
 
 #include <ggml.h>
 
+/* A tensor of a pool, so long that its data follow it aligned. */
+#define TENSOR_BYTES GGML_PAD(sizeof(struct ggml_tensor), (size_t)GGML_MEM_ALIGN)
+
 struct ggml_object {
-    size_t offs, size; /* of the bytes, in the pool */
+    _Alignas(GGML_MEM_ALIGN) size_t offs; /* of the bytes, in the pool */
+    size_t size;
     struct ggml_object *next;
     enum ggml_object_type type;
-    char padding[4];
 };
 
 struct ggml_context {

@@ -51,7 +51,7 @@ tensor_new(struct ggml_context *ctx, enum ggml_type type, int n_dims,
                                   total <= ggml_nbytes(view_src)));
     else if (!ctx->no_alloc)
         pool = size;
-    GGML_ASSERT(check_add(sizeof(*t), pool, &total));
+    GGML_ASSERT(check_add(TENSOR_BYTES, pool, &total));
 
     t = tensor_context_new_object(ctx, GGML_OBJECT_TYPE_TENSOR, total);
     memset(t, 0, sizeof(*t));
@@ -62,7 +62,7 @@ tensor_new(struct ggml_context *ctx, enum ggml_type type, int n_dims,
     if (view_src)
         t->data = view_src->data ? (char *)view_src->data + offset : NULL;
     else
-        t->data = pool ? t + 1 : NULL;
+        t->data = pool ? (char *)t + TENSOR_BYTES : NULL;
     return t;
 }
 

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/order.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -17,19 +19,13 @@
 static inline uint64_t
 vocab_bytes_load8(const void *p)
 {
-    uint64_t w;
-
-    memcpy(&w, p, sizeof(w));
-    return w;
+    return core_load_le64(p);
 }
 
 static inline uint32_t
 vocab_bytes_load4(const void *p)
 {
-    uint32_t w;
-
-    memcpy(&w, p, sizeof(w));
-    return w;
+    return core_load_le32(p);
 }
 
 /* p[0..len), 1 <= len <= 16, as two numbers; for a given len no two texts have
@@ -180,17 +176,17 @@ vocab_bytes_copy(const char *p, size_t len, uint8_t *out,
         for (size_t i = 0; i + 8 < len; i += 8) {
             w = vocab_bytes_load8(p + i);
             found |= unwanted(w);
-            memcpy(out + i, &w, 8);
+            core_store_le64(out + i, w);
         }
         w = vocab_bytes_load8(p + len - 8);
         found |= unwanted(w);
-        memcpy(out + len - 8, &w, 8);
+        core_store_le64(out + len - 8, w);
     } else if (len >= 4) {
         uint32_t a = vocab_bytes_load4(p), b = vocab_bytes_load4(p + len - 4);
 
         found = unwanted((uint64_t)b << 32 | a);
-        memcpy(out, &a, 4);
-        memcpy(out + len - 4, &b, 4);
+        core_store_le32(out, a);
+        core_store_le32(out + len - 4, b);
     } else if (len) {
         uint8_t a = (uint8_t)p[0], b = (uint8_t)p[len / 2],
                 c = (uint8_t)p[len - 1];

@@ -27,7 +27,7 @@ tensor(const char *name, enum ggml_type type, int64_t ne0, int64_t ne1,
 }
 
 static float a_data[8];
-static uint8_t b_data[34] = { 0x00, 0x3c };
+static uint8_t b_data[34];
 
 /* Through the setters, what put_small_file() writes by hand. */
 static struct gguf_context *
@@ -38,6 +38,7 @@ small_file(void)
     struct ggml_tensor a = tensor("a.weight", GGML_TYPE_F32, 4, 2, a_data);
     struct ggml_tensor b = tensor("b.weight", GGML_TYPE_Q8_0, 32, 1, b_data);
 
+    memcpy(b_data, (uint16_t[]){ 0x3c00 }, 2);
     for (int i = 0; i < 8; i++)
         a_data[i] = (float)i - 2;
     for (int i = 0; i < 32; i++)
@@ -68,14 +69,15 @@ file_equals(const void *data, size_t n)
 }
 
 static void
-test_bytes(void)
+test_bytes(enum gguf_byte_order order)
 {
     struct gguf_context *g = small_file();
-    struct bytes want = { 0 };
+    struct bytes want = { .big = order == GGUF_BIG_ENDIAN };
     size_t meta;
     void *data;
 
     put_small_file(&want);
+    gguf_set_byte_order(g, order);
     meta = gguf_get_meta_size(g);
     data = malloc(meta);
     gguf_get_meta_data(g, data);
@@ -456,7 +458,9 @@ int
 main(void)
 {
     strcpy(path, scratch_file("small.gguf"));
-    test_bytes();
+    test_bytes(GGUF_BIG_ENDIAN);
+    test_read_back();
+    test_bytes(GGUF_LITTLE_ENDIAN);
     test_read_back();
     test_other_ways_in();
     test_log();

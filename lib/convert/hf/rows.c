@@ -7,6 +7,7 @@
 
 #include "convert/hf/scaled.h"
 #include "core/half.h"
+#include "core/order.h"
 
 enum {
     PIECE = 256, /* values that are turned into floats at a time */
@@ -101,7 +102,7 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
 {
     size_t size = t->size / t->n;
     const uint8_t *p = t->data + at * size;
-    uint16_t half;
+    uint64_t bits;
     double wide;
 
     if (t->open) {
@@ -111,19 +112,18 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
     for (size_t i = 0; i < n; i++, p += step * size)
         switch (t->type) {
         case GGML_TYPE_F16:
-            memcpy(&half, p, sizeof(half));
-            out[i] = half_to_float(half);
+            out[i] = half_to_float(core_load_le16(p));
             break;
         case GGML_TYPE_BF16:
-            memcpy(&half, p, sizeof(half));
-            out[i] = core_bf16_to_float(half);
+            out[i] = core_bf16_to_float(core_load_le16(p));
             break;
         case GGML_TYPE_F64:
-            memcpy(&wide, p, sizeof(wide));
+            bits = core_load_le64(p);
+            memcpy(&wide, &bits, sizeof(wide));
             out[i] = (float)wide;
             break;
         default:
-            memcpy(&out[i], p, sizeof(out[i]));
+            out[i] = core_bits_float(core_load_le32(p));
         }
 }
 
@@ -134,12 +134,12 @@ copy_elements(const struct safetensors_tensor *t, size_t at, size_t step,
     size_t size = t->size / t->n;
     const uint8_t *p = t->data + at * size;
 
-    if (step == 1) {
+    if (step == 1)
         memcpy(out, p, n * size);
-        return;
-    }
-    for (size_t i = 0; i < n; i++, p += step * size, out += size)
-        memcpy(out, p, size);
+    else
+        for (size_t i = 0; i < n; i++, p += step * size)
+            memcpy(out + i * size, p, size);
+    core_le_array(out, n, size);
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include "convert/hf/scaled.h"
 #include "core/half.h"
+#include "core/order.h"
 
 enum {
     NAME = 600,
@@ -58,16 +59,14 @@ convert_hf_scale_at(const struct safetensors_tensor *t, size_t at)
     const struct safetensors_tensor *s = t->scales;
     size_t columns = (size_t)t->shape[1], across;
     uint16_t half;
-    float x;
 
     across = (columns + t->block_columns - 1) / t->block_columns;
     at =
         at / columns / t->block_rows * across + at % columns / t->block_columns;
     if (s->type == GGML_TYPE_F32) {
-        memcpy(&x, s->data + at * sizeof(x), sizeof(x));
-        return x;
+        return core_bits_float(core_load_le32(s->data + 4 * at));
     }
-    memcpy(&half, s->data + at * sizeof(half), sizeof(half));
+    half = core_load_le16(s->data + at * sizeof(half));
     return s->type == GGML_TYPE_F16 ? half_to_float(half)
                                     : core_bf16_to_float(half);
 }
