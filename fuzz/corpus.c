@@ -1,4 +1,4 @@
-/* corpus.c - writes a target's corpus as files, one an input */
+/* corpus.c - a target's corpus, and files */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,4 +25,24 @@ fuzz_write_corpus(const char *folder)
         }
     }
     return EXIT_SUCCESS;
+}
+
+uint8_t *
+fuzz_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *data = NULL;
+    long end = -1;
+
+    if (f && fseek(f, 0, SEEK_END) == 0)
+        end = ftell(f);
+    if (end > 0)
+        data = malloc((size_t)end);
+    if (data)
+        rewind(f);
+    if (!data || fread(data, 1, (size_t)end, f) != (size_t)end)
+        abort();
+    fclose(f);
+    *size = (size_t)end;
+    return data;
 }

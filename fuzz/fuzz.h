@@ -26,6 +26,11 @@ fuzz_corpus(size_t i, size_t *size);
 int
 fuzz_write_corpus(const char *folder);
 
+/* For those that make theirs by files: all of one, or abort(). The caller frees
+ * it. */
+uint8_t *
+fuzz_file(const char *path, size_t *size);
+
 /* The target's name: "gguf". */
 extern const char fuzz_name[];
 

@@ -78,12 +78,12 @@ evaluate(const struct model *m, enum gg_cache_type type)
                               .n = m->hp.n_vocab > 1 ? 3 : 1,
                               .rows.logits = logits };
     struct gg_session *s = NULL;
-    struct gg_memory memory;
+    struct gg_memory homes[MODEL_MAX_HOMES];
     struct gg_error err;
 
     check(logits != NULL);
     if (model_session_new(m, &params, &s, &err) == GG_OK) {
-        check(model_session_memory(m, &params, &memory, &err) == GG_OK);
+        check(model_session_memory(m, &params, homes, &err) == GG_OK);
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
         gg_session_truncate(s, 0, 1);
         chunk.n = 1;
@@ -129,28 +129,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-static uint8_t *
-read_file(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    uint8_t *data;
-    long end;
-
-    check(f && fseek(f, 0, SEEK_END) == 0);
-    end = ftell(f);
-    rewind(f);
-    data = malloc((size_t)end);
-    check(data && fread(data, 1, (size_t)end, f) == (size_t)end);
-    fclose(f);
-    *size = (size_t)end;
-    return data;
-}
-
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
     if (i >= N_SPECS)
         return NULL;
     check(models_write(&specs[i], scratch_path()));
-    return read_file(scratch_path(), size);
+    return fuzz_file(scratch_path(), size);
 }

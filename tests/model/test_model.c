@@ -200,9 +200,11 @@ check_homes(void)
     static const struct model m = {
         .hp.n_layer = 9,
         .n_homes = 3,
-        .homes = { { .end = 2, .parts = MODEL_WHOLE },
-                   { .first = 2, .end = 5, .parts = MODEL_REST },
-                   { .first = 5, .end = 10, .parts = MODEL_WHOLE } }
+        .homes = { { .spans = { [MODEL_REST] = { 0, 2 },
+                                [MODEL_EXPERTS] = { 0, 5 } } },
+                   { .spans = { [MODEL_REST] = { 2, 5 } } },
+                   { .spans = { [MODEL_REST] = { 5, 10 },
+                                [MODEL_EXPERTS] = { 5, 10 } } } }
     };
 
     ok(model_home_of(&m, 0, MODEL_REST) == 0 &&

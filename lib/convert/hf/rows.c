@@ -152,7 +152,8 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
         return;
     }
     for (size_t i = 0; i < n; i++, out += sizeof(half)) {
-        half = core_bf16_from_float(x[i]);
+        half = type == GGML_TYPE_F16 ? ggml_fp32_to_fp16(x[i])
+                                     : core_bf16_from_float(x[i]);
         memcpy(out, &half, sizeof(half));
     }
 }
@@ -169,7 +170,7 @@ multiplier(const struct hf_rows *r, int64_t i)
     return times;
 }
 
-/* As copy_elements(), where it becomes floats, or BF16. */
+/* As copy_elements(), where values change or become those of another type. */
 static void
 convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
         size_t at, size_t length, enum ggml_type type, uint8_t *out)

@@ -1,0 +1,107 @@
+/* fuzz_checkpoint.c - checkpoints of training: whatever a file says, a word at
+ * most; from what is accepted a run goes on */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixtures/models.h"
+#include "fuzz.h"
+#include "gguf/reader.h"
+#include "harness/scratch.h"
+#include "train/train.h"
+
+const char fuzz_name[] = "checkpoint";
+
+enum {
+    N_VOCAB = 5,
+    STEPS = 3,
+};
+
+static void
+check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* ---- a run ----------------------------------------------------------------
+ */
+
+static struct gguf_file base;
+static struct model *model;
+static struct train_run *run;
+static struct gg_error err;
+
+static void
+end(void)
+{
+    train_run_free(run);
+    model_free(model);
+    gguf_file_close(&base);
+}
+
+/* An adapter of rank 1; it serves all inputs. */
+static void
+start(void)
+{
+    static const int32_t ids[] = { 0, 1, 2, 3, 4, 3, 2, 1 };
+    static const struct gg_model_params plain;
+    const struct gg_train_params params = {
+        .rank = 1, .n_ctx = 8, .batch = 1, .n_steps = STEPS, .n_threads = 1
+    };
+    const struct model_spec spec = {
+        "llama",   .n_embd = 4, .n_layer = 1,       .n_head = 2,
+        .n_ff = 4, .n_ctx = 16, .n_vocab = N_VOCAB, .no_vocab = true
+    };
+    const char *path = scratch_file("base");
+    ggml_backend_dev_t cpu =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+
+    if (run)
+        return;
+    check(models_write(&spec, path));
+    check(gguf_file_open(path, GGUF_OPEN_ALL, &base, &err) == GG_OK);
+    check(model_load(&(struct model_files){ .file = &base },
+                     &(struct model_devices){ { cpu }, 1 }, &plain, &model,
+                     &err) == GG_OK);
+    atexit(end);
+    check(train_run_new(model, &params, &run, &err) == GG_OK);
+    check(train_run_add(run, GG_TRAIN_SET, ids, NULL, 8, &err) == GG_OK);
+    check(train_run_start(run, &err) == GG_OK);
+}
+
+/* ---- an input -------------------------------------------------------------
+ */
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *path = scratch_path();
+    struct gg_train_report report;
+    FILE *f;
+
+    start();
+    f = fopen(path, "wb");
+    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    if (train_run_load(run, path, &err) == GG_OK &&
+        run->place.step < (uint64_t)run->n_steps)
+        check(train_run_step(run, &report, &err) == GG_OK);
+    return 0;
+}
+
+/* ---- the corpus: a run's checkpoints --------------------------------------
+ */
+
+uint8_t *
+fuzz_corpus(size_t i, size_t *size)
+{
+    struct gg_train_report report;
+
+    if (i >= STEPS)
+        return NULL;
+    start();
+    check(train_run_save(run, scratch_path(), &err) == GG_OK);
+    if (run->place.step < (uint64_t)run->n_steps)
+        check(train_run_step(run, &report, &err) == GG_OK);
+    return fuzz_file(scratch_path(), size);
+}
