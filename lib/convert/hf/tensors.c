@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "convert/hf/families.h"
-#include "convert/hf/shapes.h"
+#include "convert/hf/layout.h"
 #include "core/check.h"
 #include "core/mem.h"
 #include "gguf/adapter.h"
@@ -88,7 +88,7 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
                                .how = how,
                                .rows = { .from = from, .n_from = n } };
 
-    convert_hf_shape(h, &g);
+    convert_hf_lay_out(h, &g);
     if (how & HF_PLUS_1)
         g.rows.add = 1;
     g.rows.times = h->times;

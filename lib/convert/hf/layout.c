@@ -1,9 +1,9 @@
-/* shapes.c - which rows of a folder's tensors make up one of ours */
+/* layout.c - which rows of a folder's tensors make up one of ours */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "convert/hf/shapes.h"
+#include "convert/hf/layout.h"
 
 #include <string.h>
 
@@ -390,7 +390,7 @@ set_recurrent(struct hf *h, struct hf_conversion *g)
 /* ---- all of it ----------------------------------------------------------- */
 
 void
-convert_hf_shape(struct hf *h, struct hf_conversion *g)
+convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
 {
     unsigned how = g->how;
 

@@ -1,6 +1,6 @@
-/* shapes.h - which rows of a folder's tensors make up one of ours */
-#ifndef CONVERT_HF_SHAPES_H
-#define CONVERT_HF_SHAPES_H
+/* layout.h - which rows of a folder's tensors make up one of ours */
+#ifndef CONVERT_HF_LAYOUT_H
+#define CONVERT_HF_LAYOUT_H
 
 #include "convert/hf/families.h"
 
@@ -17,6 +17,6 @@ struct hf_conversion {
 /* Sets ne and rows by `how`, from the shape of the first tensor; h fails where
  * that does not fit. */
 void
-convert_hf_shape(struct hf *h, struct hf_conversion *g);
+convert_hf_lay_out(struct hf *h, struct hf_conversion *g);
 
 #endif
