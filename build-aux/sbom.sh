@@ -10,6 +10,7 @@ time=${SOURCE_DATE_EPOCH-$(git -C "$source" log -1 --format=%ct 2>/dev/null ||
 # NAME LICENCE WHERE WHAT-FOR
 known='zlib Zlib https://zlib.net CRC-32, compressed text
 jansson MIT https://github.com/akheron/jansson JSON
+hwloc BSD-3-Clause https://www.open-mpi.org/projects/hwloc nodes of memory
 nettle LGPL-3.0-or-later%20OR%20GPL-2.0-or-later https://www.lysator.liu.se/~nisse/nettle hashes
 libpng libpng-2.0 http://www.libpng.org/pub/png pictures
 libcurl curl https://curl.se downloads

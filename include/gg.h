@@ -629,6 +629,28 @@ struct gg_model_params {
 struct ggml_tensor; /* <ggml.h> */
 typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
+/* ---- NUMA: machines whose memory is in nodes, each near some processors */
+
+enum gg_numa {
+    GG_NUMA_OFF,
+    GG_NUMA_DISTRIBUTE, /* threads, and the weights that each reads, over all
+                           nodes that the process may use; other memory in turn */
+    GG_NUMA_ISOLATE,    /* all threads on the node where the process runs */
+};
+
+/* For all models and threads of the CPU from then on; what they compute does not
+ * change. To be called before any thread is started, and after
+ * gg_pipeline_join(): a process of a pipeline, if its launcher has not bound it to
+ * processors, takes its share of the machine's. `pipeline`: or NULL.
+ * GG_ERR_UNSUPPORTED: built without hwloc. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_numa_init(enum gg_numa how, const struct gg_pipeline *pipeline,
+             struct gg_error *err);
+/* How many nodes were chosen; where i is one of them, from 0, what the system
+ * calls it and how many of its processors are used. */
+GG_API int32_t
+gg_numa_nodes(int32_t i, int32_t *index, int32_t *n_cpus);
+
 /* ---- a pipeline of processes
  *
  * Processes of an MPI job, ranks 0 to n - 1, evaluate one model: each has some
@@ -643,6 +665,13 @@ typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
  * thread is started; once in a process. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_pipeline_join(const char *module, const char *layers,
+                 struct gg_pipeline **out, struct gg_error *err);
+
+/* A rank of n that nobody has started, all with as much memory, or with so many
+ * layers: a model that is opened with it can be measured by gg_model_memory(),
+ * and has no sessions. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_pipeline_plan(int32_t rank, int32_t n, const char *layers,
                  struct gg_pipeline **out, struct gg_error *err);
 
 GG_API int32_t
@@ -850,6 +879,11 @@ struct gg_memory {
     /* Of MTP layers in use: of the weights and of the cache. */
     uint64_t mtp_weights, mtp_cache;
 };
+
+/* The layers that this process has, *first to *end - 1, and returns how many the
+ * model has in all. */
+GG_API int32_t
+gg_model_layers(const struct gg_model *model, int32_t *first, int32_t *end);
 
 /* What the model and a session with these parameters (NULL: the defaults) need,
  * whether or not the device has it. Allocates none of it. */

@@ -45,6 +45,10 @@ const struct cli_option engine_rows[] = {
       "threads (else one for each processor)",
       AT(n_threads), 1, GGML_MAX_N_THREADS },
     { .part = device_rows, AT(devices) },
+    { "numa", 0, CLI_WORD, "HOW",
+      "threads and weights on the nodes of memory: off (default), distribute "
+      "over all of them, or isolate on one", AT(numa),
+      .values = "off|distribute|isolate" },
     { "mpi", 0, CLI_WORD, "HOW",
       "what ranks of an MPI job do: nothing (none), or layers each",
       AT(mpi), .values = "none|layers", .use = SANDBOX_OFF },
@@ -98,8 +102,26 @@ may_use_gpu(const char *device)
 }
 
 void
+engine_choose_nodes(const struct engine_options *o)
+{
+    struct gg_error err;
+    enum gg_status st = gg_numa_init((enum gg_numa)o->numa, o->pipeline, &err);
+    int32_t index, n_cpus, n = gg_numa_nodes(0, NULL, NULL);
+
+    if (st != GG_OK)
+        cli_die("--numa: %s", err.message);
+    for (int32_t i = 0; i < n && o->verbose; i++) {
+        (void)gg_numa_nodes(i, &index, &n_cpus);
+        cli_warn("NUMA: node %d, %d processor%s", (int)index, (int)n_cpus,
+                 n_cpus == 1 ? "" : "s");
+    }
+}
+
+void
 engine_allow(const struct engine_options *o)
 {
+    if (!o->mpi) /* else its share is known when the job is joined */
+        engine_choose_nodes(o);
     if (may_use_gpu(devices_name(&o->devices)))
         sandbox_keep(SANDBOX_GPU);
 }

@@ -22,6 +22,7 @@ struct engine_options {
     int mpi;                      /* 1: ranks of a job have layers each, */
     const char *layers;           /* so many; NULL: by their memory */
     struct gg_pipeline *pipeline; /* of engine_join() */
+    int numa;                     /* enum gg_numa */
     int bf16;                     /* 1: products of F16 */
     bool shift, no_mmap, lock, profile, quiet, verbose;
     bool mtp;             /* the model's MTP layers are used: */
@@ -47,9 +48,14 @@ extern const struct cli_option engine_rows[];
 struct engine_options
 engine_options_default(void);
 
-/* For struct cli_tool: where a GPU may be used, its driver's files. */
+/* For struct cli_tool: where a GPU may be used, its driver's files. What the
+ * sandbox hides of the machine is read. */
 void
 engine_allow(const struct engine_options *o);
+
+/* --numa: for all threads and models from then on. */
+void
+engine_choose_nodes(const struct engine_options *o);
 
 /* "f16", "f32" or "q8_0". */
 const char *

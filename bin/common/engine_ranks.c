@@ -66,7 +66,8 @@ engine_join(struct engine_options *o)
     cli_check(st, &err);
     cli_before_end(engine_leave);
     cli_relayed_output();
+    o->pipeline = joined;
+    engine_choose_nodes(o);
     if (gg_pipeline_rank(joined) > 0)
         serve(joined, o);
-    o->pipeline = joined;
 }

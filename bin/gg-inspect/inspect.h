@@ -21,6 +21,7 @@ struct inspect_options {
     int n_threads;                    /* 0: as many as there are processors */
     struct gg_session_params session; /* for --memory */
     struct adapter_options adapters;  /* for --memory */
+    const char *parts; /* --memory of so many ranks: "4", or "24,24,16,16" */
 };
 
 /* ---- value.c: values as text ---- */

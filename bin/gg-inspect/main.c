@@ -148,6 +148,9 @@ static const struct cli_option rows[] = {
     { "batch-size", 0, CLI_INT, "N",
       "ids evaluated in one batch in prefill (512)",
       AT(show.session.n_batch), 1, ENGINE_MAX_BATCH, .only_with = "memory" },
+    { "parts", 0, CLI_TEXT, "N",
+      "of each of N ranks that have some layers each, or of ranks with 24,24,16 "
+      "layers", AT(show.parts), .only_with = "memory" },
     { .part = adapter_rows, AT(show.adapters) },
     { .help = "" },
     { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",

@@ -32,28 +32,37 @@ struct figures {
     struct gg_memory m;
     uint64_t adapters; /* a part of m.weights */
     size_t n_adapters;
+    int32_t first, end; /* layers */
 };
 
-/* Those of a model, with the context that it would have. */
+/* Those of a model, or of the part of it that a rank would have, with the
+ * context that it would have. */
 static struct figures
-measure_memory(struct inspect_options *o)
+measure_memory(struct inspect_options *o, struct gg_pipeline *rank)
 {
     struct gg_session_params *p = &o->session;
     /* Weights stay mapped: nothing of them is read, nothing sent anywhere. */
     struct gg_model_params params = { .device = "cpu",
                                       .adapters = adapters_list(&o->adapters),
-                                      .n_adapters = o->adapters.n };
+                                      .n_adapters = o->adapters.n,
+                                      .pipeline = rank };
     struct gg_model *model;
     struct figures f;
     struct gg_error err;
+    enum gg_status st;
 
-    cli_check(gg_model_open(o->path, &params, &model, &err), &err);
+    st = gg_model_open(o->path, &params, &model, &err);
+    if (rank && st == GG_ERR_ARG)
+        cli_misuse("--parts: %s", err.message);
+    cli_check(st, &err);
     if (p->n_ctx == 0)
         p->n_ctx = gg_model_n_ctx_train(model);
     cli_check(gg_model_memory(model, p, &f.m, &err), &err);
     f.n_adapters = gg_model_n_adapters(model, &f.adapters);
+    (void)gg_model_layers(model, &f.first, &f.end);
     gg_model_free(model);
-    add_mtp(o, p, &f.m);
+    if (!rank)
+        add_mtp(o, p, &f.m);
     return f;
 }
 
@@ -103,29 +112,132 @@ text(const struct figures *f, const struct gg_session_params *p)
     }
 }
 
+/* What all of it has in common. */
+static void
+begin_json(const struct gg_session_params *p, const char *path)
+{
+    fputs("{\n  \"file\": ", stdout);
+    cli_json_put(path, strlen(path));
+    printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
+           "  \"cache_type\": \"%s\",\n",
+           (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type));
+}
+
 static void
 json(const struct figures *f, const struct gg_session_params *p,
      const char *path)
 {
     const struct gg_memory *m = &f->m;
 
-    fputs("{\n  \"file\": ", stdout);
-    cli_json_put(path, strlen(path));
-    printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
-           "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
-           ",\n  \"adapters\": %" PRIu64 ",\n  \"cache\": %" PRIu64
-           ",\n  \"compute\": %" PRIu64 ",\n  \"snapshots\": %" PRIu64
-           ",\n  \"sum\": %" PRIu64 ",\n  \"mtp\": %" PRIu64 "\n}\n",
-           (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type),
+    begin_json(p, path);
+    printf("  \"weights\": %" PRIu64 ",\n  \"adapters\": %" PRIu64
+           ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
+           ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64
+           ",\n  \"mtp\": %" PRIu64 "\n}\n",
            m->weights - f->adapters, f->adapters, m->cache, m->compute,
            m->snapshots, sum_of(m), m->mtp_weights + m->mtp_cache);
+}
+
+/* ---- of ranks ---- */
+
+static void
+mebibytes(uint64_t bytes)
+{
+    printf("  %10.1f", (double)bytes / 0x1p20);
+}
+
+static void
+text_of_part(const struct figures *f, int32_t rank)
+{
+    const struct gg_memory *m = &f->m;
+    char layers[32];
+
+    if (rank == 0)
+        puts("rank  layers        weights       cache     compute      states  "
+             "       sum  MiB");
+    snprintf(layers, sizeof(layers), "%d-%d", (int)f->first, (int)f->end - 1);
+    printf("%4d  %-9s", (int)rank, layers);
+    mebibytes(m->weights);
+    mebibytes(m->cache);
+    mebibytes(m->compute);
+    mebibytes(m->snapshots);
+    mebibytes(sum_of(m));
+    putchar('\n');
+}
+
+static void
+json_of_part(const struct figures *f, int32_t rank)
+{
+    const struct gg_memory *m = &f->m;
+
+    printf("%s    {\"rank\": %d, \"first_layer\": %d, \"n_layers\": %d, "
+           "\"weights\": %" PRIu64 ", \"cache\": %" PRIu64
+           ", \"compute\": %" PRIu64 ", \"snapshots\": %" PRIu64
+           ", \"sum\": %" PRIu64 "}",
+           rank ? ",\n" : "", (int)rank, (int)f->first,
+           (int)(f->end - f->first), m->weights, m->cache, m->compute,
+           m->snapshots, sum_of(m));
+}
+
+enum {
+    MAX_PARTS = 256,
+};
+
+/* How many there are, which --parts says, or the length of its list; then
+ * *layers is that, or else NULL. */
+static int32_t
+count_parts(const char *parts, const char **layers)
+{
+    int32_t n = 1;
+
+    *layers = strchr(parts, ',') ? parts : NULL;
+    if (!*layers)
+        return (int32_t)cli_int("--parts", parts, 1, MAX_PARTS);
+    for (const char *p = parts; *p; p++)
+        n += *p == ',';
+    if (n > MAX_PARTS)
+        cli_misuse("--parts: more than %d ranks", MAX_PARTS);
+    return n;
+}
+
+static void
+show_parts(struct inspect_options *o)
+{
+    const char *layers;
+    int32_t n = count_parts(o->parts, &layers);
+    struct gg_error err;
+
+    for (int32_t i = 0; i < n; i++) {
+        struct gg_pipeline *rank;
+        struct figures f;
+
+        if (gg_pipeline_plan(i, n, layers, &rank, &err) != GG_OK)
+            cli_misuse("--parts: %s", err.message);
+        f = measure_memory(o, rank);
+        gg_pipeline_leave(rank);
+        if (o->json && i == 0) {
+            begin_json(&o->session, o->path);
+            fputs("  \"parts\": [\n", stdout);
+        }
+        if (o->json)
+            json_of_part(&f, i);
+        else
+            text_of_part(&f, i);
+    }
+    if (o->json)
+        fputs("\n  ]\n}\n", stdout);
 }
 
 void
 memory_show(struct inspect_options *o)
 {
-    struct figures f = measure_memory(o);
+    struct figures f;
 
+    if (o->parts) {
+        show_parts(o);
+        return;
+    }
+    f = measure_memory(o, NULL);
     if (o->json)
         json(&f, &o->session, o->path);
     else

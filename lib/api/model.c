@@ -331,6 +331,18 @@ gg_session_new(const struct gg_model *model,
                              err);
 }
 
+int32_t
+gg_model_layers(const struct gg_model *model, int32_t *first, int32_t *end)
+{
+    const struct model *m = model ? model->model : NULL;
+
+    if (first)
+        *first = m ? m->first : 0;
+    if (end)
+        *end = m ? m->end : 0;
+    return m ? m->hp.n_layer : 0;
+}
+
 /* Snapshots of all homes are the same ones. */
 static void
 add_memory(struct gg_memory *to, const struct gg_memory *m)

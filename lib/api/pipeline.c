@@ -24,6 +24,18 @@ gg_pipeline_join(const char *module, const char *layers,
     return st;
 }
 
+enum gg_status
+gg_pipeline_plan(int32_t rank, int32_t n, const char *layers,
+                 struct gg_pipeline **out, struct gg_error *err)
+{
+    if (!out)
+        return error_null(err);
+    if (n < 1 || rank < 0 || rank >= n)
+        return error_set(err, GG_ERR_ARG, "there is no rank %d of %d",
+                         (int)rank, (int)n);
+    return model_pipeline_plan(rank, n, layers, out, err);
+}
+
 int32_t
 gg_pipeline_rank(const struct gg_pipeline *pipeline)
 {
@@ -151,6 +163,6 @@ gg_pipeline_leave(struct gg_pipeline *pipeline)
     if (model_pipeline_leads(pipeline))
         (void)model_pipeline_tell_all(pipeline, &c, NULL, NULL);
     t->leave(t, pipeline->failed || pipeline->broken);
+    joined = pipeline == joined ? NULL : joined;
     model_pipeline_free(pipeline);
-    joined = NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "backend/impl.h"
 #include "core/mem.h"
+#include "core/numa.h"
 
 enum {
     HOST_ALIGNMENT = 64,   /* a cache line */
@@ -107,7 +108,9 @@ alloc_buffer(ggml_backend_buffer_type_t buft, size_t size)
     ggml_backend_buffer_t buffer =
         data ? new_buffer(&owned_iface, buft, data, size) : NULL;
 
-    if (!buffer)
+    if (buffer)
+        numa_interleave(data, size);
+    else
         mem_free(data);
     return buffer;
 }

@@ -3,6 +3,8 @@
 #include <unistd.h>
 #include <ggml-cpu.h>
 
+#include "core/numa.h"
+
 static int n_nodes;
 
 /* Linux numbers them, with gaps where some are offline. */
@@ -22,7 +24,14 @@ count_nodes(void)
 void
 ggml_numa_init(enum ggml_numa_strategy numa)
 {
-    n_nodes = numa == GGML_NUMA_STRATEGY_DISABLED ? 0 : count_nodes();
+    bool on = numa != GGML_NUMA_STRATEGY_DISABLED;
+
+    n_nodes = on ? count_nodes() : 0;
+    /* Without hwloc it is only known how many there are. */
+    (void)numa_init(!on                                  ? NUMA_OFF
+                    : numa == GGML_NUMA_STRATEGY_ISOLATE ? NUMA_ISOLATE
+                                                         : NUMA_DISTRIBUTE,
+                    0, 1, NULL);
 }
 
 bool

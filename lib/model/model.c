@@ -465,6 +465,8 @@ model_load(const struct model_files *files, const struct model_devices *devices,
     st = plan_model(params, m, err);
     if (st == GG_OK)
         st = load_weights(params, &m, err);
+    if (st == GG_OK && !(m->pipeline && m->pipeline->planned))
+        model_spread_over_nodes(m);
     if (st == GG_OK)
         *out = m;
     else

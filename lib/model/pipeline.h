@@ -62,6 +62,7 @@ struct gg_pipeline {
     int32_t n;       /* ranks */
     int32_t *layers; /* n, of each rank; NULL: by free memory */
     int32_t *end;    /* n: the layer after a rank's last */
+    bool planned;    /* no process but this, which evaluates nothing */
     bool opening;    /* of other ranks: rank 0 waits to hear of the file */
     bool failed;     /* nothing more can be done */
     bool broken;     /* of rank 0: an evaluation has failed */
@@ -78,6 +79,10 @@ struct gg_pipeline {
 enum gg_status
 model_pipeline_new(struct model_transport *transport, const char *layers,
                    struct gg_pipeline **out, struct gg_error *err);
+/* One that carries nothing: gg_pipeline_plan(). */
+enum gg_status
+model_pipeline_plan(int32_t rank, int32_t n, const char *layers,
+                    struct gg_pipeline **out, struct gg_error *err);
 void
 model_pipeline_free(struct gg_pipeline *p); /* takes NULL */
 

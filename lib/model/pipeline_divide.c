@@ -114,15 +114,15 @@ take_list(struct gg_pipeline *p, const struct model *m, struct gg_error *err)
         p->end[i] = end;
         if (end < m->hp.n_layer && !may_cut(m, end))
             return error_set(err, GG_ERR_ARG,
-                             "--layers: a rank cannot begin with layer %d: it, "
+                             "a rank cannot begin with layer %d: it, "
                              "or one behind it, reads keys of an earlier layer",
                              (int)end);
     }
     if (end == m->hp.n_layer)
         return GG_OK;
     return error_set(err, GG_ERR_ARG,
-                     "--layers are %d together, and the model has %d", (int)end,
-                     (int)m->hp.n_layer);
+                     "the layers of all ranks are %d, and the model has %d",
+                     (int)end, (int)m->hp.n_layer);
 }
 
 static enum gg_status
@@ -206,6 +206,31 @@ divide_by_memory(struct gg_pipeline *p, const struct model *m,
     return st;
 }
 
+static enum gg_status
+divide(struct gg_pipeline *p, const struct model *m, const uint64_t *available,
+       struct gg_error *err)
+{
+    if (p->n > m->hp.n_layer)
+        return too_many(p, m->hp.n_layer, err);
+    return p->layers ? take_list(p, m, err)
+                     : divide_by_memory(p, m, available, err);
+}
+
+/* For ranks that are not there, with as much memory each. */
+static enum gg_status
+divide_evenly(struct gg_pipeline *p, const struct model *m,
+              struct gg_error *err)
+{
+    uint64_t *available = mem_array((size_t)p->n, sizeof(*available));
+    enum gg_status st;
+
+    for (int32_t i = 0; available && i < p->n; i++)
+        available[i] = 1;
+    st = available ? divide(p, m, available, err) : error_nomem(err);
+    mem_free(available);
+    return st;
+}
+
 /* Rank 0's part of it: hears the others, and chooses. */
 static enum gg_status
 choose(struct gg_pipeline *p, struct model *m, struct gg_error *err)
@@ -229,9 +254,7 @@ choose(struct gg_pipeline *p, struct model *m, struct gg_error *err)
     }
     if (st == GG_OK) {
         available[0] = own.available;
-        st = p->n > m->hp.n_layer ? too_many(p, m->hp.n_layer, err)
-             : p->layers          ? take_list(p, m, err)
-                                  : divide_by_memory(p, m, available, err);
+        st = divide(p, m, available, err);
     }
     mem_free(available);
     return st;
@@ -272,9 +295,8 @@ spread(struct gg_pipeline *p, int32_t n_layer, struct gg_error *err)
     return GG_OK;
 }
 
-enum gg_status
-model_pipeline_divide(struct gg_pipeline *p, struct model *m,
-                      struct gg_error *err)
+static enum gg_status
+divide_together(struct gg_pipeline *p, struct model *m, struct gg_error *err)
 {
     struct pipeline_command open = { .op = PIPELINE_OPEN };
     int32_t rank = p->transport->rank;
@@ -293,8 +315,17 @@ model_pipeline_divide(struct gg_pipeline *p, struct model *m,
     else
         st = model_pipeline_answer(p, &own, sizeof(own), err);
     st = model_pipeline_agree(p, st, err);
-    if (st == GG_OK)
-        st = spread(p, m->hp.n_layer, err);
+    return st == GG_OK ? spread(p, m->hp.n_layer, err) : st;
+}
+
+enum gg_status
+model_pipeline_divide(struct gg_pipeline *p, struct model *m,
+                      struct gg_error *err)
+{
+    int32_t rank = p->transport->rank;
+    enum gg_status st =
+        p->planned ? divide_evenly(p, m, err) : divide_together(p, m, err);
+
     if (st != GG_OK)
         return st;
     m->pipeline = p;

@@ -24,4 +24,9 @@ model_place_tensors(const struct gguf_file *file,
 void
 model_free_buffers(struct model_buffers *b); /* takes an empty one */
 
+/* The rows of weights in the CPU's memory go to the nodes of the threads that read
+ * them: core/numa.h. What this cannot do costs time only. */
+void
+model_spread_over_nodes(const struct model *m);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
+#include "core/numa.h"
 #include "core/thread.h"
 #include "model/adapter.h"
 #include "model/arch.h"
@@ -136,7 +137,7 @@ default_threads(const struct model *model)
 {
     int n = thread_count_default();
 
-    if (model->pipeline)
+    if (model->pipeline && !numa_chosen()) /* else they are its own */
         n /= model->pipeline->transport->n_local;
     return n > 1 ? n : 1;
 }
@@ -320,6 +321,10 @@ model_session_new(const struct model *model,
 
     err = err ? err : &own;
     st = check_params(model, params, err);
+    if (st == GG_OK && model->pipeline && model->pipeline->planned)
+        st = error_set(err, GG_ERR_ARG,
+                       "the model is a rank's of a pipeline that is planned, "
+                       "and runs nowhere");
     if (st == GG_OK) {
         s = mem_zalloc(sizeof(*s));
         st = s ? GG_OK : error_nomem(err);

@@ -18,13 +18,14 @@ enum transport_tag {
 };
 
 enum {
-    TRANSPORT_VERSION = 1,
+    TRANSPORT_VERSION = 2,
 };
 
 struct model_transport {
     uint32_t version;
     int32_t rank, size;
-    int32_t n_local; /* ranks on this machine */
+    int32_t n_local; /* ranks on this machine, */
+    int32_t local;   /* and which of them this is */
     void *data;      /* the functions' own */
 
     /* Takes the bytes and returns before they have arrived; false: it failed,

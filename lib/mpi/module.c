@@ -269,15 +269,17 @@ leave(struct model_transport *t, bool failed)
 }
 
 static int
-count_local(void)
+count_local(int *rank)
 {
     MPI_Comm local;
     int n = 1;
 
+    *rank = 0;
     if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                             MPI_INFO_NULL, &local) != MPI_SUCCESS)
         return 1;
     MPI_Comm_size(local, &n);
+    MPI_Comm_rank(local, rank);
     MPI_Comm_free(&local);
     return n > 0 ? n : 1;
 }
@@ -286,7 +288,7 @@ struct model_transport *
 gg_mpi_join(char *why, size_t size)
 {
     struct model_transport *t = &mpi.transport;
-    int have = 0, rank = 0, n = 1, code;
+    int have = 0, rank = 0, n = 1, local = 0, n_local, code;
 
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &have);
     if (code != MPI_SUCCESS || have < MPI_THREAD_SERIALIZED) {
@@ -300,11 +302,13 @@ gg_mpi_join(char *why, size_t size)
         snprintf(why, size, "a thread could not be started");
         return NULL;
     }
+    n_local = count_local(&local);
     *t = (struct model_transport){
         .version = TRANSPORT_VERSION,
         .rank = rank,
         .size = n,
-        .n_local = count_local(),
+        .n_local = n_local,
+        .local = local,
         .send = send,
         .receive = receive,
         .leave = leave,

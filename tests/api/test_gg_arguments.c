@@ -747,6 +747,58 @@ pipeline_ask(void)
 }
 
 static bool
+numa_start(void)
+{
+    return refused(gg_numa_init((enum gg_numa)3, NULL, &err)) &&
+           refused(gg_numa_init((enum gg_numa)(-1), NULL, &err)) &&
+           gg_numa_init(GG_NUMA_OFF, NULL, NULL) == GG_OK;
+}
+
+static bool
+numa_nodes(void)
+{
+    int32_t index = 7, n_cpus = 7;
+
+    return gg_numa_nodes(-1, NULL, NULL) == 0 &&
+           gg_numa_nodes(0, &index, &n_cpus) == 0 && index == -1 && n_cpus == 0;
+}
+
+/* A rank that is nowhere has no sessions. */
+static bool
+pipeline_plan(void)
+{
+    struct gg_pipeline *p = NULL;
+    struct gg_model_params params = { .device = "cpu" };
+    struct gg_model *m = NULL;
+    struct gg_session *s = NULL;
+    int32_t first, end;
+    bool right = refused(gg_pipeline_plan(0, 1, NULL, NULL, &err)) &&
+                 refused(gg_pipeline_plan(-1, 2, NULL, &p, &err)) &&
+                 refused(gg_pipeline_plan(2, 2, NULL, &p, &err)) &&
+                 refused(gg_pipeline_plan(0, 1000, NULL, &p, &err)) &&
+                 refused(gg_pipeline_plan(0, 2, "1", &p, &err)) && !p;
+
+    must(gg_pipeline_plan(1, 2, NULL, &p, &err));
+    params.pipeline = p;
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    right = right && gg_model_layers(m, &first, &end) == 2 && first == 1 &&
+            end == 2 && refused(gg_session_new(m, NULL, &s, &err)) && !s;
+    gg_model_free(m);
+    gg_pipeline_leave(p);
+    return right;
+}
+
+static bool
+model_layers(void)
+{
+    int32_t first = 7, end = 7;
+
+    return gg_model_layers(NULL, &first, &end) == 0 && first == 0 && end == 0 &&
+           gg_model_layers(model, NULL, &end) == 2 && end == 2 &&
+           gg_model_layers(model, &first, NULL) == 2 && first == 0;
+}
+
+static bool
 pipeline_leave(void)
 {
     gg_pipeline_leave(NULL);
@@ -1579,6 +1631,10 @@ static const struct {
     { "gg_pipeline_join", pipeline_join },
     { "gg_pipeline_rank", pipeline_rank },
     { "gg_pipeline_size", pipeline_size },
+    { "gg_numa_init", numa_start },
+    { "gg_numa_nodes", numa_nodes },
+    { "gg_pipeline_plan", pipeline_plan },
+    { "gg_model_layers", model_layers },
     { "gg_pipeline_serve", pipeline_serve },
     { "gg_pipeline_leave", pipeline_leave },
     { "gg_model_free", model_free },

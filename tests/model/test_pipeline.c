@@ -203,7 +203,7 @@ test_refused(void)
     ok(is_refused("4 ranks are more than the model has layers"),
        "more ranks than layers are refused");
     ranks_begin(2, "2,2", scratch_path());
-    ok(is_refused("--layers are 4 together, and the model has 3"),
+    ok(is_refused("the layers of all ranks are 4, and the model has 3"),
        "so are layers that the model has not");
     ranks_begin(3, NULL, scratch_path());
     ranks.other = path;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "core/numa.h"
 #include "cpu/exec/weight_prefetch.h"
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/exec/node_prefetch.h"
@@ -404,7 +405,9 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
     run.watch.n_threads = run.task.n_threads;
     if (run.task.n_threads > 1)
         cpu_pool_begin(pool, run.task.n_threads);
+    numa_enter(0, run.task.n_threads);
     status = run_graph(&run, cgraph, cplan, jobs ? jobs : &own_jobs);
+    numa_leave();
     cpu_jobs_clear(&own_jobs);
     ggml_threadpool_free(own);
     return status;

@@ -11,6 +11,7 @@
 
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/numa.h"
 #include "core/thread.h"
 
 #define CACHE_LINE 64
@@ -57,6 +58,7 @@ struct ggml_threadpool {
     int n_shares;
     alignas(CACHE_LINE) atomic_uint jobs; /* that were offered */
     struct cpu_offer job;
+    bool pinned; /* by the program, to processors that it says */
     alignas(CACHE_LINE) atomic_uint done; /* pieces of the job */
     alignas(CACHE_LINE) atomic_uint wakes;
     atomic_int stop, paused, limit, late;
@@ -329,6 +331,8 @@ work(void *arg)
     struct worker *w = arg;
     struct ggml_threadpool *pool = w->pool;
 
+    if (!pool->pinned)
+        numa_enter(w->ith, pool->params.n_threads);
     while (!atomic_load(&pool->stop)) {
         unsigned wakes = atomic_load(&pool->wakes);
 
@@ -419,6 +423,7 @@ ggml_threadpool_new(struct ggml_threadpool_params *params)
     atomic_store(&pool->paused, params->paused);
     atomic_store(&pool->limit, n);
     set_spins(pool);
+    pool->pinned = memchr(params->cpumask, true, sizeof(params->cpumask));
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     for (int i = 0; i < n - 1; i++) {
