@@ -38,5 +38,13 @@ for wrong in 0 257 9 x 1,2 4,x 8,1 -1 ''; do
     echo "status $?"
 done
 gg-inspect --parts 2 model.gguf
-"$top_builddir/tests/make_model" llama-q4_0 small.gguf
-gg-inspect --memory --parts 2 --lora small.gguf model.gguf
+# Adapters lie where their layers are: all of them are on some rank.
+"$top_builddir/tests/make_model" llama-f32:8 model.gguf &&
+    "$top_builddir/tests/make_adapter" model.gguf a.gguf 1 || exit 99
+sum() { # OPTION...
+    gg-inspect --memory --json -c 512 "$@" model.gguf | grep -o '"weights": [0-9]*' |
+        awk '{ n += $2 } END { print n }'
+}
+adapter=$(gg-inspect --memory --json --lora a.gguf model.gguf |
+    sed -n 's/.*"adapters": \([0-9]*\).*/\1/p')
+echo $(($(sum --parts 4 --lora a.gguf) - $(sum --parts 4) - adapter))
