@@ -10,11 +10,12 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 native=$(cd "$1" && pwd) machine=$2
 mirror=${GG_DEBIAN_MIRROR-http://deb.debian.org/debian}
-suite=bookworm run= order=little
+suite=bookworm run= order=little floats=
 case $machine in
 s390x) triplet=s390x-linux-gnu run=qemu-s390x-static order=big ;;
 riscv64) triplet=riscv64-linux-gnu suite=trixie run=qemu-riscv64-static ;;
-i386) triplet=i686-linux-gnu ;;
+# floats as everywhere else, not those of the x87
+i386) triplet=i686-linux-gnu floats="-msse2 -mfpmath=sse" ;;
 musl) triplet=$(cc -dumpmachine) ;;
 *) echo "an unknown machine: $machine" >&2 && exit 2 ;;
 esac
@@ -63,7 +64,7 @@ build=$work/build-$machine
 configure() {
     mkdir -p "$build" && cd "$build" || return
     export PKG_CONFIG_LIBDIR="$root/usr/lib/pkgconfig"
-    set -- CFLAGS=-O1 --disable-shared --enable-static --without-libcurl \
+    set -- CFLAGS="-O1 $floats" --disable-shared --enable-static --without-libcurl \
         --without-readline --without-mpi --without-cuda --without-libpng CXX=false
     if test $machine = musl; then
         "$top/configure" -q --without-nettle "$@" CC=$cc LDFLAGS=-static
