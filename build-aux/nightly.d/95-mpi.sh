@@ -34,7 +34,7 @@ run() {
     fi
 }
 compared=0 undivided= failed=0
-for family in $(make_model 2>&1 | sed -n 's/^families: //p'); do
+for family in $(make_model 2>&1 | sed -n 's/^all families: //p'); do
     ran=
     # as many layers as it takes: two at least, one for each rank
     for layers in '' :2 :4 :8; do

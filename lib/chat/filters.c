@@ -491,7 +491,7 @@ const struct chat_builtin chat_filters[] = {
     { "upper", filter_upper, "" },
     { "urlencode", filter_urlencode, "" },
     { "wordcount", filter_wordcount, "" },
-    { NULL },
+    { 0 },
 };
 
 const struct chat_builtin *

@@ -170,7 +170,7 @@ chat_loop_attribute(struct chat_run *r, struct chat_loop *loop,
     static const struct chat_builtin methods[] = {
         { "cycle", loop_cycle, NULL },
         { "changed", loop_changed, NULL },
-        { NULL },
+        { 0 },
     };
     const struct chat_builtin *method = chat_find_builtin(methods, name);
     int64_t at = (int64_t)loop->at, n = (int64_t)loop->items->n;
@@ -207,7 +207,7 @@ static const struct chat_builtin globals[] = {
     { "raise_exception", raise_exception, "message" },
     { "range", range, "start,stop,step" },
     { "strftime_now", chat_strftime, "format" },
-    { NULL },
+    { 0 },
 };
 
 const struct chat_builtin *

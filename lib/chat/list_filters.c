@@ -551,5 +551,5 @@ const struct chat_builtin chat_list_filters[] = {
     { "sort", filter_sort, "reverse,case_sensitive,attribute" },
     { "sum", filter_sum, "attribute,start" },
     { "unique", filter_unique, "case_sensitive,attribute" },
-    { NULL },
+    { 0 },
 };

@@ -87,7 +87,7 @@ const struct chat_builtin chat_dict_methods[] = {
     { "setdefault", method_changes, NULL },
     { "update", method_changes, NULL },
     { "values", method_values, "" },
-    { NULL },
+    { 0 },
 };
 
 /* ---- lists --------------------------------------------------------------- */
@@ -119,7 +119,7 @@ const struct chat_builtin chat_list_methods[] = {
     { "extend", method_changes, NULL }, { "index", method_index, "value" },
     { "insert", method_changes, NULL }, { "pop", method_changes, NULL },
     { "remove", method_changes, NULL }, { "reverse", method_changes, NULL },
-    { "sort", method_changes, NULL },   { NULL },
+    { "sort", method_changes, NULL },   { 0 },
 };
 
 static const struct chat_builtin *

@@ -355,5 +355,5 @@ const struct chat_builtin chat_string_methods[] = {
     { "title", method_title, "" },
     { "upper", method_upper, "" },
     { "zfill", method_zfill, "width" },
-    { NULL },
+    { 0 },
 };

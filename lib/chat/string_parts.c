@@ -472,5 +472,5 @@ const struct chat_builtin chat_string_parts[] = {
     { "split", method_split, "sep,maxsplit" },
     { "splitlines", method_splitlines, "keepends" },
     { "startswith", method_startswith, "prefix,start,end" },
-    { NULL },
+    { 0 },
 };

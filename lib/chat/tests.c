@@ -178,7 +178,7 @@ static const struct chat_builtin tests[] = {
     { "true", test_true, "" },
     { "undefined", test_undefined, "" },
     { "upper", test_upper, "" },
-    { NULL },
+    { 0 },
 };
 
 const struct chat_builtin *
