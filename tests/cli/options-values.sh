@@ -26,10 +26,11 @@ options() {
 
 # What else a tool is given, so that the option is what is wrong.
 others() {
-    case $1 in
-    gg-convert | gg-quantize) echo "$GG_MODEL out.gguf" ;;
-    gg-inspect) echo "$GG_MODEL" ;;
-    gg-loop) echo cat ;;
+    case $1$2 in
+    gg-inspect--parts) echo "--memory $GG_MODEL" ;;
+    gg-convert* | gg-quantize*) echo "$GG_MODEL out.gguf" ;;
+    gg-inspect*) echo "$GG_MODEL" ;;
+    gg-loop*) echo cat ;;
     esac
 }
 
@@ -43,7 +44,7 @@ for tool in gg-inspect gg-tokenize gg-eval gg-logits gg-sample gg-loop \
         for value in $bad ''; do
             type=
             test $tool = gg-quantize && type=Q8_0
-            $tool $option "$value" $(others $tool) $type \
+            $tool $option "$value" $(others $tool $option) $type \
                 </dev/null >out 2>err
             status=$?
             test $status = 2 && grep -qF -e "$value" err && continue
