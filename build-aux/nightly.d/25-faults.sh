@@ -6,26 +6,12 @@
 set -eu
 top_srcdir=$(cd "$(dirname "$0")/../.." && pwd)
 top_builddir=$(cd "$1" && pwd)
-GG_CUDA_MODULE=none
-GG_FAULT_POINTS=0
-GG_FAULT_KINDS='write short sync rename close cut read open map thread'
-GG_FAULT_KILLS=${GG_FAULT_KILLS-50}
-GG_VERBOSE=1
-export top_srcdir top_builddir GG_CUDA_MODULE GG_FAULT_POINTS \
-    GG_FAULT_KINDS GG_FAULT_KILLS GG_VERBOSE
+export GG_FAULT_POINTS=0 GG_FAULT_KILLS="${GG_FAULT_KILLS-50}" GG_VERBOSE=1
+export GG_FAULT_KINDS='write short sync rename close cut read open map thread'
 make -s -C "$top_builddir/lib" && make -s -C "$top_builddir/bin"
 make -s -C "$top_builddir/tests" faults hub_server make_model
-for t in "$top_builddir"/bin/gg-*; do
-    PATH=$t:$PATH
-done
-PATH=$top_builddir/tests:$PATH
-export PATH
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/work" && cd "$dir/work"
-status=0
-sh "$top_srcdir/tests/cli/faults.sh" >../stdout 2>../stderr || status=$?
-cat ../stderr >&2
+case=faults
+. "$top_srcdir/build-aux/nightly.d/cli-case.inc"
 grep -E ': [0-9]+ (calls|killed), [0-9]+ runs, [0-9]+ bad$' ../stdout |
     awk '{ n[$1] += $(NF - 3); bad[$1] += $(NF - 1) }
         END { for (k in n) print k, n[k], "runs,", bad[k], "bad" }' | sort

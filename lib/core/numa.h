@@ -1,7 +1,7 @@
 /* numa.h - NUMA: threads on the processors, and memory on the nodes, that a
  * plan says
  *
- * Built without hwloc, or where nothing was asked for, nothing of this does
+ * Built without hwloc, or where no option requests it, nothing of this does
  * anything. */
 #ifndef CORE_NUMA_H
 #define CORE_NUMA_H

@@ -58,7 +58,7 @@ fill_evenly(const struct model_division *d, int32_t n, int32_t experts_from,
     double low = 0, high = 1;
 
     while (fill_room(d, n, high, experts_from, out) < n && isfinite(high))
-        high *= 2; /* it was asked for, whatever there is room for */
+        high *= 2; /* the number was requested, whatever there is room for */
     for (int i = 0; i < STEPS && d->n > 1; i++) {
         double middle = low + (high - low) / 2;
 

@@ -97,7 +97,7 @@ tensor_of(const struct gg_session *s, const struct pipeline_command *c)
     return recurrent ? l->states[k] : l->t[k];
 }
 
-/* Whether the tensor has these rows; of a state that is asked for, whether it
+/* Whether the tensor has these rows; of a requested state, whether it
  * was kept. */
 static bool
 has_rows(const struct gg_session *s, const struct pipeline_command *c,

@@ -75,7 +75,7 @@ for memory in 1 1,2 2,1 2; do
     GG_FAKE_CUDA="devices=2 memory=$memory" show --device cuda
     GG_FAKE_CUDA="devices=2 memory=$memory" show
 done
-echo '-- layers, or experts, were asked for'
+echo '-- layers, or experts, were requested'
 GG_FAKE_CUDA="devices=2 memory=1" show --device cuda --gpu-layers 3,3
 GG_FAKE_CUDA="devices=2 memory=1" show --device cuda --n-cpu-moe 0
 

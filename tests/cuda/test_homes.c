@@ -277,7 +277,7 @@ test_load(const struct gg_model *m)
     model_free(there);
     ok(load_on(m, 3, layers, (struct gg_model_params){ .device = "cuda" },
                &there) == GG_ERR_NOMEM,
-       "what was asked for of named ones is not made less");
+       "what was requested of named ones is not made less");
     ggml_backend_buffer_free(buffer);
     first += 3;
 }

@@ -93,7 +93,7 @@ test_mixture(void)
               "experts stay with their layers");
     try_rooms(0, 0, 61, any, all, (int32_t[]){ 0, 0, 10, all }, "or do not");
     try_rooms(0, 30, 30, 6, any, (int32_t[]){ 0, 4, 2, 6 },
-              "experts give way to layers that were asked for");
+              "experts give way to requested layers");
 }
 
 static void
