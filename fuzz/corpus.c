@@ -28,7 +28,7 @@ fuzz_write_corpus(const char *folder)
 }
 
 uint8_t *
-fuzz_file(const char *path, size_t *size)
+fuzz_file(const char *path, size_t room, size_t *size)
 {
     FILE *f = fopen(path, "rb");
     uint8_t *data = NULL;
@@ -37,12 +37,21 @@ fuzz_file(const char *path, size_t *size)
     if (f && fseek(f, 0, SEEK_END) == 0)
         end = ftell(f);
     if (end > 0)
-        data = malloc((size_t)end);
+        data = malloc((size_t)end + room);
     if (data)
         rewind(f);
-    if (!data || fread(data, 1, (size_t)end, f) != (size_t)end)
+    if (!data || fread(data + room, 1, (size_t)end, f) != (size_t)end)
         abort();
     fclose(f);
-    *size = (size_t)end;
+    *size = (size_t)end + room;
     return data;
+}
+
+void
+fuzz_write(const char *path, const void *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+        abort();
 }

@@ -26,10 +26,12 @@ fuzz_corpus(size_t i, size_t *size);
 int
 fuzz_write_corpus(const char *folder);
 
-/* For those that make theirs by files: all of one, or abort(). The caller frees
- * it. */
+/* For those that work with files, or abort(): all of one, behind so many bytes
+ * of room, which the caller frees; and its bytes. */
 uint8_t *
-fuzz_file(const char *path, size_t *size);
+fuzz_file(const char *path, size_t room, size_t *size);
+void
+fuzz_write(const char *path, const void *data, size_t size);
 
 /* The target's name: "gguf". */
 extern const char fuzz_name[];

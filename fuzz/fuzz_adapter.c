@@ -137,5 +137,5 @@ fuzz_corpus(size_t i, size_t *size)
     check(i < N_SPECS
               ? adapters_write(&specs[i], scratch_path(), path)
               : adapters_write_control(scratch_path(), 1, 1, 1, path, NULL));
-    return fuzz_file(path, size);
+    return fuzz_file(path, 0, size);
 }

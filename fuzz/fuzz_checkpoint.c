@@ -78,11 +78,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *path = scratch_path();
     struct gg_train_report report;
-    FILE *f;
 
     start();
-    f = fopen(path, "wb");
-    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    fuzz_write(path, data, size);
     /* Weights may be such that a gradient is not finite. */
     if (train_run_load(run, path, &err) == GG_OK &&
         run->place.step < (uint64_t)run->n_steps &&
@@ -111,5 +109,5 @@ fuzz_corpus(size_t i, size_t *size)
     }
     made = true;
     snprintf(name, sizeof(name), "checkpoint-%zu", i);
-    return fuzz_file(scratch_file(name), size);
+    return fuzz_file(scratch_file(name), 0, size);
 }

@@ -34,14 +34,6 @@ make_folder(void)
 }
 
 static void
-write_file(const char *path, const void *data, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-
-    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-}
-
-static void
 touch_all(const struct gg_file *f)
 {
     const struct gguf_context *gguf = gg_file_gguf(f);
@@ -93,7 +85,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     make_folder();
     if (size < 2)
         return 0;
-    write_file(data[0] % 4 == 3 ? tokenizer : old, data + 1, size - 1);
+    fuzz_write(data[0] % 4 == 3 ? tokenizer : old, data + 1, size - 1);
     if (gg_file_open(old, &f, &err) == GG_OK) {
         touch_all(f);
         write_gguf(f);
@@ -128,21 +120,13 @@ enum {
 };
 
 /* The bytes of the file after a first one. */
+/* Behind the byte that says of which kind it is. */
 static uint8_t *
-read_file(const char *path, uint8_t first, size_t *size)
+input_of(const char *path, uint8_t first, size_t *size)
 {
-    FILE *f = fopen(path, "rb");
-    uint8_t *data;
-    long end;
+    uint8_t *data = fuzz_file(path, 1, size);
 
-    check(f && fseek(f, 0, SEEK_END) == 0);
-    end = ftell(f);
-    rewind(f);
-    data = malloc((size_t)end + 1);
-    check(data && fread(data + 1, 1, (size_t)end, f) == (size_t)end);
-    fclose(f);
     data[0] = first;
-    *size = (size_t)end + 1;
     return data;
 }
 
@@ -153,8 +137,8 @@ fuzz_corpus(size_t i, size_t *size)
     if (i > N_SPECS)
         return NULL;
     if (i == N_SPECS) /* after llama2.c's last */
-        return read_file(tokenizer, 3, size);
+        return input_of(tokenizer, 3, size);
     check(models_write(&specs[i].spec, model));
     old_write(specs[i].format, model, model, old);
-    return read_file(old, 0, size);
+    return input_of(old, 0, size);
 }

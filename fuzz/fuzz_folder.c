@@ -113,29 +113,6 @@ make_all(void)
     }
 }
 
-static void
-write_file(const char *path, const void *data, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-
-    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-}
-
-static void
-read_file(const char *path, size_t room, uint8_t **data, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    long end;
-
-    check(f && fseek(f, 0, SEEK_END) == 0);
-    end = ftell(f);
-    rewind(f);
-    *data = malloc((size_t)end + room);
-    check(*data && fread(*data + room, 1, (size_t)end, f) == (size_t)end);
-    fclose(f);
-    *size = (size_t)end + room;
-}
-
 /* A file goes away, or comes back. */
 static void
 hide(size_t of, size_t which, bool away)
@@ -186,8 +163,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strcpy(path, path_of(of, files[which]));
     strcpy(folder, folder_of(of));
     if (which < N_MADE)
-        read_file(path, 0, &old, &old_size);
-    write_file(path, data + 1, size - 1);
+        old = fuzz_file(path, 0, &old_size);
+    fuzz_write(path, data + 1, size - 1);
     alone = which == SENTENCES; /* it is taken where the other is not there */
     if (alone)
         hide(of, TOKENIZER, true);
@@ -199,7 +176,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (alone)
         hide(of, TOKENIZER, false);
     if (old)
-        write_file(path, old, old_size);
+        fuzz_write(path, old, old_size);
     else
         unlink(path);
     free(old);
@@ -256,7 +233,7 @@ fuzz_corpus(size_t i, size_t *size)
         return sentences(size);
     if (of >= N_SPECS)
         return NULL;
-    read_file(path_of(of, files[which]), 1, &data, size);
+    data = fuzz_file(path_of(of, files[which]), 1, size);
     data[0] = (uint8_t)(of * N_FILES + which);
     return data;
 }

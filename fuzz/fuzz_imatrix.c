@@ -44,16 +44,12 @@ end(void)
 }
 
 static void
-write_file(const uint8_t *data, size_t size)
+start(void)
 {
-    FILE *f;
-
-    if (!model) {
-        model = importance_model();
-        atexit(end);
-    }
-    f = fopen(scratch_path(), "wb");
-    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    if (model)
+        return;
+    model = importance_model();
+    atexit(end);
 }
 
 /* A row like those of models, with one large value. */
@@ -107,7 +103,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_error err = { "" };
     unsigned sum = 0;
 
-    write_file(data, size);
+    start();
+    fuzz_write(scratch_path(), data, size);
     for (size_t i = 0; i < size; i++)
         sum += data[i];
     if (importance_open(&m, scratch_path(), &err) == GG_OK) {

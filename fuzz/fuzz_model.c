@@ -135,5 +135,5 @@ fuzz_corpus(size_t i, size_t *size)
     if (i >= N_SPECS)
         return NULL;
     check(models_write(&specs[i], scratch_path()));
-    return fuzz_file(scratch_path(), size);
+    return fuzz_file(scratch_path(), 0, size);
 }

@@ -118,44 +118,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- the corpus ---------------------------------------------------------- */
 
-/* Two sequences, or one: some records, one that failed, and their ends. */
+/* Some records, one that failed, and their ends. */
 static void
 write_stream(int fd, bool numbered, enum gg_vector_encoding encoding)
 {
-    static const int32_t ids[] = { 3, 1, 4 };
-    static const float logits[] = { 0, -1, 2, 3, 4 };
-    bool sparse = encoding == GG_ENCODING_SPARSE;
-    struct gg_logit_head head = { .n_vocab = 5,
-                                  .fingerprint = 9,
-                                  .encoding = encoding,
-                                  .numbered = numbered,
-                                  .eog_ids = ids,
-                                  .n_eog = 1,
-                                  .writer = "fuzz" };
     static const enum gg_record_kind kinds[] = {
         GG_RECORD_LOGITS, GG_RECORD_LOGITS, GG_RECORD_LOGITS,
         GG_RECORD_ERROR,  GG_RECORD_LOGITS, GG_RECORD_CLOSE,
         GG_RECORD_LOGITS, GG_RECORD_CLOSE,  GG_RECORD_END
     };
-    struct gg_logit_writer *w;
-    struct gg_error err;
 
-    check(gg_logit_writer_new(fd, &head, &w, &err) == GG_OK);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct gg_logit_record r = { .kind = kinds[i],
-                                     .sequence = numbered ? i % 3 : 0,
-                                     .position = i + 1,
-                                     .ids = ids,
-                                     .n_ids = 3,
-                                     .logits = logits,
-                                     .logit_ids = sparse ? ids : NULL,
-                                     .n_logits = sparse ? 3 : 5,
-                                     .message = "bad" };
-
-        if (numbered || r.kind != GG_RECORD_CLOSE)
-            check(gg_logit_write(w, &r, &err) == GG_OK);
-    }
-    gg_logit_writer_free(w);
+    logit_stream_write(fd, numbered, encoding, kinds,
+                       sizeof(kinds) / sizeof(kinds[0]));
 }
 
 uint8_t *

@@ -67,14 +67,6 @@ start(void)
 /* ---- an input ----------------------------------------------------------- */
 
 static void
-write_file(const uint8_t *data, size_t size)
-{
-    FILE *f = fopen(scratch_path(), "wb");
-
-    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-}
-
-static void
 check_state(const struct gg_state *s)
 {
     check(s->numbered || s->n_sequences <= 1);
@@ -114,7 +106,7 @@ try(const uint8_t *data, size_t size)
     struct gg_error err = { "" };
     const char *path = scratch_path();
 
-    write_file(data, size);
+    fuzz_write(path, data, size);
     if (gg_state_open(path, session, &file, &err) == GG_OK)
         go_on(file);
     else
@@ -198,8 +190,6 @@ uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
     struct gg_chunk chunk = { .ids = ids, .n = 38 };
-    uint8_t *data;
-    FILE *f;
 
     if (i >= sizeof(states) / sizeof(states[0]))
         return NULL;
@@ -207,10 +197,5 @@ fuzz_corpus(size_t i, size_t *size)
     gg_session_truncate(session, 0, 0);
     check(gg_session_eval(session, &chunk, 1, NULL) == GG_OK);
     check(gg_session_save(session, &states[i], scratch_path(), NULL) == GG_OK);
-    f = fopen(scratch_path(), "rb");
-    data = malloc(1 << 20);
-    check(f && data);
-    *size = fread(data, 1, 1 << 20, f);
-    check(fclose(f) == 0 && *size > 0 && *size < 1 << 20);
-    return data;
+    return fuzz_file(scratch_path(), 0, size);
 }

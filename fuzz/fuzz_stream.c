@@ -184,31 +184,12 @@ contents(int fd, uint8_t first, size_t *size)
 static void
 write_member(int fd, enum gg_vector_encoding encoding)
 {
-    static const int32_t ids[] = { 3, 1, 4 };
-    static const float logits[] = { 0, -1, 2, 3, 4 };
-    bool sparse = encoding == GG_ENCODING_SPARSE;
-    struct gg_logit_head head = { .n_vocab = 5,
-                                  .fingerprint = 9,
-                                  .encoding = encoding,
-                                  .numbered = true,
-                                  .eog_ids = ids,
-                                  .n_eog = 2,
-                                  .writer = "fuzz" };
-    struct gg_logit_record r = { .kind = GG_RECORD_LOGITS,
-                                 .sequence = 1,
-                                 .position = 2,
-                                 .ids = ids,
-                                 .n_ids = 3,
-                                 .logits = logits,
-                                 .logit_ids = sparse ? ids : NULL,
-                                 .n_logits = sparse ? 3 : 5,
-                                 .message = "bad" };
-    struct gg_logit_writer *w;
+    enum gg_record_kind kinds[GG_RECORD_END - GG_RECORD_LOGITS + 1];
+    size_t n = 0;
 
-    check(gg_logit_writer_new(fd, &head, &w, &err) == GG_OK);
-    for (; r.kind <= GG_RECORD_END; r.kind++)
-        check(gg_logit_write(w, &r, &err) == GG_OK);
-    gg_logit_writer_free(w);
+    for (int kind = GG_RECORD_LOGITS; kind <= GG_RECORD_END; kind++)
+        kinds[n++] = (enum gg_record_kind)kind;
+    logit_stream_write(fd, true, encoding, kinds, n);
 }
 
 uint8_t *

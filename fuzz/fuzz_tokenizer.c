@@ -111,14 +111,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_vocab *v = NULL;
     struct gg_error err = { "" };
     size_t of, tail = size < 64 ? size : 64;
-    FILE *f;
 
     make_all();
     if (size < 1)
         return 0;
     of = data[0] % N_SPECS;
-    f = fopen(path_of(of, "tokenizer.json"), "wb");
-    check(f && fwrite(data + 1, 1, size - 1, f) == size - 1 && fclose(f) == 0);
+    fuzz_write(path_of(of, "tokenizer.json"), data + 1, size - 1);
     if (gg_vocab_open(path_of(of, NULL), &v, &err) == GG_OK)
         ask(v, (const char *)data + size - tail, tail);
     else
@@ -129,14 +127,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* Before any input has replaced them. */
 static uint8_t *
-read_file(size_t of, size_t *size)
+input_of(size_t of, size_t *size)
 {
-    FILE *f = fopen(path_of(of, "tokenizer.json"), "rb");
-    uint8_t *data = malloc(1 << 20);
+    uint8_t *data = fuzz_file(path_of(of, "tokenizer.json"), 1, size);
 
-    check(f && data);
-    *size = 1 + fread(data + 1, 1, (1 << 20) - 1, f);
-    check(fclose(f) == 0 && *size > 1 && *size < 1 << 20);
     data[0] = (uint8_t)of;
     return data;
 }
@@ -168,7 +162,7 @@ fuzz_corpus(size_t i, size_t *size)
 
     make_all();
     for (size_t k = 0; k < N_SPECS; k++)
-        made[k] = made[k] ? made[k] : read_file(k, &sizes[k]);
+        made[k] = made[k] ? made[k] : input_of(k, &sizes[k]);
     if (i >= N_SPECS + sizeof(texts) / sizeof(texts[0]))
         return NULL;
     from = i < N_SPECS ? (const void *)made[i] : texts[i - N_SPECS];

@@ -150,29 +150,44 @@ small(int n_layer, uint64_t seed)
                                 .seed = seed, .n_ctx = N };
 }
 
-/* What another rank says of itself is not what rank 0 is. */
+/* What a rank says of itself, if it is that; else NULL. */
+static struct pipeline_hello *
+hello_of(enum transport_tag tag, void *bytes, size_t n)
+{
+    bool is = tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello);
+
+    return is ? bytes : NULL;
+}
+
+/* It is not what rank 0 is. */
 static void
 change_build(int32_t from, enum transport_tag tag, char *bytes, size_t n)
 {
+    struct pipeline_hello *hello = hello_of(tag, bytes, n);
+
     (void)from;
-    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
-        ((struct pipeline_hello *)(void *)bytes)->build ^= 1;
+    if (hello)
+        hello->build ^= 1;
 }
 
 static void
 change_kernels(int32_t from, enum transport_tag tag, char *bytes, size_t n)
 {
+    struct pipeline_hello *hello = hello_of(tag, bytes, n);
+
     (void)from;
-    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
-        strcpy(((struct pipeline_hello *)(void *)bytes)->kernels, "abacus");
+    if (hello)
+        strcpy(hello->kernels, "abacus");
 }
 
 static void
 change_options(int32_t from, enum transport_tag tag, char *bytes, size_t n)
 {
+    struct pipeline_hello *hello = hello_of(tag, bytes, n);
+
     (void)from;
-    if (tag == TRANSPORT_REPLY && n == sizeof(struct pipeline_hello))
-        ((struct pipeline_hello *)(void *)bytes)->beside ^= 1;
+    if (hello)
+        hello->beside ^= 1;
 }
 
 static void
