@@ -4,15 +4,13 @@
  * The first byte of an input says which file of a small model's folder the
  * rest becomes. */
 #include <gg.h>
-#include <gguf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fixtures/folder.h"
+#include "folders.h"
 #include "fuzz.h"
-#include "fixtures/models.h"
 #include "harness/scratch.h"
 
 const char fuzz_name[] = "folder";
@@ -37,11 +35,7 @@ enum {
 };
 
 /* The models of the corpus; a folder each. */
-static const struct {
-    const char *family;
-    const char *kind; /* of weights that are quantised */
-    struct model_spec spec;
-} specs[] = {
+static const struct folders_model specs[] = {
     { "llama3",
       NULL,
       { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
@@ -79,69 +73,14 @@ check(bool right)
         abort();
 }
 
-static const char *
-folder_of(size_t i)
-{
-    char name[40];
-
-    snprintf(name, sizeof(name), "%zu", i);
-    return scratch_file(name);
-}
-
-static const char *
-path_of(size_t i, const char *file)
-{
-    char name[100];
-
-    snprintf(name, sizeof(name), "%zu/%s", i, file);
-    return scratch_file(name);
-}
-
-static void
-make_all(void)
-{
-    static bool made;
-    char name[40];
-
-    if (made)
-        return;
-    made = true;
-    for (size_t i = 0; i < N_SPECS; i++) {
-        snprintf(name, sizeof(name), "%s-f32", specs[i].family);
-        check(models_write(&specs[i].spec, scratch_path()));
-        folder_write(name, scratch_path(), folder_of(i), 2, specs[i].kind);
-    }
-}
-
 /* A file goes away, or comes back. */
 static void
 hide(size_t of, size_t which, bool away)
 {
-    const char *path = path_of(of, files[which]);
+    const char *path = folders_path(of, files[which]);
     const char *other = scratch_file("hidden");
 
     check(rename(away ? path : other, away ? other : path) == 0);
-}
-
-/* All bytes of all tensors can be made. */
-static void
-touch_all(const struct gg_file *f)
-{
-    const struct gguf_context *gguf = gg_file_gguf(f);
-    unsigned sum = 0;
-
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
-        size_t size = gguf_get_tensor_size(gguf, i);
-        uint8_t *p = malloc(size);
-
-        check(p != NULL);
-        gg_file_read(f, i, p);
-        for (size_t k = 0; k < size; k++)
-            sum += p[k];
-        free(p);
-    }
-    if (sum == 1) /* what was summed up must be used */
-        putchar('#');
 }
 
 int
@@ -155,13 +94,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_error err;
     static char path[SCRATCH_PATH], folder[SCRATCH_PATH];
 
-    make_all();
+    folders_make(specs, N_SPECS, 2);
     if (size < 1)
         return 0;
     which = data[0] % N_FILES;
     of = data[0] / N_FILES % N_SPECS;
-    strcpy(path, path_of(of, files[which]));
-    strcpy(folder, folder_of(of));
+    strcpy(path, folders_path(of, files[which]));
+    strcpy(folder, folders_path(of, NULL));
     if (which < N_MADE)
         old = fuzz_file(path, 0, &old_size);
     fuzz_write(path, data + 1, size - 1);
@@ -169,7 +108,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (alone)
         hide(of, TOKENIZER, true);
     if (gg_file_open(folder, &f, &err) == GG_OK)
-        touch_all(f);
+        folders_touch(f);
     gg_file_close(f);
     if (gg_vocab_open(folder, &v, &err) == GG_OK)
         gg_vocab_free(v);
@@ -228,12 +167,12 @@ fuzz_corpus(size_t i, size_t *size)
     size_t of = i / N_MADE, which = i % N_MADE;
     uint8_t *data;
 
-    make_all();
+    folders_make(specs, N_SPECS, 2);
     if (of == N_SPECS && which == 0)
         return sentences(size);
     if (of >= N_SPECS)
         return NULL;
-    data = fuzz_file(path_of(of, files[which]), 1, size);
+    data = fuzz_file(folders_path(of, files[which]), 1, size);
     data[0] = (uint8_t)(of * N_FILES + which);
     return data;
 }

@@ -7,27 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixtures/folder.h"
-#include "fixtures/models.h"
+#include "folders.h"
 #include "fuzz.h"
-#include "harness/scratch.h"
 #include "vocab/vocab.h"
 
 const char fuzz_name[] = "tokenizer";
 
 /* Byte-level BPE of two kinds, SentencePiece's BPE, Unigram, WordPiece. */
-static const struct {
-    const char *family;
-    struct model_spec spec;
-} specs[] = {
+static const struct folders_model specs[] = {
     { "llama3",
+      NULL,
       { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
         .n_ff = 4, .llama3_n_ctx = 64 } },
-    { "gpt2", { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
+    { "gpt2",
+      NULL,
+      { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
     { "mixtral",
+      NULL,
       { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
         .n_ff = 4, .n_expert = 2 } },
     { "mistral",
+      NULL,
       { "llama", GGML_TYPE_BF16, .n_embd = 20, .n_layer = 1, .n_head = 2,
         .n_ff = 20 } },
 };
@@ -41,32 +41,6 @@ check(bool right)
 {
     if (!right)
         abort();
-}
-
-static const char *
-path_of(size_t i, const char *file)
-{
-    char name[100];
-
-    snprintf(name, sizeof(name), "%zu%s%s", i, file ? "/" : "",
-             file ? file : "");
-    return scratch_file(name);
-}
-
-static void
-make_all(void)
-{
-    static bool made;
-    char name[40];
-
-    if (made)
-        return;
-    made = true;
-    for (size_t i = 0; i < N_SPECS; i++) {
-        snprintf(name, sizeof(name), "%s-f32", specs[i].family);
-        check(models_write(&specs[i].spec, scratch_path()));
-        folder_write(name, scratch_path(), path_of(i, NULL), 1, NULL);
-    }
 }
 
 static void
@@ -112,12 +86,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_error err = { "" };
     size_t of, tail = size < 64 ? size : 64;
 
-    make_all();
+    folders_make(specs, N_SPECS, 1);
     if (size < 1)
         return 0;
     of = data[0] % N_SPECS;
-    fuzz_write(path_of(of, "tokenizer.json"), data + 1, size - 1);
-    if (gg_vocab_open(path_of(of, NULL), &v, &err) == GG_OK)
+    fuzz_write(folders_path(of, "tokenizer.json"), data + 1, size - 1);
+    if (gg_vocab_open(folders_path(of, NULL), &v, &err) == GG_OK)
         ask(v, (const char *)data + size - tail, tail);
     else
         check(!v && err.message[0]);
@@ -129,7 +103,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static uint8_t *
 input_of(size_t of, size_t *size)
 {
-    uint8_t *data = fuzz_file(path_of(of, "tokenizer.json"), 1, size);
+    uint8_t *data = fuzz_file(folders_path(of, "tokenizer.json"), 1, size);
 
     data[0] = (uint8_t)of;
     return data;
@@ -160,7 +134,7 @@ fuzz_corpus(size_t i, size_t *size)
     const void *from;
     uint8_t *data;
 
-    make_all();
+    folders_make(specs, N_SPECS, 1);
     for (size_t k = 0; k < N_SPECS; k++)
         made[k] = made[k] ? made[k] : input_of(k, &sizes[k]);
     if (i >= N_SPECS + sizeof(texts) / sizeof(texts[0]))
