@@ -22,22 +22,26 @@ cd "$work"
 make -s -j"$(nproc)" -C lib libggcore.la
 make -s -j"$(nproc)" -C bin libggcli.la
 make -s -j"$(nproc)" -C fuzz check TESTS=
-corpora=${GG_FUZZ_CORPUS-$work/corpora}
 cd fuzz
+export corpora="${GG_FUZZ_CORPUS-$work/corpora}" seconds
+# One target: xargs runs as many as there are processors.
+cat >one.sh <<'END'
+mkdir -p "$corpora/$1"
+"./$1" -w "$corpora/$1" || exit
+begin=$(date +%s)
+"./$1" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=3000 -print_final_stats=1 \
+    "$corpora/$1" >"$1.out" 2>&1
+status=$?
+test $status = 0 || tail -n 40 "$1.out"
+# "#N DONE cov: EDGES ft: FEATURES ..."
+awk -v name="$1" -v s="$(($(date +%s) - begin))" '$3 == "cov:" {
+        n = $1; edges = $4; features = $6 }
+    END { sub(/#/, "", n); print name, s, "s", n, "executions", edges, "edges",
+        features, "features" }' "$1.out"
+test $status = 0
+END
 failed=0
-for target in $(make -s targets); do
-    mkdir -p "$corpora/$target"
-    "./$target" -w "$corpora/$target"
-    "./$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=3000 \
-        -print_final_stats=1 "$corpora/$target" >"$target.out" 2>&1 || {
-        failed=$((failed + 1))
-        tail -n 40 "$target.out"
-    }
-    # "#N DONE cov: EDGES ft: FEATURES ..."
-    awk -v name="$target" '$3 == "cov:" { n = $1; edges = $4; features = $6 }
-        END { sub(/#/, "", n); print name, n, "executions", edges, "edges",
-            features, "features" }' "$target.out"
-done
+make -s targets | tr ' ' '\n' | xargs -n 1 -P "$(nproc)" sh one.sh || failed=1
 if test -n "${GG_FUZZ_CRASHES-}"; then
     mkdir -p "$GG_FUZZ_CRASHES"
     cp crash-* oom-* timeout-* leak-* "$GG_FUZZ_CRASHES" 2>/dev/null || :

@@ -12,13 +12,6 @@ for name in jansson nettle z; do
         head -n 1 | xargs -I{} ln -sf {} static/
 done
 # Kernels parse nothing.
-"$SRC/gg/configure" || (cd "$SRC/gg" && ./autogen.sh)
-build=${WORK:-/tmp}/gg
-mkdir -p "$build" && cd "$build"
-# Where they run are no libraries; kernels parse nothing.
-archive() {
-    find /usr/lib /usr/lib64 /usr/local/lib -name "lib$1.a" 2>/dev/null | head -n 1
-}
 "$SRC/gg/configure" -q --disable-shared --without-cuda --without-readline \
     --without-libpng --without-libcurl --without-mpi --enable-fuzzer LIB_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
     CC="$CC" CXX="$CXX" CFLAGS="$CFLAGS" CXXFLAGS="$CXXFLAGS" \
