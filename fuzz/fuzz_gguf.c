@@ -136,8 +136,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gguf_context *g = NULL;
     struct gg_error err = { "" };
-    enum gg_status st = gguf_parse_some(data, size, "input",
-                                        GGUF_PARSE_SWAPPED, &g, &err);
+    enum gg_status st =
+        gguf_parse_some(data, size, "input", GGUF_PARSE_SWAPPED, &g, &err);
 
     check((st == GG_OK) == (g != NULL));
     check(st == GG_OK || strncmp(err.message, "input: ", 7) == 0);

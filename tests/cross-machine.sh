@@ -36,6 +36,8 @@ root=$work/root-$machine
 debian_root() {
     mmdebstrap --quiet --variant=extract --architectures=$machine \
         --include=libc6-dev,zlib1g-dev,libjansson-dev,nettle-dev $suite "$root" "$mirror" &&
+        # A newer base has nothing there but links, which base-files would make.
+        { test -e "$root/lib" || ln -s usr/lib "$root/lib"; } &&
         # Links to what is in / are to what is in $root.
         find "$root/usr/lib" -type l -lname '/*' | while read -r link; do
             ln -sf "$root$(readlink "$link")" "$link" || exit
@@ -148,17 +150,28 @@ done
 # A model without large sums: its logits are the same bytes.
 same gg-generate -q -t 2 -m "$model" -n 12 --seed 1 -p Once
 same gg-generate -q -t 2 -m big.gguf -n 12 --seed 1 -p Once
-same gg-eval -q -t 2 -m "$model" ids
-here gg-eval -q -m "$model" ids >logits
+if test $machine = musl; then # with a libm of its own
+    here gg-eval -q -m "$model" ids >logits
+    there gg-eval -q -t 2 -m "$model" ids | here gg-logits --diff - logits >a &&
+        awk '$1 == "all" && $3 < 1e-9 { near = 1 } END { exit !near }' a || {
+        echo "musl: logits differ: $(tail -n 1 a)"
+        status=1
+    }
+else
+    same gg-eval -q -t 2 -m "$model" ids
+    here gg-eval -q -m "$model" ids >logits
+fi
 same gg-sample --seed 1 -n 1 logits
 same gg-logits --to jsonl logits
 same gg-logits --bias 5=1 logits
 echo "$machine: $n commands write the same bytes"
 
 # Unit tests, where they can be built
-if test -n "${GG_CROSS_TESTS-}"; then
-    make -s -j"$(nproc)" -C "$build/tests" check TESTS="$GG_CROSS_TESTS" \
-        LOG_COMPILER="${run:+$run -L $root}" >"$out/tests" 2>&1 || status=1
-    grep -E '^(FAIL|ERROR)|^# (TOTAL|FAIL|ERROR):' "$out/tests"
-fi
+for test in ${GG_CROSS_TESTS-}; do
+    make -s -j"$(nproc)" -C "$build/tests" "$test" >>"$build.log" 2>&1 &&
+        (cd "$build/tests" && ${run:+$run -L "$root"} "./$test") >"$out/tests" 2>&1 &&
+        ! grep '^not ok' "$out/tests" && echo "$machine: $test passes" && continue
+    echo "$machine: $test fails: $(tail -n 1 "$out/tests")"
+    status=1
+done
 exit $status

@@ -329,7 +329,7 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
 
 /* Gives pairs their marks, from `at` on (NULL: none); returns how many. */
 static size_t
-place_pair_done(struct cpu_jobs *jobs, atomic_uchar *at)
+place_pair_done(struct cpu_jobs *jobs, atomic_uint *at)
 {
     size_t n = 0;
 

@@ -34,8 +34,8 @@ struct job_member {
     struct cpu_piece_shape tile; /* of a product of one matrix */
     struct job_after after;
     /* Of the first of a pair: */
-    struct job_after both;   /* what follows the pair; n 0: is none */
-    atomic_uchar *pair_done; /* of each two pieces, whether one is done */
+    struct job_after both;  /* what follows the pair; n 0: is none */
+    atomic_uint *pair_done; /* of each two pieces, whether one is done */
 };
 
 struct cpu_job {
@@ -94,7 +94,7 @@ struct cpu_jobs {
     bool alone;
     const struct cpu_kernels *k;
     struct cpu_weight_prefetch *prefetch; /* one a thread */
-    atomic_uchar *pair_done;              /* of all pairs */
+    atomic_uint *pair_done;               /* of all pairs */
     struct cpu_span
         *spans; /* what jobs read first, in turn: see node_prefetch.h */
     int n_spans;

@@ -156,7 +156,8 @@ add_between(const struct multiples *x, struct schema_text *b, const char *from,
     if (sample_schema_all(from, '0', n) && sample_schema_all(to, '9', n)) {
         int rule = rule_after(x, n, remainder);
 
-        sample_schema_add(b, rule > 0 ? " r%d" : "", rule);
+        if (rule > 0)
+            sample_schema_add(b, " r%d", rule);
         return rule != SCHEMA_NOTHING;
     }
     sample_schema_add(b, " (");
