@@ -135,8 +135,8 @@ data_size(const struct old_tensor *t, size_t *size)
     size_t block = (size_t)ggml_blck_size(t->blocks.type);
 
     return (size_t)t->ne[0] % block == 0 &&
-           check_mul((size_t)t->ne[0] / block, t->blocks.size, size) &&
-           check_mul(*size, (size_t)t->ne[1], size);
+           check_mul((uint64_t)t->ne[0] / block, t->blocks.size, size) &&
+           check_mul(*size, (uint64_t)t->ne[1], size);
 }
 
 static void

@@ -97,7 +97,7 @@ read_shape(struct reader *r, struct safetensors_tensor *t)
         const json_t *v = json_array_get(shape, i);
 
         t->shape[i] = json_is_integer(v) ? json_integer_value(v) : -1;
-        if (t->shape[i] < 0 || !check_mul(t->n, (size_t)t->shape[i], &t->n)) {
+        if (t->shape[i] < 0 || !check_mul(t->n, (uint64_t)t->shape[i], &t->n)) {
             core_json_bad(&r->keys, GG_ERR_FORMAT,
                           "%s: its shape makes no sense", t->name);
             return;

@@ -6,15 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each writes *out and returns true, or returns false: it would overflow. */
+/* Each writes *out and returns true, or returns false: it would overflow. Where
+ * a size has 32 bits, too, what a file says is not cut before it is looked at.
+ */
 static inline bool
-check_add(size_t a, size_t b, size_t *out)
+check_add(uint64_t a, uint64_t b, size_t *out)
 {
     return !__builtin_add_overflow(a, b, out);
 }
 
 static inline bool
-check_mul(size_t a, size_t b, size_t *out)
+check_mul(uint64_t a, uint64_t b, size_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/check.h"
 #include "core/mem.h"
 #include "core/thread.h"
 
@@ -46,7 +47,11 @@ file_size(int fd, const char *path, size_t *size, struct gg_error *err)
                      err);
     if (st.st_size == 0)
         return about(path, error_set(err, GG_ERR_FORMAT, "file is empty"), err);
-    *size = (size_t)st.st_size;
+    if (!check_add((uint64_t)st.st_size, 0, size))
+        return about(path,
+                     error_set(err, GG_ERR_NOMEM,
+                               "is larger than this machine's memory can be"),
+                     err);
     return GG_OK;
 }
 

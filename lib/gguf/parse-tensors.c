@@ -79,8 +79,8 @@ data_size(const struct gguf_tensor *t, const struct ggml_type_traits *traits,
         if (__builtin_mul_overflow(elements, t->ne[i] ? t->ne[i] : 1,
                                    &elements))
             return false;
-    if (!check_mul((size_t)elements / (size_t)traits->blck_size,
-                   traits->type_size, &size) ||
+    if (!check_mul((uint64_t)(elements / traits->blck_size), traits->type_size,
+                   &size) ||
         size > INT64_MAX)
         return false;
     for (int i = 0; i < GGML_MAX_DIMS; i++)

@@ -243,7 +243,7 @@ set_size(struct gguf_tensor *t)
                 t->ne[0] % traits->blck_size == 0);
     size = (size_t)(t->ne[0] / traits->blck_size);
     for (int i = 1; i < GGML_MAX_DIMS; i++)
-        GGML_ASSERT(check_mul(size, (size_t)t->ne[i], &size));
+        GGML_ASSERT(check_mul(size, (uint64_t)t->ne[i], &size));
     GGML_ASSERT(check_mul(size, traits->type_size, &t->size));
 }
 

@@ -90,13 +90,14 @@ fits(const struct cache *c, const struct model *model, size_t total)
 
         if (!model_has_layer(model, i))
             continue;
-        if (!check_mul(state, (size_t)c->n_slots, &state) ||
+        if (!check_mul(state, (uint64_t)c->n_slots, &state) ||
             !check_add(sum, state, &sum))
             return false;
         if (!model_keeps(&model->hp, i))
             continue;
-        if (!check_mul(ggml_row_size(c->type, width), (size_t)p->n_rows, &n) ||
-            !check_mul(n, (size_t)c->n_slots, &n) || !check_add(sum, n, &sum))
+        if (!check_mul(ggml_row_size(c->type, width), (uint64_t)p->n_rows,
+                       &n) ||
+            !check_mul(n, (uint64_t)c->n_slots, &n) || !check_add(sum, n, &sum))
             return false;
     }
     return sum <= total;

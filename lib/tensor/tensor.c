@@ -14,7 +14,7 @@ contiguous_size(enum ggml_type type, int n_dims, const int64_t *ne)
     size_t size = 1, block = (size_t)ggml_blck_size(type);
 
     for (int i = 0; i < n_dims; i++)
-        if (ne[i] < 0 || !check_mul(size, (size_t)ne[i], &size))
+        if (ne[i] < 0 || !check_mul(size, (uint64_t)ne[i], &size))
             GGML_ABORT("the shape of a tensor does not fit in memory");
     GGML_ASSERT(ne[0] % (int64_t)block == 0);
     GGML_ASSERT(check_mul(size / block, ggml_type_size(type), &size));
