@@ -161,8 +161,8 @@ fuzz_corpus(size_t i, size_t *size)
         "0\n <think>\na </thi\n</think>\n b <think> <call>{}",
         "1 a [THINK] \1[THINK]\2a\n\1[/THINK]\2 b \1<call>\2{}\1<done>\2c",
         "2 \1<c>\2thought\na \1<c/>\2 b\1<c>\2though",
-        "3 \1<s>\2assistant\1<c>\2a\1<m>\2b\1<e>\2\1<s>\2assistant\1<c>\2f"
-        "\1<m>\2 c \1<e>\2",
+        ("3 \1<s>\2assistant\1<c>\2a\1<m>\2b\1<e>\2\1<s>\2assistant\1<c>\2f"
+         "\1<m>\2 c \1<e>\2"),
         "0\x05<call>{}",
     };
     uint8_t *data;

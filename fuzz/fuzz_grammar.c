@@ -91,8 +91,8 @@ static const char *const grammars[] = {
     "zroot ::= \"a\" | [b-d]{2,3} # more\n",
     "zroot ::= # nothing\n",
     "(root ::= item (\",\" item)*\nitem ::= [a-c]+ | \"(\" root \")\"\n",
-    "aroot ::= ( [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" [\"\\\\bfnrt] )* "
-    "\"\\u00e9\"",
+    ("aroot ::= ( [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" [\"\\\\bfnrt] )* "
+     "\"\\u00e9\""),
     "\xc3root ::= .+ \"\\U0001F600\"? ws\nws ::= | \" \" ws",
     "{root ::= \"{\" (root (\",\" root)*)? \"}\" | [0-9]{1,15} | \"\xc3\xa9\"",
     "qroot ::= <a> (!<b> | \"b\" [x-z]{2})* <[259]>? !<[98]> | <[97]>+",

@@ -419,6 +419,11 @@ static const struct failure {
     { CURLE_OPERATION_TIMEDOUT, true, "nothing comes" },
     { CURLE_COULDNT_CONNECT, false, "no server answers" },
     { CURLE_COULDNT_RESOLVE_HOST, false, "there is no such host" },
+    { CURLE_PEER_FAILED_VERIFICATION, false,
+      "the server's certificate is not of that name, or not of an authority "
+      "that this machine knows (ca-certificates)" },
+    { CURLE_SSL_CACERT_BADFILE, false,
+      "this machine knows no authorities (ca-certificates)" },
 };
 
 static struct failure
