@@ -1,4 +1,5 @@
-/* tool_cut.c - where texts are alike: in whole tags and characters */
+/* tool_cut.c - parts of texts, and where texts are alike: in whole tags and
+ * characters */
 #include <config.h>
 
 #include "chat/tool_cut.h"
@@ -10,6 +11,22 @@
 enum {
     MOST = 800, /* tokens that are looked at, from the end */
 };
+
+size_t
+chat_tool_where(const struct chat_string *s, size_t from, const char *what)
+{
+    const char *p = from < s->n
+                        ? memmem(s->s + from, s->n - from, what, strlen(what))
+                        : NULL;
+
+    return p ? (size_t)(p - s->s) : TOOL_NOWHERE;
+}
+
+struct chat_string
+chat_tool_part(const struct chat_string *s, size_t from, size_t to)
+{
+    return (struct chat_string){ .s = s->s + from, .n = to - from };
+}
 
 /* The end of [NAME], or `at`. */
 static size_t

@@ -1,8 +1,18 @@
-/* tool_cut.h - where texts are alike: in whole tags and characters */
+/* tool_cut.h - parts of texts, and where texts are alike: in whole tags and
+ * characters */
 #ifndef CHAT_TOOL_CUT_H
 #define CHAT_TOOL_CUT_H
 
 #include "chat/value.h"
+
+#define TOOL_NOWHERE SIZE_MAX
+
+/* Where the text is next, from `from` on, or TOOL_NOWHERE. */
+size_t
+chat_tool_where(const struct chat_string *s, size_t from, const char *what);
+
+struct chat_string
+chat_tool_part(const struct chat_string *s, size_t from, size_t to);
 
 /* Where the token that begins at `at` ends: <...>, [NAME], or a character. One
  * that has no end reaches to the end of the text. */
