@@ -20,8 +20,7 @@ find_form(struct tool_finder *f)
     if (!chat_tool_render_all(f))
         return false;
     chat_tool_find_begin(f);
-    chat_tool_find_kind(f);
-    if (!chat_tool_find_frame(f, &frame))
+    if (!chat_tool_find_kind(f) || !chat_tool_find_frame(f, &frame))
         return false;
     if (form->kind == TOOL_PAIRS && !chat_tool_find_pairs(f, frame.after))
         return false;

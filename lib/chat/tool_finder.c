@@ -126,12 +126,12 @@ behind_content(const struct tool_finder *f)
 static void
 shorten_begin(struct tool_finder *f)
 {
-    struct tool_finder other = *f;
+    struct probe other = f->probe;
     struct chat_string s, a, b;
     size_t from, name, n;
 
-    other.probe.content = "\"\"";
-    if (!chat_tool_render(&other, PROBE_ARGUMENTS_1, NULL, &s) ||
+    other.content = "\"\"";
+    if (!chat_probe(&other, PROBE_ARGUMENTS_1, NULL, &s, &f->nomem) ||
         !chat_probe_shows_call(&s))
         return;
     from = chat_tool_answer(f, &s);

@@ -69,8 +69,9 @@ chat_tool_find_begin(struct tool_finder *f);
 
 /* ---- tool_frame.c ---- */
 
-/* Sets the kind of the form, and where the call stands in `one`. */
-void
+/* Sets the kind of the form, and where the call stands in `one`. False: it
+ * does not all stand there. */
+bool
 chat_tool_find_kind(struct tool_finder *f);
 
 /* Sets what stands around calls: literals, and a token that ends the turn. */

@@ -73,11 +73,10 @@ first_slot(const struct chat_string *s, size_t from, const char *name,
     return i < n ? i : n;
 }
 
-/* Whether the arguments of the call are an object of JSON; where. */
+/* Whether the arguments around a key are an object of JSON; where. */
 static bool
-find_arguments(struct tool_finder *f)
+find_arguments(struct tool_finder *f, size_t key)
 {
-    size_t key = chat_tool_where(&f->one, f->begin, PROBE_KEY_1);
     json_t *o = object_around(&f->one, f->begin, key, &f->args, &f->args_to);
     bool is = json_object_size(o) == 1 && json_object_get(o, PROBE_KEY_1);
 
@@ -100,19 +99,24 @@ find_object(struct tool_finder *f, size_t slot)
     json_decref(o);
 }
 
-void
+bool
 chat_tool_find_kind(struct tool_finder *f)
 {
+    size_t key = chat_tool_where(&f->one, f->begin, PROBE_KEY_1);
     size_t value = chat_tool_where(&f->one, f->begin, PROBE_STRING_1);
 
+    if (key == TOOL_NOWHERE || value == TOOL_NOWHERE)
+        return chat_tool_fails(
+            f, "its arguments stand in no order that is known");
     f->from = first_slot(&f->one, f->begin, PROBE_NAME_1, PROBE_ID_1);
     f->to = value + strlen(PROBE_STRING_1);
     f->form->kind = TOOL_PAIRS;
-    if (find_arguments(f)) {
+    if (find_arguments(f, key)) {
         f->form->kind = TOOL_JSON;
         f->to = f->args_to;
         find_object(f, f->from);
     }
+    return true;
 }
 
 /* ---- what stands around it ---- */
