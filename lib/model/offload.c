@@ -351,6 +351,22 @@ offload(struct offload *o, struct gg_error *err)
     return GG_OK;
 }
 
+/* Layers that are given to devices that there are none of. */
+static enum gg_status
+keep_layers(const struct offload *o, struct gg_error *err)
+{
+    if (!are_listed(o) && o->params->gpu_layers == 0)
+        return GG_OK;
+    if (o->m->named || are_listed(o))
+        return error_set(err, GG_ERR_ARG,
+                         "layers are given to GPUs (--gpu-layers), and %s",
+                         o->m->named ? "the device is the CPU"
+                                     : "there is no GPU");
+    snprintf(o->m->note, sizeof(o->m->note),
+             "there is no GPU: the CPU computes all layers");
+    return GG_OK;
+}
+
 enum gg_status
 model_offload_layers(const struct gg_model_params *params, struct model *m,
                      struct gg_error *err)
@@ -360,7 +376,7 @@ model_offload_layers(const struct gg_model_params *params, struct model *m,
 
     m->named = has_named_device(params);
     if (m->n_homes == 1)
-        return GG_OK;
+        return keep_layers(&o, err);
     st = take_list(&o, err);
     if (st == GG_OK)
         st = look_at_devices(&o, err);
