@@ -72,16 +72,16 @@ static bool
 data_size(const struct gguf_tensor *t, const struct ggml_type_traits *traits,
           size_t *out)
 {
-    int64_t elements = 1;
-    size_t size = 1;
+    int64_t elements = 1, bytes;
+    size_t size;
 
     for (int i = 0; i < GGML_MAX_DIMS; i++)
         if (__builtin_mul_overflow(elements, t->ne[i] ? t->ne[i] : 1,
                                    &elements))
             return false;
-    if (!check_mul((uint64_t)(elements / traits->blck_size), traits->type_size,
-                   &size) ||
-        size > INT64_MAX)
+    if (__builtin_mul_overflow(elements / traits->blck_size, traits->type_size,
+                               &bytes) ||
+        !check_add((uint64_t)bytes, 0, &size))
         return false;
     for (int i = 0; i < GGML_MAX_DIMS; i++)
         if (t->ne[i] == 0)
