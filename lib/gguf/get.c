@@ -154,23 +154,37 @@ read_i32(const struct gguf_context *ctx, const char *key,
 }
 
 static enum gg_status
-read_f32(const struct gguf_context *ctx, const char *key,
-         const struct gguf_kv *kv, float *out, struct gg_error *err)
+read_f64(const struct gguf_context *ctx, const char *key,
+         const struct gguf_kv *kv, double *out, struct gg_error *err)
 {
     double d = 0;
     float f = 0;
 
-    if (!kv->is_array && kv->type == GGUF_TYPE_FLOAT32)
+    if (!kv->is_array && kv->type == GGUF_TYPE_FLOAT32) {
         memcpy(&f, &kv->scalar, sizeof(f));
-    else if (!kv->is_array && kv->type == GGUF_TYPE_FLOAT64) {
+        d = (double)f;
+    } else if (!kv->is_array && kv->type == GGUF_TYPE_FLOAT64)
         memcpy(&d, &kv->scalar, sizeof(d));
-        f = (float)d;
-    } else
+    else
         return wrong_type(ctx, key, kv, "a float", err);
-    if (!isfinite(f))
+    if (!isfinite(d))
         return gguf_bad_value(ctx, key, err, "not a finite number");
-    *out = f;
+    *out = d;
     return GG_OK;
+}
+
+static enum gg_status
+read_f32(const struct gguf_context *ctx, const char *key,
+         const struct gguf_kv *kv, float *out, struct gg_error *err)
+{
+    double d;
+    enum gg_status st = read_f64(ctx, key, kv, &d, err);
+
+    if (st == GG_OK && !isfinite((float)d))
+        return gguf_bad_value(ctx, key, err, "not a finite number");
+    if (st == GG_OK)
+        *out = (float)d;
+    return st;
 }
 
 static enum gg_status
@@ -213,6 +227,7 @@ GETTER(u64, uint64_t)
 GETTER(u32, uint32_t)
 GETTER(i32, int32_t)
 GETTER(f32, float)
+GETTER(f64, double)
 GETTER(bool, bool)
 GETTER(str, struct gguf_str)
 

@@ -128,6 +128,7 @@ GGUF_GETTER(u32, uint32_t);
 GGUF_GETTER(i32, int32_t);
 GGUF_GETTER(u64, uint64_t);
 GGUF_GETTER(f32, float);
+GGUF_GETTER(f64, double);
 GGUF_GETTER(bool, bool);
 GGUF_GETTER(str, struct gguf_str);
 #undef GGUF_GETTER

@@ -30,21 +30,11 @@
 #define STATE_TYPE "gg-state"
 
 #define STATE_KEY_VERSION  "state.version"
-#define STATE_KEY_MODEL    "state.model.fingerprint"
-#define STATE_KEY_FAMILY   "state.model.architecture"
 #define STATE_KEY_LAYERS   "state.layers"
-#define STATE_KEY_NUMBERED "state.numbered"
 #define STATE_KEY_CHAT     "state.chat_template"
 #define STATE_KEY_DATE     "state.date"
 #define STATE_KEY_MIROSTAT "state.mirostat"
-#define STATE_KEY_SCALING  "state.rope.scaling"
-#define STATE_KEY_FACTOR   "state.rope.factor"
-#define STATE_KEY_BASE     "state.rope.base"
-#define STATE_KEY_CONTEXT  "state.rope.original_context_length"
-#define STATE_KEY_LONG     "state.rope.long"
 #define STATE_KEY_ADAPTERS "state.adapters"
-#define STATE_KEY_SCALES   "state.adapters.scales"
-#define STATE_KEY_NAMES    "state.adapters.names"
 #define STATE_SEQUENCES    "sequences"
 #define STATE_IDS          "ids"
 #define STATE_FORGOTTEN    "forgotten"
@@ -56,7 +46,6 @@ enum {
     STATE_OLDEST = 1,  /* that is read */
     STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
     STATE_MAX_DROPPED_LOG2 = 62,
-    STATE_PIECE = 1 << 16, /* bytes that are copied at a time */
 };
 
 /* What a layer keeps: numbers of the file, appended to and never changed. */
@@ -84,20 +73,6 @@ model_state_kind(const struct model *m, int32_t layer)
         return STATE_LATENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
 }
-
-/* Rotary positions that keys were turned by. */
-struct state_rope {
-    const char *scaling;
-    float factor, base;
-    uint32_t n_ctx_orig;
-    bool longer; /* divisors of a long context are in use */
-};
-struct state_rope
-model_state_rope_of(const struct gg_session *s);
-
-/* Keys of any layer; NULL: the file has none. */
-const struct gguf_tensor *
-model_state_any_keys(const struct gguf_context *gguf);
 
 /* The positions of the first n ids that layer i has rows for begin here. */
 static inline int32_t

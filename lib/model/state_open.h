@@ -1,8 +1,8 @@
-/* state_open.h - opening a state: what state_load.c and state_table.c share */
+/* state_open.h - opening a state: what the files of its parts share */
 #ifndef MODEL_STATE_OPEN_H
 #define MODEL_STATE_OPEN_H
 
-#include "model/state.h"
+#include "model/state_head.h"
 
 struct gg_state_file {
     struct gguf_file file;
@@ -21,8 +21,8 @@ struct opener {
     const struct gg_session *session;
     struct gg_state_file *f;
     const struct gguf_context *gguf;
-    uint32_t version;
-    int64_t n_tensors; /* that were requested */
+    struct state_head its, own; /* of the file, and of the session */
+    int64_t n_tensors;          /* that were requested */
     struct gg_error *err;
 };
 
@@ -37,9 +37,28 @@ enum gg_status
 model_state_find(struct opener *o, const char *name, enum ggml_type type,
                  int64_t n0, int64_t n1, const struct gguf_tensor **out);
 
-/* Reads and checks the sequences, and which were forgotten, out of data whose
- * sums are right. */
+/* state_check.c: that it is a state, of a version that is known; then that the
+ * session can go on with it, and what it says besides. */
+enum gg_status
+model_state_check_kind(struct opener *o);
+enum gg_status
+model_state_check_head(struct opener *o);
+
+/* state_sums.c: that there are sums, and the head's is right; then that of each
+ * tensor. */
+enum gg_status
+model_state_find_sums(struct opener *o);
+enum gg_status
+model_state_check_sums(const struct opener *o);
+
+/* state_table.c: reads and checks the sequences, and which were forgotten, out
+ * of data whose sums are right. */
 enum gg_status
 model_state_read_table(struct opener *o);
+
+/* Rows of a layer's tensors in front of each sequence's. */
+const int64_t *
+model_state_before(const struct gg_state_file *f, const struct gg_session *s,
+                   int32_t layer);
 
 #endif

@@ -1,68 +1,24 @@
 /* state_save.c - writes what a session holds to a file */
-#include "model/state.h"
+#include "model/state_head.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/crc32.h"
 #include "core/mem.h"
 #include "model/adapter.h"
-#include "model/arch.h"
-#include "model/recurrent.h"
 #include "model/session_remote.h"
+#include "model/state_out.h"
 
 struct saver {
     struct gg_session *session;
     const struct gg_state *state;
-    int32_t *held;  /* a sequence: its ids whose keys are written */
-    int32_t *kinds; /* a layer */
+    int32_t *held; /* a sequence: its ids whose keys are written */
     struct gguf_context *gguf;
     struct ggml_context *ctx; /* of tensors that describe the file's */
-    uint32_t *crc;            /* n_crc of them are complete */
-    size_t n_crc;
-    bool no_memory; /* a key is missing */
-    int fd;
-    uint8_t *buffer; /* STATE_PIECE bytes, `used` of which wait to be written */
-    size_t used, n_put;
+    struct state_out out;
     char *rows; /* CACHE_BLOCK of the cache, or one state */
     struct gg_error *err;
 };
-
-const struct gguf_tensor *
-model_state_any_keys(const struct gguf_context *gguf)
-{
-    const struct gguf_tensor *t;
-
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
-        t = gguf_tensor(gguf, i);
-        if (!strncmp(t->name, "cache_k.", 8))
-            return t;
-    }
-    return NULL;
-}
-
-struct state_rope
-model_state_rope_of(const struct gg_session *s)
-{
-    static const char *const names[] = {
-        [ROPE_NONE] = "none",
-        [ROPE_LINEAR] = "linear",
-        [ROPE_YARN] = "yarn",
-        [ROPE_LONG] = "longrope",
-    };
-    const struct model_rope *r = &s->model->rope;
-    const struct rope_params *p = &r->params;
-
-    if (p->n_rot == 0)
-        return (struct state_rope){ .scaling = names[ROPE_NONE] };
-    return (struct state_rope){
-        .scaling = names[p->scaling],
-        .factor = p->factor,
-        .base = p->base,
-        .n_ctx_orig = (uint32_t)p->n_ctx_orig,
-        .longer = r->divisors_long && s->n_ctx > p->n_ctx_orig,
-    };
-}
 
 /* ---- what is saved ------------------------------------------------------ */
 
@@ -124,73 +80,30 @@ find_held(struct saver *v, bool with_cache)
 
 /* ---- the head ----------------------------------------------------------- */
 
-/* Those that count; *n gets how many. Returns the version that says so. */
-static uint32_t
-set_adapters(struct saver *v)
-{
-    const struct model *m = v->session->model;
-    size_t most = m->files.n_adapters, n = 0;
-    uint64_t *prints = mem_array(most, sizeof(*prints));
-    float *scales = mem_array(most, sizeof(*scales));
-    const char **names = mem_array(most, sizeof(*names));
-
-    for (size_t i = 0; i < most && prints && scales && names; i++) {
-        if (m->scales[i] == 0)
-            continue;
-        prints[n] = model_adapter_fingerprint(&m->adapters[i]);
-        scales[n] = m->scales[i];
-        names[n++] = m->files.adapters[i].path;
-    }
-    if (n) {
-        gguf_set_arr_data(v->gguf, STATE_KEY_ADAPTERS, GGUF_TYPE_UINT64, prints,
-                          n);
-        gguf_set_arr_data(v->gguf, STATE_KEY_SCALES, GGUF_TYPE_FLOAT32, scales,
-                          n);
-        gguf_set_arr_str(v->gguf, STATE_KEY_NAMES, names, n);
-    }
-    v->no_memory = most && !(prints && scales && names);
-    mem_free(prints);
-    mem_free(scales);
-    mem_free(names);
-    return n ? STATE_VERSION : STATE_PLAIN;
-}
-
-static void
-set_kinds(struct saver *v)
-{
-    const struct model *m = v->session->model;
-    int32_t *kinds = v->kinds;
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
-        kinds[i] = (int32_t)model_state_kind(m, i);
-    gguf_set_arr_data(v->gguf, STATE_KEY_LAYERS, GGUF_TYPE_INT32, kinds,
-                      (size_t)m->hp.n_layer);
-}
-
-static void
+static enum gg_status
 set_keys(struct saver *v)
 {
-    const struct model *m = v->session->model;
-    struct state_rope rope = model_state_rope_of(v->session);
-    struct gguf_context *g = v->gguf;
+    const struct gg_state *state = v->state;
+    struct state_head h;
+    enum gg_status st = model_state_head_of(v->session, &h, v->err);
 
-    gguf_set_val_str(g, "general.type", STATE_TYPE);
-    gguf_set_val_u32(g, STATE_KEY_VERSION, set_adapters(v));
-    set_kinds(v);
-    gguf_set_val_u64(g, STATE_KEY_MODEL, gguf_fingerprint(m->file->gguf));
-    gguf_set_val_str(g, STATE_KEY_FAMILY, m->arch->name);
-    gguf_set_val_bool(g, STATE_KEY_NUMBERED, v->state->numbered);
-    if (v->state->chat)
-        gguf_set_val_str(g, STATE_KEY_CHAT, v->state->chat);
-    if (v->state->chat && v->state->date > 0)
-        gguf_set_val_u64(g, STATE_KEY_DATE, (uint64_t)v->state->date);
-    if (v->state->has_mirostat && !v->state->numbered)
-        gguf_set_val_f64(g, STATE_KEY_MIROSTAT, v->state->mirostat);
-    gguf_set_val_str(g, STATE_KEY_SCALING, rope.scaling);
-    gguf_set_val_f32(g, STATE_KEY_FACTOR, rope.factor);
-    gguf_set_val_f32(g, STATE_KEY_BASE, rope.base);
-    gguf_set_val_u32(g, STATE_KEY_CONTEXT, rope.n_ctx_orig);
-    gguf_set_val_bool(g, STATE_KEY_LONG, rope.longer);
+    h.numbered = state->numbered;
+    if (state->chat) {
+        h.has |= STATE_HAS_CHAT;
+        h.chat = (struct gguf_str){ state->chat, strlen(state->chat) };
+    }
+    if (state->chat && state->date > 0) {
+        h.has |= STATE_HAS_DATE;
+        h.date = (uint64_t)state->date;
+    }
+    if (state->has_mirostat && !state->numbered) {
+        h.has |= STATE_HAS_MIROSTAT;
+        h.mirostat = state->mirostat;
+    }
+    if (st == GG_OK)
+        model_state_head_set(&h, v->gguf);
+    model_state_head_clear(&h);
+    return st;
 }
 
 static void
@@ -268,32 +181,21 @@ rows_size(const struct cache *c)
     return most;
 }
 
-/* The context's keys and tensors. */
-static enum gg_status
-describe_state(struct saver *v)
+static size_t
+max_tensors(const struct saver *v)
+{
+    return 4 + (CACHE_TENSORS + CACHE_RECURRENT) *
+                   (size_t)v->session->cache.n_layer;
+}
+
+static void
+add_tensors(struct saver *v)
 {
     const struct gg_state *state = v->state;
-    size_t most = 4 + (CACHE_TENSORS + CACHE_RECURRENT) *
-                          (size_t)v->session->cache.n_layer;
-    struct ggml_init_params params = {
-        .mem_size = most * ggml_tensor_overhead(),
-        .no_alloc = true,
-    };
     int64_t n_ids = 0;
 
-    v->gguf = gguf_init_empty();
-    v->ctx = ggml_init(params);
-    v->kinds = mem_array((size_t)v->session->cache.n_layer, sizeof(*v->kinds));
-    v->crc = mem_array(most + 2, sizeof(*v->crc)); /* and of the gaps */
-    v->buffer = mem_alloc(STATE_PIECE);
-    v->rows = mem_alloc(rows_size(&v->session->cache));
-    if (!v->gguf || !v->ctx || !v->kinds || !v->crc || !v->buffer || !v->rows)
-        return error_nomem(v->err);
     for (size_t i = 0; i < state->n_sequences; i++)
         n_ids += (int64_t)state->sequences[i].n_ids;
-    set_keys(v);
-    if (v->no_memory)
-        return error_nomem(v->err);
     add_tensor(v, STATE_SEQUENCES, GGML_TYPE_I64, STATE_COLUMNS,
                (int64_t)state->n_sequences);
     add_tensor(v, STATE_IDS, GGML_TYPE_I32, n_ids, 1);
@@ -301,49 +203,81 @@ describe_state(struct saver *v)
                (int64_t)state->n_forgotten);
     add_cache(v);
     add_tensor(v, STATE_CRC, GGML_TYPE_I32, gguf_get_n_tensors(v->gguf) + 1, 1);
+}
+
+/* The context's keys and tensors. */
+static enum gg_status
+describe_state(struct saver *v)
+{
+    struct ggml_init_params params = {
+        .mem_size = max_tensors(v) * ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+    enum gg_status st;
+
+    v->gguf = gguf_init_empty();
+    v->ctx = ggml_init(params);
+    v->rows = mem_alloc(rows_size(&v->session->cache));
+    if (!v->gguf || !v->ctx || !v->rows)
+        return error_nomem(v->err);
+    st = set_keys(v);
+    if (st != GG_OK)
+        return st;
+    add_tensors(v);
     return gguf_finish(v->gguf, "state", v->err);
 }
 
-/* ---- bytes -------------------------------------------------------------- */
+/* ---- parts of the file -------------------------------------------------- */
 
 static enum gg_status
-flush(struct saver *v)
+put_head(struct saver *v)
 {
-    size_t n = v->used;
+    size_t size = gguf_get_meta_size(v->gguf);
+    uint8_t *data = mem_alloc(size);
+    enum gg_status st = data ? GG_OK : error_nomem(v->err);
 
-    v->used = 0;
-    return file_write_all(v->fd, v->buffer, n, v->err);
-}
-
-/* What was written to buffer[used .. used + n) counts. */
-static enum gg_status
-took(struct saver *v, size_t n)
-{
-    v->crc[v->n_crc] = crc32_bytes(v->crc[v->n_crc], v->buffer + v->used, n);
-    v->used += n;
-    v->n_put += n;
-    return v->used == STATE_PIECE ? flush(v) : GG_OK;
-}
-
-static size_t
-least(size_t a, size_t b)
-{
-    return a < b ? a : b;
+    if (st == GG_OK) {
+        gguf_get_meta_data(v->gguf, data);
+        st = model_state_put(&v->out, data, size);
+    }
+    mem_free(data);
+    return st;
 }
 
 static enum gg_status
-save_bytes(struct saver *v, const void *data, size_t size)
+put_sequences(struct saver *v)
 {
-    const uint8_t *p = data;
-    enum gg_status st = GG_OK;
+    const struct gg_state *state = v->state;
+    enum gg_status st = model_state_next_part(&v->out);
 
-    while (size && st == GG_OK) {
-        size_t n = least(size, STATE_PIECE - v->used);
+    for (size_t i = 0; i < state->n_sequences && st == GG_OK; i++) {
+        const struct gg_state_sequence *q = &state->sequences[i];
+        uint64_t row[STATE_COLUMNS] = { q->number, q->n_dropped, q->n_ids,
+                                        q->n_pending, (uint64_t)v->held[i] };
 
-        memcpy(v->buffer + v->used, p, n);
-        st = took(v, n);
-        p += n;
-        size -= n;
+        st = model_state_put(&v->out, row, sizeof(row));
+    }
+    if (st == GG_OK)
+        st = model_state_next_part(&v->out);
+    for (size_t i = 0; i < state->n_sequences && st == GG_OK; i++) {
+        const struct gg_state_sequence *q = &state->sequences[i];
+
+        st = model_state_put(&v->out, q->ids, q->n_ids * sizeof(*q->ids));
+    }
+    return st;
+}
+
+static enum gg_status
+put_forgotten(struct saver *v)
+{
+    const struct gg_state *state = v->state;
+    enum gg_status st = model_state_next_part(&v->out);
+
+    for (size_t i = 0; i < state->n_forgotten && st == GG_OK; i++) {
+        uint64_t row[2] = { state->forgotten[i].first,
+                            state->forgotten[i].last };
+
+        st = model_state_put(&v->out, row, sizeof(row));
     }
     return st;
 }
@@ -361,76 +295,8 @@ put_part(struct saver *v, int32_t layer, int k, int64_t row, int64_t n)
         st = model_session_get_rows(v->session, layer, k, row, some, v->rows,
                                     v->err);
         if (st == GG_OK)
-            st = save_bytes(v, v->rows, (size_t)some * model_cache_row_size(t));
-    }
-    return st;
-}
-
-/* The next tensor of the file begins after zeros, which no CRC is about. */
-static enum gg_status
-next_part(struct saver *v)
-{
-    static const uint8_t zeros[GGUF_DEFAULT_ALIGNMENT];
-    size_t gap = (0 - v->n_put) % sizeof(zeros);
-    enum gg_status st;
-
-    v->n_crc++;
-    st = save_bytes(v, zeros, gap);
-    v->crc[v->n_crc] = 0;
-    return st;
-}
-
-/* ---- parts of the file -------------------------------------------------- */
-
-static enum gg_status
-put_head(struct saver *v)
-{
-    size_t size = gguf_get_meta_size(v->gguf);
-    uint8_t *data = mem_alloc(size);
-    enum gg_status st = data ? GG_OK : error_nomem(v->err);
-
-    if (st == GG_OK) {
-        gguf_get_meta_data(v->gguf, data);
-        st = save_bytes(v, data, size);
-    }
-    mem_free(data);
-    return st;
-}
-
-static enum gg_status
-put_sequences(struct saver *v)
-{
-    const struct gg_state *state = v->state;
-    enum gg_status st = next_part(v);
-
-    for (size_t i = 0; i < state->n_sequences && st == GG_OK; i++) {
-        const struct gg_state_sequence *q = &state->sequences[i];
-        uint64_t row[STATE_COLUMNS] = { q->number, q->n_dropped, q->n_ids,
-                                        q->n_pending, (uint64_t)v->held[i] };
-
-        st = save_bytes(v, row, sizeof(row));
-    }
-    if (st == GG_OK)
-        st = next_part(v);
-    for (size_t i = 0; i < state->n_sequences && st == GG_OK; i++) {
-        const struct gg_state_sequence *q = &state->sequences[i];
-
-        st = save_bytes(v, q->ids, q->n_ids * sizeof(*q->ids));
-    }
-    return st;
-}
-
-static enum gg_status
-put_forgotten(struct saver *v)
-{
-    const struct gg_state *state = v->state;
-    enum gg_status st = next_part(v);
-
-    for (size_t i = 0; i < state->n_forgotten && st == GG_OK; i++) {
-        uint64_t row[2] = { state->forgotten[i].first,
-                            state->forgotten[i].last };
-
-        st = save_bytes(v, row, sizeof(row));
+            st = model_state_put(&v->out, v->rows,
+                                 (size_t)some * model_cache_row_size(t));
     }
     return st;
 }
@@ -440,7 +306,7 @@ static enum gg_status
 put_rows(struct saver *v, int32_t layer, int k)
 {
     const struct cache *c = &v->session->cache;
-    enum gg_status st = next_part(v);
+    enum gg_status st = model_state_next_part(&v->out);
 
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
         int32_t n = v->held[i];
@@ -460,7 +326,7 @@ put_rows(struct saver *v, int32_t layer, int k)
 static enum gg_status
 put_states(struct saver *v, int32_t layer, enum cache_recurrent_tensor which)
 {
-    enum gg_status st = next_part(v);
+    enum gg_status st = model_state_next_part(&v->out);
 
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
         if (v->held[i] == 0)
@@ -469,8 +335,8 @@ put_states(struct saver *v, int32_t layer, enum cache_recurrent_tensor which)
                                      v->state->sequences[i].slot, v->held[i],
                                      v->rows, v->err);
         if (st == GG_OK)
-            st = save_bytes(
-                v, v->rows,
+            st = model_state_put(
+                &v->out, v->rows,
                 v->session->cache.layers[layer].states[which]->nb[1]);
     }
     return st;
@@ -518,13 +384,7 @@ put_all(struct saver *v)
         st = put_forgotten(v);
     if (st == GG_OK)
         st = put_cache(v);
-    if (st == GG_OK)
-        st = next_part(v);
-    if (st == GG_OK)
-        st = save_bytes(v, v->crc, v->n_crc * sizeof(*v->crc));
-    if (st == GG_OK)
-        st = next_part(v);
-    return st == GG_OK ? flush(v) : st;
+    return st == GG_OK ? model_state_put_sums(&v->out) : st;
 }
 
 /* ---- the file ----------------------------------------------------------- */
@@ -537,7 +397,7 @@ write_file(struct saver *v, const char *path)
 
     if (st != GG_OK)
         return st;
-    v->fd = fileno(out.stream);
+    v->out.fd = fileno(out.stream);
     st = put_all(v);
     if (st == GG_OK)
         return file_commit(&out, v->err);
@@ -550,10 +410,8 @@ clear_saver(struct saver *v)
 {
     gguf_free(v->gguf);
     ggml_free(v->ctx);
+    model_state_out_clear(&v->out);
     mem_free(v->held);
-    mem_free(v->kinds);
-    mem_free(v->crc);
-    mem_free(v->buffer);
     mem_free(v->rows);
 }
 
@@ -564,6 +422,8 @@ save(struct gg_session *s, const struct gg_state *state, const char *path,
     struct saver v = { .session = s, .state = state, .err = err };
     enum gg_status st = find_held(&v, with_cache);
 
+    if (st == GG_OK) /* the head is a part, too */
+        st = model_state_out_init(&v.out, 1 + max_tensors(&v), err);
     if (st == GG_OK)
         st = describe_state(&v);
     if (st == GG_OK)

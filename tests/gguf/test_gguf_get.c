@@ -93,6 +93,7 @@ static void
 test_others(void)
 {
     float f = 0;
+    double d = 0;
     bool b = false;
     struct gguf_str s = { 0 };
 
@@ -105,6 +106,10 @@ test_others(void)
            says("f32.inf: not a finite number") && f == 0.25f,
        "which is finite");
     is(gguf_get_f32(g, "u32", &f, &err), GG_ERR_FORMAT, "and no integer");
+    ok(gguf_get_f64(g, "f32", &d, &err) == GG_OK && d == 0.5 &&
+           gguf_get_f64(g, "f64.huge", &d, &err) == GG_OK && d == 1e300 &&
+           gguf_get_f64(g, "f32.nan", &d, &err) == GG_ERR_FORMAT,
+       "f64");
     ok(gguf_get_bool(g, "bool", &b, &err) == GG_OK && b &&
            gguf_get_bool(g, "u8", &b, &err) == GG_ERR_FORMAT,
        "bool");
