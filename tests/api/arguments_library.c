@@ -1,0 +1,159 @@
+/* arguments_library.c - arguments of functions of the library itself and files
+ */
+#include "api/arguments.h"
+
+/* ---- without a handle --------------------------------------------------- */
+
+static bool
+status_string(void)
+{
+    return strcmp(gg_status_string((enum gg_status) - 1), "unknown status") ==
+               0 &&
+           strcmp(gg_status_string((enum gg_status)10), "unknown status") == 0;
+}
+
+static bool
+escape(void)
+{
+    char c = 'x';
+
+    gg_escape(&c, 0, "ab", 2);
+    gg_escape(NULL, 0, "ab", 2);
+    gg_escape(buf, sizeof(buf), NULL, 2);
+    return c == 'x' && buf[0] == '\0' && *gg_escape(&c, 1, "ab", 2) == '\0';
+}
+
+static bool
+version(void)
+{
+    return gg_version()[0] != '\0';
+}
+
+/* That of the header is the package's, too. */
+static bool
+version_number(void)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%d.%d.%d", GG_VERSION_MAJOR, GG_VERSION_MINOR,
+             GG_VERSION_PATCH);
+    return gg_version_number() == GG_VERSION && strcmp(gg_version(), text) == 0;
+}
+
+static bool
+default_threads(void)
+{
+    return gg_default_threads() > 0;
+}
+
+static bool
+log_sum_exp(void)
+{
+    return gg_log_sum_exp(NULL, 3) == -INFINITY &&
+           gg_log_sum_exp(logits, 0) == -INFINITY;
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static bool
+set_open_callback(void)
+{
+    struct gg_file *f;
+
+    gg_set_open_callback(NULL, NULL);
+    must(gg_file_open(model_path, &f, &err));
+    gg_file_close(f);
+    return true;
+}
+
+static bool
+file_open(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open(NULL, &f, &err)) && !f &&
+           refused(gg_file_open(model_path, NULL, &err)) &&
+           gg_file_open("", &f, &err) == GG_ERR_IO && !f;
+}
+
+static bool
+file_open_metadata(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open_metadata(NULL, 0, &f, &err)) &&
+           refused(gg_file_open_metadata(model_path, 0, NULL, &err)) &&
+           refused(gg_file_open_metadata(model_path, 2, &f, &err)) &&
+           gg_file_open_metadata("", 0, &f, &err) == GG_ERR_IO && !f;
+}
+
+static bool
+file_open_adapter(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open_adapter(NULL, NULL, &f, &err)) &&
+           refused(gg_file_open_adapter(model_path, NULL, NULL, &err)) &&
+           gg_file_open_adapter("", NULL, &f, &err) != GG_OK && !f;
+}
+
+static bool
+file_close(void)
+{
+    gg_file_close(NULL);
+    return true;
+}
+
+static bool
+file_gguf(void)
+{
+    return !gg_file_gguf(NULL);
+}
+
+static bool
+file_format(void)
+{
+    return !gg_file_format(NULL);
+}
+
+static bool
+file_data(void)
+{
+    int64_t end = gguf_get_n_tensors(gg_file_gguf(file));
+
+    return !gg_file_data(NULL, 0) && !gg_file_data(file, -1) &&
+           !gg_file_data(file, end) && !gg_file_data(file, INT64_MAX) &&
+           gg_file_data(file, end - 1);
+}
+
+static bool
+file_read(void)
+{
+    buf[0] = 'x';
+    gg_file_read(NULL, 0, buf);
+    gg_file_read(file, -1, buf);
+    gg_file_read(file, INT64_MAX, buf);
+    gg_file_read(file, 0, NULL);
+    return buf[0] == 'x';
+}
+
+static bool
+file_forget(void)
+{
+    gg_file_forget(NULL, 0);
+    gg_file_forget(file, -1);
+    gg_file_forget(file, INT64_MAX);
+    return true;
+}
+
+const struct argument_test arguments_library[] = {
+    TEST(status_string),     TEST(escape),
+    TEST(version),           TEST(version_number),
+    TEST(default_threads),   TEST(set_open_callback),
+    TEST(file_open),         TEST(file_open_metadata),
+    TEST(file_open_adapter), TEST(file_close),
+    TEST(file_gguf),         TEST(file_format),
+    TEST(file_data),         TEST(file_read),
+    TEST(file_forget),       TEST(log_sum_exp),
+    { .name = NULL },
+};

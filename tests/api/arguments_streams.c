@@ -1,0 +1,218 @@
+/* arguments_streams.c - arguments of functions of streams of tokens and of
+ * logits */
+#include "api/arguments.h"
+
+/* ---- token streams ------------------------------------------------------ */
+
+static bool
+line_reader_new(void)
+{
+    struct gg_line_reader *r = NULL;
+
+    return refused(gg_line_reader_new(0, NULL, &r, &err)) && !r &&
+           refused(gg_line_reader_new(0, "name", NULL, &err));
+}
+
+static bool
+line_reader_free(void)
+{
+    gg_line_reader_free(NULL);
+    return true;
+}
+
+static bool
+line_reader_split(void)
+{
+    gg_line_reader_split(NULL);
+    return true;
+}
+
+static bool
+line_reader_watch(void)
+{
+    gg_line_reader_watch(NULL, 0);
+    return true;
+}
+
+static bool
+line_read(void)
+{
+    struct gg_line_reader *r;
+    struct gg_line line;
+    bool right;
+
+    must(gg_line_reader_new(-1, "none", &r, &err));
+    right = refused(gg_line_read(NULL, &line, &err)) &&
+            refused(gg_line_read(r, NULL, &err)) &&
+            gg_line_read(r, &line, &err) == GG_ERR_IO;
+    gg_line_reader_free(r);
+    return right;
+}
+
+static bool
+line_ready(void)
+{
+    return !gg_line_ready(NULL);
+}
+
+static bool
+line_write(void)
+{
+    static const int32_t wild[] = { -1 };
+    static const struct gg_line wrong[] = {
+        { .kind = (enum gg_line_kind)3 },
+        { .kind = (enum gg_line_kind) - 1 },
+        { .kind = GG_LINE_IDS, .n_ids = 1 },
+        { .kind = GG_LINE_IDS, .n_ids = 1, .ids = wild },
+        { .kind = GG_LINE_ERROR },
+    };
+    struct gg_line good = { .kind = GG_LINE_IDS };
+    bool right = refused(gg_line_write(null_fd, NULL, &err)) &&
+                 gg_line_write(-1, &good, &err) == GG_ERR_IO;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        right &= refused(gg_line_write(null_fd, &wrong[i], &err));
+    return right;
+}
+
+/* ---- logit streams ------------------------------------------------------ */
+
+static bool
+logit_reader_new(void)
+{
+    struct gg_logit_reader *r = NULL;
+
+    return refused(gg_logit_reader_new(0, NULL, &r, &err)) && !r &&
+           refused(gg_logit_reader_new(0, "name", NULL, &err));
+}
+
+static bool
+logit_reader_free(void)
+{
+    gg_logit_reader_free(NULL);
+    return true;
+}
+
+static bool
+logit_reader_begin(void)
+{
+    struct gg_logit_reader *r;
+    bool right;
+
+    must(gg_logit_reader_new(-1, "none", &r, &err));
+    right = refused(gg_logit_reader_begin(NULL, "a", 1, &err)) &&
+            refused(gg_logit_reader_begin(r, NULL, 1, &err));
+    gg_logit_reader_free(r);
+    return right;
+}
+
+static bool
+logit_read(void)
+{
+    struct gg_logit_reader *r;
+    struct gg_logit_record record;
+    bool right;
+
+    must(gg_logit_reader_new(-1, "none", &r, &err));
+    right = refused(gg_logit_read(NULL, &record, &err)) &&
+            refused(gg_logit_read(r, NULL, &err)) &&
+            gg_logit_read(r, &record, &err) == GG_ERR_IO;
+    gg_logit_reader_free(r);
+    return right;
+}
+
+static bool
+logit_reader_logits(void)
+{
+    return !gg_logit_reader_logits(NULL);
+}
+
+static bool
+logit_writer_new(void)
+{
+    static const struct gg_logit_head wrong[] = {
+        { .n_vocab = 0 },
+        { .n_vocab = UINT32_MAX },
+        { .n_vocab = 9, .kind = (enum gg_vector_kind)2 },
+        { .n_vocab = 9, .encoding = (enum gg_vector_encoding)3 },
+        { .n_vocab = 9, .n_eog = 1 },
+        { .n_vocab = 5, .n_eog = 1, .eog_ids = ids },
+        { .n_vocab = 9, .n_eog = SIZE_MAX, .eog_ids = ids },
+    };
+    struct gg_logit_head good = { .n_vocab = 9 };
+    struct gg_logit_writer *w = NULL;
+    bool right = refused(gg_logit_writer_new(null_fd, NULL, &w, &err)) &&
+                 refused(gg_logit_writer_new(null_fd, &good, NULL, &err)) &&
+                 gg_logit_writer_new(-1, &good, &w, &err) == GG_ERR_IO;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        right &= refused(gg_logit_writer_new(null_fd, &wrong[i], &w, &err));
+    return right && !w;
+}
+
+static bool
+logit_writer_free(void)
+{
+    gg_logit_writer_free(NULL);
+    return true;
+}
+
+static bool
+logit_write(void)
+{
+    static const struct gg_logit_record wrong[] = {
+        { .kind = GG_RECORD_HEAD },
+        { .kind = (enum gg_record_kind)9 },
+        { .kind = GG_RECORD_ERROR },
+        { .kind = GG_RECORD_LOGITS },
+        { .kind = GG_RECORD_LOGITS, .n_logits = V },
+        { .kind = GG_RECORD_LOGITS, .logits = logits, .n_logits = 1 },
+        { .kind = GG_RECORD_LOGITS,
+          .logits = logits,
+          .n_logits = V,
+          .logit_ids = ids },
+        { .kind = GG_RECORD_LOGITS,
+          .logits = logits,
+          .n_logits = V,
+          .n_ids = 1 },
+        { .kind = GG_RECORD_LOGITS,
+          .logits = logits,
+          .n_logits = V,
+          .ids = ids,
+          .n_ids = SIZE_MAX },
+        { .kind = GG_RECORD_LOGITS,
+          .logits = logits,
+          .n_logits = V,
+          .n_past = 1 },
+        { .kind = GG_RECORD_LOGITS,
+          .logits = logits,
+          .n_logits = V,
+          .past = ids,
+          .n_past = SIZE_MAX },
+    };
+    struct gg_logit_head head = { .n_vocab = V };
+    struct gg_logit_writer *w;
+    bool right;
+
+    must(gg_logit_writer_new(null_fd, &head, &w, &err));
+    right = refused(gg_logit_write(NULL, &wrong[0], &err)) &&
+            refused(gg_logit_write(w, NULL, &err));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (!refused(gg_logit_write(w, &wrong[i], &err))) {
+            printf("# record %zu\n", i);
+            right = false;
+        }
+    gg_logit_writer_free(w);
+    return right;
+}
+
+const struct argument_test arguments_streams[] = {
+    TEST(line_reader_new),   TEST(line_reader_free),
+    TEST(line_reader_split), TEST(line_reader_watch),
+    TEST(line_read),         TEST(line_ready),
+    TEST(line_write),        TEST(logit_reader_new),
+    TEST(logit_reader_free), TEST(logit_reader_begin),
+    TEST(logit_read),        TEST(logit_reader_logits),
+    TEST(logit_writer_new),  TEST(logit_writer_free),
+    TEST(logit_write),       { .name = NULL },
+};
