@@ -5,6 +5,7 @@
 #include "cpu/exec/weight_prefetch.h"
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/exec/threadpool.h"
+#include "cpu/gemm/gemm.h"
 
 enum {
     K = 256,
@@ -289,9 +290,12 @@ main(void)
 
     ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
            jobs.n == 3 && jobs.list[0].n_members == 2 && jobs.list[0].streams &&
-           !jobs.list[1].streams && jobs.list[2].streams &&
-           jobs.prefetch[2].distance > 0,
+           !jobs.list[1].streams && jobs.list[2].streams,
        "two jobs of three read weights for one column");
+    ok(!jobs.prefetch[2].distance ==
+           !cpu_plan_product(jobs.list[0].members[0].node, cpu_kernels())
+                .kernel->prefetch_distance,
+       "which are prefetched where kernels want it");
     for (int i = 0; i < THREADS; i++) {
         test_way(&jobs, i, 1, false);
         test_way(&jobs, i, 5000, false);
