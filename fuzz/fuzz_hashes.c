@@ -4,7 +4,7 @@
  * The list is that of gg-inspect --hash-check; the file is a small one. */
 #include "gg-inspect/hash.c"
 
-#include "fixtures/gguf_cases.h"
+#include "fixtures/gguf_bytes.h"
 #include "fuzz.h"
 #include "tool.h"
 

@@ -9,7 +9,7 @@
 #include "core/file.h"
 #include "core/mem.h"
 #include "gguf/reader.h"
-#include "fixtures/gguf_cases.h"
+#include "fixtures/gguf_bytes.h"
 #include "harness/scratch.h"
 #include "harness/tap.h"
 
