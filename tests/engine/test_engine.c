@@ -1,43 +1,13 @@
-/* test_engine.c - the engine: texts and sequences are the same however they
- * come: alone, together, with drafts, after others, through few slots */
-#include <gg-engine.h>
-#include <math.h>
-
+/* test_engine.c - the engine: texts are the same however they come: alone,
+ * together, with drafts, after others, through few slots */
 #include "core/mem.h"
-#include "harness/session_test.h"
+#include "engine_test.h"
 
 enum {
     N_TEXTS = 9,
     N_MADE = 24,
     PROMPT = 70,
 };
-
-static int32_t ids[512];
-
-/* What is made of a model: engines come and go. */
-struct bench {
-    const struct gg_model *model;
-    struct gg_session *session;
-    struct gg_engine *engine;
-};
-
-static void
-open_bench(struct bench *b, const struct gg_model *m, int32_t n_slots,
-           int32_t n_ctx, struct gg_engine_params params)
-{
-    b->model = m;
-    b->session = new_session(m, (struct gg_session_params){ .n_slots = n_slots,
-                                                            .n_ctx = n_ctx,
-                                                            .n_threads = 2 });
-    must(gg_engine_new(m, b->session, &params, &b->engine, &err));
-}
-
-static void
-close_bench(struct bench *b)
-{
-    gg_engine_free(b->engine);
-    gg_session_free(b->session);
-}
 
 static struct gg_sampler *
 new_sampler(bool penalties)
@@ -359,201 +329,6 @@ check_top(const struct gg_model *m, struct gg_sampler *sampler)
     }
 }
 
-/* ---- logits, scores, choices --------------------------------------------- */
-
-static void
-check_query(const struct gg_model *m)
-{
-    struct bench b;
-    struct gg_sequence *q;
-    float got[V], again[V], truth[V];
-    struct gg_query query = { .rows.logits = got };
-
-    in_steps(m, (struct gg_session_params){ 0 }, ids, 50, 50, truth);
-    open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
-    must(gg_sequence_new(b.engine, &q, &err));
-    must(gg_sequence_put(q, ids, 50, &err));
-    query.sequence = q;
-    must(gg_engine_eval(b.engine, &query, 1, &err));
-    ok(same(got, truth), "logits behind a sequence");
-    query.rows.logits = again;
-    must(gg_engine_eval(b.engine, &query, 1, &err));
-    ok(same(again, truth), "are had again");
-    ok(gg_sequence_put(q, (int32_t[]){ V }, 1, &err) == GG_ERR_ARG &&
-           gg_sequence_put(q, ids, 151, &err) == GG_ERR_CONTEXT,
-       "bad ids and too many are refused");
-    query.rows.n_last = 51;
-    is(gg_engine_eval(b.engine, &query, 1, &err), GG_ERR_ARG,
-       "so is what a sequence has not");
-    gg_sequence_free(q);
-    close_bench(&b);
-}
-
-/* logprobs[i] of ids[i + 1]. */
-static void
-score_truth(const struct gg_model *m, const int32_t *what, size_t n, float *out)
-{
-    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
-    struct gg_chunk c = { .ids = what, .n = n, .scores.logprobs = out };
-
-    must(gg_session_eval(s, &c, 1, &err));
-    gg_session_free(s);
-}
-
-/* Sequences in parts, beginning alike. */
-static void
-check_score(const struct gg_model *m)
-{
-    struct bench b;
-    bool all = true;
-
-    open_bench(&b, m, 2, 200, (struct gg_engine_params){ .score = true });
-    for (int i = 0; i < 6; i++) {
-        size_t n = (size_t)(90 - i), known;
-        struct gg_sequence *q;
-        struct gg_query query = { 0 };
-        int32_t what[128];
-        float truth[128];
-
-        memcpy(what, ids, n * sizeof(*what));
-        what[60 + i] = 7;
-        score_truth(m, what, n, truth);
-        must(gg_sequence_new(b.engine, &q, &err));
-        query.sequence = q;
-        for (size_t at = 0, step = 30; at < n; at += step) {
-            must(gg_sequence_put(q, what + at, n - at < step ? n - at : step,
-                                 &err));
-            must(gg_engine_eval(b.engine, &query, 1, &err));
-        }
-        all = all &&
-              !memcmp(gg_sequence_logprobs(q, &known) + 1, truth,
-                      (n - 1) * sizeof(*truth)) &&
-              known == n;
-        gg_sequence_free(q);
-    }
-    ok(all, "scores are those of the session, through shared prefixes");
-    ok(gg_engine_stats(b.engine).n_copied > 5 * 20, "which are copied");
-    close_bench(&b);
-}
-
-/* They add up to 1, and go by the likelihoods. */
-static bool
-are_shares(const struct gg_choice *list, int n)
-{
-    double sum = 0;
-    bool right = true;
-
-    for (int i = 0; i < n; i++) {
-        double likelier = list[i].logprob - list[0].logprob;
-
-        sum += list[i].probability;
-        right = right && fabs(log(list[i].probability / list[0].probability) -
-                              likelier) < 1e-9;
-    }
-    return right && fabs(sum - 1) < 1e-12;
-}
-
-static void
-check_choices(const struct gg_model *m)
-{
-    enum {
-        N_CHOICES = 7
-    };
-    int32_t its[N_CHOICES][64];
-    struct gg_choice list[N_CHOICES];
-    struct gg_choices all = { ids, 50, list, N_CHOICES, NULL };
-    bool right = true, shares = true;
-
-    for (int i = 0; i < N_CHOICES; i++) {
-        memcpy(its[i], ids, 48 * sizeof(**its)); /* two ids are otherwise */
-        memcpy(its[i] + 48, ids + 100 + 3 * i, 16 * sizeof(**its));
-        list[i] =
-            (struct gg_choice){ .ids = its[i], .n = (size_t)(49 + 2 * i) };
-    }
-    for (int32_t n_slots = 1; n_slots < 10; n_slots += 4) {
-        struct bench b;
-
-        open_bench(&b, m, n_slots, 200, (struct gg_engine_params){ 0 });
-        must(gg_engine_choose(b.engine, &all, 1, &err));
-        shares = shares && are_shares(list, N_CHOICES);
-        for (int i = 0; i < N_CHOICES; i++) {
-            float truth[64];
-            double sum = 0;
-
-            score_truth(m, its[i], list[i].n, truth);
-            for (size_t k = 47; k + 1 < list[i].n; k++)
-                sum += (double)truth[k];
-            right = right && list[i].n_scored == list[i].n - 48 &&
-                    fabs(sum - list[i].logprob) < 1e-12;
-        }
-        close_bench(&b);
-    }
-    ok(right, "choices have the probabilities of their ids");
-    ok(shares, "of which each has its share");
-}
-
-/* ---- windows ------------------------------------------------------------- */
-
-enum {
-    BASE = 100,
-    LONG = 1500, /* more than windowed layers keep */
-};
-
-/* Puts `what` after the sequence and evaluates it; returns how many ids that
- * took. */
-static size_t
-go_on(struct bench *b, struct gg_sequence *q, const int32_t *what, size_t n,
-      float *logits)
-{
-    uint64_t before = gg_engine_stats(b->engine).n_evaluated;
-    struct gg_query query = { .sequence = q, .rows.logits = logits };
-
-    must(gg_sequence_put(q, what, n, &err));
-    must(gg_engine_eval(b->engine, &query, 1, &err));
-    return (size_t)(gg_engine_stats(b->engine).n_evaluated - before);
-}
-
-/* The sequence that begins most like another has moved on too far. */
-static void
-check_window(void)
-{
-    struct gg_model *m;
-    struct model_spec spec;
-    static int32_t text[LONG];
-    float truth[V], logits[V];
-    struct gg_sequence *base, *far, *near;
-    struct bench b;
-    size_t n;
-
-    if (!models_named("gemma2-q8_0", &spec))
-        exit(99);
-    spec.n_ctx = 2048;
-    m = new_model(&spec);
-    fill_ids(text, LONG);
-    in_steps(m, (struct gg_session_params){ .n_ctx = 2048 }, text, 512,
-             BASE + 30, truth);
-    open_bench(&b, m, 3, 2048, (struct gg_engine_params){ 0 });
-    must(gg_sequence_new(b.engine, &base, &err));
-    (void)go_on(&b, base, text, BASE, NULL);
-    gg_sequence_keep(base, true);
-    must(gg_sequence_copy(base, &far, &err));
-    ok(go_on(&b, far, text + BASE, LONG - BASE, NULL) == LONG - BASE,
-       "windows: a text behind a base");
-    must(gg_sequence_copy(base, &near, &err));
-    n = go_on(&b, near, text + BASE, 30, logits);
-    ok(n == 30 && same(logits, truth),
-       "the base is copied where more is shared with what is gone");
-    gg_sequence_truncate(far, BASE + 20);
-    n = go_on(&b, far, text + BASE + 20, 10, logits);
-    ok(n == 1 && same(logits, truth),
-       "a sequence that was cut too far takes from another");
-    gg_sequence_free(base);
-    gg_sequence_free(far);
-    gg_sequence_free(near);
-    close_bench(&b);
-    gg_model_free(m);
-}
-
 /* ---- want of memory ------------------------------------------------------ */
 
 static void
@@ -582,15 +357,12 @@ check_memory(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
 int
 main(void)
 {
-    static const struct model_spec spec = { .arch = "llama",
-                                            .type = GGML_TYPE_F32,
-                                            .n_ctx = 256 };
     static const struct model_spec windowed = { .arch = "gemma3",
                                                 .type = GGML_TYPE_Q8_0,
                                                 .n_ctx = 256 };
     static struct made truth;
     struct gg_sampler *sampler[N_TEXTS];
-    struct gg_model *m = new_model(&spec);
+    struct gg_model *m = new_model(&plain_model);
 
     fill_ids(ids, 512);
     for (int i = 0; i < N_TEXTS; i++)
@@ -602,9 +374,6 @@ main(void)
     check_one(m, sampler[0], truth.ids[0]);
     check_full(m, sampler[0]);
     check_top(m, sampler[0]);
-    check_query(m);
-    check_score(m);
-    check_choices(m);
     check_memory(m, sampler, &truth);
     gg_model_free(m);
 
@@ -619,6 +388,5 @@ main(void)
     for (int i = 0; i < N_TEXTS; i++)
         gg_sampler_free(sampler[i]);
     gg_model_free(m);
-    check_window();
     return tap_done();
 }
