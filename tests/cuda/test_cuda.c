@@ -122,8 +122,7 @@ test_memory(void)
     ggml_backend_buffer_free(host);
 }
 
-/* ---- streams
- * ----------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------ */
 
 struct pair {
     struct ggml_context *ctx;
@@ -197,8 +196,7 @@ test_streams(void)
     ggml_backend_free(other);
 }
 
-/* ---- graphs
- * -------------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------- */
 
 /* y = rms_norm(x + x) * 2, out = y * (x + x): something is read twice. */
 struct small {
@@ -434,8 +432,7 @@ test_splits(void)
         ggml_backend_free(backends[i]);
 }
 
-/* ---- scratch memory
- * --------------------------------------------------------------- */
+/* ---- scratch memory ----------------------------------------------------- */
 
 static void
 test_pool(void)
@@ -519,8 +516,7 @@ test_prepared(void)
     ggml_backend_free(cpu);
 }
 
-/* ---- the largest
- * -------------------------------------------------------------------- */
+/* ---- the largest -------------------------------------------------------- */
 
 static void
 test_best(void)
@@ -549,8 +545,7 @@ test_best(void)
     ggml_backend_free(backend);
 }
 
-/* ---- failures
- * ------------------------------------------------------------------------ */
+/* ---- failures ----------------------------------------------------------- */
 
 static void
 test_lost(void)
