@@ -66,7 +66,8 @@ data_in_pool(void)
     left = ggml_get_mem_size(ctx) - ggml_used_mem(ctx);
     work = ggml_new_buffer(ctx, 560);
     memset(work, 1, 560);
-    is(ggml_used_mem(ctx), ggml_get_mem_size(ctx) - (left - 560 - 32),
+    is(ggml_used_mem(ctx),
+       ggml_get_mem_size(ctx) - (left - 560 - sizeof(struct ggml_object)),
        "a work buffer costs its bytes and an object");
     ok(ctx->last->type == GGML_OBJECT_TYPE_WORK_BUFFER &&
            ggml_get_next_tensor(ctx, b) == NULL,

@@ -539,7 +539,10 @@ convert(void *data)
     struct schema *s = core_json_realloc(NULL, sizeof(*s));
     struct schema_text out = { 0 };
 
-    *s = (struct schema){ .out = &out, .why = &c->why, .path = "#" };
+    memset(s, 0, sizeof(*s)); /* too much for a stack */
+    s->out = &out;
+    s->why = &c->why;
+    strcpy(s->path, "#");
     if (c->len > MAX_TEXT)
         sample_schema_refuse(s, "the schema is too large: more than %d bytes",
                              MAX_TEXT);
