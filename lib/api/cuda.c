@@ -136,8 +136,7 @@ api_cuda_note(void)
     return module.note;
 }
 
-/* ---- the public face
- * ---------------------------------------------------------- */
+/* ---- the public face ---------------------------------------------------- */
 
 static ggml_backend_dev_t
 device_at(int number)

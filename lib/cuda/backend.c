@@ -177,8 +177,7 @@ event_wait(ggml_backend_t backend, ggml_backend_event_t event)
                "waiting for an event");
 }
 
-/* ---- services for kernels
- * --------------------------------------------------- */
+/* ---- services for kernels ----------------------------------------------- */
 
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size)
@@ -204,8 +203,7 @@ cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g)
         c->failed = true;
 }
 
-/* ---- creation
- * --------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------- */
 
 static const struct ggml_backend_i backend_table = {
     .get_name = backend_name,

@@ -35,8 +35,7 @@ cuda_device_error(struct cuda_device *device)
     return failed ? device->error : NULL;
 }
 
-/* ---- peers
- * ------------------------------------------------------------------ */
+/* ---- peers -------------------------------------------------------------- */
 
 bool
 cuda_device_reaches(struct cuda_device *from, struct cuda_device *to)
@@ -56,8 +55,7 @@ cuda_device_reaches(struct cuda_device *from, struct cuda_device *to)
     return true;
 }
 
-/* ---- a device
- * ------------------------------------------------------------------ */
+/* ---- a device ----------------------------------------------------------- */
 
 static struct cuda_device *
 device_of(ggml_backend_dev_t device)
@@ -230,8 +228,7 @@ static const struct ggml_backend_device_i device_table = {
     .event_synchronize = event_synchronize,
 };
 
-/* ---- all of them
- * ------------------------------------------------------------- */
+/* ---- all of them -------------------------------------------------------- */
 
 static bool
 add_device(ggml_backend_reg_t reg, int number)

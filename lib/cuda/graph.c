@@ -144,8 +144,7 @@ prepare_graph(struct cuda *cuda, const struct ggml_cgraph *g)
     return true;
 }
 
-/* ---- launching
- * --------------------------------------------------------------- */
+/* ---- launching ---------------------------------------------------------- */
 
 static bool
 launch_all(struct cuda *cuda)
@@ -170,8 +169,7 @@ launch_all(struct cuda *cuda)
            cuda_check(cuda->device, cuda_launched(), "starting kernels");
 }
 
-/* ---- captures
- * ------------------------------------------------------------------ */
+/* ---- captures ----------------------------------------------------------- */
 
 /* The graph's slot, or the least recently used one, whose capture may then be
  * updated to this graph. */

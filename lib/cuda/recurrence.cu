@@ -327,8 +327,7 @@ launch_sized(struct cuda_ctx *c, const struct recurrence *p)
         launch<kind, MOST_PER_LANE>(c, p);
 }
 
-/* ---- from nodes
- * --------------------------------------------------------------- */
+/* ---- from nodes --------------------------------------------------------- */
 
 static struct recurrence
 recurrence_of(struct ggml_tensor *dst)
@@ -453,8 +452,7 @@ cuda_run_linear_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
     launch_sized<LINEAR>(c, &p);
 }
 
-/* ---- SSM_CONV: channels of a token are neighbours in dst
- * --------------------- */
+/* ---- SSM_CONV: channels of a token are neighbours in dst ---------------- */
 
 KERNEL
 ssm_conv(struct view y, struct view x, struct view w, int64_t n)
@@ -490,8 +488,7 @@ cuda_run_ssm_conv(struct cuda_ctx *c, struct ggml_tensor *dst)
                cuda_view_of(dst->src[1]), n);
 }
 
-/* ---- SOLVE_TRI: a thread a column
- * -------------------------------------------- */
+/* ---- SOLVE_TRI: a thread a column --------------------------------------- */
 
 DEVICE void
 solve_column(const float *a, const float *b, float *x, int64_t n, int64_t m)

@@ -37,8 +37,7 @@ model_offload_room(ggml_backend_dev_t device, size_t *available, size_t *total)
     return *available > rest ? *available - rest : 0;
 }
 
-/* ---- words
- * ---------------------------------------------------------------------- */
+/* ---- words -------------------------------------------------------------- */
 
 static const char *
 show_size(char buf[24], uint64_t bytes)
@@ -306,8 +305,7 @@ too_little(const struct offload *o, struct gg_error *err)
                      room, show_size(takes, model_needs_all(&o->needs)));
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------ */
+/* ---- all of it ---------------------------------------------------------- */
 
 /* One without layers is none. */
 static void

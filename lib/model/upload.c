@@ -68,8 +68,7 @@ report(struct upload *u, size_t n)
     pthread_mutex_unlock(&u->lock);
 }
 
-/* ---- a reader
- * ------------------------------------------------------------------ */
+/* ---- a reader ----------------------------------------------------------- */
 
 struct lane {
     ggml_backend_buffer_t buffer; /* pinned */

@@ -105,8 +105,7 @@ const struct cuda_op cuda_ops[GGML_OP_COUNT] = {
     OP(TOP_K),    OP(UNARY),      OP(GLU),      OP(FLASH_ATTN_EXT),
 };
 
-/* ---- two in one
- * -------------------------------------------------------------- */
+/* ---- two in one --------------------------------------------------------- */
 
 struct spoil {
     void *p;
@@ -173,8 +172,7 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     return 2;
 }
 
-/* ---- the k largest
- * ----------------------------------------------------------- */
+/* ---- the k largest ------------------------------------------------------ */
 
 struct best {
     const float *logits;

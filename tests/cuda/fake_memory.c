@@ -233,8 +233,7 @@ cuda_use(int device)
     return fake_leave(st);
 }
 
-/* ---- memory
- * ------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------- */
 
 enum {
     MAX_PIECES = 4096
@@ -441,8 +440,7 @@ cuda_open_peer(int device, int other)
     fake_leave(CUDA_OK);
 }
 
-/* ---- products
- * ---------------------------------------------------------------- */
+/* ---- products ----------------------------------------------------------- */
 
 static float
 element(const void *p, enum ggml_type type, int64_t i)
