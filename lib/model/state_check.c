@@ -6,6 +6,7 @@
 
 #include "core/escape.h"
 #include "core/mem.h"
+#include "gguf/context.h"
 
 static bool
 same_text(struct gguf_str a, struct gguf_str b)
@@ -23,6 +24,10 @@ model_state_check_kind(struct opener *o)
 
     if (st == GG_OK && !same_text(type, wanted))
         return model_state_refuse(o, GG_ERR_FORMAT, "is no state of a session");
+    if (st == GG_OK && gguf_get_byte_order(o->gguf) != GGUF_MACHINE_ORDER)
+        return model_state_refuse(o, GG_ERR_UNSUPPORTED,
+                                  "a state of a machine of the other byte "
+                                  "order");
     if (st == GG_OK)
         st = gguf_get_u32(o->gguf, STATE_KEY_VERSION, &version, o->err);
     if (st == GG_OK && (version < STATE_OLDEST || version > STATE_VERSION))

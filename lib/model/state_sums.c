@@ -21,13 +21,19 @@ check_head(const struct opener *o, const struct gguf_tensor *sums)
 static bool
 is_finite_half(const uint8_t *p)
 {
-    return (p[1] & 0x7c) != 0x7c;
+    uint16_t half;
+
+    memcpy(&half, p, sizeof(half));
+    return (half & 0x7c00) != 0x7c00;
 }
 
 static bool
 is_finite_float(const uint8_t *p)
 {
-    return (p[3] & 0x7f) != 0x7f || !(p[2] & 0x80);
+    uint32_t bits;
+
+    memcpy(&bits, p, sizeof(bits));
+    return (bits & 0x7f800000) != 0x7f800000;
 }
 
 /* Blocks begin with their scale. */

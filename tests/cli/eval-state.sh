@@ -37,6 +37,11 @@ refused --rope-factor 2
 refused
 head -c 900 s >cut
 echo 4 | gg-eval --top 1 --load cut; echo "status $?"
+order=big
+test "$(printf '\001\000' | od -An -tu2 | tr -d ' ')" = 1 || order=little
+gg-convert --byte-order $order s turned
+echo 4 | gg-eval --top 1 --load turned; echo "status $?"
+rm turned
 echo 4 | gg-eval --top 1 --load model.gguf; echo "status $?"
 echo 4 | gg-eval --top 1 --load . ; echo "status $?"
 gg-eval --perplexity --load s ids; echo "status $?"
