@@ -169,7 +169,8 @@ echo "$machine: $n commands write the same bytes"
 # Unit tests, where they can be built
 for test in ${GG_CROSS_TESTS-}; do
     make -s -j"$(nproc)" -C "$build/tests" "$test" >>"$build.log" 2>&1 &&
-        (cd "$build/tests" && ${run:+$run -L "$root"} "./$test") >"$out/tests" 2>&1 &&
+        (cd "$build/tests" && top_srcdir=$top top_builddir=$build \
+            ${run:+$run -L "$root"} "./$test") >"$out/tests" 2>&1 &&
         ! grep '^not ok' "$out/tests" && echo "$machine: $test passes" && continue
     echo "$machine: $test fails: $(tail -n 1 "$out/tests")"
     status=1
