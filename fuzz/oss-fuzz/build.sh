@@ -13,7 +13,8 @@ for name in jansson nettle z; do
 done
 # Kernels parse nothing.
 "$SRC/gg/configure" -q --disable-shared --without-cuda --without-readline \
-    --without-libpng --without-libcurl --without-mpi --enable-fuzzer LIB_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
+    --without-libpng --without-libcurl --without-mpi --without-hwloc \
+    --enable-fuzzer LIB_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
     CC="$CC" CXX="$CXX" CFLAGS="$CFLAGS" CXXFLAGS="$CXXFLAGS" \
     LDFLAGS="-L$build/static" JANSSON_LIBS=-ljansson NETTLE_LIBS=-lnettle \
     ZLIB_LIBS=-lz JANSSON_CFLAGS=-I/usr/include NETTLE_CFLAGS=-I/usr/include \
