@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "core/order.h"
 #include "fixtures/folder.h"
 #include "fixtures/folder_case.h"
 #include "harness/session_test.h"
@@ -159,6 +160,7 @@ put_data(const struct adapter *a, FILE *f)
             double x = ((i * 37 + k * 101) % 41 - 20) / 100.0;
             float value = (float)x + (part_of(a, k)->columns ? 0 : 1);
 
+            core_le_array(&value, 1, sizeof(value));
             fwrite(&value, sizeof(value), 1, f);
         }
 }
@@ -202,7 +204,7 @@ write_weights(const struct adapter *a, const char *rename)
     used += snprintf(head + used, sizeof(head) - (size_t)used, "}");
     snprintf(path, sizeof(path), "%s/adapter_model.safetensors", adapter);
     f = fopen(path, "wb");
-    size = (uint64_t)used;
+    size = core_le64((uint64_t)used);
     fwrite(&size, sizeof(size), 1, f);
     fwrite(head, 1, (size_t)used, f);
     put_data(a, f);
