@@ -1,6 +1,7 @@
 /* test_rows.c - rows whose values change stay of their type */
 #include "convert/hf/weights.h"
 #include "core/half.h"
+#include "core/order.h"
 #include "harness/tap.h"
 
 enum {
@@ -42,7 +43,7 @@ is_multiplied(enum ggml_type type)
     bool is = true;
 
     for (int i = 0; i < N; i++)
-        data[i] = half_of(type, values[i]);
+        data[i] = core_le16(half_of(type, values[i])); /* as in files */
     convert_hf_rows_make(&rows, 0, ROWS, type, made);
     for (int i = 0; i < N; i++)
         is &= made[i] == half_of(type, values[i] * (i < LENGTH ? 0.5f : 2.0f));
