@@ -13,7 +13,7 @@ for tool in dpkg-buildpackage lintian mmdebstrap autopkgtest; do
 done
 mirror=${GG_DEBIAN_MIRROR-http://deb.debian.org/debian}
 work=$(mktemp -d)
-trap 'umount "$work"/*/proc 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
+trap 'umount "$work"/*/proc 2>/dev/null || :; rm -rf --one-file-system "$work"' EXIT
 trap 'exit 1' INT TERM
 
 git clone -q "$source" "$work/gg"
