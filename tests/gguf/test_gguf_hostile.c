@@ -59,7 +59,7 @@ test_cases(void)
     const struct gguf_case *c;
 
     for (size_t i = 0; (c = gguf_case(i)) != NULL; i++) {
-        struct bytes b = { 0 };
+        struct bytes b = BYTES_HERE;
         struct gg_error err = { "" };
         enum gg_status st;
 
@@ -81,7 +81,7 @@ test_no_sink_for_the_message(void)
     bool same = true;
 
     for (size_t i = 0; (c = gguf_case(i)) != NULL; i++) {
-        struct bytes b = { 0 };
+        struct bytes b = BYTES_HERE;
 
         c->build(&b);
         same &= parse(b.data, b.n, NULL, false) == c->status;
@@ -93,7 +93,7 @@ test_no_sink_for_the_message(void)
 static void
 test_truncation(void)
 {
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     bool refused = true;
 
     put_small_file(&b);
@@ -113,7 +113,7 @@ static void
 test_flips(void)
 {
     static const uint8_t flips[] = { 0x01, 0x80, 0xff, 0x10 };
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     bool sane = true;
 
     put_small_file(&b);
@@ -140,7 +140,7 @@ test_numbers(void)
         INT32_MAX,  INT64_MIN, UINT64_MAX / 3, UINT32_MAX,     1ULL << 61,
         1ULL << 32, 33,
     };
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     uint64_t saved;
     bool sane = true;
 
@@ -163,7 +163,7 @@ test_numbers(void)
 static void
 test_allocation_failures(void)
 {
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     enum gg_status st = GG_ERR_NOMEM;
     struct gg_error err = { "" };
     long n = 0;
@@ -189,7 +189,7 @@ test_allocation_failures(void)
 static void
 test_allocation_failures_of_init(void)
 {
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     struct gguf_context *ctx = NULL;
     struct ggml_context *pool = NULL;
     struct gguf_init_params params = { .ctx = &pool };
@@ -216,7 +216,7 @@ test_many_names(void)
     enum {
         N = 200000
     };
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     char name[32];
     clock_t start;
     enum gg_status st;

@@ -163,7 +163,7 @@ three_at_a_time(void *userdata, void *output, uint64_t offset, size_t len)
 static void
 test_other_ways_in(void)
 {
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     struct gguf_init_params params = { 0 };
     struct ggml_context *pool = NULL;
     struct gguf_context *g;
@@ -308,7 +308,7 @@ test_offsets(void)
 static void
 test_out_of_order(void)
 {
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     struct gguf_context *g = NULL;
     struct gguf_file file;
     struct gg_error err;
@@ -425,7 +425,7 @@ test_out_of_memory(void)
 static void
 test_allocation_failures(void)
 {
-    struct bytes want = { 0 };
+    struct bytes want = BYTES_HERE;
     bool honest = true;
     enum gg_status st = GG_ERR_NOMEM;
     long n = 0;

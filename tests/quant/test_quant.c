@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ggml.h>
-#include <zlib.h>
 
 #include "core/half.h"
+#include "harness/block_crc.h"
 #include "quant/types.h"
 #include "harness/tap.h"
 
@@ -103,7 +103,7 @@ test_golden(const float *x)
     for (size_t i = 0; i < sizeof(golden) / sizeof(golden[0]); i++) {
         enum ggml_type t = golden[i].type;
         size_t n = ggml_quantize_chunk(t, x, bytes, 0, ROWS, LENGTH, NULL);
-        uint32_t crc = (uint32_t)crc32(0, (const Bytef *)bytes, (uInt)n);
+        uint32_t crc = crc_of(t, bytes, n);
 
         ggml_get_type_traits(t)->to_float(bytes, back, VALUES);
         snprintf(name, sizeof(name), "%s is quantised to the same bytes",
@@ -112,7 +112,7 @@ test_golden(const float *x)
            name);
         snprintf(name, sizeof(name), "%s is read to the same floats",
                  ggml_type_name(t));
-        is(crc32(0, (const Bytef *)back, sizeof(back)), golden[i].floats, name);
+        is(crc_of(GGML_TYPE_F32, back, sizeof(back)), golden[i].floats, name);
         for (int r = 0; r < ROWS; r++)
             ggml_quantize_chunk(t, x, parts, r * LENGTH, 1, LENGTH, NULL);
         ok(memcmp(bytes, parts, n) == 0, "row by row as at once");

@@ -1,11 +1,8 @@
 /* test_types.c - every block type: what its bits mean, and how well it is
  * written; against figures that others made (golden_types.h) and against the
  * layouts' definitions */
-#include <zlib.h>
-
-#include "core/order.h"
 #include "cpu/cpu_test.h"
-#include "quant/order.h"
+#include "harness/block_crc.h"
 #include "quant/types.h"
 
 enum {
@@ -82,21 +79,6 @@ random_blocks(const struct golden *g)
     return blocks;
 }
 
-/* Of the bytes that a machine with little-endian numbers has. */
-static uint32_t
-crc(enum ggml_type type, const void *p, size_t n)
-{
-    uint8_t *bytes = malloc(n);
-    uLong sum;
-
-    memcpy(bytes, p, n);
-    if (CORE_BIG_ENDIAN)
-        quant_swap_order(type, bytes, n);
-    sum = crc32(0, bytes, (uInt)n);
-    free(bytes);
-    return (uint32_t)sum;
-}
-
 /* The meaning of two types that the package lacks, from their definitions. */
 static double
 defined_value(enum ggml_type type, const uint8_t *block, int j)
@@ -136,7 +118,7 @@ test_reading(const struct golden *g)
 
     y[n] = 42;
     t->to_float(blocks, y, (int64_t)n);
-    ok(crc(GGML_TYPE_F32, y, n * sizeof(*y)) == g->floats && y[n] == 42,
+    ok(crc_of(GGML_TYPE_F32, y, n * sizeof(*y)) == g->floats && y[n] == 42,
        say(t->type_name, "random blocks give the floats that they should"));
     if (g->type == GGML_TYPE_Q1_0 || g->type == GGML_TYPE_Q2_0)
         test_definition(g, blocks, y);
@@ -224,7 +206,7 @@ test_writing(const struct golden *g)
     ggml_quantize_chunk(g->type, inputs[0], bytes, 0, ROWS, LENGTH,
                         g->errors[0] > 0 ? NULL : column_weights);
     if (g->written)
-        is(crc(g->type, bytes, n), g->written,
+        is(crc_of(g->type, bytes, n), g->written,
            say(t->type_name, "the same bytes"));
     ok(ggml_validate_row_data(g->type, bytes, n), say(t->type_name, "sound"));
     if (!t->from_float_ref)

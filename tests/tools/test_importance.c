@@ -11,7 +11,7 @@ static const char *
 write_case(const struct importance_case *c)
 {
     const char *path = scratch_path();
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     FILE *f = fopen(path, "wb");
 
     importance_build(c, &b);
@@ -125,7 +125,7 @@ static void
 test_cut(void)
 {
     struct importance_case c = importance_cases[0];
-    struct bytes b = { 0 };
+    struct bytes b = BYTES_HERE;
     size_t taken = 0;
 
     importance_build(&c, &b);
