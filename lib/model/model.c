@@ -130,6 +130,8 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     t = gguf_tensor_named(gguf, embd);
     if (!t)
         return gguf_bad_value(gguf, embd, err, "the file has no such tensor");
+    if (t->ne[1] == 0)
+        return gguf_bad_value(gguf, embd, err, "no rows");
     if (t->ne[1] > MAX_VOCAB)
         return gguf_bad_value(gguf, embd, err, "more than %d rows", MAX_VOCAB);
     m->hp.n_vocab = (int32_t)t->ne[1];

@@ -349,20 +349,14 @@ offload(struct offload *o, struct gg_error *err)
     return GG_OK;
 }
 
-/* Layers that are given to devices that there are none of. */
-static enum gg_status
-keep_layers(const struct offload *o, struct gg_error *err)
+/* Layers that are given to devices that there are none of are the CPU's. */
+static void
+keep_layers(const struct offload *o)
 {
-    if (!are_listed(o) && o->params->gpu_layers == 0)
-        return GG_OK;
-    if (o->m->named || are_listed(o))
-        return error_set(err, GG_ERR_ARG,
-                         "layers are given to GPUs (--gpu-layers), and %s",
-                         o->m->named ? "the device is the CPU"
-                                     : "there is no GPU");
-    snprintf(o->m->note, sizeof(o->m->note),
-             "there is no GPU: the CPU computes all layers");
-    return GG_OK;
+    if (are_listed(o) || o->params->gpu_layers > 0)
+        snprintf(
+            o->m->note, sizeof(o->m->note), "%s: the CPU computes all layers",
+            o->m->named ? "no device but the CPU is named" : "there is no GPU");
 }
 
 enum gg_status
@@ -373,8 +367,10 @@ model_offload_layers(const struct gg_model_params *params, struct model *m,
     enum gg_status st;
 
     m->named = has_named_device(params);
-    if (m->n_homes == 1)
-        return keep_layers(&o, err);
+    if (m->n_homes == 1) {
+        keep_layers(&o);
+        return GG_OK;
+    }
     st = take_list(&o, err);
     if (st == GG_OK)
         st = look_at_devices(&o, err);

@@ -128,7 +128,6 @@ try --device cuda:0 --gpu-layers 1,2
 try --device cuda:0,cuda:1 --gpu-layers 6,3
 try --device cpu --gpu-layers 4
 GG_CUDA_MODULE=none try --gpu-layers 4,2
-GG_CUDA_MODULE=none try --gpu-layers 4
 try --gpu-layers 4,
 try --gpu-layers 4,x
 try --gpu-layers -1

@@ -167,6 +167,11 @@ check_tensors(void)
     s.shrink = "token_embd.weight";
     refused(s, "tokenizer.ggml.tokens", "300 tokens, but the embedding has 299",
             "a token has no row");
+    s = llama;
+    s.n_vocab = 1;
+    s.no_vocab = true;
+    s.shrink = "token_embd.weight";
+    refused(s, s.shrink, "no rows", "no token has a row");
     s = gpt2;
     s.skip = "blk.1.attn_qkv.bias";
     refused(s, s.skip, "no such tensor", "a bias is missing");
