@@ -10,6 +10,7 @@
 #include <config.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -126,7 +127,8 @@ send_text(int fd, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    if (write(fd, text, (size_t)n) < 0)
+    /* Who requested it may have been killed. */
+    if (write(fd, text, (size_t)n) < 0 && errno != EPIPE && errno != ECONNRESET)
         perror("write");
 }
 
