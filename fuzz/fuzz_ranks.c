@@ -43,6 +43,8 @@ start(size_t which)
 
     check(models_named(names[which % 2], &spec));
     spec.n_layer = 4;
+    spec.n_embd = 32;
+    spec.n_ff = 32;
     spec.n_ctx = CTX;
     strcpy(model_path, scratch_file(names[which % 2]));
     if (access(model_path, F_OK))

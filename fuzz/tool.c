@@ -95,12 +95,15 @@ static void
 start_once(void)
 {
     static bool done;
+    /* Else they are made while a tool runs, and freed when that ends. */
+    static char out[BUFSIZ], words[BUFSIZ];
 
     if (done)
         return;
     done = true;
     stderr = fopen("/dev/null", "w"); /* libFuzzer has its own */
-    if (!stderr)
+    if (!stderr || setvbuf(stderr, words, _IOLBF, sizeof(words)) != 0 ||
+        setvbuf(stdout, out, _IOFBF, sizeof(out)) != 0)
         abort();
     if (__sanitizer_install_malloc_and_free_hooks)
         __sanitizer_install_malloc_and_free_hooks(note_malloc, note_free);
