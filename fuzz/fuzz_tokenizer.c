@@ -71,7 +71,8 @@ ask(const struct gg_vocab *v, const char *text, size_t len)
         const char *token = gg_vocab_token(v, id, &n);
         int32_t found = gg_vocab_find(v, token, n);
 
-        check(found <= id && (found >= 0 || n == 0));
+        check(found <= id || !(v->types[id] & VOCAB_PIECE));
+        check(found >= 0 || n == 0);
     }
     check(gg_vocab_bos(v) < gg_vocab_size(v) &&
           gg_vocab_eos(v) < gg_vocab_size(v));

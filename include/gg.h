@@ -214,7 +214,8 @@ gg_vocab_type(const struct gg_vocab *vocab, int32_t id);
 GG_API const char *
 gg_vocab_token(const struct gg_vocab *vocab, int32_t id, size_t *len);
 
-/* The id of the token that the file writes so, or -1. */
+/* The id of the token that the file writes so, or -1. Of several that are written
+ * alike, the first that texts are made of, else the first. */
 GG_API int32_t
 gg_vocab_find(const struct gg_vocab *vocab, const char *token, size_t len);
 
