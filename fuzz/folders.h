@@ -6,21 +6,22 @@
 #include <gg.h>
 #include <stddef.h>
 
-#include "fixtures/models.h"
-
-struct folders_model {
-    const char *family; /* fixtures/folder.h: "llama3" */
-    const char *kind;   /* of weights that are quantised, or NULL */
-    struct model_spec spec;
+enum {
+    FOLDERS_LLAMA3,
+    FOLDERS_GPT2,
+    FOLDERS_MIXTRAL,
+    FOLDERS_FALCON,
+    FOLDERS_FP8,
+    FOLDERS_MXFP4,
+    N_FOLDERS,
 };
 
-/* Makes n of them once, number i below folders_path(i, NULL), with weights in
- * so many files. */
+/* Makes them all, once. */
 void
-folders_make(const struct folders_model *models, size_t n, int n_files);
+folders_make(void);
 
-/* The path of a file of folder i, or of that itself; valid until the next call.
- */
+/* The path of a file of folder i, or of that itself, which may also be one that
+ * a target makes: N_FOLDERS and more; valid until the next call. */
 const char *
 folders_path(size_t i, const char *file);
 

@@ -34,38 +34,6 @@ enum {
     SENTENCES = 6,
 };
 
-/* The models of the corpus; a folder each. */
-static const struct folders_model specs[] = {
-    { "llama3",
-      NULL,
-      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
-        .n_ff = 4, .llama3_n_ctx = 64 } },
-    { "gpt2",
-      NULL,
-      { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
-    { "mixtral",
-      NULL,
-      { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
-        .n_ff = 4, .n_expert = 2 } },
-    { "falcon40",
-      NULL,
-      { "falcon", GGML_TYPE_F16, .n_embd = 4, .n_layer = 1, .n_head = 2,
-        .n_head_kv = 2, .traits = 1 << 10 } },
-    { "mistral",
-      "fp8",
-      { "llama", GGML_TYPE_BF16, .n_embd = 20, .n_layer = 1, .n_head = 2,
-        .n_ff = 20 } },
-    { "gpt-oss",
-      "mxfp4",
-      { "gpt-oss", GGML_TYPE_BF16, .n_embd = 32, .n_layer = 1, .n_head = 2,
-        .n_head_kv = 1, .d_key = 16, .untied = true, .n_ff = 32,
-        .n_ff_expert = 32, .n_expert = 2, .n_expert_used = 1 } },
-};
-
-enum {
-    N_SPECS = sizeof(specs) / sizeof(specs[0])
-};
-
 static void
 check(bool right)
 {
@@ -94,11 +62,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_error err;
     static char path[SCRATCH_PATH], folder[SCRATCH_PATH];
 
-    folders_make(specs, N_SPECS, 2);
+    folders_make();
     if (size < 1)
         return 0;
     which = data[0] % N_FILES;
-    of = data[0] / N_FILES % N_SPECS;
+    of = data[0] / N_FILES % N_FOLDERS;
     strcpy(path, folders_path(of, files[which]));
     strcpy(folder, folders_path(of, NULL));
     if (which < N_MADE)
@@ -167,10 +135,10 @@ fuzz_corpus(size_t i, size_t *size)
     size_t of = i / N_MADE, which = i % N_MADE;
     uint8_t *data;
 
-    folders_make(specs, N_SPECS, 2);
-    if (of == N_SPECS && which == 0)
+    folders_make();
+    if (of == N_FOLDERS && which == 0)
         return sentences(size);
-    if (of >= N_SPECS)
+    if (of >= N_FOLDERS)
         return NULL;
     data = fuzz_file(folders_path(of, files[which]), 1, size);
     data[0] = (uint8_t)(of * N_FILES + which);

@@ -16,23 +16,14 @@
 
 const char fuzz_name[] = "peft";
 
-static const struct folders_model specs[] = {
-    { "llama",
-      NULL,
-      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 8 } },
-    { "mixtral",
-      NULL,
-      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 8,
-        .n_expert = 2 } },
-};
-
 enum {
-    N_SPECS = sizeof(specs) / sizeof(specs[0]),
+    N_BASES = 2,
     N_FILES = 2,
     N_PARTS = 4,
     RANK = 2,
 };
 
+static const size_t bases[N_BASES] = { FOLDERS_LLAMA3, FOLDERS_MIXTRAL };
 static const char *const files[N_FILES] = { "adapter_config.json",
                                             "adapter_model.safetensors" };
 
@@ -45,21 +36,21 @@ struct part {
 static const struct {
     const char *config;
     struct part parts[N_PARTS];
-} adapters[N_SPECS] = {
+} adapters[N_BASES] = {
     { "{\"peft_type\":\"LORA\",\"r\":2,\"lora_alpha\":3,\"use_rslora\":true,"
       "\"rank_pattern\":{\"down_proj\":2},\"alpha_pattern\":{\"layers.0.self_"
       "attn.q_proj\":4},\"modules_to_save\":[\"input_layernorm\"],"
       "\"bias\":\"none\",\"target_modules\":[\"q_proj\",\"down_proj\"],"
       "\"base_model_name_or_path\":\"../0\"}",
       { { "input_layernorm.weight", 4, 0 },
-        { "mlp.down_proj.lora_A.weight", RANK, 8 },
+        { "mlp.down_proj.lora_A.weight", RANK, 4 },
         { "mlp.down_proj.lora_B.weight", 4, RANK },
         { NULL, 0, 0 } } },
     { "{\"peft_type\":\"LORA\",\"r\":2,\"lora_alpha\":2,\"target_parameters\":["
       "\"mlp.experts.down_proj\",\"experts.gate_up_proj\"]}",
       { { "mlp.experts.base_layer.lora_A.weight", 2 * RANK, 4 },
-        { "mlp.experts.base_layer.lora_B.weight", 16, 2 * RANK },
-        { "mlp.experts.lora_A.weight", 2 * RANK, 8 },
+        { "mlp.experts.base_layer.lora_B.weight", 8, 2 * RANK },
+        { "mlp.experts.lora_A.weight", 2 * RANK, 4 },
         { "mlp.experts.lora_B.weight", 4, 2 * RANK } } },
 };
 
@@ -98,7 +89,7 @@ weights(size_t of, const char *path)
 static void
 restore(size_t of, size_t which)
 {
-    const char *path = folders_path(N_SPECS + of, files[which]);
+    const char *path = folders_path(N_FOLDERS + of, files[which]);
 
     if (which == 0)
         fuzz_write(path, adapters[of].config, strlen(adapters[of].config));
@@ -114,9 +105,9 @@ make_all(void)
     if (made)
         return;
     made = true;
-    folders_make(specs, N_SPECS, 1);
-    for (size_t of = 0; of < N_SPECS; of++) {
-        if (mkdir(folders_path(N_SPECS + of, NULL), 0777) != 0)
+    folders_make();
+    for (size_t of = 0; of < N_BASES; of++) {
+        if (mkdir(folders_path(N_FOLDERS + of, NULL), 0777) != 0)
             abort();
         for (size_t which = 0; which < N_FILES; which++)
             restore(of, which);
@@ -138,10 +129,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     which = data[0] % N_FILES;
-    of = data[0] / N_FILES % N_SPECS;
-    strcpy(base, folders_path(of, NULL));
-    fuzz_write(folders_path(N_SPECS + of, files[which]), data + 1, size - 1);
-    if (gg_file_open_adapter(folders_path(N_SPECS + of, NULL), base, &f,
+    of = data[0] / N_FILES % N_BASES;
+    strcpy(base, folders_path(bases[of], NULL));
+    fuzz_write(folders_path(N_FOLDERS + of, files[which]), data + 1, size - 1);
+    if (gg_file_open_adapter(folders_path(N_FOLDERS + of, NULL), base, &f,
                              &err) == GG_OK)
         folders_touch(f);
     else if (!err.message[0])
@@ -158,9 +149,9 @@ fuzz_corpus(size_t i, size_t *size)
     uint8_t *data;
 
     make_all();
-    if (of >= N_SPECS)
+    if (of >= N_BASES)
         return NULL;
-    data = fuzz_file(folders_path(N_SPECS + of, files[which]), 1, size);
+    data = fuzz_file(folders_path(N_FOLDERS + of, files[which]), 1, size);
     data[0] = (uint8_t)i;
     return data;
 }

@@ -13,29 +13,6 @@
 
 const char fuzz_name[] = "tokenizer";
 
-/* Byte-level BPE of two kinds, SentencePiece's BPE, Unigram, WordPiece. */
-static const struct folders_model specs[] = {
-    { "llama3",
-      NULL,
-      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
-        .n_ff = 4, .llama3_n_ctx = 64 } },
-    { "gpt2",
-      NULL,
-      { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
-    { "mixtral",
-      NULL,
-      { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
-        .n_ff = 4, .n_expert = 2 } },
-    { "mistral",
-      NULL,
-      { "llama", GGML_TYPE_BF16, .n_embd = 20, .n_layer = 1, .n_head = 2,
-        .n_ff = 20 } },
-};
-
-enum {
-    N_SPECS = sizeof(specs) / sizeof(specs[0])
-};
-
 static void
 check(bool right)
 {
@@ -87,10 +64,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_error err = { "" };
     size_t of, tail = size < 64 ? size : 64;
 
-    folders_make(specs, N_SPECS, 1);
+    folders_make();
     if (size < 1)
         return 0;
-    of = data[0] % N_SPECS;
+    of = data[0] % N_FOLDERS;
     fuzz_write(folders_path(of, "tokenizer.json"), data + 1, size - 1);
     if (gg_vocab_open(folders_path(of, NULL), &v, &err) == GG_OK)
         ask(v, (const char *)data + size - tail, tail);
@@ -130,18 +107,18 @@ static const char *const texts[] = {
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
-    static uint8_t *made[N_SPECS];
-    static size_t sizes[N_SPECS];
+    static uint8_t *made[N_FOLDERS];
+    static size_t sizes[N_FOLDERS];
     const void *from;
     uint8_t *data;
 
-    folders_make(specs, N_SPECS, 1);
-    for (size_t k = 0; k < N_SPECS; k++)
+    folders_make();
+    for (size_t k = 0; k < N_FOLDERS; k++)
         made[k] = made[k] ? made[k] : input_of(k, &sizes[k]);
-    if (i >= N_SPECS + sizeof(texts) / sizeof(texts[0]))
+    if (i >= N_FOLDERS + sizeof(texts) / sizeof(texts[0]))
         return NULL;
-    from = i < N_SPECS ? (const void *)made[i] : texts[i - N_SPECS];
-    *size = i < N_SPECS ? sizes[i] : strlen(texts[i - N_SPECS]);
+    from = i < N_FOLDERS ? (const void *)made[i] : texts[i - N_FOLDERS];
+    *size = i < N_FOLDERS ? sizes[i] : strlen(texts[i - N_FOLDERS]);
     data = malloc(*size);
     check(data != NULL);
     return memcpy(data, from, *size);

@@ -42,6 +42,10 @@ enum gguf_byte_order {
     GGUF_LITTLE_ENDIAN = 0,
     GGUF_BIG_ENDIAN = 1,
 };
+/* Of those in the memory of this machine. */
+#define GGUF_MACHINE_ORDER                                                     \
+    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? GGUF_BIG_ENDIAN                  \
+                                            : GGUF_LITTLE_ENDIAN)
 
 struct gguf_context;
 

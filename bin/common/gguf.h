@@ -21,11 +21,6 @@ gguf_check_memory(const struct gguf_context *gguf);
 void *
 gguf_metadata_bytes(const struct gguf_context *gguf, size_t *size);
 
-/* The order of numbers in the memory of this machine. */
-#define GGUF_MACHINE_ORDER                                                     \
-    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? GGUF_BIG_ENDIAN                  \
-                                            : GGUF_LITTLE_ENDIAN)
-
 /* To standard output: whole blocks of a tensor, as this machine has them, in
  * the byte order of the file. */
 void

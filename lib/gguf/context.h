@@ -70,9 +70,6 @@ enum gg_status
 gguf_parse_some(const void *data, size_t size, const char *name, unsigned flags,
                 struct gguf_context **out, struct gg_error *err);
 
-#define GGUF_MACHINE_ORDER                                                     \
-    (CORE_BIG_ENDIAN ? GGUF_BIG_ENDIAN : GGUF_LITTLE_ENDIAN)
-
 /* Whether what follows a file's magic is a version of the other byte order. */
 bool
 gguf_is_swapped(uint32_t version);

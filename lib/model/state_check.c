@@ -6,7 +6,6 @@
 
 #include "core/escape.h"
 #include "core/mem.h"
-#include "gguf/context.h"
 
 static bool
 same_text(struct gguf_str a, struct gguf_str b)

@@ -13,7 +13,7 @@ in_place(void)
 
     ggml_gallocr_reserve_n_size(galloc, g, NULL, NULL, &size);
     ok(size == 4096 && ggml_gallocr_get_buffer_size(galloc, 0) == 0,
-       "a size can be asked for without memory");
+       "a size can be requested without memory");
     ok(ggml_gallocr_alloc_graph(galloc, g) &&
            ggml_gallocr_get_buffer_size(galloc, 0) == 4096 &&
            g->leafs[0]->data == g->nodes[1]->data,
