@@ -18,40 +18,6 @@ check_head(const struct opener *o, const struct gguf_tensor *sums)
     return GG_OK;
 }
 
-static bool
-is_finite_half(const uint8_t *p)
-{
-    uint16_t half;
-
-    memcpy(&half, p, sizeof(half));
-    return (half & 0x7c00) != 0x7c00;
-}
-
-static bool
-is_finite_float(const uint8_t *p)
-{
-    uint32_t bits;
-
-    memcpy(&bits, p, sizeof(bits));
-    return (bits & 0x7f800000) != 0x7f800000;
-}
-
-/* Blocks begin with their scale. */
-static bool
-all_finite(enum ggml_type type, const uint8_t *p, size_t size)
-{
-    size_t step = ggml_type_size(type);
-    bool good = true;
-
-    if (type == GGML_TYPE_F32)
-        for (size_t i = 0; i < size; i += step)
-            good &= is_finite_float(p + i);
-    else if (type == GGML_TYPE_F16 || type == GGML_TYPE_Q8_0)
-        for (size_t i = 0; i < size; i += step)
-            good &= is_finite_half(p + i);
-    return good;
-}
-
 /* In pieces that stay in a processor's cache. */
 static enum gg_status
 check_data(const struct opener *o, const struct gguf_tensor *t,
@@ -66,7 +32,7 @@ check_data(const struct opener *o, const struct gguf_tensor *t,
     for (size_t left = t->size; left; left -= n) {
         n = left < piece ? left : piece;
         crc = crc32_bytes(crc, p, n);
-        finite = all_finite(t->type, p, n) && finite;
+        finite &= ggml_validate_row_data(t->type, p, n);
         p += n;
     }
     escape_bytes(name, sizeof(name), t->name, strlen(t->name));

@@ -87,31 +87,45 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
     return (size_t)nrows * row_size;
 }
 
+static inline bool
+is_finite_16(const void *p, uint16_t exponent)
+{
+    uint16_t bits;
+
+    memcpy(&bits, p, sizeof(bits));
+    return (bits & exponent) != exponent;
+}
+
+static inline bool
+is_finite_32(const void *p)
+{
+    uint32_t bits;
+
+    memcpy(&bits, p, sizeof(bits));
+    return (bits & 0x7f800000) != 0x7f800000;
+}
+
+enum {
+    EXPONENT_F16 = 0x7c00,
+    EXPONENT_BF16 = 0x7f80,
+};
+
 bool
 quant_sound_f16(const void *block)
 {
-    uint16_t h;
-
-    memcpy(&h, block, sizeof(h));
-    return (h & 0x7c00) != 0x7c00;
+    return is_finite_16(block, EXPONENT_F16);
 }
 
 bool
 quant_sound_bf16(const void *block)
 {
-    uint16_t h;
-
-    memcpy(&h, block, sizeof(h));
-    return (h & 0x7f80) != 0x7f80;
+    return is_finite_16(block, EXPONENT_BF16);
 }
 
 bool
 quant_sound_f32(const void *block)
 {
-    uint32_t u;
-
-    memcpy(&u, block, sizeof(u));
-    return (u & 0x7f800000) != 0x7f800000;
+    return is_finite_32(block);
 }
 
 bool
@@ -132,6 +146,27 @@ block_is_sound(const struct quant_type *t, const char *p)
     return !t->is_sound || t->is_sound(p);
 }
 
+/* Without a branch, so that several are looked at together. */
+static bool
+all_finite_16(const char *p, size_t n, uint16_t exponent)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < n; i++)
+        all &= is_finite_16(p + 2 * i, exponent);
+    return all;
+}
+
+static bool
+all_finite_32(const char *p, size_t n)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < n; i++)
+        all &= is_finite_32(p + 4 * i);
+    return all;
+}
+
 bool
 ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes)
 {
@@ -140,6 +175,12 @@ ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes)
 
     if (!t || nbytes % t->traits.type_size)
         return false;
+    if (type == GGML_TYPE_F32)
+        return all_finite_32(p, nbytes / 4);
+    if (type == GGML_TYPE_F16)
+        return all_finite_16(p, nbytes / 2, EXPONENT_F16);
+    if (type == GGML_TYPE_BF16)
+        return all_finite_16(p, nbytes / 2, EXPONENT_BF16);
     for (size_t at = 0; at < nbytes; at += t->traits.type_size)
         if (!block_is_sound(t, p + at))
             return false;
