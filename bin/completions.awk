@@ -4,7 +4,8 @@
 #
 # A line is an option: its letter, name, argument, "file" or the values that the
 # argument may have, other names, members of records, what --help says; "-" is
-# none.
+# none. `last` has the words that the last of three arguments may be, where they
+# are not all names of files.
 
 function or_none(s) {
     return s == "-" ? "" : s
@@ -105,7 +106,8 @@ function bash(    i, f, none) {
         "' -- \"$cur\") ;;"
     print "    *)"
     print "        compopt -o filenames 2>/dev/null"
-    print "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;"
+    print "        mapfile -t COMPREPLY < <(compgen -f" \
+        (last == "" ? "" : " -W '" last "'") " -- \"$cur\") ;;"
     print "    esac\n}"
     print "complete -F _" f " " tool
 }
@@ -132,6 +134,8 @@ function zsh(    i, how, what) {
         else
             print "    '" long[i] what "' \\"
     }
+    if (last != "")
+        print "    '3:word:(" last ")' \\"
     print "    '*:file:_files'"
 }
 
@@ -151,4 +155,6 @@ function fish(    i, line) {
             line = line " -x"
         print line " -d '" escape(text[i], "\\\047") "'"
     }
+    if (last != "")
+        print "complete -c " tool " -a '" last "'"
 }

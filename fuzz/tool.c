@@ -1,5 +1,4 @@
-/* tool.c - parts of the tools in a fuzz target: what ends a tool ends an input
- */
+/* tool.c - parts of tools in fuzz targets: the tool's end is the input's */
 #define _GNU_SOURCE
 #include "tool.h"
 

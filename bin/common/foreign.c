@@ -1,5 +1,4 @@
-/* foreign.c - options that other programs call otherwise, llama.cpp's above all
- */
+/* foreign.c - options that other programs call otherwise, as llama.cpp */
 #include <config.h>
 
 #include "common/cli.h"

@@ -2,8 +2,8 @@
  * getopt_long() takes, --help, completions, members of records in JSON
  *
  * A row is an option; or, without a name, a letter that --help does not tell
- * of, a line of --help, or all rows of
- * another table. A row of zeros ends a table. */
+ * of, a line of --help, or all rows of another table. A row of zeros ends a
+ * table. */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 

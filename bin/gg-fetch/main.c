@@ -12,9 +12,8 @@ static const char usage[] =
     "Usage: gg-fetch [OPTION]... hf:OWNER/NAME[@REVISION][:WHICH]\n"
     "  or:  gg-fetch [OPTION]... URL\n"
     "  or:  gg-fetch --where NAME\n"
-    "Fetch a model to where -m of the other tools finds it, verify it, and "
-    "print "
-    "its\npath.\n"
+    "Fetch a model to where -m of the other tools finds it, verify it, and\n"
+    "print its path.\n"
     "\n";
 
 #define AT(field) .at = offsetof(struct fetch_options, field)

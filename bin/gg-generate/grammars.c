@@ -1,5 +1,4 @@
-/* grammars.c - grammars of records, each compiled once as long as it is in use
- */
+/* grammars.c - grammars of records, each compiled once while in use */
 #include <config.h>
 
 #include "gg-generate/grammars.h"

@@ -1,5 +1,4 @@
-/* overrides.c - options of one record in JSON, in place of the command line's
- */
+/* overrides.c - options of one record in JSON, for the command line's */
 #include <config.h>
 
 #include "gg-generate/records.h"

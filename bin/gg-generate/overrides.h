@@ -1,5 +1,4 @@
-/* overrides.h - options of one record in JSON, in place of the command line's
- */
+/* overrides.h - options of one record in JSON, for the command line's */
 #ifndef GENERATE_OVERRIDES_H
 #define GENERATE_OVERRIDES_H
 

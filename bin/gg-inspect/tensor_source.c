@@ -1,5 +1,4 @@
-/* tensor_source.c - the data of a tensor, wherever it lies, in bounded memory
- */
+/* tensor_source.c - a tensor's data, wherever it lies, in bounded memory */
 #include <config.h>
 
 #include "common/cli.h"

@@ -1,4 +1,4 @@
-/* stream_text_read.c - records from lines of text
+/* text_read.c - records from lines of text
  *
  *     head<TAB>KIND<TAB>SIZE<TAB>FINGERPRINT<TAB>ENCODING<TAB>numbered or -
  *         <TAB>IDS that end a generation<TAB>WRITER

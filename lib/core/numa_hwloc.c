@@ -1,5 +1,4 @@
-/* numa_hwloc.c - NUMA: threads on the processors, memory on the nodes of a plan
- */
+/* numa_hwloc.c - NUMA: threads on processors, memory on nodes of a plan */
 #include "core/numa.h"
 
 #include <hwloc.h>

@@ -1,5 +1,4 @@
-/* thread.h - threads of the library: how many are worth starting, and one more
- */
+/* thread.h - threads of the library: how many are worth it, and one more */
 #ifndef CORE_THREAD_H
 #define CORE_THREAD_H
 

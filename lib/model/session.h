@@ -1,16 +1,15 @@
 /* session.h - sequences of ids in slots, and their evaluation
  *
- * What a session keeps of its sequences, its memory, is a matter of each layer
- * (struct cache_layer): of a kind, with a width, at the home where the layer's
- * weights are. Today all are keys and values, of all positions or of a window.
- * Kinds that are to come, and what they can do:
+ * The memory of a session is a matter of each layer (struct cache_layer): of a
+ * kind, with a width, on the device where the layer's weights are. Kinds, and
+ * operations that they allow:
  *
- *                     truncate to N       copy first N       snapshot, restore
- *   keys and values   any N               any N              rows of positions
- *   in a window       N near the end      the same           rows in the window
- *   latent rows       any N               any N              rows of positions
- *   recurrent state   N = 0, or where a   N = all, or where  one row, after
- * the snapshot was kept   a snapshot is      last position
+ *   kind              truncate to N       copy first N     snapshot, restore
+ *   keys and values   any N               any N            rows of positions
+ *   in a window       N near the end      the same         rows in the window
+ *   latent rows       any N               any N            rows of positions
+ *   recurrent state   0, or a snapshot's  all, or the      one row, after the
+ *                     position            snapshot's       last position
  *
  * A session can do what all of its layers can. Who works with it, the engine,
  * assumes nothing: model_session_can() says what is worth trying,

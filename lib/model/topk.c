@@ -1,5 +1,4 @@
-/* topk.c - the likeliest ids of a row of logits, for who has no device for it
- */
+/* topk.c - the likeliest ids of a row of logits, without a device */
 #include "model/topk.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* topk.h - the likeliest ids of a row of logits, for who has no device for it
- */
+/* topk.h - the likeliest ids of a row of logits, without a device */
 #ifndef MODEL_TOPK_H
 #define MODEL_TOPK_H
 

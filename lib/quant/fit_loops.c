@@ -1,4 +1,4 @@
-/* quant_fit_loops.c - the loops of fits, for each set of instructions */
+/* fit_loops.c - the loops of fits, for each set of instructions */
 #include "quant/fit_loops_table.h"
 
 #include <float.h>

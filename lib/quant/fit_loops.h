@@ -1,6 +1,6 @@
-/* quant_fit_loops.h - the loops of fits, for one set of instructions
+/* fit_loops.h - the loops of fits, for one set of instructions
  *
- * Included by quant_fit_loops.c for each set, with LOOP(name) as the functions'
+ * Included by fit_loops.c for each set, with LOOP(name) as the functions'
  * names there. Vectors have eight lanes everywhere, and nothing is fused: sums
  * have the same bits with every set. */
 

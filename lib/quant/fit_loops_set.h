@@ -1,5 +1,5 @@
 /* fit_loops_set.h - all loops of fits, for one set of instructions: see
- * quant_fit_loops.h */
+ * fit_loops.h */
 #include "quant/fit_loops.h"
 #include "quant/iq_loops.h"
 #include "quant/groups8_loops.h"

@@ -1,7 +1,7 @@
 /* iq_loops.h - the search for the best codebook entry, for one set of
  * instructions
  *
- * Included by quant_fit_loops.c, as quant_fit_loops.h is, for which see there.
+ * Included by fit_loops.c, as fit_loops.h is, for which see there.
  */
 
 /* errors[k * 8 + i]: of value i, if it becomes level k of three. */

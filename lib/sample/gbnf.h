@@ -59,7 +59,7 @@ void
 sample_gbnf_clear(struct gbnf *g);
 
 /* Adds code for one of the characters from a to b, of `n` such pairs in
- * ascending order (sample_gbnf_chars.c). */
+ * ascending order (gbnf_chars.c). */
 struct gbnf_span {
     uint32_t from, to;
 };
@@ -85,7 +85,7 @@ sample_gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
 void
 sample_gbnf_end(struct gbnf *g, int32_t jumps);
 
-/* GG_ERR_FORMAT names a rule that begins with itself (sample_gbnf_check.c). */
+/* GG_ERR_FORMAT names a rule that begins with itself (gbnf_check.c). */
 enum gg_status
 sample_gbnf_check(struct gbnf *g, struct gg_error *err);
 

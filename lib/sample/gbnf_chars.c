@@ -1,4 +1,4 @@
-/* sample_gbnf_chars.c - sets of characters as code for bytes of UTF-8 */
+/* gbnf_chars.c - sets of characters as code for bytes of UTF-8 */
 #include <config.h>
 
 #include "sample/gbnf.h"

@@ -1,5 +1,4 @@
-/* sample_gbnf_check.c - grammars in which a rule begins with itself are refused
- */
+/* gbnf_check.c - grammars in which a rule begins with itself are refused */
 #include <config.h>
 
 #include <string.h>

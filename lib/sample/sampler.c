@@ -1,5 +1,4 @@
-/* sampler.c - logits to the next token id: edits, then the chain, then a draw
- */
+/* sampler.c - logits to the next token id: edits, the chain, a draw */
 #include <config.h>
 
 #include "sample/sampler.h"

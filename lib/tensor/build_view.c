@@ -1,5 +1,4 @@
-/* build_view.c - op builders that move nothing: other shapes of the same data
- */
+/* build_view.c - op builders that move nothing: data in another shape */
 #include "tensor/tensor.h"
 
 static struct ggml_tensor *

@@ -1,5 +1,4 @@
-/* checkpoint.c - weights and moments, written beside the old file and renamed
- */
+/* checkpoint.c - weights and moments, written to a new file and renamed */
 #include "train/checkpoint.h"
 
 #include <stdio.h>

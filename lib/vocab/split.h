@@ -71,9 +71,9 @@ vocab_split_find(const char *name, size_t len);
 const struct vocab_split_name *
 vocab_split_name(size_t i);
 
-/* ---- the rules: vocab_split_gpt2.c, vocab_split_llama3.c,
- * vocab_split_gpt4o.c, split_deepseek.c, vocab_split_bloom.c,
- * vocab_split_chameleon.c, split_group.c. The comments there give the
+/* ---- the rules: split_gpt2.c, split_llama3.c,
+ * split_gpt4o.c, split_deepseek.c, split_bloom.c,
+ * split_chameleon.c, split_group.c. The comments there give the
  * expressions. ---- */
 
 size_t

@@ -1,4 +1,4 @@
-/* vocab_split_bloom.c - the split rules of BLOOM's kind
+/* split_bloom.c - the split rules of BLOOM's kind
  *
  * bloom, of its tokenizer.json: ' ?[^(\s|.,!?X)]+' with X for U+2026, U+3002,
  * U+FF0C, U+3001, U+0964, U+06D4, U+060C. viking, of its tokenizer.json: the

@@ -1,4 +1,4 @@
-/* vocab_split_chameleon.c - Chameleon's split rule
+/* split_chameleon.c - Chameleon's split rule
  *
  * Of its tokenizer.json: (IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z, then
  * ([\t\n]|    |  ), \p{N}, [\p{P}!-/:-@\[-`{-~], and GPT-2's. (Before them

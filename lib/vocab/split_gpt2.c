@@ -1,4 +1,4 @@
-/* vocab_split_gpt2.c - GPT-2's split rule, and those that do something before
+/* split_gpt2.c - GPT-2's split rule, and those that do something before
  * it */
 #include "vocab/split.h"
 #include "vocab/split_scan.h"

@@ -1,4 +1,4 @@
-/* vocab_split_gpt4o.c - the split rules that part words at capitals: GPT-4o's
+/* split_gpt4o.c - the split rules that part words at capitals: GPT-4o's
  * (o200k), Mistral's (tekken), Kimi's, Youtu's, Tiny Aya's
  *
  * GPT-4o's is, of tiktoken, with U for [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}], W for

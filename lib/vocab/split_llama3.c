@@ -1,4 +1,4 @@
-/* vocab_split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's,
+/* split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's,
  * and others */
 #include "vocab/split.h"
 #include "vocab/split_scan.h"

@@ -1,5 +1,4 @@
-/* arguments_library.c - arguments of functions of the library itself and files
- */
+/* arguments_library.c - arguments of functions of the library and of files */
 #include "api/arguments.h"
 
 /* ---- without a handle --------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* ops_ref.h - cases of ops: what test_ops_ref.c computes on the CPU and on REF
- */
+/* ops_ref.h - cases of ops: test_ops_ref.c computes them on CPU and REF */
 #ifndef CPU_OPS_REF_H
 #define CPU_OPS_REF_H
 

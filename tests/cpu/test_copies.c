@@ -1,5 +1,4 @@
-/* test_copies.c - ops that copy elements and rows: all come where they should
- */
+/* test_copies.c - ops that copy elements and rows, each to its place */
 #include "truth.h"
 
 TRUTH(t_same, A)

@@ -1,5 +1,4 @@
-/* test_mtp_drafts.c - drafts by MTP layers change no id, whatever is accepted
- */
+/* test_mtp_drafts.c - drafts by MTP layers change no id */
 #include <gg-engine.h>
 
 #include "core/mem.h"

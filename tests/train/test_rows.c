@@ -1,5 +1,4 @@
-/* test_rows.c - sequences are packed so that each target is in one row; rates
- */
+/* test_rows.c - sequences are packed, each target in one row; rates */
 #include "train/rows.h"
 
 #include <math.h>

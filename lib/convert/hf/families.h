@@ -1,6 +1,6 @@
 /* families.h - the families: names of their tensors there and here, their keys
  *
- * A family is a line in the table of families.c or encoders.c, which tensors.c
+ * A family is a line in one of the tables that families.c lists, which tensors.c
  * and keys.c go by; what only it has is in special.c. */
 #ifndef CONVERT_HF_FAMILIES_H
 #define CONVERT_HF_FAMILIES_H

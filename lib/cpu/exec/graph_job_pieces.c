@@ -1,5 +1,4 @@
-/* graph_job_pieces.c - which part of a job a piece is, and what is done for it
- */
+/* graph_job_pieces.c - a piece's part of a job, and what is done for it */
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/exec/threadpool.h"

@@ -1,5 +1,4 @@
-/* node_prefetch.c - what is read between two jobs, prefetched by idle threads
- */
+/* node_prefetch.c - reads between two jobs, prefetched by idle threads */
 #include "cpu/exec/node_prefetch.h"
 
 #include "core/mem.h"

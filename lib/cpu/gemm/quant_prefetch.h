@@ -1,5 +1,4 @@
-/* quant_prefetch.h - what is prefetched while a block of VEC rows is multiplied
- */
+/* quant_prefetch.h - prefetch while a block of VEC rows is multiplied */
 #ifndef CPU_GEMM_QUANT_PREFETCH_H
 #define CPU_GEMM_QUANT_PREFETCH_H
 

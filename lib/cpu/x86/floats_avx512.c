@@ -1,5 +1,4 @@
-/* floats_avx512.c - rows of floats, and what attention multiplies, with AVX-512
- */
+/* floats_avx512.c - rows of floats, attention's products, with AVX-512 */
 #include "cpu/x86/vector_avx512.h"
 #include "cpu/gemm/attention_small_batch.h"
 #include "cpu/gemm/attention_panels.h"

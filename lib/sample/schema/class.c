@@ -1,5 +1,4 @@
-/* class.c - sets of characters of regular expressions, as JSON has them
- */
+/* class.c - sets of characters of JSON's regular expressions */
 #include <config.h>
 
 #ifdef HAVE_JANSSON

@@ -1,5 +1,4 @@
-/* class.h - sets of characters of regular expressions, as JSON has them
- */
+/* class.h - sets of characters of JSON's regular expressions */
 #ifndef SAMPLE_SCHEMA_CLASS_H
 #define SAMPLE_SCHEMA_CLASS_H
 
