@@ -850,7 +850,13 @@ struct gg_session_params {
     void (*warn)(void *data, const char *sentence);
     void *warn_data;
 
-    uintptr_t reserved[8];
+    /* Called in an evaluation with the ids that are done, of all: with 0 first,
+     * after each batch, and with all at the end, also of a call that failed. By
+     * the caller's thread; not in a pipeline. NULL: none. */
+    void (*progress)(void *data, uint64_t done, uint64_t all);
+    void *progress_data;
+
+    uintptr_t reserved[6];
 };
 
 /* All 0. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/options.h"
 
 struct reader {
     struct chat *chat;
@@ -147,6 +148,26 @@ keep(const struct reader *r, const json_t *value, char **out)
     return GG_OK;
 }
 
+/* Pictures and sounds, as other programs take them: the template would write a
+ * mark for one that the model is never shown. */
+static enum gg_status
+refuse_media(const struct reader *r, const json_t *content)
+{
+    static const char media[] =
+        "image|image_url|input_image|audio|audio_url|input_audio|video|"
+        "video_url|file|input_file";
+
+    for (size_t i = 0; i < json_array_size(content); i++) {
+        const json_t *type = json_object_get(json_array_get(content, i), "type");
+        const char *name = json_string_value(type);
+
+        if (name && cli_has_word(media, name))
+            return fail(r, "a part of a message of type '%s': only text is read",
+                        name);
+    }
+    return GG_OK;
+}
+
 /* The same for templates in Jinja: all that it has. */
 static enum gg_status
 read_whole_message(const struct reader *r, const json_t *value)
@@ -158,6 +179,8 @@ read_whole_message(const struct reader *r, const json_t *value)
 
     if (!json_is_string(role))
         return fail(r, "a message without a role that is a string");
+    if (refuse_media(r, content) != GG_OK)
+        return GG_ERR_FORMAT;
     chat_append(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
                 json_string_value(content), json_string_length(content));
     return keep(r, value, &r->chat->json[r->chat->n - 1]);

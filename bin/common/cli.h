@@ -125,8 +125,8 @@ enum special {
 
 /* ---- the model to use: model.c ---- */
 
-/* -m's argument, else $GG_MODEL, else the demo model (which one line on stderr
- * then says, unless `quiet`); a name without a slash that is no file here is
+/* -m's argument, else $GG_MODEL, else the demo model (which one line says then
+ * where stderr is a terminal, unless `quiet`); a name without a slash that is no file here is
  * looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf" may be left out.
  * A static string. */
 const char *
@@ -145,6 +145,17 @@ cli_input_name(const char *path);
  * The caller frees it. Ends the tool where there are more than `max`. */
 char *
 cli_read_all(int fd, const char *name, size_t max, size_t *len);
+/* Says of a text that begins as a picture, a model or a logit stream does what
+ * it seems to be: it is taken as text. */
+void
+cli_tell_kind(const char *name, const char *text, size_t len);
+/* What is said of arguments that are no FILE: "; a text goes after -p". */
+void
+cli_hint_file(const char *hint);
+/* argv[first], where there is one, which cannot be opened with that hint; NULL.
+ * Ends the tool where there are more, or `other` names a file, too. */
+const char *
+cli_one_file(int argc, char **argv, int first, const char *other);
 /* Ends the tool: what `name` holds is longer than `max` bytes, a number of MiB;
  * `what` says whereof there are so many, as "the prompt". */
 CLI_NORETURN void

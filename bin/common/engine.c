@@ -254,6 +254,16 @@ warn(void *data, const char *sentence)
     cli_warn("%s", sentence);
 }
 
+/* Asked often enough to show that time goes by. */
+static bool
+is_aborted(void *data)
+{
+    struct engine *e = data;
+
+    prefill_tick(&e->prefill);
+    return e->catches && cli_aborted(NULL);
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
@@ -265,7 +275,10 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_threads = o->n_threads,
         .cache_type = o->cache_type,
         .bf16 = o->bf16,
-        .abort = catch ? cli_aborted : NULL,
+        .abort = is_aborted,
+        .abort_data = e,
+        .progress = prefill_show,
+        .progress_data = &e->prefill,
         .profile = o->profile,
         .watch = o->watch,
         .watch_data = o->watch_data,
@@ -279,7 +292,9 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .cache_type = o->cache_type,
         .shift = o->shift,
         .verbose = o->verbose,
+        .catches = catch,
     };
+    prefill_start(&e->prefill, o->quiet || o->shows_progress);
     cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;
     cli_check(gg_engine_new(e->model, e->session, &gg, &e->gg, &err), &err);

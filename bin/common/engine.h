@@ -8,6 +8,7 @@
 #include "common/adapters.h"
 #include "common/devices.h"
 #include "common/options.h"
+#include "common/prefill.h"
 
 struct engine_options {
     const char *model;
@@ -27,6 +28,7 @@ struct engine_options {
     bool shift, no_mmap, lock, profile, quiet, verbose;
     bool mtp;             /* the model's MTP layers are used: */
     const char *mtp_path; /* those of this file; NULL: its own */
+    bool shows_progress; /* the tool does, of all that it evaluates */
     bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
@@ -77,9 +79,11 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     struct gg_engine *gg;
+    struct prefill prefill; /* of the session's evaluations */
     int32_t n_slots, n_batch;
     enum gg_cache_type cache_type;
     bool shift, verbose;
+    bool catches; /* a caught signal aborts an evaluation */
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };

@@ -149,18 +149,27 @@ demo_model(void)
     return try_beside(exe) ? found : GG_DATADIR "/" DEMO_NAME;
 }
 
+/* A pipe, or a script, would say so again and again. */
+static const char *
+tell_demo_model(const char *path, bool quiet)
+{
+    if (quiet)
+        return path;
+    if (access(path, F_OK) != 0)
+        cli_warn("no model named, and no demo model here: -m, or $GG_MODEL, "
+                 "names one");
+    else if (isatty(STDERR_FILENO))
+        cli_warn("no model named: using the demo model, gg-story");
+    return path;
+}
+
 const char *
 cli_model(const char *name, bool quiet)
 {
-    if (!name) {
+    if (!name)
         name = getenv("GG_MODEL");
-        if (!name || !*name) {
-            name = demo_model();
-            if (!quiet)
-                cli_warn("no model named: using the demo model, %s", name);
-            return name;
-        }
-    }
+    if (!name || !*name)
+        return tell_demo_model(demo_model(), quiet);
     if (try_file(name))
         return keep_found();
     if (!strchr(name, '/') &&

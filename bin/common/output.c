@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gg-stream.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio_ext.h>
@@ -29,6 +30,33 @@ static char doomed[PATH_MAX];   /* a file of another kind to remove */
 static char output_name[PATH_MAX] = "standard output";
 static bool closed;
 
+static const char *file_hint = "", *hinted;
+
+void
+cli_hint_file(const char *hint)
+{
+    file_hint = hint;
+}
+
+const char *
+cli_one_file(int argc, char **argv, int first, const char *other)
+{
+    if (argc - first > (other ? 0 : 1))
+        cli_misuse("%s: one FILE is enough%s", argv[argc - 1], file_hint);
+    hinted = first < argc ? argv[first] : NULL;
+    return hinted;
+}
+
+void
+cli_tell_kind(const char *name, const char *text, size_t len)
+{
+    bool is_text;
+    const char *kind = gg_stream_kind(text, len, &is_text);
+
+    if (!is_text)
+        cli_warn("%s: taken as text; this is %s", name, kind);
+}
+
 int
 cli_open_input(const char *path)
 {
@@ -36,12 +64,15 @@ cli_open_input(const char *path)
     int fd;
 
     if (!path || strcmp(path, "-") == 0) {
+        if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+            cli_warn("reads what is typed here, up to ^D");
         files_read(cli_input_name(path), STDIN_FILENO);
         return STDIN_FILENO;
     }
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        cli_die("%s: %s", path, strerror(errno));
+        cli_die("%s: %s%s", path, strerror(errno),
+                path == hinted && errno == ENOENT ? file_hint : "");
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
         cli_die("%s: %s", path, strerror(EISDIR));
     files_read(path, fd);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/cli.h"
@@ -12,17 +13,40 @@
 
 static struct {
     bool is_terminal, escapes;
+    bool shared;  /* messages go to where the text goes */
+    bool begun;   /* something was written */
     bool inside;  /* a line has begun */
     char held[4]; /* the begin of a character */
     size_t n_held;
 } out;
 
-/* What both streams write stands on one screen. */
 static void
-prepare_terminal(void)
+end_line(void)
 {
-    terminal_newline();
+    if (out.inside)
+        putchar('\n');
+    out.inside = false;
+}
+
+/* Text and messages stand on one screen, or in one file. */
+static void
+prepare_message(void)
+{
+    end_line();
     fflush(stdout);
+}
+
+/* `text 2>&1`, whatever that is, or two ways to a terminal. */
+static bool
+is_shared(void)
+{
+    struct stat text, messages;
+
+    if (out.is_terminal && isatty(STDERR_FILENO))
+        return true;
+    return fstat(STDOUT_FILENO, &text) == 0 &&
+           fstat(STDERR_FILENO, &messages) == 0 &&
+           text.st_dev == messages.st_dev && text.st_ino == messages.st_ino;
 }
 
 void
@@ -30,8 +54,9 @@ terminal_open(bool raw)
 {
     out.is_terminal = cli_output_is_terminal();
     out.escapes = out.is_terminal && !raw;
-    if (out.is_terminal && isatty(STDERR_FILENO))
-        cli_before_messages(prepare_terminal);
+    out.shared = is_shared();
+    if (out.shared)
+        cli_before_messages(prepare_message);
 }
 
 static bool
@@ -76,6 +101,7 @@ terminal_write(const char *text, size_t len, bool more)
 {
     if (len)
         out.inside = text[len - 1] != '\n';
+    out.begun = out.begun || len;
     if (!out.escapes && len)
         fwrite(text, 1, len, stdout);
     for (size_t i = 0; out.escapes && i < len; i++) {
@@ -85,10 +111,17 @@ terminal_write(const char *text, size_t len, bool more)
     show_held(more);
 }
 
-void
-terminal_newline(void)
+bool
+terminal_is_inside(void)
 {
-    if (out.is_terminal && out.inside)
-        putchar('\n');
-    out.inside = false;
+    return out.inside && (out.is_terminal || out.shared);
+}
+
+void
+terminal_end(bool newline)
+{
+    if (newline && !out.begun)
+        out.inside = true;
+    if (newline || out.is_terminal)
+        end_line();
 }

@@ -17,9 +17,14 @@ terminal_open(bool raw);
 void
 terminal_write(const char *text, size_t len, bool more);
 
-/* A newline on a terminal, unless what was written last is one, or nothing was
- * written. Messages on the same terminal see to it themselves. */
+/* True where a line of text has begun on the terminal, or where messages go. */
+bool
+terminal_is_inside(void);
+
+/* The end of the text: on a terminal a newline, unless the last byte is one, or
+ * nothing was written; with `newline` everywhere, after an empty text, too.
+ * Messages to where the text goes begin a line by themselves. */
 void
-terminal_newline(void);
+terminal_end(bool newline);
 
 #endif

@@ -133,14 +133,14 @@ eval_parse(int argc, char **argv, struct options *o)
     *o = (struct options){ .engine = engine_options_default(),
                            .evaluate.remember = 1 << 22 };
     first = cli_parse(argc, argv, &tool, o);
-    if (argc - first > (o->input ? 0 : 1))
-        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
+    cli_hint_file("; ids of a text: echo TEXT | gg-tokenize | gg-eval");
     if (first < argc)
-        o->input = argv[first];
+        o->input = cli_one_file(argc, argv, first, o->input);
     o->mode = o->perplexity                      ? EVAL_PERPLEXITY
               : o->imatrix                       ? EVAL_IMATRIX
               : o->embed.wanted || o->embed.rank ? EVAL_EMBED
                                                  : EVAL_RECORDS;
+    o->engine.shows_progress = o->perplexity || o->imatrix;
     o->evaluate.score = o->engine.score = o->output.score;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;

@@ -38,7 +38,7 @@ struct options {
     const char *prompt, *input, *output;
     const char *suffix; /* what follows the gap after the prompt; or NULL */
 
-    bool echo, raw;
+    bool echo, raw, newline;
     enum special special;
     bool strict; /* a byte without a token is an error */
     bool chat, messages, interactive, commands;

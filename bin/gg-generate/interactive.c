@@ -167,6 +167,8 @@ generate_interactive(struct generate *g, struct prompt *first)
     bool more = true;
 
     input_open(&t.in, g->o->commands);
+    if (!g->o->engine.quiet)
+        talk_tell(&t, "/help lists the commands; ^D ends.");
     g->gentle = t.in.commands;
     if (first->n || first->goes_on)
         more = answer_first(&t, first);

@@ -192,7 +192,7 @@ main(int argc, char **argv)
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);
-    terminal_newline();
+    terminal_end(o.newline && mode != &modes[ALL_RECORDS]);
     sampling_clear(&o.sampling);
     engine_close(&g.engine);
     draft_model_close(&g);

@@ -121,6 +121,9 @@ const struct cli_option generate_rows[] = {
       "it is left out", AT(strict) },
     { "raw", 0, CLI_FLAG, NULL,
       "a terminal gets control characters as they are", AT(raw) },
+    { "newline", 0, CLI_FLAG, NULL,
+      "end the text with a newline, as on a terminal, unless it has one",
+      AT(newline) },
     { "stop", 0, CLI_CALL, "STRING",
       "end before STRING; may be repeated", .set = add_stop,
       .record = true, .members = "stop_sequences" },
@@ -301,14 +304,14 @@ generate_parse(int argc, char **argv, struct options *o)
                            .sampling = sampling_options_default() };
     o->sampling.takes_none = true;
     first = cli_parse(argc, argv, &tool, o);
-    if (first < argc && (o->input || first + 1 < argc))
-        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
+    cli_hint_file("; a text goes after -p, in quotes, a model after -m");
     if (first < argc)
-        o->input = argv[first];
+        o->input = cli_one_file(argc, argv, first, o->input);
     o->chat =
         o->chat || o->system || o->interactive || o->messages || o->template;
     check_chat(o);
     check_records(o);
     check_shard(o);
     check_thoughts(o);
+    o->engine.shows_progress = o->form != FORM_TEXT;
 }

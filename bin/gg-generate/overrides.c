@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gg-generate/batch.h"
@@ -150,6 +151,19 @@ set_tool_choice(const struct override *o, struct gg_error *err)
     return GG_OK;
 }
 
+/* Anything but a number as it stands in the record, so that "5" is seen to be a
+ * string; its end where it is long. */
+static void
+show_json(char *text, size_t size, const json_t *value)
+{
+    char *json =
+        json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+
+    snprintf(text, size, "%.40s%s", json ? json : "",
+             json && strlen(json) > 40 ? "..." : "");
+    free(json);
+}
+
 /* As on the command line. What is no number that every reader of JSON can
  * hold is no integer there. */
 static void
@@ -162,10 +176,7 @@ show_value(char *text, size_t size, const json_t *value)
     else if (json_is_number(value))
         snprintf(text, size, fabs(v) > MAX_INTEGER ? "%.16e" : "%.17g", v);
     else
-        snprintf(text, size, "%s",
-                 json_is_string(value)  ? "a string"
-                 : json_is_array(value) ? "an array"
-                                        : "an object");
+        show_json(text, size, value);
 }
 
 /* ---- biases: {"ID": x} or [[ID, x]], where x may be false: never ---- */

@@ -82,10 +82,9 @@ parse(int argc, char **argv, struct options *o)
     o->sampling = sampling_options_default();
     first = cli_parse(argc, argv, &tool, o);
     o->verbose = o->verbose && !o->quiet;
-    if (argc - first > (o->input ? 0 : 1))
-        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
+    cli_hint_file("; logits are those of gg-eval");
     if (first < argc)
-        o->input = argv[first];
+        o->input = cli_one_file(argc, argv, first, o->input);
     if (shard_is_part(&o->shard) && !o->sampling.has_seed &&
         o->sampling.params.temperature != 0)
         cli_misuse("--shard: -s must say the seed of the whole job");

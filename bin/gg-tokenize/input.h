@@ -11,7 +11,7 @@ enum {
 struct input {
     int fd;
     const char *name;
-    bool ended;
+    bool begun, ended;
 };
 
 /* True if reading does not have to wait. */

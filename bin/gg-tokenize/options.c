@@ -195,6 +195,9 @@ static const struct cli_option rows[] = {
       "with -d: write U+FFFD for what is not UTF-8", OPT(clean) },
     { "raw", 0, CLI_FLAG, NULL,
       "with -d: a terminal gets control characters as they are", OPT(raw) },
+    { "newline", 0, CLI_FLAG, NULL,
+      "with -d: end the text with a newline, unless it has one",
+      OPT(newline) },
     { "max-held", 0, CLI_CALL, "MiB",
       "with -d: memory for sequences that are still open (default 1024)",
       .set = set_max_held },
@@ -234,6 +237,7 @@ check_arguments(const struct arguments *a)
         { d && o->binary, o->records, "--binary", "records" },
         { !d, o->clean, "--replace-invalid", "encoding" },
         { !d, o->raw, "--raw", "encoding" },
+        { !d, o->newline, "--newline", "encoding" },
         { a->chat, o->special != SPECIAL_TEXT, "--special", "--chat" },
         { a->chat, o->tokenizer, "--tokenizer", "--chat" },
         { o->budget, o->tokenizer, "--tokenizer", "--budget" },
@@ -260,9 +264,8 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     *a = (struct arguments){ .options = { .end = '\n',
                                           .max_held = UINT64_C(1) << 30 } };
     first = cli_parse(argc, argv, &tool, a);
-    if (first < argc && !a->file)
-        a->file = argv[first++];
+    cli_hint_file("; a text comes in a pipe: echo TEXT | gg-tokenize");
     if (first < argc)
-        cli_misuse("only one file can be read, not '%s' as well", argv[first]);
+        a->file = cli_one_file(argc, argv, first, a->file);
     check_arguments(a);
 }

@@ -44,6 +44,7 @@ struct tokenize_options {
     /* decode */
     bool clean;        /* write UTF-8 only */
     bool raw;          /* a terminal gets all bytes as they are */
+    bool newline;      /* the text's end */
     uint64_t max_held; /* bytes of sequences that are open */
 };
 

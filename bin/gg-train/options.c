@@ -189,10 +189,9 @@ options_parse(int argc, char **argv, struct train_options_of_tool *o)
         .rank = RANK,
     };
     first = cli_parse(argc, argv, &tool, o);
-    if (argc - first > 1 || (argc - first == 1 && o->input))
-        cli_misuse("more than one FILE");
-    if (argc - first == 1)
-        o->input = argv[first];
+    cli_hint_file("; ids of texts: gg-tokenize --lines --eos | gg-train");
+    if (first < argc)
+        o->input = cli_one_file(argc, argv, first, o->input);
     if (!o->output && !o->dry_run)
         cli_misuse("-o FILE is needed: what is written?");
     o->params.rank = o->all ? 0 : o->rank;

@@ -34,6 +34,17 @@ static const struct {
       "a program", 0 },
     { "MZ", "a program (a llamafile?)", 0 },
     { "#!", "a script", 0 },
+    { "\x8bGGL\r\n", "a logit stream, which gg-sample reads", 0 },
+    { "GGUF", "a GGUF file: a model, an adapter or a state", 0 },
+    { "\x89PNG", "a picture (PNG)", 0 },
+    { "\xff\xd8\xff", "a picture (JPEG)", 0 },
+    { "GIF8", "a picture (GIF)", 0 },
+    { "RIFF", "a sound or a picture (RIFF)", 0 },
+    { "fLaC", "a sound (FLAC)", 0 },
+    { "OggS", "a sound (Ogg)", 0 },
+    { "ID3", "a sound (MP3)", 0 },
+    { "%PDF-", "a document (PDF)", 0 },
+    { "\x93NUMPY", "an array of NumPy", 0 },
 };
 
 static size_t

@@ -265,6 +265,14 @@ model_session_part(struct gg_session *s, const struct gg_chunk *chunks,
     s->n_part = (int32_t)(all < n ? all : n);
 }
 
+static void
+report(struct gg_session *s, uint64_t done)
+{
+    s->n_done = done;
+    if (s->params.progress && !s->model->pipeline)
+        s->params.progress(s->params.progress_data, done, s->n_all);
+}
+
 /* Those with these adapters. */
 static enum gg_status
 run_with(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
@@ -284,6 +292,8 @@ run_with(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         st = run_batch(s, err);
         if (st == GG_OK)
             model_session_count(s, &s->batch);
+        if (st == GG_OK)
+            report(s, s->n_done + (uint64_t)s->batch.n_tokens);
     }
     return st;
 }
@@ -429,6 +439,22 @@ find_nothing(const struct gg_chunk *c)
         c->rows.best[i].n = 0;
 }
 
+/* Ids that a call evaluates, those of catch_up() among them. */
+static void
+start_report(struct gg_session *s, const struct gg_chunk *chunks,
+             size_t n_chunks)
+{
+    struct gg_chunk missing;
+
+    s->n_all = 0;
+    for (size_t i = 0; i < n_chunks; i++) {
+        s->n_all += chunks[i].n;
+        if (model_slots_missing(&s->slots, chunks[i].slot, &missing))
+            s->n_all += missing.n;
+    }
+    report(s, 0);
+}
+
 /* Results are there when it returns; of a pipeline without `wait` later. */
 static enum gg_status
 evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
@@ -436,6 +462,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 {
     enum gg_status st = GG_OK;
 
+    start_report(s, chunks, n_chunks);
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
         find_nothing(&chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
@@ -449,6 +476,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         st = model_session_wait(s, s->flights.started, err);
     if (st == GG_OK && !finish_pools(s, chunks, n_chunks))
         st = error_nomem(err);
+    report(s, s->n_all);
     return st;
 }
 

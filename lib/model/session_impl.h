@@ -37,6 +37,7 @@ struct gg_session {
     struct compute output; /* of rank 0: what follows the last layer */
     struct session_flights flights;
     int32_t n_part; /* ids of a batch of the present call at most */
+    uint64_t n_done, n_all; /* ids of a call, for params.progress */
     double *pools;  /* n_embd sums a chunk of a call */
     size_t cap_pools;
     double *head; /* scratch of what follows the pooling, and a row of it */

@@ -10,6 +10,7 @@
 #include "core/plant.h"
 #include "stream/ids.h"
 #include "stream/io.h"
+#include "stream/kind.h"
 #include "stream/number.h"
 
 enum {
@@ -249,6 +250,8 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     if (st == GG_OK) {
         trim(reader, parsed.more, &s, &len);
         st = parse(reader, s, len, &parsed, err);
+        if (st == GG_ERR_FORMAT && reader->number == 1 && !reader->inside)
+            stream_add_kind(s, len, err);
         gg_plant("token stream");
         reader->inside = parsed.more;
         reader->some = reader->some || parsed.n_ids > 0;

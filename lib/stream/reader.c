@@ -11,6 +11,7 @@
 #include "core/plant.h"
 #include "stream/format.h"
 #include "stream/io.h"
+#include "stream/kind.h"
 #include "stream/payload.h"
 #include "stream/text.h"
 
@@ -84,10 +85,14 @@ not_a_stream(struct gg_logit_reader *r, struct gg_error *err)
 
     escape_bytes(shown, sizeof(shown), (const char *)stream_in_data(&r->in),
                  len > 60 ? 60 : len);
-    return error_set(err, GG_ERR_FORMAT, "%s: %s \"%s\"", r->in.name,
-                     r->state == AT_START ? "not a logit stream: begins with"
-                                          : "stray bytes after the end record:",
-                     shown);
+    if (r->state != AT_START)
+        return error_set(err, GG_ERR_FORMAT,
+                         "%s: stray bytes after the end record: \"%s\"",
+                         r->in.name, shown);
+    error_set(err, GG_ERR_FORMAT, "%s: not a logit stream: begins with \"%s\"",
+              r->in.name, shown);
+    stream_add_kind(stream_in_data(&r->in), len, err);
+    return GG_ERR_FORMAT;
 }
 
 /* The bytes so far could become a preamble. */

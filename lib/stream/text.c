@@ -13,6 +13,7 @@
 #include "core/escape.h"
 #include "core/mem.h"
 #include "stream/format.h"
+#include "stream/kind.h"
 #include "stream/number.h"
 
 enum {
@@ -207,6 +208,8 @@ stream_text_read(struct text_reader *t, struct stream_in *in,
         st = next_line(t, in, &s, &len, err);
         if (st == GG_OK && len > 0)
             st = parse_line(t, s, len, err);
+        if (st == GG_ERR_FORMAT && t->line == 1 && len > 0)
+            stream_add_kind(s, len, err);
     } while (st == GG_OK && !t->failed && (len > 0 || t->n == 0));
     if (st == GG_OK)
         finish_record(t, record);

@@ -1,4 +1,5 @@
-/* quant_prefetch.h - prefetch while a block of VEC rows is multiplied */
+/* quant_prefetch.h - prefetch while a block of VEC rows is multiplied: the
+ * distances, in blocks, and cache lines of a row */
 #ifndef CPU_GEMM_QUANT_PREFETCH_H
 #define CPU_GEMM_QUANT_PREFETCH_H
 
