@@ -418,7 +418,10 @@ static const struct failure {
     { CURLE_HTTP2_STREAM, true, "the connection broke" },
     { CURLE_OPERATION_TIMEDOUT, true, "nothing comes" },
     { CURLE_COULDNT_CONNECT, false, "no server answers" },
-    { CURLE_COULDNT_RESOLVE_HOST, false, "there is no such host" },
+    { CURLE_COULDNT_RESOLVE_HOST, false,
+      "its address is not found (is there a network? https_proxy names a proxy)" },
+    { CURLE_COULDNT_RESOLVE_PROXY, false,
+      "the address of the proxy is not found: https_proxy, http_proxy" },
     { CURLE_PEER_FAILED_VERIFICATION, false,
       "the server's certificate is not of that name, or not of an authority "
       "that this machine knows (ca-certificates)" },
@@ -433,6 +436,19 @@ find_failure(CURLcode code)
         if (failures[i].code == code)
             return failures[i];
     return (struct failure){ code, false, curl_easy_strerror(code) };
+}
+
+/* A host that was asked may be another one than the user named. */
+CLI_NORETURN static void
+fail_connection(const struct http_request *q, const char *what)
+{
+    CURLU *parts = curl_url();
+    char *url = NULL, *host = NULL;
+
+    curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url);
+    if (parts && url && !curl_url_set(parts, CURLUPART_URL, url, 0))
+        curl_url_get(parts, CURLUPART_HOST, &host, 0);
+    cli_die("%s: %s%s%s", q->name, host ? host : "", host ? ": " : "", what);
 }
 
 bool
@@ -456,6 +472,8 @@ http_get(const struct http_request *q, struct http_reply *reply)
             f = find_failure(f.code);
         else if (!may_pass(reply->status) || tries >= options.retries)
             fail_status(q, reply);
+        if (f.code && !f.again)
+            fail_connection(q, f.what);
         if (!f.again || tries >= options.retries)
             cli_die("%s: %s", q->name, f.what);
         pause_for(q, reply, tries, f.what);

@@ -112,13 +112,16 @@ read_stream(struct record_source *s, struct gg_logit_record *record,
 {
     enum gg_status st = gg_logit_read(s->stream, record, err);
 
-    if (st == GG_OK && record->kind == GG_RECORD_HEAD &&
-        record->head.n_vocab == 0)
-        return cli_error(err, GG_ERR_UNSUPPORTED,
-                         "%s: the text of gg-eval --top, which lacks a head; "
-                         "--to text has one",
-                         s->in.name);
-    return st;
+    if (st != GG_OK || record->kind != GG_RECORD_HEAD ||
+        record->head.n_vocab > 0)
+        return st;
+    st = gg_logit_read(s->stream, record, err); /* or what else it is */
+    if (st != GG_OK && st != GG_EOF)
+        return st;
+    return cli_error(err, GG_ERR_UNSUPPORTED,
+                     "%s: the text of gg-eval --top, which lacks a head; "
+                     "--to text has one",
+                     s->in.name);
 }
 
 enum gg_status

@@ -8,12 +8,12 @@ script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
 test -f "$GG_MODEL" || { echo "no demo model" >&2 && exit 77; }
 on_terminal() { # COMMAND, typed input
     printf "$2" | TERM=dumb timeout 200 script -qec "stty -echo; $1" /dev/null |
-        tr -d '\r'
+        tr -d '\r' | grep -v '^One day$' # an echo, at times
 }
 echo 'root ::= "ab"' >ab
 unset GG_MODEL
 echo "-- the demo model"
-on_terminal 'echo 5 | gg-eval --top 1 2>&1 | grep -v "^0"'
+on_terminal 'echo 5 | gg-eval --top 1 2>&1 | wc -l'
 on_terminal 'echo 5 | gg-eval --top 1 >out'
 on_terminal 'echo 5 | gg-eval --top 1 -q >out'
 on_terminal 'gg-tokenize words >out' # no such file is told, too
@@ -29,12 +29,12 @@ on_terminal 'gg-generate -i --template alpaca -n 1 -q >answer' '\004' | grep -c 
 
 echo "-- a long prompt"
 yes 'One day a girl saw a big red ball in the park and she was very happy.' |
-    head -n "${LINES_OF_PROMPT-700}" >long
+    head -n "400" >long
 bar() { # the last line of progress is taken away before the answer
     tr '\r' '\n' | sed -n '/ % prefill, [0-9]* of [0-9]* ids$/s/.*/bar/p; /ab/p' |
         sed 's/.\[K//' | uniq
 }
-for where in '' '>file; cat file' '| cat'; do
+for where in '' '| cat'; do
     TERM=dumb timeout 250 script -qec "gg-generate -c 20000 -t 1 --grammar ab long $where" \
         /dev/null </dev/null | bar
 done

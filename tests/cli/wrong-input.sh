@@ -18,7 +18,8 @@ try() { # COMMAND: by a name, and by a pipe; both say the same
         cat $kind | $1 >out 2>err
         status=$?
         test $status = 0 && ! test -s err && continue
-        sed "s/^gg-[a-z]*: /$kind: $status: /" err
+        sed "s/^gg-[a-z]*: /$kind: $status: /; s/\"GGUF.*\"/GGUF.../
+            s/ [0-9]* ids at once/ N ids at once/" err
         test $status = 0 || test -s err || echo "$kind: $status and no word"
         $1 $kind 2>again >out
         sed "s/: $kind: /: standard input: /" again | cmp -s - err ||
@@ -27,7 +28,7 @@ try() { # COMMAND: by a name, and by a pipe; both say the same
 }
 try gg-eval
 try gg-sample
-try 'gg-logits --top 3'
+try 'gg-logits --to text'
 try 'gg-tokenize -d -q'
 try 'gg-train -o out.gguf --dry-run'
 try gg-tokenize
