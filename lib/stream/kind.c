@@ -8,6 +8,10 @@
 #include "core/magic.h"
 #include "stream/kind.h"
 
+const char stream_kind_ids[] = "token ids, of which gg-eval makes logits";
+const char stream_kind_table[] =
+    "a table; gg-sample reads that of gg-eval --top";
+
 static const char *
 skip_blanks(const char *s, const char *end)
 {
@@ -16,9 +20,9 @@ skip_blanks(const char *s, const char *end)
     return s;
 }
 
-/* Words of a line, those that are numbers, and TABs. */
+/* Words of a line, those that are numbers or have letters, and TABs. */
 struct words {
-    size_t n, numbers, tabs;
+    size_t n, numbers, letters, tabs;
 };
 
 static struct words
@@ -29,12 +33,15 @@ count_words(const char *s, const char *end)
     for (const char *p = s; p < end; p++)
         w.tabs += *p == '\t';
     while ((s = skip_blanks(s, end)) < end) {
-        bool number = true;
+        bool number = true, letter = false;
 
         w.n++;
-        for (; s < end && *s != ' ' && *s != '\t'; s++)
+        for (; s < end && *s != ' ' && *s != '\t'; s++) {
             number = number && isdigit((unsigned char)*s);
+            letter = letter || isalpha((unsigned char)*s) || (*s & 0x80);
+        }
         w.numbers += number;
+        w.letters += letter;
     }
     return w;
 }
@@ -51,10 +58,10 @@ kind_of_text(const char *s, size_t n)
     if (s < end && (*s == '{' || *s == '['))
         return "JSON";
     if (w.tabs >= 4)
-        return "a table; gg-sample reads that of gg-eval --top";
-    if (w.n && w.numbers == w.n)
-        return "token ids, of which gg-eval makes logits";
-    return w.numbers * 2 < w.n ? "text, of which gg-tokenize makes token ids"
+        return stream_kind_table;
+    if (w.n && w.numbers == w.n && w.tabs < 2)
+        return stream_kind_ids;
+    return w.letters * 2 > w.n ? "text, of which gg-tokenize makes token ids"
                                : NULL;
 }
 
@@ -82,12 +89,13 @@ gg_stream_kind(const void *data, size_t n, bool *is_text)
 }
 
 void
-stream_add_kind(const void *data, size_t n, struct gg_error *err)
+stream_add_kind(const void *data, size_t n, const char *wanted,
+                struct gg_error *err)
 {
     const char *kind = gg_stream_kind(data, n, NULL);
     struct gg_error why;
 
-    if (!kind || !err)
+    if (!kind || kind == wanted || !err)
         return;
     why = *err;
     error_set(err, GG_ERR_FORMAT, "%.300s; this is %s", why.message, kind);

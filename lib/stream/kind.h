@@ -6,9 +6,12 @@
 
 struct gg_error;
 
+extern const char stream_kind_ids[], stream_kind_table[];
+
 /* The sentence gets one more part: what the input is that begins so, where that
- * is known. */
+ * is known, and another kind than `wanted`, one of the above or NULL. */
 void
-stream_add_kind(const void *data, size_t n, struct gg_error *err);
+stream_add_kind(const void *data, size_t n, const char *wanted,
+                struct gg_error *err);
 
 #endif

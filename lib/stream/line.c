@@ -251,7 +251,7 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
         trim(reader, parsed.more, &s, &len);
         st = parse(reader, s, len, &parsed, err);
         if (st == GG_ERR_FORMAT && reader->number == 1 && !reader->inside)
-            stream_add_kind(s, len, err);
+            stream_add_kind(s, len, stream_kind_ids, err);
         gg_plant("token stream");
         reader->inside = parsed.more;
         reader->some = reader->some || parsed.n_ids > 0;

@@ -91,7 +91,7 @@ not_a_stream(struct gg_logit_reader *r, struct gg_error *err)
                          r->in.name, shown);
     error_set(err, GG_ERR_FORMAT, "%s: not a logit stream: begins with \"%s\"",
               r->in.name, shown);
-    stream_add_kind(stream_in_data(&r->in), len, err);
+    stream_add_kind(stream_in_data(&r->in), len, NULL, err);
     return GG_ERR_FORMAT;
 }
 

@@ -209,7 +209,7 @@ stream_text_read(struct text_reader *t, struct stream_in *in,
         if (st == GG_OK && len > 0)
             st = parse_line(t, s, len, err);
         if (st == GG_ERR_FORMAT && t->line == 1 && len > 0)
-            stream_add_kind(s, len, err);
+            stream_add_kind(s, len, stream_kind_table, err);
     } while (st == GG_OK && !t->failed && (len > 0 || t->n == 0));
     if (st == GG_OK)
         finish_record(t, record);

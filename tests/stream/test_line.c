@@ -91,8 +91,9 @@ test_refused(void)
     EXPECT("99999999999999999999999\n",
            "in: line 1: \"99999999999999999999999\" is no token id");
     EXPECT("1 2\r3\n", "in: line 1: \"2\\r3\" is no token id");
-    EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id");
-    EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id");
+    EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id; this is binary data");
+    EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id; this is text, of "
+           "which gg-tokenize makes token ids");
     EXPECT("1 2\t3\n", "in: line 1: \"1 2\" is no sequence number");
     EXPECT("\t3\n", "in: line 1: \"\" is no sequence number");
     EXPECT("18446744073709551616\t1\n",
@@ -102,7 +103,7 @@ test_refused(void)
            "1: 2,|in: line 2: has no sequence number, unlike the lines before");
     EXPECT("1\n3\t1\n",
            "-: 1,|in: line 2: has a sequence number, unlike the lines before");
-    EXPECT("!a\0b\n", "in: line 1: \"a\\x00b\" has a NUL");
+    EXPECT("!a\0b\n", "in: line 1: \"a\\x00b\" has a NUL; this is binary data");
 }
 
 static void
