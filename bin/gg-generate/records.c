@@ -422,20 +422,20 @@ describe_times(const struct records *w, int64_t us)
     draft_model_describe(w->g);
 }
 
-/* "12 of 80 records, 3.1/s": how many there are is known at the end of the
- * input, and before that by the part of its bytes that was taken. */
+/* "12 of ~80 records": how many there are is known at the end of the input, and
+ * before that by the part of its bytes that was taken. */
 static void
 say_records(const struct records *w, uint64_t done, char *text, size_t size)
 {
-    double s = (double)(ggml_time_us() - w->ticker.start) / 1e6;
-    double n = (double)w->n_records, part = (double)done / (double)w->all;
+    double taken = (double)(w->n_records + w->n_active);
     char all[40] = "";
 
     if (w->ended)
-        snprintf(all, sizeof(all), " of %.0f", n + (double)w->n_active);
+        snprintf(all, sizeof(all), " of %.0f", taken);
     else if (w->all && done)
-        snprintf(all, sizeof(all), " of ~%.0f", (n + (double)w->n_active) / part);
-    snprintf(text, size, "%.0f%s records, %.1f/s", n, all, s > 0 ? n / s : 0);
+        snprintf(all, sizeof(all), " of ~%.0f",
+                 taken * (double)w->all / (double)done);
+    snprintf(text, size, "%zu%s records", w->n_records, all);
 }
 
 /* How much of it is done is the input that was taken. */
@@ -443,14 +443,18 @@ static void
 show_progress(struct records *w)
 {
     uint64_t done = reader_place(&w->in.reader);
-    char count[80];
+    double s = (double)(ggml_time_us() - w->ticker.start) / 1e6;
+    double rate = s > 0 ? (double)w->n_records / s : 0;
+    char count[80], text[120];
 
     done = w->all && done > w->all ? w->all : done;
     say_records(w, done, count, sizeof(count));
+    snprintf(text, sizeof(text), "%s, %.1f/s", count, rate);
     if (w->all)
-        ticker_show_part(&w->ticker, done, w->all, count);
+        ticker_show_part(&w->ticker, done, w->all, text);
     else
-        ticker_show(&w->ticker, "%s, %zu ids", count, w->g->sum_made);
+        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sum_made,
+                    rate);
 }
 
 /* Resumes after the answers of an earlier run. Its last answer is made

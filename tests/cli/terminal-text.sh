@@ -42,12 +42,15 @@ echo "-- progress, where standard output is a file"
 yes 'Once upon a time' | head -n 20 >lines
 slow='{ head -n 1 lines; sleep 1.5; cat lines; } |'
 progress() {
-    lines "$1" | tr '\033' '\n' | grep -c 'K[0-9]* records, [0-9]* ids'
+    lines "$1" | tr '\033' '\n' | grep -c 'K[0-9]*\( of [0-9]*\)\{0,1\} records, [0-9]* ids, [0-9.]*/s'
 }
 progress "$slow gg-generate --lines -n 20 -s 1 >out" | grep -vx 0 >/dev/null || echo none
 progress "$slow gg-generate --lines -n 20 -s 1 -q >out"
 progress "$slow gg-generate --lines -n 20 -s 1 | cat >out"
 wc -l <out
+yes 'Once upon a time' | head -n 400 >many
+lines 'gg-generate --lines -n 40 -s 1 --batch 2 many >out' |
+    grep -q '% [0-9]* of ~\{0,1\}[0-9]* records, [0-9.]*/s' || echo none
 gg-tokenize lines >ids
 lines "{ cat ids; sleep 1.5; for i in 1 2 3 4; do cat ids; done; } |
     gg-eval --perplexity -c 64 >out" | tr '\033' '\n' |
