@@ -230,6 +230,41 @@ check_abort(const struct gg_model *m, const float *truth)
     gg_session_free(s);
 }
 
+/* Calls, and whether each has more ids than the one before, up to all. */
+struct seen {
+    int calls;
+    uint64_t last, all;
+    bool rises;
+};
+
+static void
+see_progress(void *data, uint64_t done, uint64_t all)
+{
+    struct seen *seen = data;
+
+    if (done == 0)
+        *seen = (struct seen){ .all = all, .rises = true };
+    seen->rises = seen->rises && done >= seen->last && all == seen->all;
+    seen->last = done;
+    seen->calls++;
+}
+
+static void
+check_progress(const struct gg_model *m)
+{
+    struct seen seen = { 0 };
+    struct gg_session_params p = { .n_batch = 32,
+                                   .progress = see_progress,
+                                   .progress_data = &seen };
+    struct gg_session *s = new_session(m, p);
+    float out[V];
+
+    eval(s, 0, 0, 100, out);
+    is(seen.calls, 6, "progress: the begin, 4 batches, the end");
+    ok(seen.rises && seen.last == 100 && seen.all == 100, "up to all ids");
+    gg_session_free(s);
+}
+
 static void
 check_limits(const struct gg_model *m)
 {
@@ -427,6 +462,7 @@ check_model(const char *name)
         check_limits(m);
         check_params(m);
         check_memory(m);
+        check_progress(m);
     }
     gg_model_free(m);
 }
