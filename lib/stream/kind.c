@@ -65,11 +65,11 @@ kind_of_text(const char *s, size_t n)
                                : NULL;
 }
 
-/* Control characters that texts have none of. */
+/* Control characters at the begin, where texts have none. */
 static bool
 is_binary(const unsigned char *s, size_t n)
 {
-    for (size_t i = 0; i < n && i < 256; i++)
+    for (size_t i = 0; i < n && i < 16; i++)
         if (s[i] < 7)
             return true;
     return n && (*s == 0x7f || (*s >= 0x80 && *s < 0xc2));
