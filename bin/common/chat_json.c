@@ -158,12 +158,13 @@ refuse_media(const struct reader *r, const json_t *content)
         "video_url|file|input_file";
 
     for (size_t i = 0; i < json_array_size(content); i++) {
-        const json_t *type = json_object_get(json_array_get(content, i), "type");
+        const json_t *part = json_array_get(content, i);
+        const json_t *type = json_object_get(part, "type");
         const char *name = json_string_value(type);
 
         if (name && cli_has_word(media, name))
-            return fail(r, "a part of a message of type '%s': only text is read",
-                        name);
+            return fail(
+                r, "a part of a message of type '%s': only text is read", name);
     }
     return GG_OK;
 }

@@ -126,9 +126,9 @@ enum special {
 /* ---- the model to use: model.c ---- */
 
 /* -m's argument, else $GG_MODEL, else the demo model (which one line says then
- * where stderr is a terminal, unless `quiet`); a name without a slash that is no file here is
- * looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf" may be left out.
- * A static string. */
+ * where stderr is a terminal, unless `quiet`); a name without a slash that is no
+ * file here is looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf" may
+ * be left out. A static string. */
 const char *
 cli_model(const char *name, bool quiet);
 

@@ -419,7 +419,8 @@ static const struct failure {
     { CURLE_OPERATION_TIMEDOUT, true, "nothing comes" },
     { CURLE_COULDNT_CONNECT, false, "no server answers" },
     { CURLE_COULDNT_RESOLVE_HOST, false,
-      "its address is not found (is there a network? https_proxy names a proxy)" },
+      "its address is not found (is there a network? https_proxy names a "
+      "proxy)" },
     { CURLE_COULDNT_RESOLVE_PROXY, false,
       "the address of the proxy is not found: https_proxy, http_proxy" },
     { CURLE_PEER_FAILED_VERIFICATION, false,
