@@ -79,7 +79,7 @@ struct engine {
     struct gg_engine *gg;
     int32_t n_slots, n_batch;
     enum gg_cache_type cache_type;
-    bool shift, verbose;
+    bool shift, quiet, verbose;
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };
