@@ -14,7 +14,7 @@
 
 enum {
     MAX_INSIDE = 8,       /* levels of parts that are looked into */
-    MAX_LOOKS = 1 << 17,  /* at two schemas, for one oneOf */
+    MAX_LOOKS = 1 << 17,  /* at two schemas, and merges, for one oneOf */
     MAX_FIRST_ITEMS = 64, /* that are looked at */
 };
 
@@ -321,12 +321,15 @@ sample_schema_check_apart(struct schema *s, json_t *schema)
 
     for (size_t i = 0; i < n; i++)
         list[i] = sample_schema_alternative(s, schema, "oneOf", i);
-    for (size_t i = 0; i < n * n && !s->failed; i++)
+    for (size_t i = 0; i < n * n && !s->failed; i++) {
+        l.n += s->n_merges - merges;
+        s->n_merges = merges;
         if (i / n != i % n && !apart(&l, list[i / n], list[i % n]))
             sample_schema_refuse(s,
                                  "oneOf: what %zu draws may be valid under "
                                  "%zu, too: anyOf allows that",
                                  i / n, i % n);
+    }
     for (size_t i = 0; i < n; i++)
         json_decref(list[i]);
     core_json_free(list);
