@@ -171,8 +171,8 @@ documented(uint8_t *out, size_t cap)
     return n;
 }
 
-/* Ids that are never drawn come with the head, and with each record; a head that
- * follows has its own. */
+/* Ids that are never drawn come with the head, and with each record; a head
+ * that follows has its own. */
 static void
 test_suppressed(void)
 {

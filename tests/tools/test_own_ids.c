@@ -1,5 +1,5 @@
-/* test_own_ids.c - ids of another vocabulary, from $GG_TEST_VOCAB, are told from
- * those of a text of one's own, also where a model drew it */
+/* test_own_ids.c - ids of another vocabulary, from $GG_TEST_VOCAB, are told
+ * from those of a text of one's own, also where a model drew it */
 #include <config.h>
 
 #include <stdio.h>
@@ -100,8 +100,8 @@ test_drawn(int v)
     ok(!is_foreign(v, odd, n, false), what);
 }
 
-/* Ids of each other vocabulary. Two vocabularies may cut words so much alike that
- * a text as short as this one does not tell. */
+/* Ids of each other vocabulary. Two vocabularies may cut words so much alike
+ * that a text as short as this one does not tell. */
 static void
 test_foreign(void)
 {

@@ -216,8 +216,8 @@ sample_schema_is_listed(const json_t *list, const json_t *value);
 
 /* ---- apart.c ---- */
 
-/* Refuses a oneOf of which a value that one alternative draws may be valid under
- * another. */
+/* Refuses a oneOf of which a value that one alternative draws may be valid
+ * under another. */
 void
 sample_schema_check_apart(struct schema *s, json_t *schema);
 
