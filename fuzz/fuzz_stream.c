@@ -91,6 +91,7 @@ sum_of_record(uint64_t sum, const struct gg_logit_record *r)
     if (r->kind == GG_RECORD_ERROR)
         sum = sum * 31 + strlen(r->message);
     sum = sum_of(sum, r->head.eog_ids, 4 * r->head.n_eog);
+    sum = sum_of(sum, r->head.suppressed, 4 * r->head.n_suppressed);
     return sum * 31 + r->head.n_vocab + strlen(r->head.writer);
 }
 

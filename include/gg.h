@@ -205,6 +205,11 @@ gg_vocab_is_eog(const struct gg_vocab *vocab, int32_t id);
 GG_API const int32_t *
 gg_vocab_eog_ids(const struct gg_vocab *vocab, size_t *n);
 
+/* Ids that the file wants never drawn (tokenizer.ggml.suppress_tokens): the
+ * same way. */
+GG_API const int32_t *
+gg_vocab_suppressed_ids(const struct gg_vocab *vocab, size_t *n);
+
 /* GG_TOKEN_UNUSED where `id` is not below gg_vocab_size(). */
 GG_API enum gg_token_type
 gg_vocab_type(const struct gg_vocab *vocab, int32_t id);

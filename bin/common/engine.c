@@ -291,6 +291,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_batch = params.n_batch,
         .cache_type = o->cache_type,
         .shift = o->shift,
+        .quiet = o->quiet,
         .verbose = o->verbose,
         .catches = catch,
     };

@@ -82,7 +82,7 @@ struct engine {
     struct prefill prefill; /* of the session's evaluations */
     int32_t n_slots, n_batch;
     enum gg_cache_type cache_type;
-    bool shift, verbose;
+    bool shift, quiet, verbose;
     bool catches; /* a caught signal aborts an evaluation */
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */

@@ -24,6 +24,7 @@ static struct file {
     char name[];       /* as the user, or the library, calls it */
 } * files;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static bool refused_change; /* --in-place would have allowed it */
 
 static struct file *
 add_file(const char *name, const struct stat *st)
@@ -56,11 +57,13 @@ find_file(const struct stat *st)
 CLI_NORETURN static void
 refuse_file(const char *name, const struct file *f)
 {
+    const char *advice = refused_change ? "; --in-place replaces it" : "";
+
     if (strcmp(name, f->name) == 0)
-        cli_misuse("%s: is read, and so cannot be written", name);
+        cli_misuse("%s: is read, and so cannot be written%s", name, advice);
     cli_misuse("%s: is the same file as %s: one is read, and so the other "
-               "cannot be written",
-               name, f->name);
+               "cannot be written%s",
+               name, f->name, advice);
 }
 
 static void
@@ -304,11 +307,14 @@ files_change(const char *path, int flags)
 }
 
 void
-files_change_if_same(const char *in, const char *out)
+files_change_if_same(const char *in, const char *out, bool allowed)
 {
     struct stat a, b;
 
-    if (strcmp(out, "-") != 0 && stat(in, &a) == 0 && stat(out, &b) == 0 &&
-        S_ISREG(a.st_mode) && a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+    if (strcmp(out, "-") == 0 || stat(in, &a) || stat(out, &b) ||
+        !S_ISREG(a.st_mode) || a.st_ino != b.st_ino || a.st_dev != b.st_dev)
+        return;
+    refused_change = !allowed;
+    if (allowed)
         files_change(in, O_RDONLY);
 }

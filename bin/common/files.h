@@ -56,8 +56,9 @@ files_are_one(int fd, const char *path);
 int
 files_change(const char *path, int flags);
 
-/* That, if `out` is `in`. */
+/* That, if `out` is `in` and it is allowed; otherwise files_write() refuses the
+ * name and says that --in-place would replace the file. */
 void
-files_change_if_same(const char *in, const char *out);
+files_change_if_same(const char *in, const char *out, bool allowed);
 
 #endif

@@ -55,6 +55,7 @@ struct conversion {
     int order;                       /* enum gguf_byte_order */
     struct adapter_options adapters; /* that become part of the weights */
     const char *base; /* folder of the model of an adapter of PEFT; or NULL */
+    bool in_place;    /* what is lost of `in` may be replaced by `out` */
     bool quiet;       /* no progress */
     int n_threads;
 };

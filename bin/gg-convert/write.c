@@ -166,6 +166,13 @@ base_of(const char *in, const struct conversion *c)
     return stat(in, &st) == 0 && S_ISDIR(st.st_mode) ? in : NULL;
 }
 
+/* The new file has all keys and values of the old one. */
+static bool
+loses_nothing(const struct conversion *c)
+{
+    return !c->mixture && !c->safetensors && c->adapters.n == 0;
+}
+
 void
 write_gguf(const char *in, const char *out, struct conversion *c)
 {
@@ -175,7 +182,7 @@ write_gguf(const char *in, const char *out, struct conversion *c)
     struct gg_error err;
 
     if (!c->split)
-        files_change_if_same(in, out);
+        files_change_if_same(in, out, c->in_place || loses_nothing(c));
     cli_check(open_model(in, c, &file, &err), &err);
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)

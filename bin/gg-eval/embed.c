@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/reranker.h"
 #include "gg-eval/lines.h"
 
 /* A line that was read; sequence, vector and message are room that stays. */
@@ -217,6 +218,7 @@ choose_scores(struct embed *e)
         return;
     if (gg_model_is_encoder(m))
         cli_die("%s: no reranker: the file has no classifier", e->engine->path);
+    reranker_check(e->engine->path, true);
     e->yes = word(e->engine, "yes");
     e->no = word(e->engine, "no");
     e->n_values = gg_model_n_vocab(m);
@@ -310,6 +312,7 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                        .yes = -1,
                        .no = -1 };
     const struct lines lines = { .name = name,
+                                 .engine = engine,
                                  .add = add_line,
                                  .is_full = is_full,
                                  .run = run,

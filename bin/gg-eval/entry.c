@@ -8,17 +8,41 @@
 #include <string.h>
 
 void
+entry_make_room(struct entry *entry, size_t n, size_t k)
+{
+    size_t rows = entry->n_rows;
+
+    if (rows <= entry->cap)
+        return;
+    entry_free_room(entry);
+    entry->cap = rows;
+    entry->logits = cli_alloc(NULL, rows * n, sizeof(*entry->logits));
+    entry->best = cli_alloc(NULL, rows, sizeof(*entry->best));
+    for (size_t i = 0; i < rows; i++) {
+        entry->best[i] = (struct gg_best){ .k = k };
+        if (k == 0)
+            continue;
+        entry->best[i].logits = entry->logits + i * k;
+        entry->best[i].ids = cli_alloc(NULL, k, sizeof(*entry->best->ids));
+    }
+}
+
+void
 entry_free_room(struct entry *entry)
 {
+    for (size_t i = 0; i < entry->cap; i++)
+        free(entry->best[i].ids);
+    free(entry->best);
     free(entry->logits);
-    free(entry->best.ids);
+    entry_clear_room(entry);
 }
 
 void
 entry_clear_room(struct entry *entry)
 {
     entry->logits = NULL;
-    entry->best = (struct gg_best){ 0 };
+    entry->best = NULL;
+    entry->cap = 0;
 }
 
 void
@@ -52,10 +76,10 @@ sum_logprobs(const struct entry *entry, size_t *n)
 }
 
 static void
-fail_not_numbers(struct evaluate *e, struct entry *entry)
+fail_not_numbers(struct evaluate *e, const struct gg_line *line)
 {
-    entry_fail(entry, "the logits are not numbers");
-    write_failure(e, entry);
+    output_error(e->output, line, "the logits are not numbers");
+    e->failed = true;
 }
 
 static void
@@ -68,7 +92,24 @@ write_score(struct evaluate *e, struct entry *entry)
         output_score(e->output, &entry->line, entry->chunk, n, sum);
         e->n_records++;
     } else {
-        fail_not_numbers(e, entry);
+        fail_not_numbers(e, &entry->line);
+    }
+}
+
+/* Of row i, for the ids of `line`. */
+static void
+write_row(struct evaluate *e, const struct entry *entry, size_t i,
+          const struct gg_line *line)
+{
+    const struct gg_best *best = &entry->best[i];
+    size_t n_vocab = (size_t)gg_model_n_vocab(e->engine->model);
+    const float *logits = best->k ? NULL : entry->logits + i * n_vocab;
+    uint64_t position = entry->position - (entry->n_rows - 1 - i);
+
+    if (output_logits(e->output, line, position, logits, best)) {
+        e->n_records++;
+    } else {
+        fail_not_numbers(e, line);
     }
 }
 
@@ -76,6 +117,7 @@ write_score(struct evaluate *e, struct entry *entry)
 static void
 write_logits(struct evaluate *e, struct entry *entry)
 {
+    size_t n_ids = entry->line.n_ids / entry->n_rows;
     struct sequence *q = entry->sequence;
     size_t n;
     const int32_t *ids = gg_sequence_ids(q->its, &n);
@@ -84,12 +126,13 @@ write_logits(struct evaluate *e, struct entry *entry)
         output_past(e->output, ids, entry->begin,
                     q->has_mirostat ? &q->mirostat : NULL);
     q->loaded = q->has_mirostat = false;
-    entry->line.ids = ids + entry->begin;
-    if (output_logits(e->output, &entry->line, entry->position, entry->logits,
-                      &entry->best))
-        e->n_records++;
-    else
-        fail_not_numbers(e, entry);
+    for (size_t i = 0; i < entry->n_rows; i++) {
+        struct gg_line line = entry->line;
+
+        line.ids = ids + entry->begin + i * n_ids;
+        line.n_ids = n_ids;
+        write_row(e, entry, i, &line);
+    }
 }
 
 void

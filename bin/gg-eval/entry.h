@@ -14,9 +14,14 @@ struct entry {
     size_t begin;      /* where its ids are among the sequence's */
     char *message;     /* it failed */
     float *logits;     /* room that stays: of all, or of */
-    struct gg_best best;
+    struct gg_best *best; /* one for each row */
+    size_t n_rows, cap;   /* records that it becomes; there is room for */
 };
 
+/* Room for `n_rows` rows of n logits, which are the k likeliest ones or, with
+ * k = 0, all. */
+void
+entry_make_room(struct entry *entry, size_t n, size_t k);
 void
 entry_free_room(struct entry *entry);
 void

@@ -11,7 +11,9 @@
 #include "gg-eval/lines.h"
 
 enum {
-    MANY = 4096, /* lines that are scored together at most */
+    MANY = 4096,   /* lines that are scored together at most */
+    ROOM = 1 << 25, /* logits of all lines that are evaluated together */
+    MAX_ROWS = 512,
 };
 
 void
@@ -52,8 +54,10 @@ add_entry(struct evaluate *e, const struct gg_line *line)
     }
     new = &e->entries[e->n++];
     *new = (struct entry){ .line = *line,
+                           .n_rows = e->o->every ? line->n_ids : 1,
                            .logits = new->logits,
-                           .best = new->best };
+                           .best = new->best,
+                           .cap = new->cap };
     return new;
 }
 
@@ -209,19 +213,33 @@ is_full(const void *data)
 
 /* ---- evaluation --------------------------------------------------------- */
 
-static void
-need_room(const struct evaluate *e, struct entry *entry)
+/* Logits of a row that are kept. */
+static size_t
+row_size(const struct evaluate *e)
 {
-    size_t n_vocab = (size_t)gg_model_n_vocab(e->engine->model);
     size_t k = output_keeps(e->output);
 
-    if (entry->logits)
-        return;
-    entry->logits = cli_alloc(NULL, k ? k : n_vocab, sizeof(*entry->logits));
-    if (k == 0)
-        return;
-    entry->best = (struct gg_best){ .k = k, .logits = entry->logits };
-    entry->best.ids = cli_alloc(NULL, k, sizeof(*entry->best.ids));
+    return k ? k : (size_t)gg_model_n_vocab(e->engine->model);
+}
+
+/* Ids of a line that are evaluated together where each has a record. */
+static size_t
+most_rows(const struct evaluate *e)
+{
+    size_t n = ROOM / (row_size(e) * (size_t)e->o->n_lines);
+
+    return n > MAX_ROWS ? MAX_ROWS : n > 0 ? n : 1;
+}
+
+static void
+ask_for_rows(const struct evaluate *e, struct entry *entry, struct gg_rows *out)
+{
+    entry_make_room(entry, row_size(e), output_keeps(e->output));
+    out->n_last = entry->n_rows;
+    if (entry->best->k)
+        out->best = entry->best;
+    else
+        out->logits = entry->logits;
 }
 
 /* A sequence's scores are computed all at once. */
@@ -238,13 +256,8 @@ make_queries(struct evaluate *e)
             continue;
         *query = (struct gg_query){ .sequence = entry->sequence->its };
         n++;
-        if (e->o->score)
-            continue;
-        need_room(e, entry);
-        if (entry->best.k)
-            query->rows.best = &entry->best;
-        else
-            query->rows.logits = entry->logits;
+        if (!e->o->score)
+            ask_for_rows(e, entry, &query->rows);
     }
     return n;
 }
@@ -291,10 +304,12 @@ bool
 evaluate_lines(struct evaluate *e, int fd, const char *name)
 {
     const struct lines lines = { .name = name,
+                                 .engine = e->engine,
                                  .begin = begin_line,
                                  .add = add_line,
                                  .is_full = is_full,
                                  .run = run,
+                                 .most = e->o->every ? most_rows(e) : 0,
                                  .output = e->output,
                                  .shard = &e->o->shard,
                                  .data = e };

@@ -15,6 +15,7 @@
 struct evaluate_options {
     int32_t n_lines; /* evaluated together at most; scored: sequences */
     int64_t remember;
+    bool every; /* a record for each id of a line */
     bool score; /* log-probabilities of the ids, no logits */
     struct shard shard;
 };

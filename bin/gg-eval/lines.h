@@ -7,6 +7,7 @@
 
 struct lines {
     const char *name; /* of the input */
+    const struct engine *engine;
     /* Sees the first line before it is added; or NULL. */
     void (*begin)(void *data, const struct gg_line *line);
     /* False: the line was not taken, and what was added before it must be run
@@ -16,6 +17,7 @@ struct lines {
     /* Evaluates what was added and writes its records. */
     void (*run)(void *data);
     void *data;
+    size_t most; /* ids of a line that are added together; 0: all */
     struct output *output;     /* which ends with the lines */
     const struct shard *shard; /* others than its sequences are left out */
 };

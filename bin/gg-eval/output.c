@@ -82,8 +82,11 @@ open_stream(struct output *out, const struct gg_line *line)
     struct gg_error err;
 
     snprintf(name, sizeof(name), "%s %s", cli_name, gg_version());
-    if (!out->o.embed)
+    if (!out->o.embed) {
         head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
+        head.suppressed =
+            gg_vocab_suppressed_ids(out->vocab, &head.n_suppressed);
+    }
     check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
                   &err);
 }

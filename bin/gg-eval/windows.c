@@ -26,6 +26,7 @@ windows_open(struct windows *w, const struct engine *engine, int fd,
     cli_check(gg_sequence_new(engine->gg, &w->sequence, &err), &err);
     cli_check(gg_line_reader_new(fd, name, &w->reader, &err), &err);
     gg_line_reader_split(w->reader);
+    own_ids_start(&w->own, engine->vocab, name, engine->path, engine->quiet);
     w->ids = cli_alloc(NULL, (size_t)w->n, sizeof(*w->ids));
 }
 
@@ -61,11 +62,14 @@ read_line(struct windows *w)
     struct gg_error err;
     enum gg_status st = gg_line_read(w->reader, &w->line, &err);
 
-    if (st == GG_EOF)
+    if (st == GG_EOF) {
+        own_ids_end(&w->own);
         return false;
+    }
     cli_check(st, &err);
     w->taken = 0;
     check_line(w);
+    own_ids_see(&w->own, &w->line);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <gg-stream.h>
 
 #include "common/engine.h"
+#include "common/own_ids.h"
 
 struct windows {
     const struct engine *engine;
@@ -17,6 +18,7 @@ struct windows {
     struct gg_line_reader *reader;
     const char *name;    /* of the input */
     const char *option;  /* that asks for windows: for messages */
+    struct own_ids own;  /* whether its ids are the vocabulary's */
     struct gg_line line; /* that was read last, and */
     size_t taken;        /* how many ids of it are in windows */
     int32_t *ids;        /* the window: n of them */

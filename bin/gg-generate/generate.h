@@ -109,6 +109,7 @@ struct generate {
     int resumed; /* a file with answers that there are already; or -1 */
     bool loaded; /* prompts go on from a state */
     bool heard;  /* some prompt was evaluated */
+    bool told_unread;
     bool cut;    /* some answer, inside its grammar */
     bool gentle; /* what has no room ends a message, not the tool */
 };
@@ -152,6 +153,10 @@ generate_write_thought(const struct generate *g, struct answer *a, bool more);
 /* Says how many bytes of the prompts so far have no token. */
 void
 generate_tell_left_out(struct generate *g, const char *name);
+
+/* Says, once, that -p leaves a standard input unread that holds bytes. */
+void
+generate_tell_unread(struct generate *g);
 
 /* Evaluates the prompt, then draws and writes until an end; after -n 0 at once.
  * False: the prompt was not evaluated, as a signal came, or has no room. */

@@ -68,6 +68,7 @@ run_text(struct generate *g)
         generate_interactive(g, &prompt);
     else
         (void)generate_answer(g, &prompt);
+    generate_tell_unread(g);
     if (o->engine.verbose && !o->choices.n)
         generate_describe(g);
     generate_save(g);

@@ -100,7 +100,8 @@ set_show(void *options, const struct cli_option *row, const char *value,
 /* clang-format off */
 const struct cli_option generate_rows[] = {
     { "prompt", 'p', CLI_TEXT, "TEXT",
-      "continue TEXT; with a FILE, both; with records, TEXT before each",
+      "continue TEXT; with a FILE, or - for standard input, both; with "
+      "records, TEXT before each",
       AT(prompt), .shown = "-p" },
     { "file", 'f', CLI_TEXT, "FILE", "continue the text of FILE", AT(input) },
     { "suffix", 0, CLI_TEXT, "TEXT",

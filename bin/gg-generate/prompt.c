@@ -1,8 +1,11 @@
 /* prompt.c - the one prompt that the options name, as ids */
 #include <config.h>
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/terminal.h"
 #include "gg-generate/generate.h"
@@ -36,6 +39,34 @@ static bool
 is_read(const struct options *o)
 {
     return o->input || !o->prompt;
+}
+
+/* Whether standard input holds bytes: a pipe, or a regular file at its begin;
+ * further on a shell's loop reads it. Nothing is taken from it. */
+static bool
+holds_bytes(void)
+{
+    struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+    struct stat st;
+
+    if (fstat(STDIN_FILENO, &st))
+        return false;
+    if (S_ISFIFO(st.st_mode))
+        return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+    return S_ISREG(st.st_mode) && st.st_size > 0 &&
+           lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+}
+
+void
+generate_tell_unread(struct generate *g)
+{
+    const struct options *o = g->o;
+
+    if (g->told_unread || is_read(o) || o->interactive || o->engine.quiet ||
+        !holds_bytes())
+        return;
+    g->told_unread = true;
+    cli_warn("standard input is not read: -p TEXT - continues both");
 }
 
 /* What the options name, -p before FILE; *name is for messages. The caller
@@ -98,6 +129,7 @@ generate_prompt(struct generate *g, struct prompt *out)
     char *text = read_text(o, &name, &len);
     struct gg_error err;
 
+    generate_tell_unread(g);
     if (o->chat && !o->messages)
         len = message_length(o, text, len);
     if (prompt_source_open(g, &g->source, text, len, &err) != GG_OK)

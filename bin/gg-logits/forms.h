@@ -30,11 +30,11 @@ enum {
 /* A record that was made here, and what it points into. */
 struct record_builder {
     struct gg_logit_record record;
-    int32_t *eog, *ids, *logit_ids;
+    int32_t *eog, *suppressed, *ids, *logit_ids;
     float *logits;
     char *writer, *message;
     uint8_t *seen; /* a bit for each id */
-    size_t eog_cap, ids_cap, logit_ids_cap, logits_cap, writer_cap, message_cap,
+    size_t eog_cap, suppressed_cap, ids_cap, logit_ids_cap, logits_cap, writer_cap, message_cap,
         seen_cap;
 };
 
@@ -45,6 +45,8 @@ void
 record_builder_begin(struct record_builder *d, enum gg_record_kind kind);
 bool
 record_builder_add_eog(struct record_builder *d, int32_t id);
+bool
+record_builder_add_suppressed(struct record_builder *d, int32_t id);
 bool
 record_builder_add_id(struct record_builder *d, int32_t id);
 bool

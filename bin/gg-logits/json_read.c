@@ -1,7 +1,7 @@
 /* json_read.c - records from JSON lines
  *
  *     {"head": {"kind", "n_vocab", "fingerprint", "encoding", "numbered",
- *               "eog", "writer"}}
+ *               "eog"[, "suppressed"], "writer"}}
  *     {"sequence", "position", "ids", "logits"[, "logit_ids", "log_sum_exp"]}
  *     {"sequence", "error"}
  *     {"sequence", "closed": true}
@@ -143,6 +143,9 @@ read_head(const struct line *l, const json_t *v, struct record_builder *d)
     h->numbered = json_is_true(json_object_get(v, "numbered"));
     st = get_ids(l, json_object_get(v, "eog"), INT32_MAX, LIMIT_EOG,
                  record_builder_add_eog, d);
+    if (st == GG_OK && json_object_get(v, "suppressed"))
+        st = get_ids(l, json_object_get(v, "suppressed"), INT32_MAX,
+                     LIMIT_VOCAB, record_builder_add_suppressed, d);
     if (st != GG_OK)
         return st;
     if (!record_builder_set_writer(d, writer, strlen(writer)))

@@ -14,6 +14,7 @@ void
 record_builder_clear(struct record_builder *d)
 {
     free(d->eog);
+    free(d->suppressed);
     free(d->ids);
     free(d->logit_ids);
     free(d->logits);
@@ -42,6 +43,19 @@ record_builder_add_eog(struct record_builder *d, int32_t id)
         return false;
     d->eog[h->n_eog++] = id;
     h->eog_ids = d->eog;
+    return true;
+}
+
+bool
+record_builder_add_suppressed(struct record_builder *d, int32_t id)
+{
+    struct gg_logit_head *h = &d->record.head;
+
+    if (!grow(&d->suppressed, &d->suppressed_cap, h->n_suppressed + 1,
+              sizeof(*d->suppressed)))
+        return false;
+    d->suppressed[h->n_suppressed++] = id;
+    h->suppressed = d->suppressed;
     return true;
 }
 
@@ -118,6 +132,11 @@ record_builder_check_head(const struct record_builder *d)
     for (size_t i = 0; i < h->n_eog; i++)
         if (h->eog_ids[i] < 0 || (uint32_t)h->eog_ids[i] >= h->n_vocab)
             return "is no head: an id is not in the vocabulary";
+    for (size_t i = 0; i < h->n_suppressed; i++)
+        if ((uint32_t)h->suppressed[i] >= h->n_vocab ||
+            (i && h->suppressed[i] <= h->suppressed[i - 1]))
+            return "is no head: a suppressed id is not in the vocabulary, or "
+                   "out of order";
     if (!h->writer || strlen(h->writer) > LIMIT_WRITER)
         return "is no head: its writer";
     return NULL;

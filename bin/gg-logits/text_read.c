@@ -18,7 +18,8 @@
 #include <string.h>
 
 enum {
-    MAX_FIELDS = 8,
+    MAX_FIELDS = 9, /* of a head; */
+    FIELDS = 8,     /* of the others */
 };
 
 static enum gg_status
@@ -127,13 +128,14 @@ parse_head(struct record_builder *d, char **f, int n, const struct input *in,
 {
     struct gg_logit_head *h = &d->record.head;
     enum gg_status st;
-    int kind = n == 8 ? parse_name(f[1], kind_names) : -1;
-    int encoding = n == 8 ? parse_name(f[4], encoding_names) : -1;
+    bool fits = n == 8 || n == 9;
+    int kind = fits ? parse_name(f[1], kind_names) : -1;
+    int encoding = fits ? parse_name(f[4], encoding_names) : -1;
     uint64_t n_vocab;
     const char *end;
     long len;
 
-    if (n != 8)
+    if (!fits)
         return fail_line(in, f[0], "has not eight fields", err);
     if (kind < 0)
         return fail_line(in, f[1], "is neither logits nor embeddings", err);
@@ -151,6 +153,9 @@ parse_head(struct record_builder *d, char **f, int n, const struct input *in,
     h->numbered = f[5][0] == 'n';
     st = parse_ids(f[6], INT32_MAX, LIMIT_EOG, record_builder_add_eog, d, in,
                    err);
+    if (st == GG_OK && n == 9)
+        st = parse_ids(f[8], INT32_MAX, LIMIT_VOCAB,
+                       record_builder_add_suppressed, d, in, err);
     if (st != GG_OK)
         return st;
     len = unescape(f[7]);
@@ -293,7 +298,8 @@ parse_line(struct record_builder *d, enum gg_record_kind kind, char *line,
            struct input *in, struct gg_error *err)
 {
     char *f[MAX_FIELDS];
-    int n = split_fields(line, f, MAX_FIELDS);
+    int n = split_fields(line, f,
+                         kind == GG_RECORD_HEAD ? MAX_FIELDS : FIELDS);
 
     switch (kind) {
     case GG_RECORD_HEAD:

@@ -52,6 +52,9 @@ put_head(const struct gg_logit_head *h)
     put_ids(h->eog_ids, h->n_eog, ' ');
     putchar('\t');
     put_escaped(h->writer);
+    if (h->n_suppressed)
+        putchar('\t');
+    put_ids(h->suppressed, h->n_suppressed, ' ');
 }
 
 static void
@@ -144,6 +147,8 @@ put_json_head(const struct gg_logit_head *h)
            kind_names[h->kind], h->n_vocab, h->fingerprint,
            encoding_names[h->encoding], h->numbered ? "true" : "false");
     put_json_ids("eog", h->eog_ids, h->n_eog);
+    if (h->n_suppressed)
+        put_json_ids("suppressed", h->suppressed, h->n_suppressed);
     fputs(",\"writer\":", stdout);
     cli_json_put(h->writer, strlen(h->writer));
     fputs("}}\n", stdout);

@@ -34,7 +34,7 @@ enum {
 
 struct arguments {
     struct type_choices choices;
-    bool dry_run, quiet;
+    bool dry_run, in_place, quiet;
     int n_threads;
     const char *in, *out, *imatrix;
     const struct mixture *mixture;
@@ -78,6 +78,8 @@ static const struct cli_option rows[] = {
       AT(imatrix) },
     { "dry-run", 0, CLI_FLAG, NULL,
       "write the table only, without errors and OUT", AT(dry_run) },
+    { "in-place", 0, CLI_FLAG, NULL,
+      "OUT may be IN, which is replaced", AT(in_place) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
@@ -292,7 +294,7 @@ quantize(struct arguments *a)
     FILE *table;
 
     if (!a->dry_run)
-        files_change_if_same(a->in, a->out);
+        files_change_if_same(a->in, a->out, a->in_place);
     cli_check(gg_file_open(a->in, &file, &err), &err);
     from = gg_file_gguf(file);
     table = open_table(a);

@@ -273,10 +273,10 @@ pass_error(struct run *r, uint64_t sequence, const char *message)
         end_sequence(r, &line);
 }
 
-/* The record's logits without those of the ids that end a generation; what the
- * model gave is kept only where --logprobs needs it. */
+/* The record's logits without those of the ids that are not to be drawn; what
+ * the model gave is kept only where --logprobs needs it. */
 static const float *
-without_eog(struct run *r, const struct gg_logit_record *record)
+without_excluded(struct run *r, const struct gg_logit_record *record)
 {
     float *logits = gg_logit_reader_logits(r->reader);
     size_t n = record->n_logits;
@@ -288,8 +288,11 @@ without_eog(struct run *r, const struct gg_logit_record *record)
         }
         logits = memcpy(r->logits, record->logits, n * sizeof(*r->logits));
     }
-    sampling_exclude(logits, record->logit_ids, n, record->head.eog_ids,
-                     record->head.n_eog);
+    sampling_exclude(logits, record->logit_ids, n, record->head.suppressed,
+                     record->head.n_suppressed);
+    if (r->sampling->ignore_eog)
+        sampling_exclude(logits, record->logit_ids, n, record->head.eog_ids,
+                         record->head.n_eog);
     return logits;
 }
 
@@ -312,8 +315,9 @@ sample_token(struct run *r, const struct gg_logit_record *record,
              struct gg_history *history, struct gg_draw *drawn,
              struct gg_error *err)
 {
+    bool excludes = r->sampling->ignore_eog || record->head.n_suppressed;
     const float *logits =
-        r->sampling->ignore_eog ? without_eog(r, record) : record->logits;
+        excludes ? without_excluded(r, record) : record->logits;
     enum gg_status st = GG_OK;
 
     if (history)

@@ -5,6 +5,7 @@
 
 #include "common/reasoning.h"
 #include "common/cli.h"
+#include "common/reranker.h"
 #include "gg-tokenize/pair.h"
 #include "gg-tokenize/tokenize.h"
 
@@ -127,6 +128,8 @@ run(struct arguments *a)
         cli_warn("%s: %s", model, gg_vocab_note(vocab));
     if (o->verbose)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
+    if (o->pairs)
+        reranker_check(model, false);
     choose_ends(vocab, a, model);
     check_suffix(vocab, o);
     if (a->prompt)

@@ -18,7 +18,7 @@ add_file(struct gg_train *train, enum gg_train_part part, const char *path,
     if (o->jsonl)
         conversations_add(train, part, path, o);
     else
-        sequences_add(train, part, path);
+        sequences_add(train, part, path, o);
 }
 
 static struct gg_train *

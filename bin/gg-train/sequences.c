@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "common/own_ids.h"
 #include "common/sequence_table.h"
 #include "gg-train/train.h"
 
@@ -84,9 +85,11 @@ take_line(struct collecting *c, const struct gg_line *line)
 }
 
 void
-sequences_add(struct gg_train *train, enum gg_train_part part, const char *path)
+sequences_add(struct gg_train *train, enum gg_train_part part,
+              const char *path, const struct train_options_of_tool *o)
 {
     struct collecting c = { train, part, cli_input_name(path), { 0 }, 0 };
+    struct own_ids own;
     struct gg_line_reader *reader;
     struct gg_error err;
     struct gg_line line;
@@ -94,14 +97,18 @@ sequences_add(struct gg_train *train, enum gg_train_part part, const char *path)
     enum gg_status st = gg_line_reader_new(fd, c.name, &reader, &err);
 
     cli_check(st, &err);
-    while ((st = gg_line_read(reader, &line, &err)) == GG_OK)
+    own_ids_start(&own, gg_train_vocab(train), c.name, o->model, o->quiet);
+    while ((st = gg_line_read(reader, &line, &err)) == GG_OK) {
+        own_ids_see(&own, &line);
         take_line(&c, &line);
+    }
     if (st != GG_EOF)
         cli_check(st, &err);
     while (c.open.oldest)
         finish(&c, (struct pending *)c.open.oldest);
     if (c.n == 0)
         cli_die("%s: no token ids", c.name);
+    own_ids_end(&own);
     sequence_table_clear(&c.open);
     gg_line_reader_free(reader);
     close(fd);

@@ -26,7 +26,7 @@ options_parse(int argc, char **argv, struct train_options_of_tool *o);
  * standard input. Ends the tool where it cannot be read, or there are none. */
 void
 sequences_add(struct gg_train *train, enum gg_train_part part,
-              const char *path);
+              const char *path, const struct train_options_of_tool *o);
 void
 conversations_add(struct gg_train *train, enum gg_train_part part,
                   const char *path, const struct train_options_of_tool *o);

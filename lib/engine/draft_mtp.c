@@ -16,11 +16,10 @@ static size_t
 enough(const struct engine_draft *d, const struct gg_text *t)
 {
     const struct gg_engine *e = t->sequence->engine;
-    size_t k = gg_sampler_enough(engine_draft_sampler(d, t)), n_eog = 0;
+    size_t k = gg_sampler_enough(engine_draft_sampler(d, t));
 
-    gg_vocab_eog_ids(e->vocab, &n_eog);
-    if (k > 0 && t->params.ignore_eog)
-        k += n_eog;
+    if (k > 0)
+        k += engine_text_excluded(t);
     return k >= e->n_vocab ? 0 : k;
 }
 
@@ -65,17 +64,6 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return GG_OK;
 }
 
-static void
-exclude_eog(const struct gg_text *t, const int32_t *ids, float *logits,
-            size_t n)
-{
-    const struct gg_vocab *v = t->sequence->engine->vocab;
-
-    for (size_t i = 0; i < n; i++)
-        if (gg_vocab_is_eog(v, ids ? ids[i] : (int32_t)i))
-            logits[i] = -INFINITY;
-}
-
 /* False: nothing can be drawn. */
 static bool
 draw(const struct engine_draft *d, struct gg_text *t, int32_t *id)
@@ -88,8 +76,7 @@ draw(const struct engine_draft *d, struct gg_text *t, int32_t *id)
     float *logits = all ? td->logits : td->best.logits;
     struct gg_draw drawn;
 
-    if (t->params.ignore_eog)
-        exclude_eog(t, ids, logits, n);
+    engine_text_exclude(t, ids, logits, n);
     if (gg_sampler_next(engine_draft_sampler(d, t), NULL, ids, logits, n,
                         t->params.sequence, q->n_dropped + q->n_ids + td->n,
                         &drawn, NULL) != GG_OK)

@@ -5,6 +5,7 @@
  * a draw without the grammar says whether it does. Both draws are functions of
  * the same place. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/error.h"
 #include "core/mem.h"
@@ -48,18 +49,59 @@ find_logit(const struct text_row *r, int32_t id)
     return NULL;
 }
 
-static void
-exclude_eog(const struct gg_text *t, struct text_row *r)
+static int
+compare_id(const void *a, const void *b)
 {
-    size_t n;
-    const int32_t *eog = gg_vocab_eog_ids(t->sequence->engine->vocab, &n);
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
-    for (size_t i = 0; i < n; i++) {
-        float *logit = find_logit(r, eog[i]);
+    return (x > y) - (x < y);
+}
 
-        if (logit)
-            *logit = -INFINITY;
-    }
+/* The list is in ascending order; `ids` are those of the logits, or NULL: 0, 1,
+ * 2 ... */
+static void
+exclude(const int32_t *list, size_t n_list, const int32_t *ids, float *logits,
+        size_t n)
+{
+    for (size_t i = 0; i < n_list && !ids; i++)
+        logits[list[i]] = -INFINITY;
+    for (size_t i = 0; i < n && ids && n_list; i++)
+        if (bsearch(&ids[i], list, n_list, sizeof(*list), compare_id))
+            logits[i] = -INFINITY;
+}
+
+static void
+exclude_eog(const struct gg_text *t, const int32_t *ids, float *logits,
+            size_t n)
+{
+    size_t n_eog;
+    const int32_t *eog = gg_vocab_eog_ids(t->sequence->engine->vocab, &n_eog);
+
+    exclude(eog, n_eog, ids, logits, n);
+}
+
+size_t
+engine_text_excluded(const struct gg_text *t)
+{
+    const struct gg_vocab *v = t->sequence->engine->vocab;
+    size_t n, n_eog;
+
+    gg_vocab_suppressed_ids(v, &n);
+    gg_vocab_eog_ids(v, &n_eog);
+    return n + (t->params.ignore_eog ? n_eog : 0);
+}
+
+void
+engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
+                    size_t n)
+{
+    size_t n_list;
+    const int32_t *list =
+        gg_vocab_suppressed_ids(t->sequence->engine->vocab, &n_list);
+
+    exclude(list, n_list, ids, logits, n);
+    if (t->params.ignore_eog)
+        exclude_eog(t, ids, logits, n);
 }
 
 /* The history hears of the ids that came since the last draw. */
@@ -186,7 +228,7 @@ draw_thought(struct gg_text *t, struct text_row *r, struct gg_error *err)
     bool spills;
     enum gg_status st;
 
-    exclude_eog(t, r);
+    exclude_eog(t, r->ids, r->logits, r->n);
     do {
         size_t n;
         const char *p;
@@ -210,8 +252,7 @@ draw(struct gg_text *t, struct text_row *r, struct gg_error *err)
     bool grammar = has_grammar(t), opened = false;
     enum gg_status st = GG_OK;
 
-    if (t->params.ignore_eog)
-        exclude_eog(t, r);
+    engine_text_exclude(t, r->ids, r->logits, r->n);
     if (grammar && grammar_waits(t))
         return draw_thought(t, r, err);
     if (grammar && may_open(t))

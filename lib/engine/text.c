@@ -16,13 +16,11 @@ static size_t
 enough(const struct gg_text *t)
 {
     const struct gg_engine *e = t->sequence->engine;
-    size_t k = gg_sampler_enough(t->params.sampler), n_eog = 0;
-
-    gg_vocab_eog_ids(e->vocab, &n_eog);
+    size_t k = gg_sampler_enough(t->params.sampler);
     if (t->params.max_thought && t->params.reader && t->params.logprobs)
         return 0; /* of an id that is forced, too */
-    if (k > 0 && t->params.ignore_eog)
-        k += n_eog;
+    if (k > 0)
+        k += engine_text_excluded(t);
     if (k > 0 && k < t->params.n_top)
         k = t->params.n_top;
     return k >= e->n_vocab || t->params.all_logits ? 0 : k;

@@ -88,6 +88,16 @@ engine_top_reserve(struct gg_text *t, struct gg_error *err);
 void
 engine_top_take(struct gg_text *t, const struct text_row *row);
 
+/* How many ids may be excluded from a draw: those that the file suppresses and,
+ * where the text wants no end of generation, these. */
+size_t
+engine_text_excluded(const struct gg_text *t);
+
+/* Their logits among n become -infinity; `ids` names the others', or is NULL. */
+void
+engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
+                    size_t n);
+
 /* The query that gives n rows, the last of which is after the last id. */
 struct gg_query
 engine_text_query(struct gg_text *t, size_t n);

@@ -22,6 +22,24 @@ check_eog(const struct gg_logit_head *head, enum gg_status wrong,
 }
 
 enum gg_status
+stream_format_check_suppressed(const struct gg_logit_head *head,
+                               enum gg_status wrong, struct gg_error *err)
+{
+    const int32_t *ids = head->suppressed;
+
+    if (head->n_suppressed > head->n_vocab)
+        return error_set(err, wrong, "%zu suppressed ids", head->n_suppressed);
+    for (size_t i = 0; i < head->n_suppressed; i++)
+        if (ids[i] < 0 || (uint32_t)ids[i] >= head->n_vocab ||
+            (i && ids[i] <= ids[i - 1]))
+            return error_set(err, wrong,
+                             "suppressed id %ld is not in the vocabulary, or "
+                             "out of order",
+                             (long)ids[i]);
+    return GG_OK;
+}
+
+enum gg_status
 stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
                          struct gg_error *err)
 {
@@ -35,7 +53,9 @@ stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
         return error_set(err, wrong, "encoding %u", (unsigned)head->encoding);
     if (head->writer && strlen(head->writer) > FORMAT_WRITER_MAX)
         return error_set(err, wrong, "the writer's name is too long");
-    return check_eog(head, wrong, err);
+    if (check_eog(head, wrong, err) != GG_OK)
+        return wrong;
+    return stream_format_check_suppressed(head, wrong, err);
 }
 
 uint32_t

@@ -29,6 +29,7 @@ enum {
     FORMAT_VECTOR = 32, /* fixed part of a vector record's payload */
     FORMAT_FAIL = 16,   /* fixed part of a failure's payload */
     FORMAT_PAST = 24,   /* fixed part of what a sequence held before */
+    FORMAT_SUPPRESSED = 8, /* fixed part of the ids that are not drawn */
     FORMAT_CLOSE = 8,
     FORMAT_DONE = 8,
 
@@ -51,6 +52,7 @@ enum {
 #define KIND_HEAD              FORMAT_KIND('H', 'E', 'A', 'D')
 #define KIND_VECT              FORMAT_KIND('V', 'E', 'C', 'T')
 #define KIND_PAST              FORMAT_KIND('p', 'a', 's', 't')
+#define KIND_SUPP              FORMAT_KIND('s', 'u', 'p', 'p')
 #define KIND_FAIL              FORMAT_KIND('F', 'A', 'I', 'L')
 #define KIND_CLOS              FORMAT_KIND('C', 'L', 'O', 'S')
 #define KIND_DONE              FORMAT_KIND('D', 'O', 'N', 'E')
@@ -84,6 +86,11 @@ stream_format_vector(enum gg_vector_encoding encoding, size_t n_ids, size_t n)
 enum gg_status
 stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
                          struct gg_error *err);
+
+/* Its suppressed ids alone. */
+enum gg_status
+stream_format_check_suppressed(const struct gg_logit_head *head,
+                               enum gg_status wrong, struct gg_error *err);
 
 /* The CRC of a record: parts of the payload are added with crc32_bytes(). */
 uint32_t

@@ -16,6 +16,7 @@ void
 stream_payload_clear(struct payload *p)
 {
     mem_free(p->eog_ids);
+    mem_free(p->suppressed);
     mem_free(p->writer);
     mem_free(p->wide);
     mem_free(p->message);
@@ -39,6 +40,8 @@ stream_payload_longest(const struct payload *p, uint32_t kind, bool body)
         return body ? FORMAT_FAIL + FORMAT_MESSAGE_MAX : 0;
     case KIND_PAST:
         return body ? FORMAT_PAST + 4 * (uint64_t)FORMAT_IDS_MAX : 0;
+    case KIND_SUPP:
+        return body ? FORMAT_SUPPRESSED + 4 * (uint64_t)FORMAT_VOCAB_MAX : 0;
     case KIND_CLOS:
         return body ? FORMAT_CLOSE : 0;
     case KIND_DONE:
@@ -55,6 +58,7 @@ stream_payload_shortest(uint32_t kind)
            : kind == KIND_VECT ? FORMAT_VECTOR
            : kind == KIND_FAIL ? FORMAT_FAIL
            : kind == KIND_PAST ? FORMAT_PAST
+           : kind == KIND_SUPP ? FORMAT_SUPPRESSED
            : kind == KIND_CLOS ? FORMAT_CLOSE
            : kind == KIND_DONE ? FORMAT_DONE
                                : 0;
@@ -209,6 +213,27 @@ parse_past(struct payload *p, struct cursor *c, size_t length,
     return GG_OK;
 }
 
+/* Of the head in force, which has none yet. */
+static enum gg_status
+parse_suppressed(struct payload *p, struct cursor *c, size_t length,
+                 struct gg_error *err)
+{
+    uint32_t n = cursor_u32(c), zero = cursor_u32(c);
+    const int32_t *ids;
+
+    if (zero || n > p->head.n_vocab || p->head.n_suppressed ||
+        length != FORMAT_SUPPRESSED + stream_format_padded(4 * (size_t)n))
+        return misfit(err);
+    ids = take_numbers(c, n, 4, 4 * (size_t)n);
+    mem_free(p->suppressed);
+    p->suppressed = mem_dup(ids, 4 * (size_t)n);
+    if (!p->suppressed)
+        return error_nomem(err);
+    p->head.suppressed = p->suppressed;
+    p->head.n_suppressed = n;
+    return stream_format_check_suppressed(&p->head, GG_ERR_FORMAT, err);
+}
+
 /* Of the same sequence, directly before. */
 static void
 add_past(const struct payload *p, struct gg_logit_record *out)
@@ -263,6 +288,9 @@ stream_payload_parse(struct payload *p, uint32_t kind, const void *payload,
         break;
     case KIND_PAST:
         st = parse_past(p, &c, length, err);
+        break;
+    case KIND_SUPP:
+        st = parse_suppressed(p, &c, length, err);
         break;
     case KIND_FAIL:
         st = parse_failure(p, &c, out, err);

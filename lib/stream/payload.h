@@ -9,7 +9,7 @@
 /* What outlives a payload, or has no room in it. */
 struct payload {
     struct gg_logit_head head; /* the last one, which tells the vectors' form */
-    int32_t *eog_ids;
+    int32_t *eog_ids, *suppressed;
     char *writer, *message;
     float *wide; /* half precision, widened */
     size_t wide_cap;

@@ -270,6 +270,24 @@ leave_head(struct gg_logit_reader *r)
     r->state = AT_RECORD;
 }
 
+/* The record that may follow a head belongs to it. Where a signal comes, the
+ * next call waits for it. */
+static enum gg_status
+read_suppressed(struct gg_logit_reader *r, struct gg_error *err)
+{
+    struct gg_logit_record none;
+    enum gg_status st;
+    bool skipped;
+
+    stream_in_use(&r->in, r->given);
+    r->given = 0;
+    st = stream_in_fill(&r->in, FORMAT_HEADER, err);
+    if (st == GG_OK && stream_in_left(&r->in) >= FORMAT_HEADER &&
+        core_load_le32(stream_in_data(&r->in)) == KIND_SUPP)
+        st = read_record(r, &none, &skipped, err);
+    return st == GG_ERR_ABORTED ? GG_OK : st;
+}
+
 static enum gg_status
 read_binary(struct gg_logit_reader *r, struct gg_logit_record *out,
             struct gg_error *err)
@@ -283,8 +301,10 @@ read_binary(struct gg_logit_reader *r, struct gg_logit_record *out,
         *out = (struct gg_logit_record){ 0 };
         st = read_record(r, out, &skipped, err);
     }
-    if (st == GG_OK && out->kind == GG_RECORD_HEAD)
+    if (st == GG_OK && out->kind == GG_RECORD_HEAD) {
         leave_head(r);
+        st = read_suppressed(r, err);
+    }
     if (st == GG_OK && out->kind == GG_RECORD_END)
         r->state = AT_MEMBER;
     return st;

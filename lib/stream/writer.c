@@ -137,6 +137,24 @@ write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
     return st == GG_OK ? send(fd, &r, err) : st;
 }
 
+/* After the head, for who draws. */
+static enum gg_status
+write_suppressed(struct gg_logit_writer *w, const struct gg_logit_head *head,
+                 struct gg_error *err)
+{
+    uint32_t fixed[FORMAT_SUPPRESSED / 4] = { (uint32_t)head->n_suppressed };
+    struct record r;
+
+    if (head->n_suppressed == 0)
+        return GG_OK;
+    begin_record(&r, KIND_SUPP);
+    add_numbers(&r, fixed, FORMAT_SUPPRESSED / 4, 4);
+    add_numbers(&r, head->suppressed, head->n_suppressed, 4);
+    pad(&r);
+    w->count++;
+    return send(w->fd, &r, err);
+}
+
 enum gg_status
 gg_logit_writer_new(int fd, const struct gg_logit_head *head,
                     struct gg_logit_writer **out, struct gg_error *err)
@@ -144,7 +162,8 @@ gg_logit_writer_new(int fd, const struct gg_logit_head *head,
     struct gg_logit_writer *w;
     enum gg_status st;
 
-    if (!head || !out || (!head->eog_ids && head->n_eog))
+    if (!head || !out || (!head->eog_ids && head->n_eog) ||
+        (!head->suppressed && head->n_suppressed))
         return error_null(err);
     st = stream_format_check_head(head, GG_ERR_ARG, err);
     if (st != GG_OK)
@@ -161,6 +180,8 @@ gg_logit_writer_new(int fd, const struct gg_logit_head *head,
     w->encoding = head->encoding;
     stream_pipe_capacity(fd, 4096 + 4 * (size_t)head->n_vocab);
     st = write_head(fd, head, err);
+    if (st == GG_OK)
+        st = write_suppressed(w, head, err);
     if (st == GG_OK)
         *out = w;
     else

@@ -125,18 +125,18 @@ inner_end(const struct gg_vocab *v)
     return harmony || solar ? named(v, "<|end|>") : -1;
 }
 
-/* Sorts what was collected, and leaves each once. */
-static void
-sort_eog(struct gg_vocab *v)
+/* Sorts ids, and leaves each once, but `without` not at all. Returns how many
+ * are left. */
+static size_t
+sort_ids(int32_t *ids, size_t n, int32_t without)
 {
-    int32_t inner = inner_end(v);
     size_t kept = 0;
 
-    qsort(v->eog, v->n_eog, sizeof(*v->eog), by_number);
-    for (size_t i = 0; i < v->n_eog; i++)
-        if (v->eog[i] != inner && (i == 0 || v->eog[i] != v->eog[i - 1]))
-            v->eog[kept++] = v->eog[i];
-    v->n_eog = kept;
+    qsort(ids, n, sizeof(*ids), by_number);
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] != without && (kept == 0 || ids[i] != ids[kept - 1]))
+            ids[kept++] = ids[i];
+    return kept;
 }
 
 /* No text has the token, whatever the file calls it. */
@@ -179,8 +179,36 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
         add_eog(v, id);
     }
     add_eog(v, v->eos);
-    sort_eog(v);
+    v->n_eog = sort_ids(v->eog, v->n_eog, inner_end(v));
     return st;
+}
+
+/* Ids that the makers of a model want never drawn; others are no tokens. */
+static enum gg_status
+read_suppressed(struct gg_vocab *v, const struct gguf_context *gguf,
+                struct gg_error *err)
+{
+    static const char key[] = KEY("suppress_tokens");
+    int64_t at = gguf_find_key(gguf, key);
+    bool is_u32 = at >= 0 && gguf_get_kv_type(gguf, at) == GGUF_TYPE_ARRAY &&
+                  gguf_get_arr_type(gguf, at) == GGUF_TYPE_UINT32;
+    struct gguf_array a = { 0 };
+    enum gg_status st = gguf_opt_array(
+        gguf, key, is_u32 ? GGUF_TYPE_UINT32 : GGUF_TYPE_INT32, &a, err);
+
+    if (st != GG_OK || a.n == 0)
+        return st;
+    v->suppressed = mem_array(a.n, sizeof(*v->suppressed));
+    if (!v->suppressed)
+        return error_nomem(err);
+    for (size_t i = 0; i < a.n; i++) {
+        int32_t id = gguf_array_i32(&a, i);
+
+        if (id >= 0 && id < gg_vocab_size(v))
+            v->suppressed[v->n_suppressed++] = id;
+    }
+    v->n_suppressed = sort_ids(v->suppressed, v->n_suppressed, -1);
+    return GG_OK;
 }
 
 /* Phi-3's control tokens take the white space after them, but for those that
@@ -285,6 +313,8 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = check_others(v, gguf, err);
     if (st == GG_OK)
         st = read_eog(v, gguf, err);
+    if (st == GG_OK)
+        st = read_suppressed(v, gguf, err);
     if (st == GG_OK) {
         st = vocab_load_infill(v, gguf, err);
         make_control(v, v->bos);

@@ -210,6 +210,7 @@ gg_vocab_free(struct gg_vocab *v)
     vocab_trie_clear(&v->trie);
     vocab_clear_pieces(v);
     mem_free(v->eog);
+    mem_free(v->suppressed);
     vocab_special_clear(&v->user);
     vocab_special_clear(&v->all);
     vocab_special_clear(&v->contents);
@@ -295,6 +296,14 @@ static bool
 has_id(const struct gg_vocab *v, int32_t id)
 {
     return v && id >= 0 && id < v->n;
+}
+
+const int32_t *
+gg_vocab_suppressed_ids(const struct gg_vocab *v, size_t *n)
+{
+    if (n)
+        *n = v ? v->n_suppressed : 0;
+    return v ? v->suppressed : NULL;
 }
 
 enum gg_token_type

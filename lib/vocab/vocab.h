@@ -134,6 +134,8 @@ struct gg_vocab {
     bool add_bos, add_eos;
     int32_t *eog;
     size_t n_eog;
+    int32_t *suppressed; /* ids that are never drawn, in ascending order */
+    size_t n_suppressed;
     struct vocab_infill infill;
 
     char note[256]; /* of gg_vocab_note(); or empty */

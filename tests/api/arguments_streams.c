@@ -138,6 +138,9 @@ logit_writer_new(void)
         { .n_vocab = 9, .n_eog = 1 },
         { .n_vocab = 5, .n_eog = 1, .eog_ids = ids },
         { .n_vocab = 9, .n_eog = SIZE_MAX, .eog_ids = ids },
+        { .n_vocab = 9, .n_suppressed = 1 },
+        { .n_vocab = 5, .n_suppressed = 1, .suppressed = ids },
+        { .n_vocab = 9, .n_suppressed = SIZE_MAX, .suppressed = ids },
     };
     struct gg_logit_head good = { .n_vocab = 9 };
     struct gg_logit_writer *w = NULL;

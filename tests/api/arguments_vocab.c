@@ -75,6 +75,15 @@ vocab_eog_ids(void)
 }
 
 static bool
+vocab_suppressed_ids(void)
+{
+    n = 7;
+    return !gg_vocab_suppressed_ids(NULL, &n) && n == 0 &&
+           gg_vocab_suppressed_ids(vocab, NULL) ==
+               gg_vocab_suppressed_ids(vocab, &n);
+}
+
+static bool
 vocab_type(void)
 {
     return gg_vocab_type(NULL, 0) == GG_TOKEN_UNUSED &&
@@ -206,10 +215,11 @@ const struct argument_test arguments_vocab[] = {
     TEST(vocab_fingerprint), TEST(vocab_bos),
     TEST(vocab_eos),         TEST(vocab_add_bos),
     TEST(vocab_add_eos),     TEST(vocab_is_eog),
-    TEST(vocab_eog_ids),     TEST(vocab_type),
-    TEST(vocab_token),       TEST(vocab_find),
-    TEST(vocab_encode),      TEST(vocab_encode_infill),
-    TEST(vocab_cut),         TEST(vocab_find_control),
-    TEST(vocab_offsets),     TEST(vocab_decode_ids),
-    TEST(vocab_decode),      { .name = NULL },
+    TEST(vocab_eog_ids),     TEST(vocab_suppressed_ids),
+    TEST(vocab_type),        TEST(vocab_token),
+    TEST(vocab_find),        TEST(vocab_encode),
+    TEST(vocab_encode_infill), TEST(vocab_cut),
+    TEST(vocab_find_control), TEST(vocab_offsets),
+    TEST(vocab_decode_ids),  TEST(vocab_decode),
+    { .name = NULL },
 };

@@ -47,7 +47,7 @@ gg-inspect --hash --tensors model.gguf | cmp - hash
 echo 'whole files:'
 for round in 1 2 3 4 5; do
     cp model.gguf m.gguf
-    (gg-quantize -q m.gguf m.gguf Q8_0 2>/dev/null; echo $? >status1) &
+    (gg-quantize -q --in-place m.gguf m.gguf Q8_0 2>/dev/null; echo $? >status1) &
     (gg-convert -q --set new.key=1 m.gguf 2>/dev/null; echo $? >status2) &
     (gg-convert -q --set other.key=1 m.gguf m.gguf 2>/dev/null
         echo $? >status3) &

@@ -97,4 +97,4 @@ own s gg-eval --state s ids
 own s gg-generate -p a -n 1 --save s
 own model.gguf gg-convert --set general.name=another model.gguf
 own model.gguf gg-convert model.gguf model.gguf
-own model.gguf gg-quantize -q model.gguf model.gguf Q8_0
+own model.gguf gg-quantize -q --in-place model.gguf model.gguf Q8_0

@@ -177,11 +177,11 @@ ls
 echo 'one file, replaced:'
 cp in/model.gguf same.gguf && ln -s same.gguf link.gguf
 gg-convert -q --type F16 in/model.gguf want.gguf
-gg-convert -q --type F16 link.gguf same.gguf && cmp same.gguf want.gguf
+gg-convert -q --in-place --type F16 link.gguf same.gguf && cmp same.gguf want.gguf
 test -L link.gguf && gg-convert same.gguf ./same.gguf && cmp same.gguf want.gguf
 cp in/old.bin in/tokenizer.bin . && gg-convert old.bin old.bin; echo "status $?"
 gg-quantize -q want.gguf want8.gguf Q8_0
-gg-quantize -q same.gguf link.gguf Q8_0 && cmp same.gguf want8.gguf
+gg-quantize -q --in-place same.gguf link.gguf Q8_0 && cmp same.gguf want8.gguf
 gg-generate -p a -n 2 -s 1 --save s >/dev/null && cp s t
 gg-generate -p b -n 2 -s 1 --state s >/dev/null
 ln -s t u && gg-generate -p b -n 2 -s 1 --load u --save t >/dev/null && cmp s t

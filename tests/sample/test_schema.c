@@ -66,6 +66,28 @@ static const struct {
     { "{\"allOf\":[{\"anyOf\":[{\"const\":1},{\"const\":2}]},{\"anyOf\":[{"
       "\"const\":2},{\"const\":3}]}]}",
       { "2", "!1", "!3" } },
+    { "{\"oneOf\":[{\"type\":\"integer\",\"maximum\":1},{\"type\":\"number\","
+      "\"exclusiveMinimum\":1},{\"type\":[\"null\",\"string\"]}]}",
+      { "1", "2.5", "null", "\"a\"", "!true" } },
+    { "{\"oneOf\":[{\"const\":1},{\"enum\":[\"a\",2]},{\"type\":\"boolean\"}]}",
+      { "1", "2", "\"a\"", "true", "!3" } },
+    { "{\"oneOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/b\"}],\"$defs\":{"
+      "\"a\":{\"properties\":{\"k\":{\"const\":\"a\"}},\"required\":[\"k\"]},"
+      "\"b\":{\"properties\":{\"k\":{\"const\":\"b\"},\"x\":{\"$ref\":\"#\"}},"
+      "\"required\":[\"k\"]}}}",
+      { "{\"k\":\"a\"}", "{\"k\":\"b\",\"x\":{\"k\":\"a\"}}",
+        "!{\"k\":\"c\"}" } },
+    { "{\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+      { "{\"a\":1}", "{\"b\":1}", "!{\"a\":1,\"b\":1}", "!{}" } },
+    { "{\"oneOf\":[{\"type\":\"array\",\"prefixItems\":[{\"const\":1}],"
+      "\"minItems\":1},{\"type\":\"array\",\"prefixItems\":[{\"const\":2}]},"
+      "{\"type\":\"string\"}]}",
+      { "[1]", "[2]", "\"a\"", "!3" } },
+    { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$id\":"
+      "\"http://a/b/\",\"definitions\":{\"f\":{\"$id\":\"http://a/f\",\"type\":"
+      "\"string\"},\"g\":{\"$id\":\"f\",\"type\":\"number\"}},\"allOf\":[{"
+      "\"$id\":\"http://a/\",\"$ref\":\"f\"}]}",
+      { "1", "!\"a\"" } },
     { "{\"$ref\":\"#/$defs/n\",\"maximum\":2,\"$defs\":{\"n\":{\"type\":"
       "\"integer\",\"minimum\":1}}}",
       { "1", "2", "!0", "!3" } },

@@ -65,6 +65,26 @@ static const struct {
       "#: enum or const beside properties" },
     { "{\"const\":1,\"type\":\"string\"}", "#: no value of enum or const" },
     { "{\"$ref\":\"#\"}", "#: $ref or allOf leads back to itself" },
+    { "{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2}]}",
+      "#: oneOf: what 0 draws may be valid under 1, too" },
+    { "{\"oneOf\":[{\"type\":\"number\"},{\"type\":\"integer\"}]}",
+      "#: oneOf: what 0 draws may be valid under 1, too" },
+    { "{\"oneOf\":[false,true,{}]}", "#: oneOf: what 1 draws" },
+    { "{\"type\":\"string\",\"oneOf\":[{\"minLength\":2},{\"maxLength\":"
+      "4}]}",
+      "#: oneOf: what 0 draws" },
+    { "{\"oneOf\":[{\"const\":1},{\"enum\":[1.0,2]}]}", "#: oneOf: what 0" },
+    { "{\"oneOf\":[{\"enum\":[\"a\"]},{\"type\":\"string\",\"maxLength\":"
+      "1}]}",
+      "#: oneOf: what 0 draws" },
+    { "{\"oneOf\":[{\"properties\":{\"a\":{}}},{\"type\":\"object\","
+      "\"properties\":{\"b\":{}}}]}",
+      "#: oneOf: what 0 draws" },
+    { "{\"oneOf\":[{\"required\":[\"a\"],\"additionalProperties\":{}},"
+      "{\"required\":[\"b\"]}]}",
+      "#: oneOf: what 0 draws" },
+    { "{\"oneOf\":[{\"items\":{\"const\":1}},{\"items\":{\"const\":2}}]}",
+      "#: oneOf: what 0 draws" },
     { "{\"anyOf\":[{\"$ref\":\"#\"},{}]}",
       "#/anyOf/0: a value that consists of itself" },
     { "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}",

@@ -171,6 +171,48 @@ documented(uint8_t *out, size_t cap)
     return n;
 }
 
+/* Ids that are never drawn come with the head, and with each record; a head
+ * that follows has its own. */
+static void
+test_suppressed(void)
+{
+    static const int32_t never[] = { 0, 3, 4 };
+    struct gg_logit_head head = head_of(GG_ENCODING_F32, false);
+    struct gg_logit_record end = { .kind = GG_RECORD_END }, r = { 0 };
+    struct gg_logit_reader *reader;
+    struct gg_logit_writer *w;
+    int fd = pipe_holding("", 0);
+    uint8_t *bytes;
+    size_t size;
+    bool right;
+
+    for (size_t n = 4; n-- > 2;) {
+        head.suppressed = never;
+        head.n_suppressed = n % 3 ? 0 : n;
+        must(gg_logit_writer_new(fd, &head, &w, &err));
+        must(gg_logit_write(w, &end, &err));
+        gg_logit_writer_free(w);
+    }
+    bytes = pipe_contents(fd, &size);
+    close(fd);
+    fd = pipe_holding(bytes, size);
+    must(gg_logit_reader_new(fd, "suppressed", &reader, &err));
+    must(gg_logit_read(reader, &r, &err));
+    right = r.kind == GG_RECORD_HEAD && r.head.n_suppressed == 3 &&
+            memcmp(r.head.suppressed, never, sizeof(never)) == 0;
+    must(gg_logit_read(reader, &r, &err));
+    ok(right && r.kind == GG_RECORD_END && r.head.n_suppressed == 3,
+       "suppressed ids are there and back");
+    must(gg_logit_read(reader, &r, &err));
+    right = r.kind == GG_RECORD_HEAD && r.head.n_suppressed == 0;
+    must(gg_logit_read(reader, &r, &err));
+    ok(right && gg_logit_read(reader, &r, &err) == GG_EOF,
+       "the next head has none");
+    gg_logit_reader_free(reader);
+    free(bytes);
+    close(fd);
+}
+
 static void
 test_manual(void)
 {
@@ -247,6 +289,7 @@ main(void)
     }
     test_begun();
     test_writer();
+    test_suppressed();
     test_manual();
     test_no_memory();
     return tap_done();

@@ -8,6 +8,7 @@
 
 #include "convert/hf/families.h"
 #include "convert/hf/tokens.h"
+#include "core/mem.h"
 
 #define KEY(name) "tokenizer.ggml." name
 
@@ -74,9 +75,31 @@ convert_hf_special_find(const struct hf_tokens *t, int i)
     return id < t->n ? (int32_t)id : -1;
 }
 
-/* Generation ends at others, too, of which files can name two. */
+/* Ids that are never drawn. */
 static void
-set_more_ends(struct hf_tokens *t, int32_t eos)
+set_suppressed(struct hf_tokens *t, const json_t *list)
+{
+    size_t n = 0, size = json_array_size(list);
+    int32_t *ids = size ? mem_array(size, sizeof(*ids)) : NULL;
+
+    if (size && !ids)
+        t->h->here.status = error_nomem(t->h->here.err);
+    for (size_t i = 0; ids && i < size; i++) {
+        int64_t id = id_at(list, i);
+
+        if (id >= 0 && id < t->n)
+            ids[n++] = (int32_t)id;
+    }
+    if (n)
+        gguf_set_arr_data(t->h->gguf, KEY("suppress_tokens"), GGUF_TYPE_INT32,
+                          ids, n);
+    mem_free(ids);
+}
+
+/* What generation_config.json says: generation ends at others, too, of which
+ * files can name two. */
+static void
+set_generation(struct hf_tokens *t, int32_t eos)
 {
     static const char *const keys[] = { KEY("eot_token_id"),
                                         KEY("eom_token_id") };
@@ -97,6 +120,7 @@ set_more_ends(struct hf_tokens *t, int32_t eos)
         if (id >= 0 && id < t->n && id != eos)
             gguf_set_val_u32(t->h->gguf, keys[n++], (uint32_t)id);
     }
+    set_suppressed(t, json_object_get(document, "suppress_tokens"));
     json_decref(document);
 }
 
@@ -170,7 +194,7 @@ convert_hf_set_specials(struct hf_tokens *t)
     }
     set_adding(t, "add_bos_token", KEY("add_bos_token"), false);
     set_adding(t, "add_eos_token", KEY("add_eos_token"), true);
-    set_more_ends(t, eos);
+    set_generation(t, eos);
 }
 
 #endif

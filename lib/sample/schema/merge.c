@@ -13,6 +13,7 @@
 enum {
     MAX_MERGES = 10000,
     MAX_TOGETHER = 64, /* schemas for one value */
+    MAX_CHAIN = 500,   /* $ref and allOf in each other */
 };
 
 /* ---- two for one part ---- */
@@ -73,8 +74,8 @@ has_type(const json_t *types, const char *type)
     return false;
 }
 
-static json_t *
-common_types(const json_t *a, const json_t *b)
+json_t *
+sample_schema_common_types(const json_t *a, const json_t *b)
 {
     static const char *const all[] = { "null",   "boolean", "integer", "number",
                                        "string", "array",   "object" };
@@ -98,8 +99,8 @@ equal(const json_t *a, const json_t *b)
                : json_equal(a, b);
 }
 
-static bool
-is_in_list(const json_t *list, const json_t *value)
+bool
+sample_schema_is_listed(const json_t *list, const json_t *value)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
         if (equal(json_array_get(list, i), value))
@@ -114,7 +115,7 @@ of_lists(const json_t *a, const json_t *b, bool both)
     json_t *out = both ? json_array() : json_copy((json_t *)a);
 
     for (size_t i = 0; i < json_array_size(b); i++)
-        if (is_in_list(a, json_array_get(b, i)) == both)
+        if (sample_schema_is_listed(a, json_array_get(b, i)) == both)
             json_array_append(out, json_array_get(b, i));
     return out;
 }
@@ -213,7 +214,7 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     if (!strcmp(key, "multipleOf"))
         return common_multiple(s, a, b);
     if (!strcmp(key, "type"))
-        return common_types(a, b);
+        return sample_schema_common_types(a, b);
     if (!strcmp(key, "enum"))
         return of_lists(a, b, true);
     if (!strcmp(key, "required"))
@@ -327,14 +328,22 @@ merge(struct schema *s, json_t *a, json_t *b)
 
 /* ---- $ref, allOf, const ---- */
 
+/* Schemas that are in each other. */
+struct chain {
+    const json_t *schema;
+    const struct chain *outer; /* or NULL */
+    int depth;
+};
+
 static json_t *
-flatten(struct schema *s, json_t *schema, int depth);
+flatten(struct schema *s, json_t *schema, const struct chain *outer);
 
 /* *all and the other one. */
 static void
-add_schema(struct schema *s, json_t **all, json_t *schema, int depth)
+add_schema(struct schema *s, json_t **all, json_t *schema,
+           const struct chain *outer)
 {
-    json_t *more = flatten(s, schema, depth + 1), *merged = NULL;
+    json_t *more = flatten(s, schema, outer), *merged = NULL;
 
     if (more && *all && !s->failed)
         merged = merge(s, *all, more);
@@ -344,12 +353,13 @@ add_schema(struct schema *s, json_t **all, json_t *schema, int depth)
 }
 
 static void
-add_reference(struct schema *s, json_t **all, const json_t *ref, int depth)
+add_reference(struct schema *s, json_t **all, const json_t *ref,
+              const struct chain *outer)
 {
     char shown[SCHEMA_SHOWN];
 
     if (json_is_integer(ref))
-        add_schema(s, all, s->targets[json_integer_value(ref)], depth);
+        add_schema(s, all, s->targets[json_integer_value(ref)], outer);
     else
         sample_schema_refuse(s, "$ref: there is no %s in the schema",
                              sample_schema_show(shown, json_string_value(ref)));
@@ -366,9 +376,21 @@ add_const(struct schema *s, json_t **all, json_t *value)
     *all = merged;
 }
 
-static json_t *
-flatten(struct schema *s, json_t *schema, int depth)
+static void
+check_chain(struct schema *s, const struct chain *c)
 {
+    if (c->depth == MAX_CHAIN)
+        sample_schema_refuse(s, "more than %d $ref and allOf in each other",
+                             MAX_CHAIN);
+    for (const struct chain *o = c->outer; o; o = o->outer)
+        if (o->schema == c->schema)
+            sample_schema_refuse(s, "$ref or allOf leads back to itself");
+}
+
+static json_t *
+flatten(struct schema *s, json_t *schema, const struct chain *outer)
+{
+    struct chain own = { schema, outer, outer ? outer->depth + 1 : 0 };
     json_t *out, *list, *v;
 
     if (json_is_boolean(schema))
@@ -377,8 +399,7 @@ flatten(struct schema *s, json_t *schema, int depth)
         sample_schema_refuse(s, "it is no schema");
         return NULL;
     }
-    if (depth == SCHEMA_MAX_DEPTH)
-        sample_schema_refuse(s, "$ref or allOf leads back to itself");
+    check_chain(s, &own);
     if (++s->n_merges == MAX_MERGES)
         sample_schema_refuse(s, "the schema is too large");
     if (s->failed)
@@ -387,19 +408,19 @@ flatten(struct schema *s, json_t *schema, int depth)
     if ((v = json_object_get(schema, "const")))
         add_const(s, &out, v);
     if ((v = json_object_get(schema, "$ref")))
-        add_reference(s, &out, v, depth);
+        add_reference(s, &out, v, &own);
     list = json_object_get(schema, "allOf");
     if (json_array_size(list) > MAX_TOGETHER)
         sample_schema_refuse(s, "allOf of more than %d schemas", MAX_TOGETHER);
     for (size_t i = 0; i < json_array_size(list) && !s->failed; i++)
-        add_schema(s, &out, json_array_get(list, i), depth);
+        add_schema(s, &out, json_array_get(list, i), &own);
     return out;
 }
 
 json_t *
 sample_schema_flatten(struct schema *s, json_t *schema)
 {
-    json_t *out = flatten(s, schema, 0);
+    json_t *out = flatten(s, schema, NULL);
 
     if (!s->failed)
         return out;

@@ -111,6 +111,12 @@ void
 sample_schema_add_value(struct schema *s, struct schema_text *b,
                         const json_t *value);
 
+/* One of the alternatives of `key`, with all else that is said, flat. The
+ * caller's; NULL: refused. */
+json_t *
+sample_schema_alternative(struct schema *s, json_t *schema, const char *key,
+                          size_t i);
+
 /* The first of n new rules; and the body of one. */
 int
 sample_schema_new_rules(struct schema *s, int n);
@@ -198,6 +204,22 @@ sample_schema_both(json_t *a, json_t *b);
 /* Whether a value of an enum goes with what else is said. */
 bool
 sample_schema_fits(struct schema *s, const json_t *schema, const json_t *value);
+
+/* Lists of types: what is in both, where "integer" is within "number". The
+ * caller's. */
+json_t *
+sample_schema_common_types(const json_t *a, const json_t *b);
+
+/* Whether a list has the value; numbers are compared as such. */
+bool
+sample_schema_is_listed(const json_t *list, const json_t *value);
+
+/* ---- apart.c ---- */
+
+/* Refuses a oneOf of which a value that one alternative draws may be valid
+ * under another. */
+void
+sample_schema_check_apart(struct schema *s, json_t *schema);
 
 /* ---- object.c, array.c, string.c, number.c, pattern.c: each adds what it
  * allows, or returns false ---- */

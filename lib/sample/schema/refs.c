@@ -28,6 +28,7 @@ struct refs {
     const char *base; /* that holds where we are */
     int depth;
     bool draft4; /* where $id was id */
+    bool alone;  /* drafts up to 7: what stands beside a $ref does not count */
 };
 
 /* ---- targets ---- */
@@ -183,7 +184,8 @@ list_id(struct refs *r, json_t *schema)
         json_string_value(json_object_get(schema, r->draft4 ? "id" : "$id"));
     char uri[SCHEMA_MAX_URI];
 
-    if (!id)
+    if (!id || (r->alone && schema != r->s->root &&
+                json_object_get(schema, "$ref")))
         return;
     if (*id == '#') {
         list(r, r->base, id[1] ? id + 1 : NULL, schema);
@@ -262,6 +264,8 @@ sample_schema_find_refs(struct schema *s)
 
     r.draft4 =
         draft && (strstr(draft, "draft-04") || strstr(draft, "draft-03"));
+    r.alone = r.draft4 || (draft && (strstr(draft, "draft-06") ||
+                                     strstr(draft, "draft-07")));
     if (!r.found || !r.met)
         sample_schema_refuse(s, "no memory");
     list(&r, "", NULL, s->root);

@@ -259,10 +259,9 @@ add_enum_values(struct schema *s, struct schema_text *b, const json_t *schema)
                                     "the rest");
 }
 
-/* One of the alternatives, with all else that is said. The caller's; NULL:
- * refused. */
-static json_t *
-alternative(struct schema *s, json_t *schema, const char *key, size_t i)
+json_t *
+sample_schema_alternative(struct schema *s, json_t *schema, const char *key,
+                          size_t i)
 {
     json_t *rest = json_copy(schema), *both, *flat;
     json_t *alone = json_array_get(json_object_get(schema, key), i);
@@ -285,7 +284,7 @@ add_choice(struct schema *s, struct schema_text *b, json_t *schema,
     bool some = false, had = s->reason[0] != '\0';
 
     for (size_t i = 0; i < n && !s->failed; i++) {
-        json_t *one = alternative(s, schema, key, i);
+        json_t *one = sample_schema_alternative(s, schema, key, i);
         int rule = SCHEMA_NOTHING;
         char step[24];
 
@@ -315,8 +314,10 @@ add_schema(struct schema *s, struct schema_text *b, json_t *schema)
     sample_schema_check_supported(s, schema);
     if (json_object_get(schema, "anyOf"))
         return add_choice(s, b, schema, "anyOf");
-    if (json_object_get(schema, "oneOf"))
+    if (json_object_get(schema, "oneOf")) {
+        sample_schema_check_apart(s, schema);
         return add_choice(s, b, schema, "oneOf");
+    }
     if (json_object_get(schema, "enum"))
         return add_enum_values(s, b, schema);
     return add_types(s, b, schema);

@@ -4,8 +4,7 @@
  * but for one that may follow a comma or a colon. Members stand in the order in
  * which the schema names them; those that it does not require may be missing;
  * others stand after them where additionalProperties is there and not false.
- * All that is drawn is valid (of oneOf, as anyOf), but not all that is valid
- * is drawn. */
+ * All that is drawn is valid, but not all that is valid is drawn. */
 #ifndef SAMPLE_SCHEMA_SCHEMA_H
 #define SAMPLE_SCHEMA_SCHEMA_H
 
