@@ -128,7 +128,8 @@ struct cpu_kernels {
 
     float (*sum)(int64_t n, const float *x);
     float (*sum_squares)(int64_t n, const float *x, float mean);
-    float (*max)(int64_t n, const float *x); /* -infinity for n == 0 */
+    /* The greatest that is no NaN; -infinity if there is none. */
+    float (*max)(int64_t n, const float *x);
     /* y = exp(x - max); returns their sum. exp(-infinity) is 0. */
     float (*exp_sum)(int64_t n, float *y, const float *x, float max);
 

@@ -47,8 +47,8 @@ partial_row_at(const struct attention *a, const struct kv_split *split,
 }
 
 /* Combines the splits of a row, in order; the sink, a score without a value,
- * adds to the sum of weights. A row without visible keys becomes zero.
- * `before`: rows of dst before the first. */
+ * adds to the sum of weights. A row without visible keys becomes zero: its
+ * maximum is -infinity and its total 0, not NaN. `before`: rows of dst before the first. */
 template <int N>
 KERNEL
 combine_splits(struct attention a, struct kv_split split,
@@ -66,11 +66,11 @@ combine_splits(struct attention a, struct kv_split split,
         for (int64_t p = cuda_thread_id(); p < r.splits; p += cuda_block_size())
             most = fmaxf(most, r.ends[2 * p]);
         most = cuda_block_max(most, scratch);
-        any = most != -INFINITY;
-        most = fmaxf(most, sink);
-        for (int64_t p = 0; p < r.splits && any; p++)
+        most = most == -INFINITY ? LEAST_SCORE : fmaxf(most, sink);
+        for (int64_t p = 0; p < r.splits; p++)
             total = fmaf(r.ends[2 * p + 1], expf(r.ends[2 * p] - most), total);
-        total += any ? expf(sink - most) : 0;
+        any = total != 0;
+        total += most > LEAST_SCORE ? expf(sink - most) : NAN;
         for (int64_t j = cuda_thread_id(); j < e; j += cuda_block_size()) {
             float sum = 0;
 
@@ -78,7 +78,7 @@ combine_splits(struct attention a, struct kv_split split,
                 if (r.ends[2 * p] != -INFINITY)
                     sum = fmaf(r.partials[p * e + j],
                                expf(r.ends[2 * p] - most), sum);
-            sum = total > 0 ? sum / total : 0;
+            sum = any ? sum / total : 0;
             cuda_store_element(&a.dst, r.to, j, sum);
             cuda_store_fused_output(&a.fused, (before + i) * e + j, sum);
         }

@@ -228,16 +228,13 @@ online_softmax(struct state *s, const struct buffers *buffers)
 {
     int row = (int)cuda_warp_id(), lane = (int)cuda_lane_id();
     const float *from = buffers->scores + row * KEYS;
-    float a = from[lane], b = from[lane + LANES], keep = 1;
+    float a = from[lane], b = from[lane + LANES];
     float most = fmaxf(s->max, cuda_warp_max(fmaxf(a, b)));
+    float base = most == -INFINITY ? 0 : most; /* no score so far, or NaN */
+    float keep = expf(s->max - base);
 
-    if (most != -INFINITY) {
-        keep = expf(s->max - most);
-        a = expf(a - most);
-        b = expf(b - most);
-    } else {
-        a = b = 0;
-    }
+    a = expf(a - base);
+    b = expf(b - base);
     s->max = most;
     s->total = s->total * keep + cuda_warp_sum(a + b);
     buffers->weights[lane * SPLIT_ROWS + row] = a;

@@ -4,7 +4,7 @@
 
 #define MAX_CONVERTED ((int64_t)128 << 20) /* bytes of keys, of values */
 
-/* Saturates at the largest finite F16. */
+/* Saturates at the largest finite F16; infinity stays. */
 KERNEL
 clamp_to_f16(struct view y, struct view x, int64_t n)
 {
@@ -13,7 +13,7 @@ clamp_to_f16(struct view y, struct view x, int64_t n)
     {
         float v = cuda_load_element(&x, cuda_row_data(&x, c.row), i);
 
-        if (v == v)
+        if (v - v == 0)
             v = fminf(fmaxf(v, -65504), 65504);
         cuda_store_element(&y, cuda_row_data(&y, c.row), i, v);
     }

@@ -165,12 +165,10 @@ online_softmax(const struct attention *a, const struct tiles *tiles,
     {
         int row = (int)cuda_warp_id() * WARP_ROWS + r;
         float v = score(a, s, r, first, n, product[r]);
-        float most = fmaxf(s->max[r], cuda_warp_max(v)), keep = 1, w = 0;
+        float most = fmaxf(s->max[r], cuda_warp_max(v));
+        float base = most == -INFINITY ? 0 : most; /* no score so far, or NaN */
+        float keep = expf(s->max[r] - base), w = expf(v - base);
 
-        if (most != -INFINITY) {
-            keep = expf(s->max[r] - most);
-            w = expf(v - most);
-        }
         s->max[r] = most;
         s->total[r] = s->total[r] * keep + cuda_warp_sum(w);
         weights[row * LANES + cuda_lane_id()] = w;

@@ -233,16 +233,18 @@ row_max(float v)
  * grows. */
 template <int D>
 DEVICE void
-online_softmax(struct warp_rows<D> *s, float (*score)[4])
+online_softmax(struct warp_rows<D> *s, bool masked, float (*score)[4])
 {
+    float least = masked ? -INFINITY : LEAST_SCORE; /* all keys are visible */
+
     UNROLL for (int half = 0; half < 2; half++)
     {
-        float most = s->max[half], keep, base, total = 0;
+        float most = fmaxf(s->max[half], least), keep, base, total = 0;
 
         UNROLL for (int n = 0; n < kv_tile<D>::keys / 8; n++) most =
             fmaxf(most, fmaxf(score[n][2 * half], score[n][2 * half + 1]));
         most = row_max(most);
-        base = most == -INFINITY ? 0 : most; /* no visible key so far */
+        base = most == -INFINITY ? 0 : most; /* no score so far, or NaN */
         keep = exp2f(s->max[half] - base);
         UNROLL for (int n = 0; n < kv_tile<D>::keys / 8; n++)
             UNROLL for (int i = 2 * half; i < 2 * half + 2; i++)
@@ -312,10 +314,12 @@ store_rows(const struct attention *a, const struct query_block *qs,
 
         total += cuda_lane_xor(total, 1);
         total += cuda_lane_xor(total, 2);
-        if (s->max[half] != -INFINITY) {
+        if (s->max[half] != -INFINITY || total != 0) { /* a key is visible */
             float keep = exp2f(s->max[half] - most);
 
-            factor = keep / (total * keep + exp2f(sink - most));
+            factor = most > LEAST_SCORE
+                         ? keep / (total * keep + exp2f(sink - most))
+                         : NAN;
         }
         if (token >= qs->of->tokens)
             continue;
@@ -374,7 +378,7 @@ attend_keys(const struct attention *a, const struct query_block *qs,
             uint16_t *mask, char *visible)
 {
     int64_t first = next_visible_tile<D>(qs, 0);
-    bool masked = begin_tile<D>(a, qs, first, mask, visible, keys);
+    bool masked = begin_tile<D>(a, qs, first, mask, visible, keys), was_masked;
 
     if (first < qs->of->keys)
         copy_tile_async<D>(qs->values, a->v.nb[1], first,
@@ -388,8 +392,9 @@ attend_keys(const struct attention *a, const struct query_block *qs,
         score_tile<D>(s, keys, score);
         apply_mask<D>(a, qs, masked ? mask : NULL, score);
         cuda_barrier();
+        was_masked = masked;
         masked = begin_tile<D>(a, qs, next, mask, visible, keys);
-        online_softmax<D>(s, score);
+        online_softmax<D>(s, was_masked, score);
         cuda_copy_wait<1>();
         cuda_barrier();
         add_values<D>(s, values, score);

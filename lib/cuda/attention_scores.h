@@ -20,11 +20,22 @@ cuda_alibi_slope(int64_t head, int64_t n_heads, float max_bias)
                 -max_bias / 2 / (float)power * (float)(2 * (head - power) + 1));
 }
 
+/* Scores of visible keys are no less, as -infinity is that of a hidden one; NaN
+ * stays. A row whose maximum is no greater has no weights: its result is NaN.
+ * The product with log2(e) is finite. */
+#define LEAST_SCORE (-0x1p126f)
+
+DEVICE float
+cuda_visible_score(float score)
+{
+    return score < LEAST_SCORE ? LEAST_SCORE : score;
+}
+
 /* What is masked does not count, whatever its score. */
 DEVICE float
 cuda_add_mask(float score, float mask, float slope)
 {
-    return mask == -INFINITY ? mask : score + slope * mask;
+    return mask == -INFINITY ? mask : cuda_visible_score(score + slope * mask);
 }
 
 #endif

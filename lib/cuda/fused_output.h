@@ -45,7 +45,7 @@ cuda_quantize_lane(char *column, int64_t k, int64_t i, float v)
     if (cuda_lane_id() % 16 == 0)
         f->sums[cuda_lane_id() / 16] = (int16_t)sum;
     if (cuda_lane_id() == 0)
-        f->d = most / 127;
+        f->d = most / 127 + (most - most); /* NaN, if most is not finite */
 }
 
 /* Value `at` of the result, by its offset in elements. Lanes have consecutive

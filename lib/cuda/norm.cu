@@ -83,9 +83,9 @@ DEVICE float
 scale_of_row(const struct norm_args *p, const struct input *in, float mean,
              float *scratch)
 {
-    float squares = sum_powers<2>(in, mean, scratch);
+    float squares = sum_powers<2>(in, mean, scratch), length = sqrtf(squares);
 
-    return p->l2 ? 1 / fmaxf(sqrtf(squares), p->eps)
+    return p->l2 ? 1 / (length < p->eps ? p->eps : length)
                  : 1 / sqrtf(squares / (float)in->n + p->eps);
 }
 

@@ -12,7 +12,8 @@ struct soft {
 };
 
 /* y = x * scale + slope * mask; masked elements do not count, even if they are
- * non-finite. Returns the thread's maximum. */
+ * non-finite. Returns the thread's maximum, which is no less than LEAST_SCORE
+ * where there is a NaN. */
 DEVICE float
 score_row(const struct soft *p, struct row r, char *to)
 {
@@ -27,7 +28,7 @@ score_row(const struct soft *p, struct row r, char *to)
         if (p->mask)
             v = cuda_add_mask(v, cuda_load_element(&p->m, mask, i), slope);
         cuda_store_element(&p->y, to, i, v);
-        most = fmaxf(most, v);
+        most = fmaxf(most, v == v ? v : LEAST_SCORE);
     }
     return most;
 }
@@ -54,7 +55,7 @@ soft_max_row(const struct soft *p, struct row r, float *scratch)
     }
     sum = cuda_block_sum(sum, scratch);
     if (any)
-        factor = 1 / (sum + expf(sink - most));
+        factor = most > LEAST_SCORE ? 1 / (sum + expf(sink - most)) : NAN;
     for (int64_t i = cuda_thread_id(); i < p->y.ne[0]; i += cuda_block_size())
         cuda_store_element(&p->y, to, i,
                            any ? cuda_load_element(&p->y, to, i) * factor : 0);

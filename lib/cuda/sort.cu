@@ -2,22 +2,22 @@
  * log-sum-exp
  *
  * Values become unique 64-bit keys: the larger key comes first, equal values
- * are in the order of their indices, and NaN is last. So every row has one
- * order, whatever the algorithm. Up to SORT_KEYS keys are sorted in shared
+ * are in the order of their indices, and NaN is greater than any number. So
+ * every row has one order, whatever the algorithm. Up to SORT_KEYS keys are sorted in shared
  * memory; longer rows are divided into parts, whose top k are merged. */
 #include "cuda/tensor_view.h"
 
 #define SORT_KEYS 4096 /* keys in shared memory: a power of two */
 #define THREADS   512
 
-/* Floats in the order of unsigned integers; both zeros are one; NaN is 0. */
+/* Floats in the order of unsigned integers; both zeros are one. */
 DEVICE uint32_t
 rank_of(float v, bool descending)
 {
     uint32_t u = cuda_float_bits(v == 0 ? 0 : v);
 
     if (v != v)
-        return 0;
+        return descending ? UINT32_MAX : 0;
     u = u >> 31 ? ~u : u | 0x80000000;
     return descending ? u : ~u;
 }
@@ -178,9 +178,11 @@ argmax(int32_t *y, struct view x, int64_t n_rows)
         const char *from = cuda_row_data(&x, cuda_row_at(&x, row));
         uint64_t most = 0;
 
-        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size())
-            most =
-                larger(most, key_of(cuda_load_element(&x, from, i), i, true));
+        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size()) {
+            float v = cuda_load_element(&x, from, i);
+
+            most = larger(most, key_of(v, i, v == v)); /* NaN is last */
+        }
         most = block_largest(most, scratch);
         if (cuda_thread_id() == 0)
             y[row] = index_of(most);
@@ -298,7 +300,7 @@ log_sum_exp(const struct total *t, int64_t parts)
     for (int64_t i = 0; i < parts; i++)
         most = fmax(most, t[i].most);
     if (most == -INFINITY)
-        return most;
+        most = 0; /* sums are 0, or NaN */
     for (int64_t i = 0; i < parts; i++)
         sum += t[i].sum * exp(t[i].most - most);
     return most + log(sum);

@@ -175,16 +175,20 @@ new_tensors(struct cache *c, const struct model *model)
     return model_recurrent_init(c, model) && model_cache_mtp_init(c, model);
 }
 
-static int64_t
-longest_head(const struct model_hparams *hp)
+/* Bytes of the longest row that a head keeps; 1 if none keeps any. */
+static size_t
+longest_head(const struct model_hparams *hp, enum ggml_type type)
 {
-    int32_t d = 1;
+    size_t longest = 1;
 
     for (int32_t i = 0; i < model_used_layers(hp); i++) {
-        d = hp->layers[i].d_key > d ? hp->layers[i].d_key : d;
-        d = hp->layers[i].d_value > d ? hp->layers[i].d_value : d;
+        const struct model_layer_hparams *l = &hp->layers[i];
+        int32_t d = l->d_key > l->d_value ? l->d_key : l->d_value;
+        size_t size = model_keeps(hp, i) ? ggml_row_size(type, d) : 0;
+
+        longest = size > longest ? size : longest;
     }
-    return d;
+    return longest;
 }
 
 /* Everything but the memory, if it can be no more than `max` bytes. */
@@ -200,7 +204,7 @@ lay_out_cache(struct cache *c, const struct model *model, enum ggml_type type,
         .n_all = model_used_layers(&model->hp),
     };
     return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
-           new_parts(c, ggml_row_size(type, longest_head(&model->hp))) &&
+           new_parts(c, longest_head(&model->hp, type)) &&
            new_tensors(c, model);
 }
 

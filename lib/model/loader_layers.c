@@ -182,6 +182,19 @@ model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
     layer->shared_down = model_find_linear(l, ".ffn_down_shexp", f, e, bias);
 }
 
+/* Numbers by which experts are only chosen: none that is not finite would be
+ * seen in the logits. */
+static void
+check_choice(struct model_loader *l, const struct ggml_tensor *bias)
+{
+    const struct gguf_tensor *t =
+        gguf_tensor_named(l->gguf, ggml_get_name(bias));
+
+    if (t && !ggml_validate_row_data(t->type, t->data, t->size))
+        l->status = gguf_bad_value(l->gguf, t->name, l->err,
+                                   "a value is not finite");
+}
+
 void
 model_find_choice(struct model_loader *l, struct model_layer *layer,
                   enum model_need choice)
@@ -189,6 +202,8 @@ model_find_choice(struct model_loader *l, struct model_layer *layer,
     if (layer->router.weight)
         layer->router_bias =
             model_find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
+    if (layer->router_bias && l->status == GG_OK)
+        check_choice(l, layer->router_bias);
 }
 
 void

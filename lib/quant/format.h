@@ -5,10 +5,11 @@
  * but for one rounding of each product. `weigh_X` quantises with a weight,
  * not negative, for the squared error of each value. `unpack_X` opens one
  * block. Values that are not finite never trap; what comes out of their block
- * is unspecified. */
+ * is unspecified, but not finite in Q8_0, of whose blocks caches are. */
 #ifndef QUANT_FORMAT_H
 #define QUANT_FORMAT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -127,6 +128,14 @@ static inline int32_t
 quant_to_int(float v)
 {
     return v > -0x1p31f && v < 0x1p31f ? (int32_t)v : 0;
+}
+
+/* The larger of amax and |v|; NaN if one is. */
+static inline float
+quant_larger_magnitude(float amax, float v)
+{
+    v = fabsf(v);
+    return v > amax || isnan(v) ? v : amax;
 }
 
 /* v within [lo, hi] */

@@ -20,14 +20,15 @@ round_away(float v)
     return q + (rest >= 0.5f) - (rest <= -0.5f);
 }
 
-/* Scales a block so that its extreme is 127; returns the scale. */
+/* Scales a block so that its extreme is 127; returns the scale, which is NaN if
+ * a value is, as a cache must not lose one. */
 static float
 quantize_block(const float *x, int8_t *qs)
 {
     float amax = 0, d, inverse;
 
     for (int j = 0; j < QUANT_BLOCK; j++)
-        amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
+        amax = quant_larger_magnitude(amax, x[j]);
     d = amax / 127;
     inverse = d != 0 ? 1.0f / d : 0;
     for (int j = 0; j < QUANT_BLOCK; j++)

@@ -178,12 +178,12 @@ test_add(void)
 
 /* -- ARGSORT, TOP_K -- */
 
-/* True if a comes before b in a row: no number last, ties by index. */
+/* True if a comes before b in a row: NaN is the greatest, ties by index. */
 static bool
 precedes(const float *x, int a, int b, bool descending)
 {
     if (isnan(x[a]) != isnan(x[b]))
-        return isnan(x[b]);
+        return descending ? isnan(x[a]) : isnan(x[b]);
     if (isnan(x[a]) || x[a] == x[b])
         return a < b;
     return descending ? x[a] > x[b] : x[a] < x[b];

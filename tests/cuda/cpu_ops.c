@@ -187,7 +187,7 @@ static bool
 is_before(const float *row, int32_t a, int32_t b)
 {
     if (isnan(row[a]) || isnan(row[b]))
-        return isnan(row[a]) ? isnan(row[b]) && a < b : true;
+        return isnan(row[a]) && (!isnan(row[b]) || a < b);
     return row[a] != row[b] ? row[a] > row[b] : a < b;
 }
 

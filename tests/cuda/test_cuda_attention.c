@@ -226,10 +226,44 @@ test_large(void)
     kt_end(ctx);
 }
 
+/* NaN in a query makes its row NaN, and no other; keys that overflowed make all
+ * NaN where all scores are -infinity. */
+static void
+test_nan(enum ggml_type type, int tokens, bool infinite)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, tokens, 1, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, type, 64, 70, 1, 1);
+    struct ggml_tensor *v = kt_tensor(ctx, type, 64, 70, 1, 1), *t;
+    bool good = true;
+
+    ((float *)q->data)[64 + 5] = NAN;
+    for (int i = 0; i < tokens && infinite; i++)
+        ((float *)q->data)[i * 64 + 5] = -1;
+    for (int i = 0; i < 70 && infinite; i++)
+        ((ggml_fp16_t *)k->data)[i * 64 + 5] =
+            type == F16 ? ggml_fp32_to_fp16(INFINITY)
+                        : ggml_fp32_to_bf16(INFINITY).bits;
+    t = ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.1f, 0, 0);
+    kt_check(ctx, t, IN_F16, "NaN: %s, %d tokens", ggml_type_name(type),
+             tokens);
+    for (int i = 0; i < 64 * tokens; i++)
+        good = good && isnan(((float *)t->data)[i]) == (infinite || i / 64 == 1);
+    kt_ok(good, "NaN in, NaN out");
+    kt_end(ctx);
+}
+
 int
 main(void)
 {
     kt_start();
+    for (int i = 0; i < 6; i++) {
+        test_nan(i % 2 ? F16 : GGML_TYPE_BF16, i / 2 ? i / 4 ? 70 : 20 : 2,
+                 false);
+        test_nan(i % 2 ? F16 : GGML_TYPE_BF16, i / 2 ? i / 4 ? 70 : 20 : 2,
+                 true);
+    }
+    test_nan(GGML_TYPE_Q8_0, 3, false);
     for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++)
         attend(&few[i].shape, few[i].name);
     for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)

@@ -350,8 +350,8 @@ by_value(const void *a, const void *b)
 
     if (isnan(row[i]) || isnan(row[j]))
         return isnan(row[i]) == isnan(row[j]) ? (i > j) - (i < j)
-               : isnan(row[i])                ? 1
-                                              : -1;
+               : isnan(row[i])                ? -1
+                                              : 1;
     if (row[i] != row[j])
         return row[i] < row[j] ? 1 : -1;
     return (i > j) - (i < j);

@@ -121,13 +121,13 @@ v_dot4(vec_bits s, vec_bits w, int32_t x)
 #include "cpu/gemm/quant_types_scaled.h"
 #include "cpu/gemm/quant_types_lowbit.h"
 
-/* The largest magnitude of 32 floats. */
+/* The largest magnitude of 32 floats; a NaN, if there is one. */
 INLINE float
 largest_magnitude(const float32x4_t *v)
 {
     float32x4_t a = vdupq_n_f32(0);
 
-    UNROLL for (int j = 0; j < 8; j++) a = v_larger(vabsq_f32(v[j]), a);
+    UNROLL for (int j = 0; j < 8; j++) a = vmaxq_f32(vabsq_f32(v[j]), a);
     return vmaxvq_f32(a);
 }
 
@@ -178,7 +178,7 @@ v_quantize_column(const float *x, void *column, int64_t k)
         vst1q_s8(q + b * COLUMN_BLOCK + 16, high);
         sum_half(low, sums);
         sum_half(high, sums + 2);
-        cpu_column_set_block(&runs, b, amax / 127, sums);
+        cpu_column_set_block(&runs, b, amax, sums);
     }
 }
 

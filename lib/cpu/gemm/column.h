@@ -102,11 +102,16 @@ cpu_column_block_sums(const int8_t *q, int16_t *sums)
     }
 }
 
+/* A block's scale from its largest magnitude; NaN, if that is not finite: all
+ * products with the block are NaN then, whatever its integers are. */
+#define COLUMN_SCALE(amax) ((amax) / 127 + ((amax) - (amax)))
+
 /* The figures of block b, from those sums. */
 static inline void
-cpu_column_set_block(const struct column_arrays *r, int64_t b, float d,
+cpu_column_set_block(const struct column_arrays *r, int64_t b, float amax,
                      const int16_t *sums)
 {
+    float d = COLUMN_SCALE(amax);
     int32_t minus = 0;
 
     for (int i = 0; i < 2; i++) {

@@ -1,7 +1,8 @@
 /* argsort.c - ARGSORT, TOP_K, ARGMAX: the order of a row's values
  *
- * Equal values stay in the order of their indices; what is no number comes
- * last in both directions, so that any row has exactly one order. */
+ * Equal values stay in the order of their indices; NaN is greater than any
+ * number, so that any row has exactly one order, and what is chosen by its
+ * greatest values hands a NaN on. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 struct order {
     const float *x;
-    bool descending;
+    bool descending, nan_first;
 };
 
 /* True if a must come before b, whatever their indices. */
@@ -23,7 +24,7 @@ before(struct order o, int32_t a, int32_t b)
     float va = o.x[a], vb = o.x[b];
 
     if (isnan(va) || isnan(vb))
-        return !isnan(va) && isnan(vb);
+        return o.nan_first ? isnan(va) && !isnan(vb) : !isnan(va) && isnan(vb);
     return o.descending ? va > vb : va < vb;
 }
 
@@ -120,7 +121,8 @@ argsort_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
-        struct order o = { cpu_load_row(t, x, r, floats), descending };
+        struct order o = { cpu_load_row(t, x, r, floats), descending,
+                           descending };
         int32_t *y = (int32_t *)(void *)cpu_row_data(dst, r);
 
         if (k < n && k <= SMALL_BATCH)
@@ -155,7 +157,8 @@ const struct cpu_op cpu_op_top_k = { .compute = argsort_compute,
                                      .cost = argsort_cost,
                                      .work_size = argsort_work_size };
 
-/* The result is one row, with an element for each of x. */
+/* The result is one row, with an element for each of x; NaN counts as less than
+ * any number. */
 static void
 argmax_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
@@ -166,7 +169,7 @@ argmax_compute(const struct cpu_task *t, struct ggml_tensor *dst)
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = { i, 0, 0 };
         struct order o = { cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0)),
-                           true };
+                           true, false };
 
         select_few(o, x->ne[0], 1, &y[i]);
     }

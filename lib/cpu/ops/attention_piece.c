@@ -6,6 +6,7 @@
  */
 #include "cpu/ops/attention_piece.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -301,7 +302,9 @@ score_keys(const struct cpu_task *t, const struct attention *a,
 }
 
 /* A masked key does not count, whatever its score: what lies in a part of a
- * cache that was never written may be no number. Returns the greatest. */
+ * cache that was never written may be no number. Returns the greatest, or
+ * -FLT_MAX if those of visible keys are -infinity or NaN: -infinity, if no key
+ * is visible. */
 static float
 adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
               int64_t key, int64_t n, struct attention_scratch *scratch)
@@ -318,11 +321,11 @@ adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
         t->k->mask_scores(n, s, scratch->masks[i] + key, scratch->slope[i]);
     for (int64_t j = n; j < whole_vectors(n); j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
-    return t->k->max(whole_vectors(n), s);
+    return fmaxf(t->k->max(whole_vectors(n), s), -FLT_MAX);
 }
 
 /* A row's n scores become weights of the values: all zero if none is visible.
- */
+ * A NaN among them makes the total one. */
 static void
 softmax_row(const struct cpu_task *t, const struct attention *a, int64_t i,
             int64_t n, float block_max, struct attention_scratch *scratch)
@@ -403,7 +406,14 @@ add_sink(const struct cpu_task *t, const struct attention *a, float sink,
     *max = most;
 }
 
-/* A row to which no key is visible becomes zeros. */
+/* Zero for a row to which no key is visible; infinity, which makes zeros NaN,
+ * if the scores of all are -infinity. */
+static float
+one_over_total(const struct attention_scratch *scratch, int64_t i)
+{
+    return scratch->max[i] == -INFINITY ? 0 : 1 / scratch->total[i];
+}
+
 static void
 store_results(const struct cpu_task *t, const struct attention *a,
               const struct queries *qs, struct attention_scratch *scratch)
@@ -421,7 +431,7 @@ store_results(const struct cpu_task *t, const struct attention *a,
             add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &scratch->max[i],
                      &scratch->total[i]);
         t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
-                    scratch->total[i] > 0 ? 1 / scratch->total[i] : 0, 0);
+                    one_over_total(scratch, i), 0);
     }
 }
 

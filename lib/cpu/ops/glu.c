@@ -18,6 +18,13 @@ geglu_quick(int64_t n, float *y, const float *a, const float *b)
         y[i] = a[i] / (1 + expf(-1.702f * a[i])) * b[i];
 }
 
+/* v, but no more than `most`; NaN stays. */
+static float
+at_most(float v, float most)
+{
+    return v > most ? most : v;
+}
+
 /* Some elements at a time, as y may be a or b. */
 static void
 swiglu_clamp(const struct cpu_task *t, int64_t n, float *y, const float *a,
@@ -29,8 +36,8 @@ swiglu_clamp(const struct cpu_task *t, int64_t n, float *y, const float *a,
         int64_t m = n - i < 64 ? n - i : 64;
 
         for (int64_t j = 0; j < m; j++) {
-            gate[j] = fminf(a[i + j], limit);
-            up[j] = fmaxf(-limit, fminf(b[i + j], limit));
+            gate[j] = at_most(a[i + j], limit);
+            up[j] = -at_most(-at_most(b[i + j], limit), limit);
         }
         t->k->swiglu(m, y + i, gate, up);
     }

@@ -82,7 +82,13 @@ multiply(const struct cpu_task *t, const struct ggml_tensor *q, int64_t token,
     t->k->dot_rows[GGML_TYPE_F32](&p);
 }
 
-/* y[key] = sum over heads of weight * max(0, score), and the mask */
+static float
+nonnegative(float v)
+{
+    return v < 0 ? 0 : v;
+}
+
+/* y[key] = sum over heads of weight * max(0, score), and the mask; NaN stays */
 static void
 sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
 {
@@ -97,7 +103,7 @@ sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
         float sum = 0;
 
         for (int64_t head = 0; head < w->ne[0]; head++)
-            sum += weight[head] * fmaxf(0, b->scores[head * KEYS + i]);
+            sum += weight[head] * nonnegative(b->scores[head * KEYS + i]);
         y[i] = sum + half_to_float(mask[b->first + i]);
     }
 }

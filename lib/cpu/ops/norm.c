@@ -30,12 +30,14 @@ rms_norm_row(const struct cpu_task *t, int64_t n, float *y, const float *x,
     t->k->scale(n, y, x, 1 / sqrtf(squares + eps), 0);
 }
 
-/* y = x / max(length, eps) */
+/* y = x / max(length, eps), where a NaN is the greater */
 static void
 l2_norm_row(const struct cpu_task *t, int64_t n, float *y, const float *x,
             float eps)
 {
-    t->k->scale(n, y, x, 1 / fmaxf(sqrtf(t->k->sum_squares(n, x, 0)), eps), 0);
+    float length = sqrtf(t->k->sum_squares(n, x, 0));
+
+    t->k->scale(n, y, x, 1 / (length < eps ? eps : length), 0);
 }
 
 static void

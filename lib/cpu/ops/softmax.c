@@ -1,4 +1,5 @@
 /* softmax.c - SOFT_MAX with mask and ALiBi, DIAG_MASK_INF, DIAG_MASK_ZERO */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ cpu_sink(const struct ggml_tensor *sinks, int64_t head)
 }
 
 /* y = x * scale + slope * mask; what is masked does not count, even if it is
- * no number. */
-static void
+ * no number. Returns the mask's row, or NULL. */
+static const float *
 score_row(const struct cpu_task *t, const struct ggml_tensor *dst,
           struct cpu_row r, float *y, const float *x)
 {
@@ -42,27 +43,40 @@ score_row(const struct cpu_task *t, const struct ggml_tensor *dst,
 
     t->k->scale(dst->ne[0], y, x, tensor_get_f32(dst, 0), 0);
     if (!mask)
-        return;
+        return NULL;
     slope = cpu_alibi_slope(r.i2, dst->ne[2], tensor_get_f32(dst, 1));
     of_mask.i2 %= mask->ne[2];
     of_mask.i3 %= mask->ne[3];
     m = cpu_load_row(t, mask, of_mask, cpu_row_buffer(t, dst, 1));
     for (int64_t i = 0; i < dst->ne[0]; i++)
         y[i] = m[i] == -INFINITY ? m[i] : y[i] + slope * m[i];
+    return m;
+}
+
+/* Whether nothing is visible of a row whose greatest score is -infinity or
+ * NaN. */
+static bool
+all_masked(int64_t n, const float *y, const float *mask)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(y[i]) || (mask && mask[i] != -INFINITY))
+            return false;
+    return true;
 }
 
 /* A row that is masked throughout becomes zero. The sink, a score of no
  * element, takes its part of the sum. */
 static void
-soft_max_row(const struct cpu_task *t, int64_t n, float *y, float sink)
+soft_max_row(const struct cpu_task *t, int64_t n, float *y, const float *mask,
+             float sink)
 {
     float max = t->k->max(n, y);
 
-    if (max == -INFINITY) {
+    if (max == -INFINITY && all_masked(n, y, mask)) {
         memset(y, 0, (size_t)n * sizeof(*y));
         return;
     }
-    max = sink > max ? sink : max;
+    max = fmaxf(fmaxf(max, sink), -FLT_MAX);
     t->k->scale(n, y, y, 1 / (t->k->exp_sum(n, y, y, max) + expf(sink - max)),
                 0);
 }
@@ -76,9 +90,11 @@ compute_soft_max(const struct cpu_task *t, struct ggml_tensor *dst)
         struct cpu_row r = cpu_row_at(dst, i);
         float *y = (float *)(void *)cpu_row_data(dst, r);
 
-        score_row(t, dst, r, y,
-                  (const float *)(void *)cpu_row_data(dst->src[0], r));
-        soft_max_row(t, dst->ne[0], y, cpu_sink(dst->src[2], r.i2));
+        const float *mask =
+            score_row(t, dst, r, y,
+                      (const float *)(void *)cpu_row_data(dst->src[0], r));
+
+        soft_max_row(t, dst->ne[0], y, mask, cpu_sink(dst->src[2], r.i2));
     }
 }
 

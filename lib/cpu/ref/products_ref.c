@@ -190,12 +190,12 @@ cpu_prepare_column(const float *x, void *column, int64_t k)
         float amax = 0, inverse;
 
         for (int j = 0; j < COLUMN_BLOCK; j++)
-            amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
+            amax = quant_larger_magnitude(amax, x[j]);
         inverse = amax > 0 ? 127 / amax : 0;
         for (int j = 0; j < COLUMN_BLOCK; j++)
             q[j] = nearest(x[j] * inverse);
         cpu_column_block_sums(q, sums);
-        cpu_column_set_block(&runs, b, amax / 127, sums);
+        cpu_column_set_block(&runs, b, amax, sums);
         x += COLUMN_BLOCK;
         q += COLUMN_BLOCK;
     }

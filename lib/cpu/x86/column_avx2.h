@@ -5,22 +5,24 @@
 #ifndef CPU_X86_COLUMN_AVX2_H
 #define CPU_X86_COLUMN_AVX2_H
 
-/* The largest magnitude of 32 floats. */
+/* The largest magnitude of 32 floats; a NaN, if there is one: magnitudes are in
+ * the order of their bits, NaN after infinity. */
 INLINE float
 largest_magnitude(const __m256 *v)
 {
-    const __m256 sign = _mm256_set1_ps(-0.0f);
-    __m256 a = _mm256_max_ps(_mm256_andnot_ps(sign, v[0]),
-                             _mm256_andnot_ps(sign, v[1]));
-    __m256 b = _mm256_max_ps(_mm256_andnot_ps(sign, v[2]),
-                             _mm256_andnot_ps(sign, v[3]));
-    __m128 q;
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+    __m256i a[4];
+    __m128i q;
 
-    a = _mm256_max_ps(a, b);
-    q = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    q = _mm_max_ps(q, _mm_movehl_ps(q, q));
-    q = _mm_max_ss(q, _mm_movehdup_ps(q));
-    return _mm_cvtss_f32(q);
+    UNROLL for (int j = 0; j < 4; j++) a[j] =
+        _mm256_andnot_si256(sign, _mm256_castps_si256(v[j]));
+    a[0] = _mm256_max_epi32(_mm256_max_epi32(a[0], a[1]),
+                            _mm256_max_epi32(a[2], a[3]));
+    q = _mm_max_epi32(_mm256_castsi256_si128(a[0]),
+                      _mm256_extracti128_si256(a[0], 1));
+    q = _mm_max_epi32(q, _mm_shuffle_epi32(q, 0x4e));
+    q = _mm_max_epi32(q, _mm_shuffle_epi32(q, 0xb1));
+    return _mm_cvtss_f32(_mm_castsi128_ps(q));
 }
 
 /* Four times eight integers as bytes, in order; what overflowed is none less
@@ -70,7 +72,7 @@ v_quantize_column(const float *x, void *column, int64_t k)
         bytes = to_bytes(i);
         _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), bytes);
         sum_block(bytes, sums);
-        cpu_column_set_block(&runs, b, amax / 127, sums);
+        cpu_column_set_block(&runs, b, amax, sums);
     }
 }
 

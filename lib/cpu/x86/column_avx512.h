@@ -5,12 +5,23 @@
 #ifndef CPU_X86_COLUMN_AVX512_H
 #define CPU_X86_COLUMN_AVX512_H
 
+#include "core/half.h"
+
 #define SIDE_BLOCKS 16
 
 /* The greater of the halves, quarters ... of vectors: those of a before those
  * of b, which a shuffle chooses by `low` and `high`. */
 #define GREATER(shuffle, a, b, low, high)                                      \
-    _mm512_max_ps(shuffle(a, b, low), shuffle(a, b, high))
+    greater(shuffle(a, b, low), shuffle(a, b, high))
+
+/* The greater of magnitudes, which are in the order of their bits, NaN after
+ * infinity. */
+INLINE __m512
+greater(__m512 a, __m512 b)
+{
+    return _mm512_castsi512_ps(
+        _mm512_max_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+}
 
 /* Lane i of each quarter in turn: from quarters of four, four of quarters. */
 INLINE __m512i
@@ -27,8 +38,8 @@ greatest(const float *x)
     __m512 m[SIDE_BLOCKS];
 
     UNROLL for (int b = 0; b < SIDE_BLOCKS; b++, x += COLUMN_BLOCK) m[b] =
-        _mm512_max_ps(_mm512_abs_ps(_mm512_loadu_ps(x)),
-                      _mm512_abs_ps(_mm512_loadu_ps(x + 16)));
+        greater(_mm512_abs_ps(_mm512_loadu_ps(x)),
+                _mm512_abs_ps(_mm512_loadu_ps(x + 16)));
     UNROLL for (int b = 0; b < 8; b++) m[b] =
         GREATER(_mm512_shuffle_f32x4, m[2 * b], m[2 * b + 1], 0x44, 0xee);
     UNROLL for (int b = 0; b < 4; b++) m[b] =
@@ -115,7 +126,9 @@ prepare_side(const struct column_arrays *runs, char *column, int64_t b,
         put_integers(q + i * COLUMN_BLOCK + 16, x + i * COLUMN_BLOCK + 16,
                      each);
     }
-    put_figures(runs, b, q, _mm512_div_ps(amax, most));
+    put_figures(runs, b, q,
+                _mm512_add_ps(_mm512_div_ps(amax, most),
+                              _mm512_sub_ps(amax, amax)));
 }
 
 INLINE void
@@ -123,8 +136,8 @@ prepare_block(const struct column_arrays *runs, char *column, int64_t b,
               const float *x)
 {
     __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
-    float amax = _mm512_reduce_max_ps(
-        _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
+    float amax = core_bits_float((uint32_t)_mm512_reduce_max_epi32(
+        _mm512_castps_si512(greater(_mm512_abs_ps(v0), _mm512_abs_ps(v1)))));
     __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
     char *q = column + b * COLUMN_BLOCK;
     int16_t sums[4];
@@ -132,7 +145,7 @@ prepare_block(const struct column_arrays *runs, char *column, int64_t b,
     put_integers(q, x, inverse);
     put_integers(q + 16, x + 16, inverse);
     cpu_column_block_sums(AS(int8_t, q), sums);
-    cpu_column_set_block(runs, b, amax / 127, sums);
+    cpu_column_set_block(runs, b, amax, sums);
 }
 
 /* See cpu_prepare_column(): the same bytes. Blocks left over go with those
