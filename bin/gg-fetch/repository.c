@@ -36,31 +36,24 @@ repository_clear(struct repository *r)
     *r = (struct repository){ 0 };
 }
 
-/* Whether the character changes the order in which a terminal shows text, or
- * ends a line: U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+/* Without what gg_escape() would show otherwise: controls, also of the direction
+ * of text, and backslashes. */
 static bool
-turns_text(const char *s)
+shows_as_itself(const char *path)
 {
-    const unsigned char *p = (const unsigned char *)s;
+    size_t n = strlen(path), size = 4 * n + 1;
+    char *shown = cli_alloc(NULL, size, 1);
+    bool same = strcmp(gg_escape(shown, size, path, n), path) == 0;
 
-    if (p[0] == 0xd8)
-        return p[1] == 0x9c;
-    if (p[0] != 0xe2)
-        return false;
-    if (p[1] == 0x81)
-        return p[2] >= 0xa6 && p[2] <= 0xa9;
-    return p[1] == 0x80 &&
-           (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae));
+    free(shown);
+    return same;
 }
 
 bool
 repository_is_safe(const char *path)
 {
-    for (const char *p = path; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '\\' ||
-            (p[0] == (char)0xc2 && (unsigned char)p[1] < 0xa0) || /* C1 */
-            turns_text(p))
-            return false;
+    if (!shows_as_itself(path))
+        return false;
     do {
         size_t n = strcspn(path, "/");
 
