@@ -116,6 +116,7 @@ struct gg_train_memory {
     uint64_t n_parameters;
     uint64_t n_rows, n_targets; /* of an epoch */
     int32_t n_windows;          /* of blocks, computed twice if more than one */
+    int32_t n_ctx;              /* ids of a row */
     uintptr_t reserved[4];
 };
 GG_API struct gg_train_memory

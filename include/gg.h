@@ -61,8 +61,9 @@ GG_API const char *
 gg_status_string(enum gg_status status);
 
 /* Shows s[0..len) as printable text in buf, NUL-ended, cut to fit `size`:
- * control characters, DEL, C1, backslash and bytes that are not UTF-8 become
- * \n \r \t \\ or \xHH. Nothing is cut where size > 4 * len. Returns buf. */
+ * control characters, DEL, C1, those that turn the direction of text or end a
+ * line, backslash and bytes that are not UTF-8 become \n \r \t \\ or \xHH.
+ * Nothing is cut where size > 4 * len. Returns buf. */
 GG_API char *
 gg_escape(char *buf, size_t size, const char *s, size_t len);
 

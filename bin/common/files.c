@@ -140,22 +140,31 @@ resolve_new(const char *path, char final[PATH_MAX])
     return true;
 }
 
-/* True if it is there, and then in *st. A link to nothing is no name for a new
- * file: who made it meant another one. */
-static bool
-resolve(const char *path, char final[PATH_MAX], struct stat *st)
+/* A link to nothing is no name for a new file: who made it meant another one.
+ */
+bool
+files_are_there(const char *path, struct stat *st)
 {
     struct stat link;
 
-    if (stat(path, st) == 0) {
-        if (S_ISREG(st->st_mode) && !realpath(path, final))
-            cli_die("%s: %s", path, strerror(errno));
+    if (stat(path, st) == 0)
         return true;
-    }
     if (errno != ENOENT)
         cli_die("%s: %s", path, strerror(errno));
     if (lstat(path, &link) == 0)
         cli_die("%s: a symbolic link that leads to no file", path);
+    return false;
+}
+
+/* True if it is there, and then in *st. */
+static bool
+resolve(const char *path, char final[PATH_MAX], struct stat *st)
+{
+    if (files_are_there(path, st)) {
+        if (S_ISREG(st->st_mode) && !realpath(path, final))
+            cli_die("%s: %s", path, strerror(errno));
+        return true;
+    }
     if (strlen(path) >= PATH_MAX || !resolve_new(path, final))
         cli_die("%s: %s", path, strerror(errno));
     return false;

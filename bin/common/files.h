@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /* For cli_start(). */
 void
@@ -29,6 +30,11 @@ files_write(const char *path, char final[PATH_MAX]);
 /* Ends the tool if a file of this name is read. */
 void
 files_keep(const char *path);
+
+/* True if it is there, and then in *st. A symbolic link that leads to no file,
+ * and whatever hides the answer, ends the tool. */
+bool
+files_are_there(const char *path, struct stat *st);
 
 /* Opens a regular file with these flags, or ends the tool. */
 int

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/sandbox.h"
 #include "gg-fetch/plan.h"
 
@@ -49,7 +50,7 @@ folder_is_there(const struct plan *plan)
 {
     struct stat st;
 
-    if (stat(plan->folder, &st))
+    if (!files_are_there(plan->folder, &st))
         return false;
     for (size_t i = 0; i < plan->n; i++) {
         struct part p = plan->p[i];
@@ -154,6 +155,7 @@ run_repository(const struct hub_source *s, const struct fetch_options *o)
     char *revision;
 
     hub_files(s, &files, &revision);
+    hub_keep_weights(s, &files, revision);
     if (o->list) {
         repository_list(&files, show_model);
     } else {

@@ -29,10 +29,16 @@ http_add_escaped(struct buffer *out, const char *text, const char *keep)
 
 enum {
     MAX_HOPS = 10,
-    MAX_HEADERS = 1 << 20, /* bytes of one reply */
-    MAX_WAIT = 300,        /* seconds that a server may ask for */
-    CONNECT_TIME = 30,     /* seconds until a connection stands, */
-    STALL_TIME = 60,       /* and without a byte */
+    MAX_HEAD = 1 << 18, /* bytes of one reply's: less than libcurl's limit */
+    MAX_UNWANTED = 1 << 20,
+    MAX_WAIT = 300,    /* seconds that a server may ask for */
+    CONNECT_TIME = 30, /* seconds until a connection stands, */
+    STALL_TIME = 60,   /* and without a byte */
+    /* What is brief may take so many seconds of all tries, and one more for so
+     * many bytes, but never more than the last. */
+    BRIEF_TIME = 60,
+    BRIEF_RATE = 32 << 10,
+    BRIEF_MOST = 900,
 };
 
 static struct http_options options;
@@ -48,6 +54,9 @@ struct exchange {
     size_t header_bytes;
     bool refused;    /* take() has returned false */
     size_t unwanted; /* bytes of a body of a redirect or an error */
+    bool flooded;    /* the head of a reply has no end */
+    bool late;       /* the deadline has passed */
+    double spent;    /* seconds of earlier requests */
 };
 
 /* ---- where the token goes ------------------------------------------------ */
@@ -171,7 +180,8 @@ take_header(char *line, size_t size, size_t n, void *data)
 
     n *= size;
     x->header_bytes += n;
-    if (x->header_bytes > MAX_HEADERS)
+    x->flooded = x->header_bytes > MAX_HEAD;
+    if (x->flooded)
         return 0;
     if (n > 5 && strncmp(line, "HTTP/", 5) == 0)
         *r = (struct http_reply){ 0 };
@@ -204,7 +214,7 @@ static size_t
 pass_over(struct exchange *x, size_t n)
 {
     x->unwanted += n;
-    return x->unwanted <= MAX_HEADERS ? n : 0;
+    return x->unwanted <= MAX_UNWANTED ? n : 0;
 }
 
 static size_t
@@ -246,6 +256,21 @@ request_headers(const struct http_request *q, const char *url, uint64_t from)
     return list;
 }
 
+/* Ends a request that is to be brief and is not. */
+static int
+check_time(void *data, curl_off_t all, curl_off_t now, curl_off_t up_all,
+           curl_off_t up_now)
+{
+    struct exchange *x = data;
+    double seconds = 0, most = BRIEF_TIME + (double)now / BRIEF_RATE;
+
+    (void)all, (void)up_all, (void)up_now;
+    curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME, &seconds);
+    most = most < BRIEF_MOST ? most : BRIEF_MOST;
+    x->late = x->request->brief && x->spent + seconds > most;
+    return x->late;
+}
+
 static void
 set_policy(void)
 {
@@ -271,6 +296,7 @@ perform(struct exchange *x, const char *url)
     uint64_t from = x->from;
     struct curl_slist *headers = request_headers(q, url, from);
     char range[32], why[CURL_ERROR_SIZE];
+    double seconds = 0;
     CURLcode code;
 
     set_policy();
@@ -281,6 +307,9 @@ perform(struct exchange *x, const char *url)
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_time);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, x);
     snprintf(range, sizeof(range), "%llu-", (unsigned long long)from);
     if (from)
         curl_easy_setopt(curl, CURLOPT_RANGE, range);
@@ -288,6 +317,8 @@ perform(struct exchange *x, const char *url)
     x->header_bytes = 0;
     code = curl_easy_perform(curl);
     note_head(x);
+    curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME, &seconds);
+    x->spent += seconds;
     curl_slist_free_all(headers);
     return x->unwanted ? CURLE_OK : code;
 }
@@ -423,6 +454,10 @@ static const struct failure {
       "proxy)" },
     { CURLE_COULDNT_RESOLVE_PROXY, false,
       "the address of the proxy is not found: https_proxy, http_proxy" },
+    { CURLE_OUT_OF_MEMORY, false,
+      "out of memory, or a line of the reply's head has no end" },
+    { CURLE_UNSUPPORTED_PROTOCOL, false, "what answers speaks no HTTP" },
+    { CURLE_WEIRD_SERVER_REPLY, false, "what answers speaks no HTTP" },
     { CURLE_PEER_FAILED_VERIFICATION, false,
       "the server's certificate is not of that name, or not of an authority "
       "that this machine knows (ca-certificates)" },
@@ -467,6 +502,10 @@ http_get(const struct http_request *q, struct http_reply *reply)
         f.code = follow(&x);
         if (x.refused)
             return false;
+        if (x.flooded)
+            cli_die("%s: the head of the server's reply has no end", q->name);
+        if (x.late)
+            cli_die("%s: the server is too slow", q->name);
         if (!f.code && (reply->status == 200 || reply->status == 206))
             return true;
         if (f.code)
@@ -519,7 +558,8 @@ http_document(const char *url, const char *name, size_t max,
                               .name = name,
                               .take = take_document,
                               .from = start_again,
-                              .data = &d };
+                              .data = &d,
+                              .brief = true };
 
     if (!http_get(&q, reply))
         cli_too_long(name, "what the server says", max);

@@ -30,6 +30,7 @@ struct http_request {
     uint64_t (*from)(void *data); /* the first byte that is missing; or NULL */
     void *data;
     const char *etag; /* if not "": the whole again where it is another one */
+    bool brief;       /* it has a deadline: nobody waits for a slow server */
 };
 
 struct http_options {

@@ -12,6 +12,7 @@
 enum {
     MAX_ANSWER = 64 << 20, /* bytes of what the API says */
     MAX_NAME = 96,         /* of an owner, of a repository */
+    MAX_WEIGHTS = 1024,    /* files of an index, as gg-convert reads them */
 };
 
 /* ---- sources ------------------------------------------------------------- */
@@ -215,7 +216,69 @@ read_answer(const struct hub_source *s, const struct buffer *body,
                        : copy_text("main", 4);
 }
 
+static bool
+is_named(const void *data, const char *path)
+{
+    return json_object_get(data, path) != NULL;
+}
+
+/* Weights that "weight_map" names, each once. */
+static json_t *
+read_index(const struct hub_source *s, const struct buffer *body,
+           const struct repository *files)
+{
+    json_error_t why;
+    char shown[CLI_JSON_WHY];
+    json_t *all = cli_json_load(body->p, body->len, 0, &why), *value;
+    json_t *names = json_object();
+    const char *tensor;
+
+    if (!all)
+        cli_die("%s: %s is no JSON: line %d: %s", s->text,
+                repository_index(files), why.line, cli_json_why(shown, &why));
+    json_object_foreach(json_object_get(all, "weight_map"), tensor, value)
+    {
+        const char *path = cli_json_text(value);
+
+        if (path && json_object_set_new(names, path, json_true()))
+            cli_die("out of memory");
+        if (json_object_size(names) > MAX_WEIGHTS)
+            cli_die("%s: the index names more than %d files", s->text,
+                    MAX_WEIGHTS);
+    }
+    json_decref(all);
+    return names;
+}
+
+static void
+keep_named(const struct hub_source *s, const struct buffer *body,
+           struct repository *files)
+{
+    json_t *names = read_index(s, body, files), *value;
+    const char *path;
+
+    repository_keep_weights(files, is_named, names);
+    json_object_foreach(names, path, value)
+    {
+        size_t i = 0;
+
+        while (i < files->n && strcmp(files->p[i].path, path) != 0)
+            i++;
+        if (i == files->n)
+            cli_die("%s: the index names %s, which is not there", s->text,
+                    path);
+    }
+    json_decref(names);
+}
+
 #else
+
+static void
+keep_named(const struct hub_source *s, const struct buffer *body,
+           struct repository *files)
+{
+    (void)s, (void)body, (void)files;
+}
 
 static char *
 read_answer(const struct hub_source *s, const struct buffer *body,
@@ -238,6 +301,24 @@ hub_files(const struct hub_source *s, struct repository *out, char **revision)
 
     http_document(url, s->text, MAX_ANSWER, &body, &reply);
     *revision = read_answer(s, &body, out);
+    buffer_clear(&body);
+    free(url);
+}
+
+void
+hub_keep_weights(const struct hub_source *s, struct repository *files,
+                 const char *revision)
+{
+    const char *index = repository_index(files);
+    struct buffer body = { 0 };
+    struct http_reply reply;
+    char *url;
+
+    if (!index)
+        return;
+    url = hub_file_url(s, revision, index);
+    http_document(url, s->text, MAX_ANSWER, &body, &reply);
+    keep_named(s, &body, files);
     buffer_clear(&body);
     free(url);
 }

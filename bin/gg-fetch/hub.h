@@ -22,6 +22,12 @@ hub_source_clear(struct hub_source *s);
 void
 hub_files(const struct hub_source *s, struct repository *out, char **revision);
 
+/* Asks for the index of a folder's weights, if there is one, and leaves out of
+ * the files those weights that it does not name. */
+void
+hub_keep_weights(const struct hub_source *s, struct repository *files,
+                 const char *revision);
+
 /* Where the file is; the caller frees it. */
 char *
 hub_file_url(const struct hub_source *s, const char *revision,

@@ -295,7 +295,7 @@ part_is_there(const struct part *p, bool replace)
 {
     struct stat st;
 
-    if (stat(p->final, &st))
+    if (!files_are_there(p->final, &st))
         return false;
     if (file_is_same(p, p->final))
         return true;

@@ -12,6 +12,8 @@
 
 #define GGUF     ".gguf"
 #define STANDARD "Q4_K_M" /* of several, if nothing is wanted */
+#define WEIGHTS  "model.safetensors"
+#define INDEX    WEIGHTS ".index.json"
 
 enum {
     SHARD_LEN = 15, /* "-00001-of-00003" */
@@ -34,12 +36,24 @@ repository_clear(struct repository *r)
     *r = (struct repository){ 0 };
 }
 
+/* Without what gg_escape() would show otherwise: controls, also of the direction
+ * of text, and backslashes. */
+static bool
+shows_as_itself(const char *path)
+{
+    size_t n = strlen(path), size = 4 * n + 1;
+    char *shown = cli_alloc(NULL, size, 1);
+    bool same = strcmp(gg_escape(shown, size, path, n), path) == 0;
+
+    free(shown);
+    return same;
+}
+
 bool
 repository_is_safe(const char *path)
 {
-    for (const char *p = path; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '\\')
-            return false;
+    if (!shows_as_itself(path))
+        return false;
     do {
         size_t n = strcspn(path, "/");
 
@@ -215,8 +229,18 @@ pick_shards(const struct repository *r, size_t first, struct picked *out)
 
 /* ---- folders ------------------------------------------------------------- */
 
+static bool
+is_template(const char *path)
+{
+    static const char folder[] = "additional_chat_templates/";
+    size_t n = sizeof(folder) - 1;
+
+    return strncmp(path, folder, n) == 0 && !strchr(path + n, '/') &&
+           ends_with(path, strlen(path), ".jinja");
+}
+
 /* What gg-convert reads of a folder: its weights, configuration, vocabulary and
- * template, and those of modules in "1_Pooling". */
+ * templates, and those of modules in "1_Pooling". */
 static bool
 is_folder_file(const char *path)
 {
@@ -225,9 +249,9 @@ is_folder_file(const char *path)
     const char *base = base_name(path);
     size_t n = strlen(path);
 
+    if (is_template(path))
+        return true;
     if (base != path && (path[0] < '0' || path[0] > '9'))
-        return false;
-    if (strncmp(base, "consolidated", 12) == 0) /* the same weights again */
         return false;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (ends_with(path, n, endings[i]))
@@ -238,22 +262,58 @@ is_folder_file(const char *path)
 static bool
 is_folder(const struct repository *r)
 {
-    bool weights = false;
-
-    for (size_t i = 0; i < r->n; i++)
-        weights |=
-            is_folder_file(r->p[i].path) &&
-            ends_with(r->p[i].path, strlen(r->p[i].path), ".safetensors");
-    return weights && find_path(r, "config.json") < r->n;
+    return find_path(r, "config.json") < r->n &&
+           (find_path(r, WEIGHTS) < r->n || find_path(r, INDEX) < r->n);
 }
 
+const char *
+repository_index(const struct repository *r)
+{
+    size_t at;
+
+    return count_models(r, NULL, &at) == 0 && is_folder(r) &&
+                   find_path(r, INDEX) < r->n
+               ? INDEX
+               : NULL;
+}
+
+/* Weights of the folder itself: modules have their own. */
+static bool
+is_of_model(const char *path)
+{
+    return !strchr(path, '/') && ends_with(path, strlen(path), ".safetensors");
+}
+
+void
+repository_keep_weights(struct repository *r,
+                        bool (*is_named)(const void *data, const char *path),
+                        const void *data)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (!is_of_model(r->p[i].path) || is_named(data, r->p[i].path))
+            r->p[kept++] = r->p[i];
+        else
+            free(r->p[i].path);
+    r->n = kept;
+}
+
+/* Without an index one file has all weights: others have them once more, as
+ * other types, or are an adapter. */
 static void
 pick_folder(const struct repository *r, struct picked *out)
 {
+    bool indexed = find_path(r, INDEX) < r->n;
+
     out->folder = true;
-    for (size_t i = 0; i < r->n; i++)
-        if (is_folder_file(r->p[i].path))
+    for (size_t i = 0; i < r->n; i++) {
+        const char *path = r->p[i].path;
+
+        if (is_folder_file(path) &&
+            (indexed || !is_of_model(path) || strcmp(path, WEIGHTS) == 0))
             pick_file(out, i);
+    }
 }
 
 /* ---- which --------------------------------------------------------------- */

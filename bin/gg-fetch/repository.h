@@ -40,7 +40,8 @@ repository_add(struct repository *r, const struct repository_file *file);
 void
 repository_clear(struct repository *r);
 
-/* True if it leads nowhere but below the folder that it is put in. */
+/* True if it leads nowhere but below the folder that it is put in, and shows as
+ * what it is. */
 bool
 repository_is_safe(const char *path);
 
@@ -55,6 +56,16 @@ struct picked {
     size_t n;
     bool folder;
 };
+
+/* The path of the index that names the files with a folder's weights; NULL: the
+ * model is no folder, or has none. */
+const char *
+repository_index(const struct repository *r);
+/* Leaves out weights that are not named. */
+void
+repository_keep_weights(struct repository *r,
+                        bool (*is_named)(const void *data, const char *path),
+                        const void *data);
 
 /* `want`: the path of a file, or how the name of one ends in front of ".gguf"
  * or a shard's number: "Q4_K_M"; NULL: the only one, or Q4_K_M. `name` is for

@@ -1,7 +1,9 @@
 /* conversations.c - conversations become sequences, of which answers count
  *
- * A conversation is encoded as a whole. An answer is what the encoding up to
- * it, with itself, has behind that of what was before, where it is begun. */
+ * A conversation is encoded as a whole. An answer begins where the prompt of
+ * the messages before it ends, or where the conversation parts from that
+ * prompt: a prompt may open a thought that the conversation has not. It ends
+ * where the encoding up to it, with itself, ends. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -62,20 +64,40 @@ shared(const struct encoded *a, const struct encoded *b)
 
 /* Whether all of the first m messages' ids begin those of `all`: a template
  * that writes them otherwise once more has been said has no place for answers.
- */
+ * *n: how many they are. */
 static enum gg_status
 check_before(const struct encoding *e, const struct chat *c, size_t m,
-             const struct encoded *all, struct gg_error *err)
+             const struct encoded *all, size_t *n, struct gg_error *err)
 {
     struct encoded before = { 0 };
-    enum gg_status st = encode(e, c, m, false, &before, err);
+    enum gg_status st = GG_OK;
 
+    if (m > 0)
+        st = encode(e, c, m, false, &before, err);
     if (st == GG_OK && shared(&before, all) < before.n)
         st = cli_error(err, GG_ERR_UNSUPPORTED,
                        "message %zu: the template writes what was before "
                        "otherwise once there is more",
                        m + 1);
+    *n = before.n;
     free(before.ids);
+    return st;
+}
+
+/* Where the answer of message m begins in `all`. */
+static enum gg_status
+find_answer(const struct encoding *e, const struct chat *c, size_t m,
+            const struct encoded *all, size_t *first, struct gg_error *err)
+{
+    struct encoded prompt = { 0 };
+    size_t least = 0;
+    enum gg_status st = encode(e, c, m, true, &prompt, err);
+
+    *first = shared(&prompt, all);
+    if (st == GG_OK && *first < prompt.n)
+        st = check_before(e, c, m, all, &least, err);
+    *first = *first < least ? least : *first;
+    free(prompt.ids);
     return st;
 }
 
@@ -84,24 +106,33 @@ static enum gg_status
 mark(const struct encoding *e, const struct chat *c, size_t m,
      const struct encoded *all, bool *counts, struct gg_error *err)
 {
-    struct encoded before = { 0 }, with = { 0 };
-    enum gg_status st = encode(e, c, m, true, &before, err);
+    struct encoded with = { 0 };
+    size_t first;
+    enum gg_status st = find_answer(e, c, m, all, &first, err);
 
     if (st == GG_OK)
         st = encode(e, c, m + 1, false, &with, err);
-    if (st == GG_OK && shared(&before, all) < before.n)
-        st = m > 0 ? check_before(e, c, m, all, err) : GG_OK;
-    else if (st == GG_OK)
-        for (size_t i = before.n; i < shared(&with, all); i++)
+    if (st == GG_OK)
+        for (size_t i = first; i < shared(&with, all); i++)
             counts[i] = true;
-    free(before.ids);
     free(with.ids);
     return st;
 }
 
+static uint64_t
+count_targets(const bool *counts, size_t n)
+{
+    uint64_t targets = 0;
+
+    for (size_t i = 1; i < n; i++)
+        targets += counts[i];
+    return targets;
+}
+
 static enum gg_status
 add_chat(struct gg_train *train, enum gg_train_part part,
-         const struct encoding *e, const struct chat *c, struct gg_error *err)
+         const struct encoding *e, const struct chat *c, uint64_t line,
+         struct added *added, struct gg_error *err)
 {
     struct encoded all = { 0 };
     bool *counts = NULL;
@@ -116,6 +147,8 @@ add_chat(struct gg_train *train, enum gg_train_part part,
             st = mark(e, c, m, &all, counts, err);
     if (st == GG_OK)
         st = gg_train_add(train, part, all.ids, counts, all.n, err);
+    if (st == GG_OK)
+        added_count(added, all.n, count_targets(counts, all.n), line);
     free(all.ids);
     free(counts);
     return st;
@@ -127,13 +160,13 @@ is_blank(const char *text, size_t n)
     return strspn(text, " \t\r\n") >= n;
 }
 
-/* Returns how many there were. */
-static uint64_t
+static struct added
 add_lines(struct gg_train *train, enum gg_train_part part,
           const struct encoding *e, const char *text, size_t len,
           const char *name)
 {
-    uint64_t n = 0, number = 0;
+    struct added added = { 0 };
+    uint64_t number = 0;
     struct gg_error err;
 
     for (const char *line = text, *end; line < text + len; line = end + 1) {
@@ -147,22 +180,22 @@ add_lines(struct gg_train *train, enum gg_train_part part,
             continue;
         st = chat_read(&c, e->chat, line, (size_t)(end - line), false, &err);
         if (st == GG_OK)
-            st = add_chat(train, part, e, &c, &err);
+            st = add_chat(train, part, e, &c, number, &added, &err);
         if (st != GG_OK)
             cli_die("%s: line %" PRIu64 ": %s", name, number, err.message);
         chat_clear(&c);
-        n++;
     }
-    return n;
+    return added;
 }
 
-void
+struct added
 conversations_add(struct gg_train *train, enum gg_train_part part,
                   const char *path, const struct train_options_of_tool *o)
 {
     const char *name = cli_input_name(path);
     struct encoding e = { gg_train_vocab(train), o->chat, o->date };
     int fd = cli_open_input(path);
+    struct added added;
     size_t len;
     char *text = cli_read_all(fd, name, MAX_BYTES, &len);
 
@@ -170,10 +203,12 @@ conversations_add(struct gg_train *train, enum gg_train_part part,
         e.chat = chat_template_open(e.vocab, o->model);
     if (e.date == 0)
         e.date = chat_date();
-    if (add_lines(train, part, &e, text, len, name) == 0)
+    added = add_lines(train, part, &e, text, len, name);
+    if (added.n == 0)
         cli_die("%s: no conversations", name);
     if (e.chat != o->chat)
         chat_template_clear(e.chat);
     free(text);
     close(fd);
+    return added;
 }

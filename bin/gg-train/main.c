@@ -11,29 +11,34 @@
 
 const char cli_name[] = "gg-train";
 
-static void
+static struct added
 add_file(struct gg_train *train, enum gg_train_part part, const char *path,
          const struct train_options_of_tool *o)
 {
-    if (o->jsonl)
-        conversations_add(train, part, path, o);
-    else
-        sequences_add(train, part, path, o);
+    struct added a = o->jsonl ? conversations_add(train, part, path, o)
+                              : sequences_add(train, part, path, o);
+
+    if (!o->quiet)
+        report_idle(path, &a, o->jsonl);
+    return a;
 }
 
 static struct gg_train *
 start(struct train_options_of_tool *o)
 {
+    struct added added;
     struct gg_train *train;
     struct gg_error err;
 
     o->model = cli_model(o->model, o->quiet);
     o->params.abort = cli_aborted;
     cli_check(gg_train_open(o->model, &o->params, &train, &err), &err);
-    add_file(train, GG_TRAIN_SET, o->input, o);
+    added = add_file(train, GG_TRAIN_SET, o->input, o);
     if (o->held_out)
         add_file(train, GG_TRAIN_HELD_OUT, o->held_out, o);
     cli_check(gg_train_start(train, &err), &err);
+    if (!o->quiet && !o->dry_run)
+        report_data(train, &added, o);
     return train;
 }
 

@@ -10,6 +10,45 @@
 #include "common/files.h"
 #include "gg-train/train.h"
 
+enum {
+    FEW_STEPS = 10, /* less than this learn little */
+};
+
+static const char *
+plural(double n)
+{
+    return n == 1 ? "" : "s";
+}
+
+void
+report_idle(const char *path, const struct added *a, bool jsonl)
+{
+    if (a->n_idle > 0)
+        cli_warn("%s: nothing to learn in %" PRIu64 " of %" PRIu64
+                 " %s%s: the first is %s %" PRIu64,
+                 cli_input_name(path), a->n_idle, a->n,
+                 jsonl ? "conversation" : "sequence", plural((double)a->n),
+                 jsonl ? "on line" : "number", a->first_idle);
+}
+
+void
+report_data(const struct gg_train *train, const struct added *a,
+            const struct train_options_of_tool *o)
+{
+    struct gg_train_memory m = gg_train_memory(train);
+    int64_t n = gg_train_state(train).n_steps;
+    double epochs = o->params.epochs > 0 ? o->params.epochs : 1;
+    char in[48] = "";
+
+    if (o->params.n_steps == 0)
+        snprintf(in, sizeof(in), " in %g epoch%s", epochs, plural(epochs));
+    cli_warn("%" PRIu64 " sequence%s, %" PRIu64 " ids in %" PRIu64
+             " row%s of %d: %" PRId64 " step%s%s%s",
+             a->n, plural((double)a->n), a->n_ids, m.n_rows,
+             plural((double)m.n_rows), (int)m.n_ctx, n, plural((double)n), in,
+             *in && n < FEW_STEPS ? "; -c, -b or --epochs give more" : "");
+}
+
 /* A run that goes on adds to its log. */
 static FILE *
 open_log(const char *path, bool resumed)

@@ -21,7 +21,7 @@ struct collecting {
     enum gg_train_part part;
     const char *name;
     struct sequence_table open;
-    uint64_t n; /* sequences */
+    struct added added;
 };
 
 static struct pending *
@@ -59,7 +59,7 @@ finish(struct collecting *c, struct pending *p)
     if (st != GG_OK)
         cli_die("%s: sequence %" PRIu64 ": %s", c->name, p->key.number,
                 err.message);
-    c->n++;
+    added_count(&c->added, p->n, p->n > 0 ? p->n - 1 : 0, p->key.number);
     sequence_table_forget(&c->open, &p->key);
     sequence_table_unlink(&c->open, &p->key);
     free(p->ids);
@@ -84,11 +84,13 @@ take_line(struct collecting *c, const struct gg_line *line)
     }
 }
 
-void
+struct added
 sequences_add(struct gg_train *train, enum gg_train_part part,
               const char *path, const struct train_options_of_tool *o)
 {
-    struct collecting c = { train, part, cli_input_name(path), { 0 }, 0 };
+    struct collecting c = { .train = train,
+                            .part = part,
+                            .name = cli_input_name(path) };
     struct own_ids own;
     struct gg_line_reader *reader;
     struct gg_error err;
@@ -106,10 +108,11 @@ sequences_add(struct gg_train *train, enum gg_train_part part,
         cli_check(st, &err);
     while (c.open.oldest)
         finish(&c, (struct pending *)c.open.oldest);
-    if (c.n == 0)
+    if (c.added.n == 0)
         cli_die("%s: no token ids", c.name);
     own_ids_end(&own);
     sequence_table_clear(&c.open);
     gg_line_reader_free(reader);
     close(fd);
+    return c.added;
 }

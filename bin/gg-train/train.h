@@ -22,14 +22,32 @@ struct train_options_of_tool {
 void
 options_parse(int argc, char **argv, struct train_options_of_tool *o);
 
+/* Sequences that were added. */
+struct added {
+    uint64_t n, n_ids;
+    uint64_t n_idle;     /* of them without a target, */
+    uint64_t first_idle; /* and the first one's number, or line */
+};
+
 /* Adds all sequences of a file of ids, or of conversations; "-" and NULL are
  * standard input. Ends the tool where it cannot be read, or there are none. */
-void
+struct added
 sequences_add(struct gg_train *train, enum gg_train_part part,
               const char *path, const struct train_options_of_tool *o);
-void
+struct added
 conversations_add(struct gg_train *train, enum gg_train_part part,
                   const char *path, const struct train_options_of_tool *o);
+
+/* A sequence, of so many ids and targets, that `number` names. */
+static inline void
+added_count(struct added *a, uint64_t n_ids, uint64_t n_targets,
+            uint64_t number)
+{
+    if (n_targets == 0 && (a->n_idle++ == 0 || number < a->first_idle))
+        a->first_idle = number;
+    a->n_ids += n_ids;
+    a->n++;
+}
 
 /* ---- what is said on the way: report.c ---- */
 
@@ -42,6 +60,13 @@ struct report {
     uint64_t n_steps, n_targets;
 };
 
+/* How much there is to learn, and in how many steps. */
+void
+report_data(const struct gg_train *train, const struct added *a,
+            const struct train_options_of_tool *o);
+/* That some sequences of a file have no target, unless all have one. */
+void
+report_idle(const char *path, const struct added *a, bool jsonl);
 void
 report_start(struct report *r, const struct train_options_of_tool *o,
              bool resumed);

@@ -8,6 +8,22 @@
 
 #include "core/mem.h"
 
+/* Whether three bytes, or two, change the direction of text or end a line where
+ * they are shown: U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+ */
+static bool
+turns_text(const unsigned char *s)
+{
+    if (s[0] == 0xd8)
+        return s[1] == 0x9c;
+    if (s[0] != 0xe2)
+        return false;
+    if (s[1] == 0x81)
+        return s[2] >= 0xa6 && s[2] <= 0xa9;
+    return s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f ||
+                            (s[2] >= 0xa8 && s[2] <= 0xae));
+}
+
 /* The length of the printable UTF-8 character at s, or 0. */
 static size_t
 printable(const unsigned char *s, size_t len)
@@ -28,7 +44,7 @@ printable(const unsigned char *s, size_t len)
             return 0;
     if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
         (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] >= 0x90))
+        (s[0] == 0xf4 && s[1] >= 0x90) || turns_text(s))
         return 0; /* C1, overlong, surrogate, beyond U+10FFFF */
     return n;
 }

@@ -196,21 +196,26 @@ check_overlap(const struct gguf_context *ctx, struct gg_error *err)
     return st;
 }
 
-/* Without data (`absent`) a tensor may end anywhere that can be counted; one
- * without bytes has them where the section begins. */
+static bool
+ends_within(const struct gguf_tensor *t, size_t limit)
+{
+    return t->offset <= limit && t->size <= limit - t->offset;
+}
+
+/* Where data is not read (`bare`) the file may be cut: a tensor may end anywhere
+ * that can be counted, and has no data past the end. One without bytes has them
+ * where the section begins. */
 static enum gg_status
-place_data(struct gguf_tensor *t, const char *data, size_t room, bool absent,
+place_data(struct gguf_tensor *t, const char *data, size_t room, bool bare,
            struct gg_error *err)
 {
-    size_t limit = absent ? INT64_MAX : room;
-
     if (t->size == 0)
         t->data = data;
-    else if (t->offset > limit || t->size > limit - t->offset)
+    else if (!ends_within(t, bare ? INT64_MAX : room))
         return about_tensor(
             t, error_set(err, GG_ERR_TRUNCATED, "data ends past end of file"),
             err);
-    else if (!absent)
+    else if (ends_within(t, room))
         t->data = data + t->offset;
     return GG_OK;
 }
@@ -225,6 +230,6 @@ gguf_place_tensors(struct gguf_context *ctx, const void *data, size_t size,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < ctx->n_tensors && st == GG_OK; i++)
-        st = place_data(&ctx->tensors[i], start, room, bare && absent, err);
+        st = place_data(&ctx->tensors[i], start, room, bare, err);
     return st == GG_OK ? check_overlap(ctx, err) : st;
 }

@@ -301,8 +301,7 @@ read_alignment(struct gguf_context *ctx, struct gg_error *err)
     if (kv->is_array || kv->type != GGUF_TYPE_UINT32)
         return error_set(err, GG_ERR_FORMAT, "%s: not of type u32", key);
     alignment = (uint32_t)gguf_kv_bits(kv);
-    if (!check_power_of_two(alignment) || alignment < GGUF_MIN_ALIGNMENT ||
-        alignment > GGUF_MAX_ALIGNMENT)
+    if (!check_power_of_two(alignment) || alignment > GGUF_MAX_ALIGNMENT)
         return error_set(err, GG_ERR_FORMAT,
                          "%s: %" PRIu32 " is not a power of two from %d to %d",
                          key, alignment, GGUF_MIN_ALIGNMENT,

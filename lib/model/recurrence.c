@@ -3,6 +3,7 @@
  * Each segment goes on from the row that its slot keeps, and leaves the row
  * after its last id there: the graph runs in the order of recording, so that
  * the row is read before it is written. */
+#include <assert.h>
 #include <math.h>
 
 #include "model/graph.h"
@@ -12,8 +13,9 @@ typedef struct ggml_tensor *(*segment_fn)(struct graph *g,
                                           const struct graph_segment *s,
                                           int32_t layer, const void *data);
 
-/* Results of segments from `first` to before `end`, columns side by side; put
- * together in halves, so that none is copied often. */
+/* Results of segments from `first` to before `end`, of which there is one at
+ * least: a graph without a session has none. Columns stand side by side; they
+ * are put together in halves, so that none is copied often. */
 static struct ggml_tensor *
 each_segment(struct graph *g, int32_t first, int32_t end, int32_t layer,
              segment_fn fn, const void *data)
@@ -21,6 +23,7 @@ each_segment(struct graph *g, int32_t first, int32_t end, int32_t layer,
     int32_t middle = first + (end - first) / 2;
     struct ggml_tensor *a, *b;
 
+    assert(first < end);
     if (end - first == 1)
         return fn(g, &g->segments[first], layer, data);
     a = each_segment(g, first, middle, layer, fn, data);

@@ -51,6 +51,18 @@ start_backend(struct train_run *t, struct gg_error *err)
 
 /* ---- beginning and end --------------------------------------------------- */
 
+/* Whether a layer goes on from a sequence's state: a graph of whole rows has no
+ * sequences. */
+static bool
+keeps_states(const struct model_hparams *hp)
+{
+    int32_t i = 0;
+
+    while (i < hp->n_layer && !model_recurs(hp, i))
+        i++;
+    return i < hp->n_layer;
+}
+
 /* What no graph of whole rows has. */
 static enum gg_status
 check_family(const struct model *m, struct gg_error *err)
@@ -60,7 +72,7 @@ check_family(const struct model *m, struct gg_error *err)
 
     if (hp->encoder || !m->output.weight)
         why = "it has no logits";
-    else if (m->arch->recur)
+    else if (keeps_states(hp))
         why = "recurrent layers have no gradient here";
     else if (hp->latent.n > 0)
         why = "latent attention has no gradient here";
@@ -264,6 +276,7 @@ train_run_memory(const struct train_run *t)
     m.n_rows = t->packed.n_rows;
     m.n_targets = t->sets[GG_TRAIN_SET].n_targets;
     m.n_windows = t->pass.n_windows;
+    m.n_ctx = t->o.n_ctx;
     return m;
 }
 

@@ -35,6 +35,16 @@ for k in chat_template chat_template.tool_use chat_templates; do
     gg-inspect -k "tokenizer.$k" out.gguf
 done
 
+# Without one in the configuration, that of a processor counts.
+printf '{"chat_template":"seven"}' >dir/chat_template.json && key chat_template
+config '"x":1' && key chat_template
+printf '{"chat_template":[{"name":"default","template":"eight"},
+    {"name":"tool_use","template":"nine"}]}' >dir/chat_template.json
+key chat_template && key chat_template.tool_use
+printf '{"chat_template":' >dir/chat_template.json
+gg-convert dir out.gguf
+rm dir/chat_template.json
+
 # Special ids by their texts.
 config '"eos_token":{"content":"<|control|>"},"bos_token":"a","pad_token":null'
 key ggml.eos_token_id && key ggml.bos_token_id

@@ -79,7 +79,8 @@ try plain
 try gated
 echo == names
 for path in ../m.gguf a/../../m.gguf /m.gguf a//m.gguf 'a\u001b[31m.gguf' .. \
-    'a\\m.gguf'; do
+    'a\\m.gguf' 'a\u202efugg.m' 'a\u2066.gguf' 'a\u2028.gguf' 'a\u061c.gguf' \
+    'a\u0085.gguf'; do
     answer plain "$(file "$path" 100000 "$sum")"
     try plain
 done
@@ -95,6 +96,11 @@ mkdir -p to
 echo other >to/m.gguf
 say gg-fetch --dir to hf:gg/plain
 cat to/m.gguf
+rm to/m.gguf
+ln -s elsewhere to/m.gguf
+say gg-fetch --dir to hf:gg/plain
+say gg-fetch -o to/m.gguf hf:gg/plain
+readlink to/m.gguf
 rm -rf to
 echo == the API
 printf '{"siblings": ' >hub/plain.json
@@ -103,6 +109,7 @@ echo '{"siblings": 5}' >hub/plain.json
 try plain
 try nothing
 try flood
+try heads
 HF_TOKEN='a
 b' try plain
 HF_ENDPOINT=gopher://x try plain

@@ -73,6 +73,30 @@ ls data/gg/folder data/gg
 echo >>data/gg/folder/config.json
 gg-fetch hf:gg/folder 2>&1 | plain
 
+echo a folder with an index, and weights that it does not name:
+printf '{"weight_map": {"a": "model-00001-of-00002.safetensors", "b":
+    "model-00002-of-00002.safetensors", "c": "model-00001-of-00002.safetensors"}}' \
+    >hub/model.safetensors.index.json
+list=
+for f in config.json model.safetensors.index.json model.fp16.safetensors \
+    model-00001-of-00002.safetensors model-00002-of-00002.safetensors \
+    adapter_model.safetensors consolidated.safetensors onnx/model.safetensors \
+    original/model.safetensors 2_Dense/model.safetensors 1_Pooling/config.json \
+    additional_chat_templates/tool_use.jinja additional_chat_templates/a/b.jinja \
+    additional_chat_templates/x.txt chat_template.json README.md; do
+    list="$list${list:+, }$(file $f 9 "$(printf '%064d' 1)")"
+done
+answer index "$list"
+gg-fetch --dry-run hf:gg/index | cut -f2 | sed 's|.*/resolve/[^/]*/||'
+gg-fetch --list hf:gg/index
+answer noindex "$(echo "$list" | sed 's/model.safetensors.index.json/model.safetensors/')"
+gg-fetch --dry-run hf:gg/noindex | cut -f2 | sed 's|.*/resolve/[^/]*/||' |
+    grep '\.safetensors'
+answer lacks "$(echo "$list" | sed 's/model-00002/model-00003/')"
+say gg-fetch --dry-run hf:gg/lacks
+echo '{' >hub/model.safetensors.index.json
+say gg-fetch --dry-run hf:gg/index
+
 echo the cache of the hub:
 cache=$PWD/home/.cache/huggingface/hub/models--gg--plain
 mkdir -p "$cache/blobs" "$cache/snapshots/$commit" "$cache/refs"

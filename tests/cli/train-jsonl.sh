@@ -31,6 +31,21 @@ cat >forgets <<'END'
 {% for m in messages %}{% if loop.last or m.role == 'user' %}{{ m.role[0] }}:{{ m.content }};{% endif %}{% endfor %}{% if add_generation_prompt %}a:{% endif %}
 END
 gg-train --dry-run --jsonl --template ./forgets chats | grep targets
+# A prompt may open a thought that the conversation has not, or close it.
+cat >thinks <<'END'
+{% for m in messages %}{{ m.role[0] }}:{{ m.content }};{% endfor %}{% if add_generation_prompt %}a:<t>{% endif %}
+END
+gg-train --dry-run --jsonl --template ./thinks chats | grep targets
+cat >closes <<'END'
+{% for m in messages %}{{ m.role[0] }}:{% if m.role == 'assistant' %}</t>{% endif %}{{ m.content }};{% endfor %}{% if add_generation_prompt %}a:<t>{% endif %}
+END
+gg-train --dry-run --jsonl --template ./closes chats | grep targets
+# How many conversations have nothing to learn, and which is the first.
+cat chats silent chats silent >some
+targets -q some
+targets some
+targets --held-out silent chats
+printf '1\t5\n2\t5 6\n3\t\n' | gg-train --dry-run | grep targets
 # What was before must stay.
 cat >counts <<'END'
 {{ messages | length }} {% for m in messages %}{{ m.role[0] }}:{{ m.content }};{% endfor %}{% if add_generation_prompt %}a:{% endif %}

@@ -35,6 +35,8 @@ cmp -s a.gguf d.gguf || echo 'another seed, another model'
 echo 'lines on standard error'
 gg-train --all -c 64 -b 2 --steps 4 --log-every 2 --held-out ids -o e.gguf ids 2>&1 |
     sed 's/[0-9.e+-]* ids.s$/N ids\/s/; s/loss [0-9.]*/loss N/; s/norm [0-9.]*/norm N/'
+gg-train --epochs 2 -b 4 -c 256 -o e.gguf ids 2>&1 | sed 1q
+gg-train --epochs 2 -b 1 -c 32 -o e.gguf ids 2>&1 | sed 1q
 
 echo 'drawn anew'
 gg-train -q --all --init -c 64 -b 2 --steps 1 -l 1e-9 -o i.gguf ids

@@ -369,6 +369,8 @@ check_experts(void)
     write_weights(&experts, NULL);
     check_refused(&experts, ",\"alpha_pattern\":{\"1.w2\":3}",
                   "experts.1.w2 has another alpha");
+    check_refused(&experts, ",\"alpha_pattern\":{\"(?!x)w2\":3}",
+                  "no regular expression that is read here");
     write_weights(&experts, "block_sparse_moe.experts.0.w9.lora_B.weight");
     check_refused(&experts, "", "w1.lora_B.weight: no matrix");
     write_weights(&parameters, NULL);
@@ -422,6 +424,24 @@ check_multipliers(void)
     gg_file_close(f);
 }
 
+/* A regular expression for the name that a plain one has above. */
+static void
+check_patterns(void)
+{
+    static const char first[] = "\"alpha_pattern\":{";
+    struct adapter regular = modules;
+    char settings[1024];
+    const char *at = strstr(modules.settings, first) + sizeof(first) - 1;
+
+    snprintf(settings, sizeof(settings), "%.*s%s%s",
+             (int)(at - modules.settings), modules.settings,
+             "\"layers\\\\.([1-9]\\\\d*)\\\\.mlp\\\\.up_.*\":9}",
+             strchr(at, '}') + 1);
+    regular.title = "a regular expression";
+    regular.settings = settings;
+    check_truth(&regular);
+}
+
 int
 main(void)
 {
@@ -432,6 +452,7 @@ main(void)
         exit(99);
     write_base(&modules);
     check_truth(&modules);
+    check_patterns();
     check_file();
     check_settings();
     check_tensors();

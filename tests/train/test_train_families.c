@@ -108,6 +108,27 @@ test_family(const char *name, int rank)
     gg_train_free(t);
 }
 
+/* Layers with a state: graphs of whole rows have no sequences. */
+static void
+test_recurrent(void)
+{
+    static const char *const names[] = { "qwen35",        "lfm2",     "mamba2",
+                                         "rwkv6",         "rwkv7",    "arwkv7",
+                                         "granitehybrid", "falcon-h1" };
+    struct model_spec spec;
+    struct gg_train *t;
+
+    for (size_t i = 0; i < 2 * sizeof(names) / sizeof(names[0]); i++) {
+        char full[64];
+
+        snprintf(full, sizeof(full), "%s-f32", names[i / 2]);
+        if (!models_named(full, &spec) || !models_write(&spec, scratch_path()))
+            exit(99);
+        ok(!start(&t, i % 2 ? 2 : 0), full);
+        ok(strstr(err.message, names[i / 2]) != NULL, "by its name");
+    }
+}
+
 static void
 test_arguments(void)
 {
@@ -131,6 +152,7 @@ main(void)
     fill_ids(ids, LONG);
     for (size_t i = 0; models_family(i); i++)
         test_family(models_family(i), i % 3 == 0 ? 2 : 0);
+    test_recurrent();
     test_arguments();
     return tap_done();
 }

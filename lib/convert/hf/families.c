@@ -306,6 +306,13 @@ static const struct hf_name gpt_oss_layer[] = {
 
 #define TANH "gelu_new|gelu_pytorch_tanh|gelu_fast"
 
+/* Gemma3TextModel is an encoder, or Gemma 3 without what stands on top. */
+static bool
+sees_later_ids(struct core_json_keys *config)
+{
+    return core_json_bool(config, "use_bidirectional_attention", false);
+}
+
 static const struct hf_family families[] = {
     { "GPT2LMHeadModel",
       "gpt2",
@@ -438,6 +445,7 @@ static const struct hf_family families[] = {
       .encoder = true,
       .tied = true,
       .keys = convert_hf_keys_gemma_embedding,
+      .counts = sees_later_ids,
       .full_every = 6,
       .full_at = 5,
       .windowed_base = 10000 },
@@ -581,16 +589,52 @@ is_set(struct core_json_keys *config, const char *setting)
     return v && !(json_is_integer(v) && json_integer_value(v) == 0);
 }
 
-const struct hf_family *
-convert_hf_family_find(const char *model, struct core_json_keys *config)
+static bool
+is_of_name(const char *family, const char *model)
+{
+    return strcmp(family, model) == 0;
+}
+
+/* Whether the model is the family's without what stands on top of its layers:
+ * "Qwen3Model" of "Qwen3ForCausalLM". */
+static bool
+is_bare_of(const char *family, const char *model)
+{
+    static const char *const tops[] = { "ForCausalLM", "LMHeadModel",
+                                        "ForConditionalGeneration",
+                                        "EncoderModel" };
+    size_t n = strlen(family);
+
+    for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
+        size_t top = strlen(tops[i]);
+
+        if (n > top && strcmp(family + n - top, tops[i]) == 0 &&
+            strncmp(model, family, n - top) == 0)
+            return !strcmp(model + n - top, "Model") ||
+                   !strcmp(model + n - top, "TextModel");
+    }
+    return false;
+}
+
+static const struct hf_family *
+find_named(const char *model, struct core_json_keys *config,
+           bool (*is_named)(const char *family, const char *model))
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const struct hf_family *f = tables[i]; f->model; f++)
-            if (!strcmp(f->model, model) &&
+            if (is_named(f->model, model) &&
                 (!f->setting || is_set(config, f->setting)) &&
                 (!f->counts || f->counts(config)))
                 return f;
     return NULL;
+}
+
+const struct hf_family *
+convert_hf_family_find(const char *model, struct core_json_keys *config)
+{
+    const struct hf_family *f = find_named(model, config, is_of_name);
+
+    return f ? f : find_named(model, config, is_bare_of);
 }
 
 #endif

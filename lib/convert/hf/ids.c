@@ -14,6 +14,8 @@
 
 enum {
     MAX_PATH_LENGTH = 4096,
+    BOS = 0, /* of the specials */
+    EOS = 1,
 };
 
 /* The settings that name tokens. Those of BERT have customary names, and what
@@ -96,65 +98,47 @@ set_suppressed(struct hf_tokens *t, const json_t *list)
     mem_free(ids);
 }
 
-/* What generation_config.json says: generation ends at others, too, of which
- * files can name two. */
+/* Generation ends at others, too, of which files can name two. */
+struct ends {
+    struct hf_tokens *t;
+    int32_t eos;
+    int32_t more[2];
+    size_t n;
+};
+
 static void
-set_generation(struct hf_tokens *t, int32_t eos)
+add_end(struct ends *e, int64_t id)
 {
     static const char *const keys[] = { KEY("eot_token_id"),
                                         KEY("eom_token_id") };
+
+    if (e->n == 2 || id < 0 || id >= e->t->n || id == e->eos ||
+        (e->n == 1 && id == e->more[0]))
+        return;
+    gguf_set_val_u32(e->t->h->gguf, keys[e->n], (uint32_t)id);
+    e->more[e->n++] = (int32_t)id;
+}
+
+/* Ends of generation, and ids that are never drawn, that generation_config.json
+ * lists. */
+static void
+add_generation(struct ends *e)
+{
+    struct hf *h = e->t->h;
     char path[MAX_PATH_LENGTH];
     json_t *document = NULL;
     const json_t *list;
-    size_t n = 0;
 
-    snprintf(path, sizeof(path), "%s/generation_config.json", t->h->path);
-    if (core_json_read(path, false, &document, t->h->here.err) != GG_OK) {
-        t->h->here.status = GG_ERR_FORMAT;
+    snprintf(path, sizeof(path), "%s/generation_config.json", h->path);
+    if (core_json_read(path, false, &document, h->here.err) != GG_OK) {
+        h->here.status = GG_ERR_FORMAT;
         return;
     }
     list = json_object_get(document, "eos_token_id");
-    for (size_t i = 0; i < json_array_size(list) && n < 2; i++) {
-        int64_t id = id_at(list, i);
-
-        if (id >= 0 && id < t->n && id != eos)
-            gguf_set_val_u32(t->h->gguf, keys[n++], (uint32_t)id);
-    }
-    set_suppressed(t, json_object_get(document, "suppress_tokens"));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_end(e, id_at(list, i));
+    set_suppressed(e->t, json_object_get(document, "suppress_tokens"));
     json_decref(document);
-}
-
-/* Steps that always put one in front and one after. */
-static bool
-adds_both(const json_t *post)
-{
-    const char *type = json_string_value(json_object_get(post, "type"));
-
-    return type && (!strcmp(type, "BertProcessing") ||
-                    !strcmp(type, "RobertaProcessing"));
-}
-
-/* Whether the post_processor puts a token in front of a text, or after it:
- * 1 or 0; -1: it does not say. */
-static int
-template_adds(const struct hf_tokens *t, bool after)
-{
-    const json_t *post = json_object_get(t->file.object, "post_processor");
-    const json_t *list = json_object_get(post, "processors"), *single;
-    size_t n, i;
-
-    for (i = 0; i < json_array_size(list); i++)
-        if (json_object_get(json_array_get(list, i), "single") ||
-            adds_both(json_array_get(list, i)))
-            post = json_array_get(list, i);
-    if (adds_both(post))
-        return 1;
-    single = json_object_get(post, "single");
-    n = json_array_size(single);
-    if (!n)
-        return json_is_object(post) ? 0 : -1;
-    return json_object_get(json_array_get(single, after ? n - 1 : 0),
-                           "SpecialToken") != NULL;
 }
 
 /* Where nothing says it. */
@@ -167,34 +151,41 @@ usually_adds(const struct hf_tokens *t, bool after)
 }
 
 static void
-set_adding(struct hf_tokens *t, const char *setting, const char *key,
-           bool after)
+set_adding(struct hf_tokens *t, const struct hf_post *post, bool after)
 {
-    int adds = template_adds(t, after);
+    const char *setting = after ? "add_eos_token" : "add_bos_token";
+    const char *key = after ? KEY("add_eos_token") : KEY("add_bos_token");
+    bool adds = after ? post->adds_after : post->adds_before;
 
-    if (adds < 0)
+    if (!post->said)
         adds = core_json_bool(&t->config, setting, usually_adds(t, after));
-    gguf_set_val_bool(t->h->gguf, key, adds > 0);
+    gguf_set_val_bool(t->h->gguf, key, adds);
 }
 
+/* A text begins and ends as the post_processor has it, whatever the settings
+ * name; generation still ends at what they name. */
 void
 convert_hf_set_specials(struct hf_tokens *t)
 {
-    int32_t eos = -1;
+    struct hf_post post = convert_hf_post_read(t);
+    int32_t named[HF_SPECIALS], ids[HF_SPECIALS];
+    struct ends ends = { .t = t };
 
-    for (int i = 0; i < HF_SPECIALS; i++) {
-        int32_t id = -1;
-
-        if (t->h->family->encoder || !specials[i].encoder)
-            id = convert_hf_special_find(t, i);
-        if (id >= 0)
-            gguf_set_val_u32(t->h->gguf, specials[i].key, (uint32_t)id);
-        if (!strcmp(specials[i].setting, "eos_token"))
-            eos = id;
-    }
-    set_adding(t, "add_bos_token", KEY("add_bos_token"), false);
-    set_adding(t, "add_eos_token", KEY("add_eos_token"), true);
-    set_generation(t, eos);
+    for (int i = 0; i < HF_SPECIALS; i++)
+        named[i] = t->h->family->encoder || !specials[i].encoder
+                       ? convert_hf_special_find(t, i)
+                       : -1;
+    memcpy(ids, named, sizeof(ids));
+    ids[BOS] = post.before >= 0 ? post.before : named[BOS];
+    ids[EOS] = post.after >= 0 ? post.after : named[EOS];
+    for (int i = 0; i < HF_SPECIALS; i++)
+        if (ids[i] >= 0)
+            gguf_set_val_u32(t->h->gguf, specials[i].key, (uint32_t)ids[i]);
+    set_adding(t, &post, false);
+    set_adding(t, &post, true);
+    ends.eos = ids[EOS];
+    add_end(&ends, named[EOS]);
+    add_generation(&ends);
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "convert/hf/families.h"
+#include "convert/hf/module_pattern.h"
 #include "core/mem.h"
 #include "gguf/adapter.h"
 
@@ -27,6 +28,7 @@ enum {
     NAME = 256,
     FULL = NAME + 64, /* with what is behind it */
     MAX_RANK = 1 << 16,
+    MAX_STEPS = 200000000, /* some seconds */
     /* What orders rows of B, and columns of A. */
     OF_ROWS = HF_HEADS_Q | HF_HEADS_K | HF_QKV | HF_ONLY_Q | HF_ONLY_K |
               HF_ONLY_V | HF_GROUPED | HF_TILED_ROWS | HF_DELTA_QKV |
@@ -187,34 +189,58 @@ convert_hf_peft_base(const char *folder, const char *base, char *out,
 
 /* ---- scales -------------------------------------------------------------- */
 
-/* Whether a key of a pattern is the module's name, or its end; one that is more
- * than a name is an error. */
 static bool
-is_pattern_of(struct core_json_keys *k, const char *pattern, const char *module)
+is_plain(const char *pattern)
+{
+    for (const char *p = pattern; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '.' && *p != '_' && *p != '-')
+            return false;
+    return true;
+}
+
+/* Whether a key of a pattern is the module's name, or its end, or a regular
+ * expression of it. */
+static bool
+is_pattern_of(struct hf_peft *p, const char *pattern, const char *module)
 {
     size_t n = strlen(pattern), m = strlen(module);
 
-    for (const char *p = pattern; *p; p++)
-        if (!isalnum((unsigned char)*p) && *p != '.' && *p != '_' && *p != '-')
-            core_json_bad(k, GG_ERR_UNSUPPORTED,
-                          "%.80s: a pattern that is no name is not read",
-                          pattern);
-    return n > 0 && n <= m && strcmp(module + m - n, pattern) == 0 &&
-           (n == m || module[m - n - 1] == '.');
+    if (is_plain(pattern))
+        return n > 0 && n <= m && strcmp(module + m - n, pattern) == 0 &&
+               (n == m || module[m - n - 1] == '.');
+    switch (convert_hf_module_match(pattern, module, &p->steps)) {
+    case MODULE_MATCHES:
+        return true;
+    case MODULE_DIFFERS:
+        return false;
+    case MODULE_LONG:
+        core_json_bad(&p->config, GG_ERR_UNSUPPORTED,
+                      "%.80s: patterns take too long", pattern);
+        return false;
+    case MODULE_NOMEM:
+        p->config.status = error_nomem(p->config.err);
+        return false;
+    default:
+        core_json_bad(&p->config, GG_ERR_UNSUPPORTED,
+                      "%.80s: no regular expression that is read here",
+                      pattern);
+        return false;
+    }
 }
 
 /* The first one is. */
 static double
-pattern_value(struct core_json_keys *k, const char *name, const char *module,
+pattern_value(struct hf_peft *p, const char *name, const char *module,
               double other)
 {
+    struct core_json_keys *k = &p->config;
     const json_t *object = core_json_object_of(k, name);
     const char *key;
     json_t *value;
 
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        if (!is_pattern_of(k, key, module))
+        if (k->status != GG_OK || !is_pattern_of(p, key, module))
             continue;
         if (!json_is_number(value))
             core_json_bad(k, GG_ERR_FORMAT, "%s: %.80s: no number", name, key);
@@ -226,7 +252,7 @@ pattern_value(struct core_json_keys *k, const char *name, const char *module,
 double
 convert_hf_peft_factor(struct hf_peft *p, const char *module, int64_t rank)
 {
-    double alpha = pattern_value(&p->config, "alpha_pattern", module, p->alpha);
+    double alpha = pattern_value(p, "alpha_pattern", module, p->alpha);
     double n = (double)rank;
 
     return alpha / p->alpha * (p->sqrt_rank ? sqrt(n) : 1);
@@ -440,7 +466,7 @@ read_settings(struct hf_peft *p)
 enum gg_status
 convert_hf_peft_read(struct hf *h, const char *folder, struct gg_error *err)
 {
-    struct hf_peft p = { .h = h };
+    struct hf_peft p = { .h = h, .steps = MAX_STEPS };
     json_t *document = NULL;
     char path[4096];
     enum gg_status st;

@@ -11,6 +11,7 @@ struct hf_peft {
     double alpha;
     bool sqrt_rank;           /* alpha is divided by the root of the rank */
     const json_t *parameters; /* target_parameters, or NULL */
+    uint64_t steps;           /* that are left for patterns of names */
 };
 
 /* Whether a folder has an adapter, and no model. */

@@ -165,6 +165,33 @@ put_list(struct named *to, const json_t *list)
     }
 }
 
+/* One template, or a list of them. False: there is none. */
+static bool
+put_json(struct named *to, const json_t *v)
+{
+    if (json_is_string(v))
+        gguf_set_bytes(to->h->gguf, KEY, json_string_value(v),
+                       json_string_length(v));
+    else
+        put_list(to, v);
+    return json_is_string(v) || json_array_size(v) > 0;
+}
+
+/* chat_template.json, where a model of text and pictures has it. */
+static void
+put_json_file(struct named *to)
+{
+    char path[MAX_PATH_LENGTH];
+    json_t *document = NULL;
+
+    snprintf(path, sizeof(path), "%s/chat_template.json", to->h->path);
+    to->h->here.status =
+        core_json_read(path, false, &document, to->h->here.err);
+    if (to->h->here.status == GG_OK)
+        put_json(to, json_object_get(document, "chat_template"));
+    json_decref(document);
+}
+
 /* Files count more, as they do where such folders come from. */
 void
 convert_hf_set_templates(struct hf_tokens *t)
@@ -177,13 +204,8 @@ convert_hf_set_templates(struct hf_tokens *t)
         return;
     }
     to->h = t->h;
-    if (put_files(to))
-        ;
-    else if (json_is_string(v))
-        gguf_set_bytes(t->h->gguf, KEY, json_string_value(v),
-                       json_string_length(v));
-    else
-        put_list(to, v);
+    if (!put_files(to) && convert_hf_good(t->h) && !put_json(to, v))
+        put_json_file(to);
     put_names(to);
     mem_free(to);
 }

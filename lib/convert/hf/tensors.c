@@ -204,8 +204,20 @@ take_list(struct hf *h, const char *prefix, const char *to_prefix,
 
 /* ---- all of them --------------------------------------------------------- */
 
+/* Whether the model was saved without what stands on top of its layers: by its
+ * class, or as its names lack the outermost part. */
+static bool
+is_bare(const struct hf *h)
+{
+    const json_t *list = json_object_get(h->document, "architectures");
+    const char *class = json_string_value(json_array_get(list, 0));
+
+    return (class && strcmp(class, h->family->model)) ||
+           convert_hf_weights_are_bare(&h->weights, h->family->whole->from);
+}
+
 /* Whether the output is the embedding's matrix: then one that is there all the
- * same is a copy of it. */
+ * same is a copy of it. A bare model has none. */
 static void
 check_output(struct hf *h)
 {
@@ -221,7 +233,7 @@ check_output(struct hf *h)
         if (!strcmp(name->to, "output"))
             found = found || convert_hf_weights_find(&h->weights, from);
     }
-    if (said && !tied && !found)
+    if (said && !tied && !found && !is_bare(h))
         core_json_bad(&h->here, GG_ERR_FORMAT, "lm_head.weight: is missing");
 }
 
@@ -258,6 +270,8 @@ static const char *const left_out[] = {
     "vision_model.",
     "audio_tower.",
     "embed_audio.",
+    ".k_scale", /* of a KV cache in 8 bits */
+    ".v_scale",
     "masked_bias",
     "embeddings.position_ids",
     "pooler.dense.",
@@ -347,9 +361,13 @@ static bool
 is_behind(struct hf *h, const char *name)
 {
     int64_t n = core_json_int(&h->config, "num_nextn_predict_layers", 0, 64, 0);
-    const char *at = strstr(name, h->family->layers);
-    long layer = at ? strtol(at + strlen(h->family->layers), NULL, 10) : 0;
+    const char *layers = h->family->layers, *at = strstr(name, layers);
+    long layer;
 
+    if (!at && strchr(layers, '.')) /* without its outermost part */
+        at = strstr(name, layers = strchr(layers, '.') + 1) == name ? name
+                                                                    : NULL;
+    layer = at ? strtol(at + strlen(layers), NULL, 10) : 0;
     return at && h->n_mtp == 0 && layer >= h->n_layer && layer < h->n_layer + n;
 }
 

@@ -53,6 +53,15 @@ convert_hf_special_find(const struct hf_tokens *t, int i);
 void
 convert_hf_set_specials(struct hf_tokens *t);
 
+/* post.c: what a post_processor puts in front of a text, and after it. */
+struct hf_post {
+    bool said; /* there is one */
+    bool adds_before, adds_after;
+    int32_t before, after; /* the outermost ids; -1: none is known */
+};
+struct hf_post
+convert_hf_post_read(const struct hf_tokens *t);
+
 /* templates.c: the chat template, and those with names, tool_use and others. */
 void
 convert_hf_set_templates(struct hf_tokens *t);

@@ -20,6 +20,10 @@ enum {
 #define SINGLE "model.safetensors"
 #define INDEX  SINGLE ".index.json"
 
+/* In front of names without their outermost part: models of text and pictures
+ * have that of text inside. */
+static const char *const bare[] = { "", "language_model." };
+
 static bool
 join(char out[MAX_PATH_LENGTH], const char *folder, const char *name)
 {
@@ -264,19 +268,34 @@ find_tensor(struct hf_weights *w, const char *prefix, const char *name)
     return convert_hf_weights_exact(w, full);
 }
 
+bool
+convert_hf_weights_are_bare(const struct hf_weights *w, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    char full[512];
+    uint32_t i;
+
+    for (size_t k = 0; dot && k < sizeof(bare) / sizeof(bare[0]); k++) {
+        int n = snprintf(full, sizeof(full), "%s%s.weight", bare[k], dot + 1);
+
+        if (hash_map_find(&w->names, full, (size_t)n, &i))
+            return true;
+    }
+    return false;
+}
+
 /* By that name, or without its outermost part. */
 static const struct safetensors_tensor *
 find_any(struct hf_weights *w, const char *name)
 {
-    /* Models of text and pictures have that of text inside. */
-    static const char *const prefixes[] = { "", "language_model." };
+    static const char *const whole[] = { "", "language_model." };
     const char *dot = strchr(name, '.');
     const struct safetensors_tensor *t = NULL;
 
-    for (int i = 0; !t && i < 2; i++)
-        t = find_tensor(w, prefixes[i], name);
-    if (!t && dot)
-        t = find_tensor(w, "", dot + 1);
+    for (size_t i = 0; !t && i < sizeof(whole) / sizeof(whole[0]); i++)
+        t = find_tensor(w, whole[i], name);
+    for (size_t i = 0; !t && dot && i < sizeof(bare) / sizeof(bare[0]); i++)
+        t = find_tensor(w, bare[i], dot + 1);
     if (!t && dot)
         t = find_tensor(w, "model.language_model.", dot + 1);
     return t;

@@ -48,6 +48,10 @@ convert_hf_weights_find(struct hf_weights *w, const char *name);
 struct safetensors_tensor *
 convert_hf_weights_exact(struct hf_weights *w, const char *name);
 
+/* Whether the weight of that name is there without its outermost part. */
+bool
+convert_hf_weights_are_bare(const struct hf_weights *w, const char *name);
+
 /* ---- rows: rows.c ----------------------------------------------------- */
 
 enum hf_order {
