@@ -162,7 +162,7 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
 {
     const struct chat_value *v =
         i < a->n   ? &a->v[i]
-        : a->named ? chat_dict_find(a->named, p->name, strlen(p->name))
+        : a->named ? chat_find_name(r, a->named, p->name, strlen(p->name))
                    : NULL;
 
     if (v)
@@ -174,14 +174,15 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
 
 /* Whether a parameter behind the first `from` has this name. */
 static bool
-has_parameter(const struct chat_node *macro, size_t from,
+has_parameter(struct chat_run *r, const struct chat_node *macro, size_t from,
               const struct chat_string *name)
 {
-    for (const struct chat_node *p = macro->a; p; p = p->next)
+    for (const struct chat_node *p = macro->a; p; p = p->next) {
+        chat_take_steps(r, 1);
         if (chat_is(name, p->name))
             return from == 0;
-        else
-            from -= from > 0;
+        from -= from > 0;
+    }
     return false;
 }
 
@@ -214,7 +215,7 @@ bind_named_rest(struct chat_run *r, const struct chat_node *macro,
             no_such_argument(r, macro->name, pair->key);
         else if (macro->op & CHAT_CALLER && chat_is(pair->key.string, "caller"))
             chat_assign(r, macro->e->name, pair->value);
-        else if (has_parameter(macro, a->n, pair->key.string))
+        else if (has_parameter(r, macro, a->n, pair->key.string))
             continue;
         else if (macro->op & CHAT_KWARGS)
             chat_set(r, rest, pair->key, pair->value);

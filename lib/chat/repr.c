@@ -51,6 +51,7 @@ put_float(struct chat_builder *b, double f)
 {
     char s[CHAT_FLOAT_TEXT];
 
+    chat_take_steps(b->r, CHAT_FLOAT_STEPS);
     chat_float_text(s, f);
     chat_put_words(b, s);
 }
@@ -161,7 +162,7 @@ chat_put_repr(struct chat_builder *b, struct chat_value v)
     chat_take_steps(b->r, 1);
     switch (v.type) {
     case CHAT_NONE:
-        chat_put_words(b, "None");
+        chat_put(b, "None", 4, v.origin);
         break;
     case CHAT_BOOL:
         chat_put_words(b, v.b ? "True" : "False");

@@ -81,6 +81,7 @@ put_number(const struct writer *w, struct chat_value v)
     if (v.type == CHAT_INT) {
         snprintf(s, sizeof(s), "%" PRId64, v.i);
     } else if (isfinite(v.f)) {
+        chat_take_steps(w->b->r, CHAT_FLOAT_STEPS);
         chat_float_text(s, v.f);
     } else {
         strcpy(s, isnan(v.f) ? "NaN" : v.f > 0 ? "Infinity" : "-Infinity");
@@ -163,7 +164,7 @@ put_value(const struct writer *w, struct chat_value v, unsigned level)
     chat_take_steps(w->b->r, 1);
     switch (v.type) {
     case CHAT_NONE:
-        chat_put_words(w->b, "null");
+        chat_put(w->b, "null", 4, v.origin);
         break;
     case CHAT_BOOL:
         chat_put_words(w->b, v.b ? "true" : "false");

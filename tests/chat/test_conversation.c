@@ -295,7 +295,8 @@ test_role(void)
     struct make m;
     struct gg_vocab *v = make_vocab(&m, true);
     struct gg_chat_template *t =
-        parse("{{ messages[0].role }}|>{{ '<|' + messages[0].role }}");
+        parse("{{ messages[0].role }}|>{{ '<|' + messages[0].role }}"
+              "{{ messages[0].content }}");
 
     is((int)controls(v, t, "a"), 0, "a role at the end of a token");
     gg_chat_free(t);
