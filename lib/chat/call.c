@@ -94,8 +94,9 @@ chat_call_builtin(struct chat_run *r, const struct chat_builtin *b,
     struct chat_value v[CHAT_PARAMETERS] = { { .type = CHAT_ABSENT } };
     struct chat_arguments bound = { v, 0, NULL };
 
+    chat_take_steps(r, 2);
     if (self.type == CHAT_STRING) /* most go through all of it */
-        chat_take_steps(r, self.string->n / 8);
+        chat_take_steps(r, self.string->n / 4);
     if (chat_failed(r))
         return chat_undefined(NULL);
     if (!b->parameters)

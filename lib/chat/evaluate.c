@@ -43,6 +43,7 @@ function_value(struct chat_run *r, const struct chat_builtin *b,
 
     if (!f)
         return chat_undefined(NULL);
+    chat_take_steps(r, 2); /* names were compared */
     *f = (struct chat_function){ .builtin = b, .self = self };
     return (struct chat_value){ .type = CHAT_FUNCTION, .function = f };
 }
@@ -83,6 +84,7 @@ chat_attribute(struct chat_run *r, struct chat_value of, const char *name)
         return fail_undefined(r, of, name);
     if (of.type == CHAT_LOOP)
         return chat_loop_attribute(r, of.loop, name);
+    chat_take_steps(r, 1);
     if (method)
         return function_value(r, method, of);
     v = key_value(r, of, name);

@@ -437,6 +437,7 @@ filter_urlencode(struct chat_run *r, struct chat_value v,
         unsigned char c = (unsigned char)s.string->s[i];
         char code[4];
 
+        chat_take_steps(r, 2);
         snprintf(code, sizeof(code), "%%%02X", c);
         if (c && strchr(plain, c))
             chat_put_part(&b, s.string, i, 1);

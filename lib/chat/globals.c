@@ -193,6 +193,7 @@ chat_loop_attribute(struct chat_run *r, struct chat_loop *loop,
                                  : chat_undefined("loop.nextitem") },
     };
 
+    chat_take_steps(r, 2);
     if (method)
         return loop_method(r, loop, method);
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

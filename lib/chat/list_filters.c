@@ -130,6 +130,7 @@ filter_join(struct chat_run *r, struct chat_value v,
     for (size_t i = 0; i < n && !chat_failed(r); i++) {
         struct chat_value item = attribute(r, items[i], a->v[1]);
 
+        chat_take_steps(r, 1);
         if (i)
             chat_put_string(&b, by.string);
         if (!chat_failed(r))

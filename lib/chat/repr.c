@@ -105,6 +105,7 @@ put_escaped(struct chat_builder *b, uint32_t c, enum chat_origin origin)
                      : c < 0x10000 ? "\\u%04x"
                                    : "\\U%08x",
                      c);
+    chat_take_steps(b->r, 2);
     chat_put(b, s, (size_t)n, origin);
 }
 

@@ -69,7 +69,7 @@ bool
 chat_same(struct chat_run *r, struct chat_value a, struct chat_value b);
 
 enum {
-    CHAT_FLOAT_STEPS = 128 /* of writing or reading a number's digits */
+    CHAT_FLOAT_STEPS = 192 /* of writing or reading a number's digits */
 };
 
 /* NULL, and a failure, where there is no memory. */

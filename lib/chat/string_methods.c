@@ -145,6 +145,7 @@ method_join(struct chat_run *r, struct chat_value self,
         if (list.list->items[i].type != CHAT_STRING)
             return chat_fail(r, "join: item %zu is a %s, not a str", i,
                              chat_type_name(list.list->items[i]));
+        chat_take_steps(r, 1);
         if (i)
             chat_put_string(&b, self.string);
         chat_put_string(&b, list.list->items[i].string);
@@ -313,7 +314,7 @@ is_title(const struct chat_string *s)
                                   const struct chat_arguments *a)              \
     {                                                                          \
         (void)a;                                                               \
-        chat_take_steps(r, self.string->n / 2); /* looks for each letter */    \
+        chat_take_steps(r, self.string->n); /* looks for each letter */        \
         return result;                                                         \
     }
 

@@ -15,7 +15,7 @@ enum {
     MAX_SOURCE = 1 << 22,   /* bytes of a template */
     PARSE_MEMORY = 1 << 30, /* about 200 times the source, at most */
     RENDER_MEMORY = 1 << 30,
-    RENDER_STEPS = 30000000,
+    RENDER_STEPS = 20000000,
 };
 
 struct chat_template {

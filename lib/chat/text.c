@@ -286,7 +286,7 @@ size_t
 chat_find(struct chat_run *r, const struct chat_string *s, size_t from,
           const struct chat_string *part)
 {
-    size_t size = part->n > 8 ? 4 : 16; /* bytes a step */
+    size_t size = part->n > 2 ? 4 : 16; /* bytes a step */
     size_t at;
     const char *p;
 

@@ -29,6 +29,7 @@ put_code(struct chat_builder *b, uint32_t c, enum chat_origin origin)
                      0xdc00 + ((c - 0x10000) & 0x3ff));
     else
         n = snprintf(s, sizeof(s), "\\u%04x", c);
+    chat_take_steps(b->r, 2);
     chat_put(b, s, (size_t)n, origin);
 }
 
@@ -69,6 +70,7 @@ put_line(const struct writer *w, unsigned level)
     if (!w->indent)
         return;
     chat_put_words(w->b, "\n");
+    chat_take_steps(w->b->r, level / 8);
     while (level--)
         chat_put_string(w->b, w->indent);
 }
