@@ -208,6 +208,17 @@ member_value(struct chat_arena *a, const struct chat_pair *p,
     return v;
 }
 
+/* What get('content') gives is seen, too. */
+static bool
+label_missing(struct chat_arena *a, struct chat_dict *m, const struct given *g)
+{
+    struct chat_value none =
+        chat_label_content(a, g->labels, CHAT_VALUE_NONE, g->i);
+
+    m->origin = none.origin;
+    return none.type != CHAT_ABSENT;
+}
+
 static struct chat_value
 form_message(struct chat_arena *a, const struct chat_dict *m,
              const struct given *g)
@@ -226,6 +237,8 @@ form_message(struct chat_arena *a, const struct chat_dict *m,
     }
     if (ok && lacks)
         ok = chat_set_member(a, out.dict, "content", content_value(a, none, g));
+    else if (ok && g->labels && !member(m, "content"))
+        ok = label_missing(a, out.dict, g);
     return ok ? out : absent;
 }
 

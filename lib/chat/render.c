@@ -302,20 +302,32 @@ look(struct rendering *x, const struct chat_string *out, size_t *at,
     return plainer;
 }
 
+/* Whether a text can be shown as it is. */
+static bool
+is_shown(const struct chat_string *s)
+{
+    bool is = s->n > 0 && s->n < 32;
+
+    for (size_t i = 0; is && i < s->n; i++)
+        is = s->s[i] > ' ' && s->s[i] < 0x7f;
+    return is;
+}
+
 static enum gg_status
 lost_error(const struct rendering *x, size_t at, unsigned lost,
            struct gg_error *err)
 {
     struct chat_value m = x->messages.list->items[at];
     const struct chat_value *role = chat_dict_find(m.dict, "role", 4);
-    bool named = role && role->type == CHAT_STRING && role->string->n < 32;
+    bool named = role && role->type == CHAT_STRING && is_shown(role->string);
 
     return error_set(
         err, GG_ERR_UNSUPPORTED, "message %zu (%.*s): %s", at + 1,
-        named ? (int)role->string->n : 7, named ? role->string->s : "no role",
-        lost & CHAT_LOST_TEXT   ? "the template leaves its text out"
-        : lost & CHAT_LOST_FORM ? "the template does not read parts"
-                                : "the template leaves its calls out");
+        named ? (int)role->string->n : 7, named ? role->string->s : "unknown",
+        lost & CHAT_LOST_TEXT ? "the template leaves its text out"
+        : lost & CHAT_LOST_CALL || x->form.plainer[at] & CHAT_NULLED
+            ? "the template leaves its calls out"
+            : "the template does not read parts");
 }
 
 /* Renders again what a template leaves out, plainer; an error where it is left

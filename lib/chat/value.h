@@ -89,6 +89,7 @@ struct chat_dict {
     struct chat_pair *pairs;
     size_t n, cap;
     unsigned depth;
+    uint16_t origin; /* of the None that get() has for a key it lacks */
 };
 
 #define CHAT_VALUE_NONE                                                        \
