@@ -140,8 +140,9 @@ check_request(const struct gg_vocab *v, const struct gg_chat_template *t,
         return st;
     if (!t->jinja && (p->messages || p->tools || p->arguments))
         return error_set(err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for tools, nor for "
-                         "other than texts and roles",
+                         "the built-in template %s has no tools, and takes "
+                         "texts and roles only; give the model's own as a "
+                         "file",
                          t->name);
     if (p->messages)
         return GG_OK; /* read later */

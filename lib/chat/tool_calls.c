@@ -28,7 +28,9 @@ gg_chat_calls_open(const struct gg_vocab *v, const struct gg_chat_template *t,
         return error_null(err);
     if (!t->jinja)
         return error_set(err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for tools", t->name);
+                         "the built-in template %s has no tools; give the "
+                         "model's own as a file",
+                         t->name);
     c = mem_zalloc(sizeof(*c));
     if (!c)
         return error_nomem(err);

@@ -317,7 +317,7 @@ test_role(void)
     struct gg_vocab *v = make_vocab(&m, true);
     struct gg_chat_template *t =
         parse("{{ messages[0].role }}|>{{ '<|' + messages[0].role }}"
-              "{{ messages[0].content }}");
+              "{% for m in messages %}{{ m.content }}{% endfor %}");
 
     is((int)controls(v, t, "a"), 0, "a role at the end of a token");
     gg_chat_free(t);
