@@ -202,7 +202,7 @@ chat_loop_attribute(struct chat_run *r, struct chat_loop *loop,
     return chat_undefined(name);
 }
 
-static const struct chat_builtin globals[] = {
+const struct chat_builtin chat_globals[] = {
     { "dict", dict, NULL },
     { "namespace", namespace, NULL },
     { "raise_exception", raise_exception, "message" },
@@ -214,5 +214,5 @@ static const struct chat_builtin globals[] = {
 const struct chat_builtin *
 chat_global(const char *name)
 {
-    return chat_find_builtin(globals, name);
+    return chat_find_builtin(chat_globals, name);
 }
