@@ -62,7 +62,7 @@ variables(struct chat_arena *a, const char *text, size_t n)
 static void
 render(const struct chat_template *t, const char *json, size_t n)
 {
-    const struct chat_limits limits = { .memory = 1 << 24, .steps = 100000 };
+    struct chat_limits limits = { .memory = 1 << 24, .steps = 100000 };
     struct chat_arena arena = { .limit = 1 << 25 };
     struct chat_string out = { 0 };
     struct gg_error err = { "" };

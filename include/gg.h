@@ -220,8 +220,8 @@ gg_vocab_type(const struct gg_vocab *vocab, int32_t id);
 GG_API const char *
 gg_vocab_token(const struct gg_vocab *vocab, int32_t id, size_t *len);
 
-/* The id of the token that the file writes so, or -1. Of several that are written
- * alike, the first that texts are made of, else the first. */
+/* The id of the token that the file writes so, or -1. Of several that are
+ * written alike, the first that texts are made of, else the first. */
 GG_API int32_t
 gg_vocab_find(const struct gg_vocab *vocab, const char *token, size_t len);
 
@@ -408,7 +408,8 @@ enum {
     GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
 };
 
-/* What is made plainer, where a template refuses it as it is. */
+/* What is made plainer, where a template refuses it as it is, or leaves it
+ * out. */
 enum {
     GG_CHAT_JOINED = 1,   /* the parts of a content are one text */
     GG_CHAT_EMPTIED = 2,  /* a content of null, or none, is empty */
@@ -434,13 +435,13 @@ struct gg_chat_params {
 };
 
 /* Writes the ids of a conversation as gg_vocab_encode() does. What a template
- * refuses is made plainer: the parts of a content are joined with newlines,
- * null becomes an empty text, a developer the system. What the template itself
- * writes becomes control tokens; contents, names and arguments never do,
- * whatever they hold. GG_ERR_ARG: there are no messages. GG_ERR_FORMAT: the
- * template fails, or refuses the conversation; the sentence has its line.
- * GG_ERR_UNSUPPORTED: a known form has no place for a message, or the
- * vocabulary no token for it. NULL params: all zero. */
+ * refuses or leaves out is made plainer: the parts of a content are joined with
+ * newlines, null becomes an empty text, a developer the system. What the
+ * template itself writes becomes control tokens; contents, names and arguments
+ * never do, whatever they hold. GG_ERR_ARG: there are no messages.
+ * GG_ERR_FORMAT: the template fails, or refuses the conversation; the sentence
+ * has its line. GG_ERR_UNSUPPORTED: the template, or a known form, has no place
+ * for a message, or the vocabulary no token for it. NULL params: all zero. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_encode(const struct gg_vocab *vocab,
                const struct gg_chat_template *chat,
@@ -513,7 +514,8 @@ gg_chat_calls_grammar(const struct gg_chat_calls *calls, const char *tools,
 GG_API const char *
 gg_chat_reasoning(const struct gg_chat_template *chat, bool on);
 
-/* Whether the template, which is one in Jinja, reads a variable. */
+/* Whether the template, which is one in Jinja, reads a variable; a built-in one
+ * that has tools reads `tools`. */
 GG_API bool
 gg_chat_reads(const struct gg_chat_template *chat, const char *name);
 
@@ -641,14 +643,15 @@ typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 enum gg_numa {
     GG_NUMA_OFF,
     GG_NUMA_DISTRIBUTE, /* threads, and the weights that each reads, over all
-                           nodes that the process may use; other memory in turn */
+                           nodes that the process may use; other memory in turn
+                         */
     GG_NUMA_ISOLATE,    /* all threads on the node where the process runs */
 };
 
-/* For all models and threads of the CPU from then on; what they compute does not
- * change. To be called before any thread is started, and after
- * gg_pipeline_join(): a process of a pipeline, if its launcher has not bound it to
- * processors, takes its share of the machine's. `pipeline`: or NULL.
+/* For all models and threads of the CPU from then on; what they compute does
+ * not change. To be called before any thread is started, and after
+ * gg_pipeline_join(): a process of a pipeline, if its launcher has not bound it
+ * to processors, takes its share of the machine's. `pipeline`: or NULL.
  * GG_ERR_UNSUPPORTED: built without hwloc. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_numa_init(enum gg_numa how, const struct gg_pipeline *pipeline,
@@ -846,7 +849,7 @@ struct gg_session_params {
     /* Weights of F16, and activations, may be rounded to BF16 where the
      * processor has such products: 8 bits of mantissa, not 11. */
     bool bf16;
-    bool profile;            /* measure time by op: gg_session_profile() */
+    bool profile; /* measure time by op: gg_session_profile() */
     /* Shown what is computed, of a pipeline by this rank; may be NULL */
     gg_watch_callback watch;
     void *watch_data;
@@ -893,8 +896,8 @@ struct gg_memory {
     uint64_t mtp_weights, mtp_cache;
 };
 
-/* The layers that this process has, *first to *end - 1, and returns how many the
- * model has in all. */
+/* The layers that this process has, *first to *end - 1, and returns how many
+ * the model has in all. */
 GG_API int32_t
 gg_model_layers(const struct gg_model *model, int32_t *first, int32_t *end);
 

@@ -253,7 +253,8 @@ chat_tell_plainer(const char *name, unsigned plainer)
 
     for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
         if (plainer >> i & 1)
-            cli_warn("%s: %s, as the chat template refuses them otherwise",
+            cli_warn("%s: %s, as the chat template "
+                     "does not take them otherwise",
                      name, what[i]);
 }
 

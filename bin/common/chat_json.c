@@ -18,7 +18,7 @@ struct reader {
     struct chat *chat;
     struct gg_error *err;
     size_t line; /* of the value; 0: lines are not counted */
-    bool known;  /* for a known form, which has texts and roles only */
+    bool known;  /* for a known form that has texts and roles only */
 };
 
 /* By enum gg_role, and one that known forms take for the system. */
@@ -319,7 +319,8 @@ enum gg_status
 chat_read(struct chat *c, const struct gg_chat_template *template,
           const char *text, size_t len, bool lines, struct gg_error *err)
 {
-    struct reader r = { c, err, lines, chat_is_known(template) };
+    bool known = chat_is_known(template) && !gg_chat_reads(template, "tools");
+    struct reader r = { c, err, lines, known };
     enum gg_status st = GG_OK;
     size_t at = cli_mark(text, len);
 

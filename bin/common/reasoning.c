@@ -179,7 +179,7 @@ reasoning_arguments(const struct reasoning_options *o, const char *common,
     st = add_switch(o, template, out, err);
     if (st == GG_OK)
         st = reasoning_add_arguments(out, common, err);
-    if (st == GG_OK && o->arguments != common)
+    if (st == GG_OK && o->arguments)
         st = reasoning_add_arguments(out, o->arguments, err);
     if (st != GG_OK) {
         free(*out);

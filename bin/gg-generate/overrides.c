@@ -130,14 +130,20 @@ set_tools(const struct override *o, struct gg_error *err)
     return GG_OK;
 }
 
-/* A word, or {"type": "function", "function": {"name": ...}}. */
+/* A word, or {"type": "function", "function": {"name": ...}}; the words of
+ * another interface, "any", and {"type": "any"}, mean what required does. */
 static enum gg_status
 set_tool_choice(const struct override *o, struct gg_error *err)
 {
     const json_t *function = json_object_get(o->value, "function");
     const char *word = cli_json_text(o->value);
     const char *name = cli_json_text(json_object_get(function, "name"));
+    const char *type = cli_json_text(json_object_get(o->value, "type"));
 
+    if (!word && !function && type && strcmp(type, "any") == 0)
+        word = type;
+    if (word && strcmp(word, "any") == 0)
+        word = "required";
     if (word && strcmp(word, "none") && strcmp(word, "auto") &&
         strcmp(word, "required"))
         return cli_error(err, GG_ERR_FORMAT,

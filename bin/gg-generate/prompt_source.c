@@ -222,19 +222,40 @@ remove_answer(struct chat *chat, const struct replaced *last)
     chat->json[chat->n++] = last->json;
 }
 
+/* Whether reasoning that is to be off is so by nature: the model has none. */
+static enum gg_status
+settle_reasoning(struct generate *g, const struct prompt_source *s,
+                 struct reasoning_options *o, struct gg_error *err)
+{
+    const struct gg_chat_reader *reader = NULL;
+    enum gg_status st;
+
+    if (o->mode != REASONING_OFF || gg_chat_reasoning(s->template, false))
+        return GG_OK;
+    st = generate_reader(g, &reader, err);
+    if (!reader)
+        o->mode = REASONING_AUTO;
+    return st;
+}
+
 /* The variables of the template that options, or a record, give. */
 static enum gg_status
 take_arguments(struct generate *g, struct prompt_source *s,
                struct gg_error *err)
 {
     const struct reasoning_options *all = &g->o->reasoning;
+    struct reasoning_options own = s->reasoning ? *s->reasoning : *all;
     char *arguments = NULL;
     enum gg_status st;
 
     if (s->has_arguments)
         return GG_OK;
-    st = reasoning_arguments(s->reasoning ? s->reasoning : all, all->arguments,
-                             s->template, &arguments, err);
+    st = settle_reasoning(g, s, &own, err);
+    if (own.arguments == all->arguments)
+        own.arguments = NULL;
+    if (st == GG_OK)
+        st = reasoning_arguments(&own, all->arguments, s->template, &arguments,
+                                 err);
     if (st == GG_OK)
         st = reasoning_give_arguments(&s->chat, arguments, err);
     free(arguments);

@@ -74,15 +74,11 @@ take_grammar(struct generate *g, struct record *r, struct gg_error *err)
     return st;
 }
 
-/* What the record says of thoughts. A model that has none has them off. */
+/* Checks what the record says of thoughts. */
 static enum gg_status
-check_thoughts(struct generate *g, struct record *r, struct prompt_source *s,
+check_thoughts(struct record *r, struct prompt_source *s,
                struct gg_error *err)
 {
-    bool off = r->reasoning.mode == REASONING_OFF;
-    const struct gg_chat_reader *reader = NULL;
-    enum gg_status st = GG_OK;
-
     if (r->says_thoughts && !s->is_chat)
         return cli_error(err, GG_ERR_FORMAT,
                          "reasoning: a prompt is no conversation");
@@ -91,12 +87,7 @@ check_thoughts(struct generate *g, struct record *r, struct prompt_source *s,
                          "reasoning_effort: the chat template does not read "
                          "it");
     s->reasoning = &r->reasoning;
-    if (r->says_thoughts && off && !gg_chat_reasoning(s->template, false)) {
-        st = generate_reader(g, &reader, err);
-        if (!reader)
-            r->reasoning.mode = REASONING_AUTO;
-    }
-    return st;
+    return GG_OK;
 }
 
 enum gg_status
@@ -126,7 +117,7 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = cli_error(err, GG_ERR_FORMAT,
                        "suffix: what is to come is not chosen");
     if (st == GG_OK)
-        st = check_thoughts(g, r, &s, err);
+        st = check_thoughts(r, &s, err);
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
     r->prompt.contest.scales = r->scales;

@@ -16,7 +16,7 @@ enum {
 
 struct chat_arena_block {
     struct chat_arena_block *next;
-    size_t used, size; /* of `bytes` */
+    size_t size; /* of `bytes` */
     _Alignas(ALIGN) char bytes[];
 };
 
@@ -42,6 +42,7 @@ add_block(struct chat_arena *a, size_t size)
         return NULL;
     *b = (struct chat_arena_block){ .next = a->blocks, .size = n };
     a->blocks = b;
+    a->used = 0;
     a->total += n;
     return b;
 }
@@ -55,12 +56,12 @@ chat_arena_alloc(struct chat_arena *a, size_t size)
 
     if (size > SIZE_MAX / 2)
         return NULL;
-    if (!b || n > b->size - b->used)
+    if (!b || n > b->size - a->used)
         b = add_block(a, n);
     if (!b)
         return NULL;
-    p = b->bytes + b->used;
-    b->used += n;
+    p = b->bytes + a->used;
+    a->used += n;
     return p;
 }
 
@@ -73,9 +74,9 @@ chat_arena_grow(struct chat_arena *a, void *p, size_t old, size_t size)
 
     if (size <= old && p)
         return p;
-    if (p && size < SIZE_MAX / 2 && (char *)p + had == b->bytes + b->used &&
-        n - had <= b->size - b->used) {
-        b->used += n - had;
+    if (p && size < SIZE_MAX / 2 && (char *)p + had == b->bytes + a->used &&
+        n - had <= b->size - a->used) {
+        a->used += n - had;
         return p;
     }
     copy = chat_arena_alloc(a, size);
@@ -85,16 +86,23 @@ chat_arena_grow(struct chat_arena *a, void *p, size_t old, size_t size)
 }
 
 void
-chat_arena_clear(struct chat_arena *a)
+chat_arena_rewind(struct chat_arena *a, const struct chat_arena *before)
 {
     struct chat_arena_block *b = a->blocks;
 
-    while (b) {
+    while (b != before->blocks) {
         struct chat_arena_block *next = b->next;
 
         mem_free(b);
         b = next;
     }
-    a->blocks = NULL;
-    a->total = 0;
+    *a = *before;
+}
+
+void
+chat_arena_clear(struct chat_arena *a)
+{
+    const struct chat_arena none = { .limit = a->limit };
+
+    chat_arena_rewind(a, &none);
 }

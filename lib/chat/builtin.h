@@ -48,7 +48,7 @@ chat_find_builtin(const struct chat_builtin *table, const char *name);
 
 extern const struct chat_builtin chat_filters[], chat_list_filters[],
     chat_string_methods[], chat_string_parts[], chat_dict_methods[],
-    chat_list_methods[];
+    chat_list_methods[], chat_tests[], chat_globals[];
 
 /* Calls an entry of a table with arguments as they stand: binds them. */
 struct chat_value

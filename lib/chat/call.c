@@ -94,8 +94,9 @@ chat_call_builtin(struct chat_run *r, const struct chat_builtin *b,
     struct chat_value v[CHAT_PARAMETERS] = { { .type = CHAT_ABSENT } };
     struct chat_arguments bound = { v, 0, NULL };
 
+    chat_take_steps(r, 2);
     if (self.type == CHAT_STRING) /* most go through all of it */
-        chat_take_steps(r, self.string->n / 8);
+        chat_take_steps(r, self.string->n / 4);
     if (chat_failed(r))
         return chat_undefined(NULL);
     if (!b->parameters)
@@ -162,7 +163,7 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
 {
     const struct chat_value *v =
         i < a->n   ? &a->v[i]
-        : a->named ? chat_dict_find(a->named, p->name, strlen(p->name))
+        : a->named ? chat_find_name(r, a->named, p->name, strlen(p->name))
                    : NULL;
 
     if (v)
@@ -174,14 +175,15 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
 
 /* Whether a parameter behind the first `from` has this name. */
 static bool
-has_parameter(const struct chat_node *macro, size_t from,
+has_parameter(struct chat_run *r, const struct chat_node *macro, size_t from,
               const struct chat_string *name)
 {
-    for (const struct chat_node *p = macro->a; p; p = p->next)
+    for (const struct chat_node *p = macro->a; p; p = p->next) {
+        chat_take_steps(r, 1);
         if (chat_is(name, p->name))
             return from == 0;
-        else
-            from -= from > 0;
+        from -= from > 0;
+    }
     return false;
 }
 
@@ -214,7 +216,7 @@ bind_named_rest(struct chat_run *r, const struct chat_node *macro,
             no_such_argument(r, macro->name, pair->key);
         else if (macro->op & CHAT_CALLER && chat_is(pair->key.string, "caller"))
             chat_assign(r, macro->e->name, pair->value);
-        else if (has_parameter(macro, a->n, pair->key.string))
+        else if (has_parameter(r, macro, a->n, pair->key.string))
             continue;
         else if (macro->op & CHAT_KWARGS)
             chat_set(r, rest, pair->key, pair->value);

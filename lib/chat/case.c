@@ -91,6 +91,7 @@ chat_change_case(struct chat_run *r, const struct chat_string *s,
         uint32_t c = 0;
 
         n = chat_character(s, at, &c);
+        chat_take_steps(r, 1);
         if (how == CHAT_CASE_SWAP)
             upper = chat_lower(c) == c;
         if (!has_forms(c))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "chat/encode.h"
+#include "chat/known.h"
 #include "chat/render.h"
 #include "chat/thoughts.h"
 #include "core/mem.h"
@@ -138,14 +139,17 @@ check_request(const struct gg_vocab *v, const struct gg_chat_template *t,
     st = ERROR_RESERVED(p, err);
     if (st != GG_OK)
         return st;
-    if (!t->jinja && (p->messages || p->tools || p->arguments))
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for tools, nor for "
-                         "other than texts and roles",
-                         t->name);
     if (p->messages)
         return GG_OK; /* read later */
     return check_messages(messages, n, p->first, err);
+}
+
+/* Whether a conversation goes by a template in Jinja: a built-in form does
+ * where it has more than texts and roles. */
+static bool
+wants_jinja(const struct gg_chat_template *t, const struct gg_chat_params *p)
+{
+    return t->jinja || p->messages || p->tools || p->arguments;
 }
 
 /* Renders to the arena, which is to be cleared in any case. */
@@ -155,16 +159,21 @@ render(const struct gg_vocab *v, const struct gg_chat_template *t,
        const struct gg_chat_params *params, struct chat_arena *arena,
        struct chat_string *out, struct gg_error *err)
 {
-    const struct chat_request q = {
+    struct chat_request q = {
         .vocab = v,
-        .template = vocab_chat_jinja(t, params->tools),
         .messages = messages,
         .n = n,
         .first = params->first,
         .params = params,
     };
-    enum gg_status st = chat_render(&q, arena, out, err);
+    struct chat_template *own;
+    enum gg_status st =
+        chat_known_jinja(t, params->tools != NULL, &own, &q.template, err);
 
+    if (st != GG_OK)
+        return st;
+    st = chat_render(&q, arena, out, err);
+    chat_template_free(own);
     return st == GG_OK ? st : error_prefix(err, st, "chat template");
 }
 
@@ -182,7 +191,7 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
         return st;
     if (!result || (!ids && cap))
         return error_null(err);
-    if (!t->jinja)
+    if (!wants_jinja(t, params))
         return vocab_chat_encode(v, t, messages, n, params->first,
                                  params->flags, ids, cap, result, err);
     st = render(v, t, messages, n, params, &arena, &text, err);
@@ -205,7 +214,7 @@ gg_chat_render(const struct gg_vocab *v, const struct gg_chat_template *t,
 
     if (st == GG_OK && (!len || (!text && cap)))
         st = error_null(err);
-    if (st == GG_OK && !t->jinja)
+    if (st == GG_OK && !wants_jinja(t, params))
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "chat template %s is known by its tokens, and has no "
                        "text",

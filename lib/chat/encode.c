@@ -22,7 +22,7 @@ is_trusted(const struct chat_string *s, size_t at, size_t n)
                    chat_origin_at(s, at + n - 1) == CHAT_TRUSTED;
 
     for (size_t i = at; trusted && s->origins && i < at + n; i++)
-        trusted = s->origins[i] != CHAT_TEXT;
+        trusted = !chat_is_text(s->origins[i]);
     return trusted;
 }
 

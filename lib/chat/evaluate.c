@@ -43,6 +43,7 @@ function_value(struct chat_run *r, const struct chat_builtin *b,
 
     if (!f)
         return chat_undefined(NULL);
+    chat_take_steps(r, 2); /* names were compared */
     *f = (struct chat_function){ .builtin = b, .self = self };
     return (struct chat_value){ .type = CHAT_FUNCTION, .function = f };
 }
@@ -66,11 +67,11 @@ fail_undefined(struct chat_run *r, struct chat_value v, const char *what)
 }
 
 static const struct chat_value *
-key_value(struct chat_value of, const char *name)
+key_value(struct chat_run *r, struct chat_value of, const char *name)
 {
     if (of.type != CHAT_DICT && of.type != CHAT_NAMESPACE)
         return NULL;
-    return chat_dict_find(of.dict, name, strlen(name));
+    return chat_find_name(r, of.dict, name, strlen(name));
 }
 
 struct chat_value
@@ -83,11 +84,10 @@ chat_attribute(struct chat_run *r, struct chat_value of, const char *name)
         return fail_undefined(r, of, name);
     if (of.type == CHAT_LOOP)
         return chat_loop_attribute(r, of.loop, name);
+    chat_take_steps(r, 1);
     if (method)
         return function_value(r, method, of);
-    if (of.type == CHAT_DICT || of.type == CHAT_NAMESPACE)
-        chat_take_steps(r, of.dict->n / 16);
-    v = key_value(of, name);
+    v = key_value(r, of, name);
     return v ? *v : chat_undefined(name);
 }
 
@@ -106,12 +106,11 @@ place(int64_t i, size_t n)
 static struct chat_value
 character(struct chat_run *r, const struct chat_string *s, int64_t i)
 {
-    size_t length = chat_length(s), k = place(i, length), at;
+    size_t length = chat_length(r, s), k = place(i, length), at;
 
-    chat_take_steps(r, s->n / 64);
     if (k == length)
         return chat_undefined(NULL);
-    at = chat_offset(s, k);
+    at = chat_offset(r, s, k);
     return chat_part(r, s, at, chat_character(s, at, NULL));
 }
 
@@ -155,9 +154,7 @@ chat_item(struct chat_run *r, struct chat_value of, struct chat_value key)
     if (of.type == CHAT_UNDEFINED)
         return fail_undefined(r, of, "items");
     if (of.type == CHAT_DICT)
-        chat_take_steps(r, of.dict->n / 16);
-    if (of.type == CHAT_DICT)
-        v = chat_dict_get(of.dict, key);
+        v = chat_find_key(r, of.dict, key);
     if (v)
         return *v;
     if (key.type == CHAT_INT || key.type == CHAT_BOOL)
@@ -194,6 +191,7 @@ chat_path(struct chat_run *r, struct chat_value of,
         int64_t i = number_of(s, n);
         struct chat_value key = chat_part(r, path, at, n);
 
+        chat_take_steps(r, 1);
         if (!chat_failed(r))
             of = i >= 0 ? numbered_item(r, of, i) : chat_item(r, of, key);
         at += n + 1;
@@ -255,60 +253,57 @@ within(const struct range *s, int64_t i)
 }
 
 static struct chat_value
-slice_string(struct chat_run *r, const struct chat_node *n,
-             const struct chat_string *text)
+slice_list(struct chat_run *r, const struct range *s, struct chat_value v)
 {
-    struct range s = slice_range(r, n, (int64_t)chat_length(text));
-    struct chat_builder b = { .r = r };
-    size_t from, to;
-
-    chat_take_steps(r, text->n / 64);
-    if (chat_failed(r))
-        return chat_undefined(NULL);
-    if (s.step == 1) {
-        from = chat_offset(text, (size_t)s.from);
-        to = s.to > s.from ? chat_offset(text, (size_t)s.to) : from;
-        return chat_part(r, text, from, to - from);
-    }
-    for (int64_t i = s.from; within(&s, i) && !chat_failed(r); i += s.step) {
-        from = chat_offset(text, (size_t)i);
-        chat_take_steps(r, 1 + from / 64);
-        chat_put_part(&b, text, from, chat_character(text, from, NULL));
-        if (s.step > INT32_MAX || s.step < INT32_MIN)
-            break;
-    }
-    return chat_built(&b);
-}
-
-static struct chat_value
-slice_list(struct chat_run *r, const struct chat_node *n, struct chat_value v)
-{
-    struct range s = slice_range(r, n, (int64_t)v.list->n);
     struct chat_value out = chat_new_list(r, v.type);
 
-    for (int64_t i = s.from; !chat_failed(r) && within(&s, i); i += s.step) {
-        chat_take_steps(r, 1);
+    for (int64_t i = s->from; !chat_failed(r) && within(s, i); i += s->step) {
         chat_run_add(r, out, v.list->items[i]);
-        if (s.step > INT32_MAX || s.step < INT32_MIN)
+        if (s->step > INT32_MAX || s->step < INT32_MIN)
             break;
     }
     return out;
+}
+
+/* One whose step is not 1 goes by a list of the characters. */
+static struct chat_value
+slice_string(struct chat_run *r, const struct range *s, struct chat_value v)
+{
+    const struct chat_value absent = { .type = CHAT_ABSENT };
+    size_t from, to;
+
+    if (s->step == 1) {
+        from = chat_offset(r, v.string, (size_t)s->from);
+        to = s->to > s->from ? chat_offset(r, v.string, (size_t)s->to) : from;
+        return chat_part(r, v.string, from, to - from);
+    }
+    v = chat_iterate(r, v);
+    if (!chat_failed(r))
+        v = slice_list(r, s, v);
+    return chat_failed(r)
+               ? v
+               : chat_call_simply(r, chat_filter("join"), v, absent, absent);
 }
 
 static struct chat_value
 slice(struct chat_run *r, const struct chat_node *n)
 {
     struct chat_value v = chat_evaluate(r, n->a);
+    struct range s;
 
     if (chat_failed(r))
         return v;
-    if (v.type == CHAT_STRING)
-        return slice_string(r, n, v.string);
-    if (chat_is_list(v))
-        return slice_list(r, n, v);
     if (v.type == CHAT_UNDEFINED)
         return fail_undefined(r, v, "items");
-    return chat_fail(r, "a %s has no slices", chat_type_name(v));
+    if (v.type != CHAT_STRING && !chat_is_list(v))
+        return chat_fail(r, "a %s has no slices", chat_type_name(v));
+    s = slice_range(r, n,
+                    (int64_t)(v.type == CHAT_STRING ? chat_length(r, v.string)
+                                                    : v.list->n));
+    if (chat_failed(r))
+        return v;
+    return v.type == CHAT_STRING ? slice_string(r, &s, v)
+                                 : slice_list(r, &s, v);
 }
 
 /* ---- lists and dicts ----------------------------------------------------- */
@@ -348,11 +343,9 @@ chat_iterate(struct chat_run *r, struct chat_value v)
     if (v.type == CHAT_STRING) {
         for (size_t at = 0, n; at < v.string->n && !chat_failed(r); at += n) {
             n = chat_character(v.string, at, NULL);
-            chat_take_steps(r, 1);
             chat_run_add(r, out, chat_part(r, v.string, at, n));
         }
     } else if (v.type == CHAT_DICT) {
-        chat_take_steps(r, v.dict->n);
         for (size_t i = 0; i < v.dict->n && !chat_failed(r); i++)
             chat_run_add(r, out, v.dict->pairs[i].key);
     } else if (v.type != CHAT_UNDEFINED) {

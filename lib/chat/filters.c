@@ -56,7 +56,7 @@ filter_length(struct chat_run *r, struct chat_value v,
     (void)a;
     switch (v.type) {
     case CHAT_STRING:
-        return chat_int((int64_t)chat_length(v.string));
+        return chat_int((int64_t)chat_length(r, v.string));
     case CHAT_LIST:
     case CHAT_TUPLE:
         return chat_int((int64_t)v.list->n);
@@ -94,6 +94,7 @@ read_number(struct chat_run *r, const struct chat_string *s, int base,
     char copy[128], *end;
     size_t n = chat_failed(r) ? 0 : text.string->n;
 
+    chat_take_steps(r, CHAT_FLOAT_STEPS);
     if (n == 0 || n >= sizeof(copy) || memchr(text.string->s, '\0', n))
         return false;
     memcpy(copy, text.string->s, n);
@@ -171,6 +172,7 @@ filter_round(struct chat_run *r, struct chat_value v,
     double scale = pow(10, (double)digits), f;
     char s[400];
 
+    chat_take_steps(r, CHAT_FLOAT_STEPS);
     if (!chat_is_number(v))
         return chat_fail(r, "a %s cannot be rounded", chat_type_name(v));
     if (!how || digits < -300 || digits > 300)
@@ -283,6 +285,7 @@ filter_wordcount(struct chat_run *r, struct chat_value v,
     for (size_t at = 0; !chat_failed(r) && at < v.string->n;) {
         uint32_t c = 0;
 
+        chat_take_steps(r, at % 8 == 0);
         at += chat_character(v.string, at, &c);
         before = within;
         within = (c | 32) - 'a' < 26u || c - '0' < 10u || c == '_' ||
@@ -348,11 +351,11 @@ filter_truncate(struct chat_run *r, struct chat_value v,
     if (chat_failed(r) ||
         (v.type != CHAT_UNDEFINED && !is_text(r, v, "truncate")))
         return s;
-    if (length < (int64_t)chat_length(end) || leeway < 0)
+    if (length < (int64_t)chat_length(r, end) || leeway < 0)
         return chat_fail(r, "truncate: no such length");
-    if ((int64_t)chat_length(s.string) - leeway <= length)
+    if ((int64_t)chat_length(r, s.string) - leeway <= length)
         return s;
-    n = chat_offset(s.string, (size_t)(length - (int64_t)chat_length(end)));
+    n = chat_offset(r, s.string, (size_t)(length - (int64_t)chat_length(r, end)));
     for (size_t k = n; !kill && k > 0; k--)
         if (s.string->s[k - 1] == ' ') {
             n = k - 1;
@@ -434,6 +437,7 @@ filter_urlencode(struct chat_run *r, struct chat_value v,
         unsigned char c = (unsigned char)s.string->s[i];
         char code[4];
 
+        chat_take_steps(r, 2);
         snprintf(code, sizeof(code), "%%%02X", c);
         if (c && strchr(plain, c))
             chat_put_part(&b, s.string, i, 1);

@@ -43,7 +43,7 @@ static void
 put_aligned(struct chat_builder *b, const struct form *f,
             const struct chat_string *s, size_t sign, char usual)
 {
-    size_t length = chat_length(s);
+    size_t length = chat_length(b->r, s);
     size_t n = f->width > 0 && (size_t)f->width > length
                    ? (size_t)f->width - length
                    : 0;
@@ -75,7 +75,7 @@ put_string(struct chat_builder *b, const struct form *f, struct chat_value v)
     if (chat_failed(b->r))
         return;
     n = f->precision < 0 ? v.string->n
-                         : chat_offset(v.string, (size_t)f->precision);
+                         : chat_offset(b->r, v.string, (size_t)f->precision);
     v = chat_part(b->r, v.string, 0, n);
     if (!chat_failed(b->r))
         put_aligned(b, f, v.string, 0, '<');
@@ -158,6 +158,7 @@ put_float(struct chat_builder *b, const struct form *f, double x)
     double y = f->type == '%' ? 100 * fabs(x) : fabs(x);
     char s[512];
 
+    chat_take_steps(b->r, CHAT_FLOAT_STEPS);
     if (f->type == '\0' && f->precision < 0)
         chat_float_text(s, y);
     else if (f->type == 'e')
@@ -187,7 +188,9 @@ put_number(struct chat_builder *b, const struct form *f, struct chat_value v)
         else
             chat_fail(b->r, "a number is too large");
     } else if (f->type == 'c') {
-        chat_put_character(b, (uint32_t)v.i & 0x1fffff, CHAT_TEXT);
+        chat_put_character(
+            b, v.i < 0 || v.i > 0x10ffff ? UINT32_MAX : (uint32_t)v.i,
+            CHAT_TEXT);
     } else if (v.type == CHAT_FLOAT || !(whole || f->type == '\0')) {
         put_float(b, f, chat_number(v));
     } else {
@@ -205,11 +208,13 @@ is_plain(const struct form *f)
 static void
 put_formed(struct chat_builder *b, const struct form *f, struct chat_value v)
 {
+
     bool text = f->convert || f->type == 's' ||
                 (f->type == 'c' && v.type == CHAT_STRING) ||
                 (f->type == '\0' &&
                  (!chat_is_number(v) || (v.type == CHAT_BOOL && is_plain(f))));
 
+    chat_take_steps(b->r, 1);
     if (text)
         put_string(b, f, v);
     else
@@ -321,7 +326,7 @@ named_value(struct reader *x, const struct values *values)
     while (x->at < x->s->n && peek(x) != ')')
         x->at++;
     if (values->v.type == CHAT_DICT)
-        v = chat_dict_find(values->v.dict, x->s->s + from, x->at - from);
+        v = chat_find_name(x->r, values->v.dict, x->s->s + from, x->at - from);
     take(x, ')');
     return v ? *v : chat_fail(x->r, "a format's name is not among the values");
 }
@@ -374,6 +379,7 @@ chat_format_percent(struct chat_run *r, const struct chat_string *format,
     struct reader x = { r, format, 0 };
     struct values values = { v, 0 };
 
+    chat_take_steps(r, format->n / 8);
     while (x.at < format->n && !chat_failed(r)) {
         const char *p = memchr(format->s + x.at, '%', format->n - x.at);
         size_t to = p ? (size_t)(p - format->s) : format->n;
@@ -430,7 +436,7 @@ field_value(struct reader *x, const struct chat_arguments *a, size_t *next)
     while (x->at < x->s->n && !strchr(".[!:}", peek(x)))
         x->at++;
     n = x->at - from;
-    named = a->named ? chat_dict_find(a->named, x->s->s + from, n) : NULL;
+    named = a->named ? chat_find_name(x->r, a->named, x->s->s + from, n) : NULL;
     if (named)
         return *named;
     if (n == 0)

@@ -44,7 +44,6 @@ range(struct chat_run *r, struct chat_value self,
     for (int64_t i = from; !chat_failed(r) && (step > 0 ? i < to : i > to);) {
         if (out.list->n == MAX_RANGE)
             return chat_fail(r, "range has more than %d items", MAX_RANGE);
-        chat_take_steps(r, 1);
         chat_run_add(r, out, chat_int(i));
         if (__builtin_add_overflow(i, step, &i))
             break;
@@ -115,6 +114,7 @@ chat_strftime(struct chat_run *r, struct chat_value self,
     (void)self;
     if (!f)
         return chat_undefined(NULL);
+    chat_take_steps(r, CHAT_FLOAT_STEPS);
     if (f->n >= sizeof(format) || !gmtime_r(&t, &tm))
         return chat_fail(r, "strftime_now: no such format or date");
     memcpy(format, f->s, f->n);
@@ -193,6 +193,7 @@ chat_loop_attribute(struct chat_run *r, struct chat_loop *loop,
                                  : chat_undefined("loop.nextitem") },
     };
 
+    chat_take_steps(r, 2);
     if (method)
         return loop_method(r, loop, method);
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -201,7 +202,7 @@ chat_loop_attribute(struct chat_run *r, struct chat_loop *loop,
     return chat_undefined(name);
 }
 
-static const struct chat_builtin globals[] = {
+const struct chat_builtin chat_globals[] = {
     { "dict", dict, NULL },
     { "namespace", namespace, NULL },
     { "raise_exception", raise_exception, "message" },
@@ -213,5 +214,5 @@ static const struct chat_builtin globals[] = {
 const struct chat_builtin *
 chat_global(const char *name)
 {
-    return chat_find_builtin(globals, name);
+    return chat_find_builtin(chat_globals, name);
 }

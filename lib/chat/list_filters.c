@@ -130,6 +130,7 @@ filter_join(struct chat_run *r, struct chat_value v,
     for (size_t i = 0; i < n && !chat_failed(r); i++) {
         struct chat_value item = attribute(r, items[i], a->v[1]);
 
+        chat_take_steps(r, 1);
         if (i)
             chat_put_string(&b, by.string);
         if (!chat_failed(r))
@@ -437,9 +438,9 @@ find_applied(struct chat_run *r, const struct chat_arguments *a, size_t i,
 }
 
 static const struct chat_value *
-named(const struct chat_arguments *a, const char *name)
+named(struct chat_run *r, const struct chat_arguments *a, const char *name)
 {
-    return a->named ? chat_dict_find(a->named, name, strlen(name)) : NULL;
+    return a->named ? chat_find_name(r, a->named, name, strlen(name)) : NULL;
 }
 
 /* map('filter', ...) or map(attribute='a.b', default=...) */
@@ -447,8 +448,8 @@ static struct chat_value
 filter_map(struct chat_run *r, struct chat_value v,
            const struct chat_arguments *a)
 {
-    const struct chat_value *path = named(a, "attribute");
-    const struct chat_value *other = named(a, "default");
+    const struct chat_value *path = named(r, a, "attribute");
+    const struct chat_value *other = named(r, a, "default");
     struct applied t = { .path = path ? *path : absent };
     struct chat_value out = chat_new_list(r, CHAT_LIST);
     size_t n;

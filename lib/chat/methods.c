@@ -12,13 +12,15 @@ method_get(struct chat_run *r, struct chat_value self,
            const struct chat_arguments *a)
 {
     const struct chat_value *v;
+    struct chat_value none = CHAT_VALUE_NONE;
 
+    none.origin = self.dict->origin;
     if (a->v[0].type == CHAT_ABSENT)
         return chat_fail(r, "get() wants a key");
-    v = chat_dict_get(self.dict, a->v[0]);
+    v = chat_find_key(r, self.dict, a->v[0]);
     if (v)
         return *v;
-    return a->v[1].type == CHAT_ABSENT ? CHAT_VALUE_NONE : a->v[1];
+    return a->v[1].type == CHAT_ABSENT ? none : a->v[1];
 }
 
 static struct chat_value
@@ -51,7 +53,6 @@ method_items(struct chat_run *r, struct chat_value self,
     for (size_t i = 0; i < self.dict->n && !chat_failed(r); i++) {
         struct chat_value pair = chat_new_list(r, CHAT_TUPLE);
 
-        chat_take_steps(r, 1);
         chat_run_add(r, pair, self.dict->pairs[i].key);
         chat_run_add(r, pair, self.dict->pairs[i].value);
         chat_run_add(r, out, pair);

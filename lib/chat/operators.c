@@ -186,6 +186,8 @@ static struct chat_value
 operate_numbers(struct chat_run *r, int op, struct chat_value a,
                 struct chat_value b)
 {
+    if (op == '%' || op == CHAT_OP_FLOOR_DIVIDE || op == CHAT_OP_POWER)
+        chat_take_steps(r, 48); /* fmod() and pow() can take a microsecond */
     if (a.type == CHAT_FLOAT || b.type == CHAT_FLOAT)
         return operate_floats(r, op, chat_number(a), chat_number(b));
     return operate_ints(r, op, a.type == CHAT_BOOL ? a.b : a.i,
@@ -215,20 +217,16 @@ repeat_string(struct chat_run *r, const struct chat_string *s, int64_t n)
 {
     struct chat_builder b = { .r = r, .markup = s->markup };
 
-    for (int64_t i = 0; i < n && s->n && !chat_failed(r); i++) {
-        chat_take_steps(r, 1);
+    for (int64_t i = 0; i < n && s->n && !chat_failed(r); i++)
         chat_put_string(&b, s);
-    }
     return chat_built(&b);
 }
 
 static void
 add_all(struct chat_run *r, struct chat_value out, const struct chat_list *list)
 {
-    for (size_t i = 0; i < list->n && !chat_failed(r); i++) {
-        chat_take_steps(r, 1);
+    for (size_t i = 0; i < list->n && !chat_failed(r); i++)
         chat_run_add(r, out, list->items[i]);
-    }
 }
 
 static struct chat_value
@@ -297,14 +295,10 @@ chat_operate(struct chat_run *r, int op, struct chat_value a,
 static bool
 contains(struct chat_run *r, struct chat_value v, struct chat_value item)
 {
-    if (v.type == CHAT_STRING)
-        chat_take_steps(r, v.string->n / 64);
-    if (v.type == CHAT_DICT)
-        chat_take_steps(r, v.dict->n / 16);
     if (v.type == CHAT_STRING && item.type == CHAT_STRING)
-        return chat_find(v.string, 0, item.string) != SIZE_MAX;
+        return chat_find(r, v.string, 0, item.string) != SIZE_MAX;
     if (v.type == CHAT_DICT)
-        return chat_dict_get(v.dict, item) != NULL;
+        return chat_find_key(r, v.dict, item) != NULL;
     if (v.type == CHAT_UNDEFINED)
         return false;
     if (!chat_is_list(v)) {
@@ -318,11 +312,13 @@ contains(struct chat_run *r, struct chat_value v, struct chat_value item)
 }
 
 static int
-order_strings(const struct chat_string *a, const struct chat_string *b)
+order_strings(struct chat_run *r, const struct chat_string *a,
+              const struct chat_string *b)
 {
     size_t n = a->n < b->n ? a->n : b->n;
     int order = n ? memcmp(a->s, b->s, n) : 0;
 
+    chat_take_steps(r, n / 64);
     return order ? order : (a->n > b->n) - (a->n < b->n);
 }
 
@@ -342,7 +338,7 @@ order(struct chat_run *r, int op, struct chat_value a, struct chat_value b)
         return (x > y) - (x < y);
     }
     if (a.type == CHAT_STRING && b.type == CHAT_STRING)
-        return order_strings(a.string, b.string);
+        return order_strings(r, a.string, b.string);
     if (!chat_is_list(a) || a.type != b.type) {
         no_operator(r, op, a, b);
         return 0;

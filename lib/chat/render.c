@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "chat/render.h"
+#include "chat/messages.h"
 #include "chat/switches.h"
 
 #include <string.h>
@@ -15,12 +16,8 @@
 #include "vocab/chat.h"
 #include "vocab/vocab.h"
 
-/* Stands behind a content, to be found in what is rendered: no text has it, and
- * nothing takes it away. */
-static const char mark[] = "\x02gg\x03";
-
 enum {
-    MARK = sizeof(mark) - 1
+    MARK = sizeof(CHAT_MARK) - 1
 };
 
 /* ---- special tokens ------------------------------------------------------ */
@@ -83,49 +80,6 @@ read_json(struct chat_arena *a, const char *name, const char *text,
 
 /* ---- messages ------------------------------------------------------------ */
 
-/* How the messages are given to the template. */
-struct form {
-    bool open;     /* the last one goes on */
-    bool rest;     /* what stands behind the one before `first` is wanted */
-    bool question; /* an empty one of a user stands before all */
-    bool answer;   /* add_generation_prompt */
-    bool plain;    /* parts of a content are joined, null is empty */
-    bool system;   /* a developer is the system */
-};
-
-static bool
-is_role(const struct chat_string *s)
-{
-    bool is = s->n > 0;
-
-    for (size_t i = 0; is && i < s->n; i++)
-        is = (s->s[i] >= 'a' && s->s[i] <= 'z') || s->s[i] == '_';
-    return is;
-}
-
-static struct chat_value
-role_value(struct chat_arena *a, const struct chat_string *s,
-           const struct form *f)
-{
-    if (f->system && chat_is(s, "developer"))
-        return chat_string(a, "system", 6, CHAT_ROLE);
-    return chat_string(a, s->s, s->n, is_role(s) ? CHAT_ROLE : CHAT_TEXT);
-}
-
-static bool
-add_message(struct chat_arena *a, struct chat_list *list, const char *role,
-            const char *content, size_t len)
-{
-    struct chat_value m = chat_dict(a, CHAT_DICT);
-
-    return m.type != CHAT_ABSENT &&
-           chat_dict_put(a, m.dict, "role",
-                         chat_string(a, role, strlen(role), CHAT_TEXT)) &&
-           chat_dict_put(a, m.dict, "content",
-                         chat_string(a, content, len, CHAT_TEXT)) &&
-           chat_list_add(a, list, m);
-}
-
 static bool
 add_messages(struct chat_arena *a, const struct chat_request *q,
              struct chat_list *list)
@@ -133,139 +87,9 @@ add_messages(struct chat_arena *a, const struct chat_request *q,
     bool ok = true;
 
     for (size_t i = 0; ok && i < q->n; i++)
-        ok = add_message(a, list, vocab_chat_roles[q->messages[i].role],
-                         q->messages[i].content, q->messages[i].len);
+        ok = chat_add_message(a, list, vocab_chat_roles[q->messages[i].role],
+                              q->messages[i].content, q->messages[i].len);
     return ok;
-}
-
-/* The text of a content of parts, with newlines between; not a string: one of
- * them is no text. */
-static struct chat_value
-join_parts(struct chat_arena *a, const struct chat_list *parts)
-{
-    struct chat_value none = CHAT_VALUE_NONE;
-    size_t n = 0;
-    char *s;
-
-    for (int pass = 0; pass < 2; pass++) {
-        s = pass ? chat_arena_alloc(a, n) : NULL;
-        n = 0;
-        for (size_t i = 0; i < parts->n; i++) {
-            const struct chat_value *text =
-                parts->items[i].type == CHAT_DICT
-                    ? chat_dict_find(parts->items[i].dict, "text", 4)
-                    : NULL;
-
-            if (!text || text->type != CHAT_STRING)
-                return none;
-            if (i && s)
-                s[n] = '\n';
-            n += i > 0;
-            if (s && text->string->n)
-                memcpy(s + n, text->string->s, text->string->n);
-            n += text->string->n;
-        }
-        if (pass && !s)
-            return none;
-    }
-    return chat_string(a, s, n, CHAT_TEXT);
-}
-
-static struct chat_value
-content_value(struct chat_arena *a, struct chat_value content,
-              const struct form *f)
-{
-    struct chat_value joined;
-
-    if (!f->plain)
-        return content;
-    if (content.type == CHAT_NONE)
-        return chat_string(a, "", 0, CHAT_TEXT);
-    if (content.type != CHAT_LIST)
-        return content;
-    joined = join_parts(a, content.list);
-    return joined.type == CHAT_STRING ? joined : content;
-}
-
-enum marked {
-    MARK_NONE,
-    MARK_BEHIND,   /* the mark stands behind the content */
-    MARK_IN_PLACE, /* ... in place of it */
-};
-
-static enum marked
-mark_of(const struct chat_request *q, const struct form *f, size_t i, size_t n)
-{
-    if (f->rest && i + 1 == q->first)
-        return MARK_IN_PLACE;
-    return f->open && i + 1 == n ? MARK_BEHIND : MARK_NONE;
-}
-
-static struct chat_value
-marked_value(struct chat_arena *a, struct chat_value content,
-             enum marked marked)
-{
-    bool behind = marked == MARK_BEHIND && content.type == CHAT_STRING;
-    size_t n = behind ? content.string->n : 0;
-    char *s;
-
-    if (marked == MARK_NONE)
-        return content;
-    s = chat_arena_alloc(a, n + MARK);
-    if (!s)
-        return (struct chat_value){ .type = CHAT_ABSENT };
-    if (n)
-        memcpy(s, content.string->s, n);
-    memcpy(s + n, mark, MARK);
-    return chat_string(a, s, n + MARK, CHAT_TEXT);
-}
-
-static bool
-set_member(struct chat_arena *a, struct chat_dict *d, const char *name,
-           struct chat_value v)
-{
-    const struct chat_value key = chat_string(a, name, strlen(name), CHAT_TEXT);
-
-    return key.type != CHAT_ABSENT && v.type != CHAT_ABSENT &&
-           chat_dict_set(a, d, key, v);
-}
-
-/* A member of a message as the form wants it. */
-static struct chat_value
-member_value(struct chat_arena *a, const struct chat_pair *member,
-             const struct form *f, enum marked marked)
-{
-    struct chat_value v = member->value;
-
-    if (member->key.type != CHAT_STRING)
-        return v;
-    if (chat_is(member->key.string, "role") && v.type == CHAT_STRING)
-        return role_value(a, v.string, f);
-    if (chat_is(member->key.string, "content"))
-        return marked_value(a, content_value(a, v, f), marked);
-    return v;
-}
-
-/* A copy of a message as the form wants it. */
-static struct chat_value
-form_message(struct chat_arena *a, const struct chat_dict *m,
-             const struct form *f, enum marked marked)
-{
-    bool lacks = !chat_dict_find(m, "content", 7) && (marked || f->plain);
-    const struct chat_value none = CHAT_VALUE_NONE;
-    struct chat_value out = chat_dict(a, CHAT_DICT);
-    bool ok = out.type != CHAT_ABSENT;
-
-    for (size_t i = 0; ok && i < m->n; i++) {
-        struct chat_value v = member_value(a, &m->pairs[i], f, marked);
-
-        ok = v.type != CHAT_ABSENT &&
-             chat_dict_set(a, out.dict, m->pairs[i].key, v);
-    }
-    if (ok && lacks)
-        ok = set_member(a, out.dict, "content",
-                        marked_value(a, content_value(a, none, f), marked));
-    return ok ? out : (struct chat_value){ .type = CHAT_ABSENT };
 }
 
 /* The messages as they are, before a form. */
@@ -297,46 +121,46 @@ read_messages(struct chat_arena *a, const struct chat_request *q,
     return st;
 }
 
-static bool
-is_assistant(struct chat_value message)
-{
-    const struct chat_value *role = chat_dict_find(message.dict, "role", 4);
+/* ---- tools --------------------------------------------------------------- */
 
-    return role && role->type == CHAT_STRING &&
-           chat_is(role->string, "assistant");
+/* A tool that takes nothing may lack parameters; few templates look. */
+static bool
+add_parameters(struct chat_arena *a, struct chat_value tool)
+{
+    const struct chat_value *f = tool.type == CHAT_DICT
+                                     ? chat_dict_find(tool.dict, "function", 8)
+                                     : NULL;
+    struct chat_dict *d = f && f->type == CHAT_DICT ? f->dict
+                          : tool.type == CHAT_DICT  ? tool.dict
+                                                    : NULL;
+    const struct chat_value *old =
+        d ? chat_dict_find(d, "parameters", 10) : NULL;
+    struct chat_value v;
+
+    if (!d || !chat_dict_find(d, "name", 4) || (old && old->type != CHAT_NONE))
+        return true;
+    v = chat_dict(a, CHAT_DICT);
+    return v.type != CHAT_ABSENT &&
+           chat_dict_put(a, v.dict, "type",
+                         chat_string(a, "object", 6, CHAT_TEXT)) &&
+           chat_dict_put(a, v.dict, "properties", chat_dict(a, CHAT_DICT)) &&
+           chat_set_member(a, d, "parameters", v);
 }
 
-/* The form of the whole conversation. */
-static struct form
-form_of(const struct chat_request *q, const struct chat_list *list)
+static enum gg_status
+put_tools(struct chat_arena *a, const char *tools, struct chat_dict *d,
+          struct gg_error *err)
 {
-    bool answer = q->params->flags & GG_CHAT_ANSWER;
-    struct form f = { .rest = q->first > 0 };
+    struct chat_value v;
+    enum gg_status st = read_json(a, "tools", tools, NULL, &v, err);
+    bool ok = true;
 
-    f.open =
-        answer && q->first < list->n && is_assistant(list->items[list->n - 1]);
-    f.answer = answer && !f.open;
-    return f;
-}
-
-static bool
-form_messages(struct chat_arena *a, const struct chat_request *q,
-              const struct form *f, struct chat_value *list)
-{
-    struct chat_value out = chat_list(a, CHAT_LIST);
-    bool ok = out.type != CHAT_ABSENT;
-
-    if (ok && f->question)
-        ok = add_message(a, out.list, "user", "", 0);
-    for (size_t i = 0; ok && i < list->list->n; i++) {
-        struct chat_value m = form_message(a, list->list->items[i].dict, f,
-                                           mark_of(q, f, i, list->list->n));
-
-        ok = m.type != CHAT_ABSENT && chat_list_add(a, out.list, m);
-    }
-    if (ok)
-        *list = out;
-    return ok;
+    for (size_t i = 0;
+         st == GG_OK && ok && v.type == CHAT_LIST && i < v.list->n; i++)
+        ok = add_parameters(a, v.list->items[i]);
+    if (st == GG_OK && !(ok && chat_set_member(a, d, "tools", v)))
+        st = error_nomem(err);
+    return st;
 }
 
 static enum gg_status
@@ -347,9 +171,7 @@ put_arguments(struct chat_arena *a, const struct gg_chat_params *p,
     enum gg_status st = GG_OK;
 
     if (p->tools)
-        st = read_json(a, "tools", p->tools, NULL, &v, err);
-    if (st == GG_OK && p->tools && !set_member(a, d, "tools", v))
-        st = error_nomem(err);
+        st = put_tools(a, p->tools, d, err);
     if (st != GG_OK || !p->arguments)
         return st;
     st = read_json(a, "arguments", p->arguments, NULL, &v, err);
@@ -364,13 +186,13 @@ put_arguments(struct chat_arena *a, const struct gg_chat_params *p,
 /* ---- rendering ----------------------------------------------------------- */
 
 static enum gg_status
-put_variables(const struct chat_request *q, const struct form *f,
+put_variables(const struct chat_request *q, const struct chat_form *f,
               struct chat_value messages, struct chat_arena *a,
               struct chat_dict *d, struct gg_error *err)
 {
     const struct gg_vocab *v = q->vocab;
     bool ok =
-        form_messages(a, q, f, &messages) &&
+        chat_form_messages(a, q, f, &messages) &&
         chat_dict_put(a, d, "messages", messages) &&
         chat_dict_put(a, d, "add_generation_prompt", chat_bool(f->answer)) &&
         put_token(a, d, "bos_token", v, gg_vocab_bos(v)) &&
@@ -381,7 +203,7 @@ put_variables(const struct chat_request *q, const struct form *f,
 }
 
 static enum gg_status
-render_form(const struct chat_request *q, const struct form *f,
+render_form(const struct chat_request *q, const struct chat_form *f,
             struct chat_value messages, struct chat_arena *a,
             struct chat_string *out, struct gg_error *err)
 {
@@ -397,77 +219,168 @@ render_form(const struct chat_request *q, const struct form *f,
     return st;
 }
 
-/* Some templates do not look into a list of parts, and print it. */
-static bool
-prints_parts(const struct chat_string *s)
-{
-    static const char start[] = "[{'type': ";
+/* ---- fallback forms ------------------------------------------------------ */
 
-    return s->n && memmem(s->s, s->n, start, sizeof(start) - 1);
+/* All that a rendering takes. */
+struct rendering {
+    const struct chat_request *q;
+    struct chat_value messages;
+    struct chat_form form;
+    struct chat_labels labels;
+    struct chat_arena *arena;
+    struct chat_arena before; /* any form was rendered */
+};
+
+/* Renders in the form of now; what was rendered before is gone. */
+static enum gg_status
+render_again(struct rendering *x, struct chat_string *out, struct gg_error *err)
+{
+    struct gg_error unused;
+
+    chat_arena_rewind(x->arena, &x->before);
+    x->labels = (struct chat_labels){ 0 };
+    return render_form(x->q, &x->form, x->messages, x->arena, out,
+                       err ? err : &unused);
 }
 
-static bool
-has_parts(const struct chat_list *messages)
+/* Renders what a template refuses as it is plainer, step by step; the error is
+ * that of the messages as they are. */
+static enum gg_status
+render_refused(struct rendering *x, enum gg_status refused,
+               struct chat_string *out)
 {
-    for (size_t i = 0; i < messages->n; i++) {
-        const struct chat_value *v =
-            chat_dict_find(messages->items[i].dict, "content", 7);
+    size_t n = x->messages.list->n;
 
-        if (v && v->type == CHAT_LIST)
-            return true;
+    for (int i = 0; i < 3; i++) {
+        memset(x->form.plainer, CHAT_PLAIN | (i ? GG_CHAT_SYSTEMED : 0), n);
+        x->form.question = i > 1 && x->form.rest && x->q->first == 1;
+        if (render_again(x, out, NULL) == GG_OK)
+            return GG_OK;
     }
-    return false;
+    return refused;
 }
 
-/* GG_CHAT_JOINED ..., of the messages as they were. */
+/* What of a message may be plainer yet, where something is lost. */
 static unsigned
-made_plainer(const struct form *f, const struct chat_list *messages)
+plainer_yet(struct chat_value message, unsigned lost, unsigned plainer)
+{
+    static const unsigned steps[] = { CHAT_PLAIN, GG_CHAT_SYSTEMED };
+
+    for (int i = 0; i < 2; i++)
+        if (chat_made_plainer(message, steps[i] & ~plainer))
+            return steps[i];
+    return lost & CHAT_LOST_CALL
+               ? chat_made_plainer(message, CHAT_NULLED & ~plainer)
+               : 0;
+}
+
+/* Looks what of each message came out, and makes plainer what did not. The
+ * first message of which something is lost is *at, if there is one. */
+static bool
+look(struct rendering *x, const struct chat_string *out, size_t *at,
+     unsigned *lost)
+{
+    struct chat_list *list = x->messages.list;
+    bool plainer = false;
+    size_t label = 0;
+
+    *lost = 0;
+    chat_labels_see(&x->labels, out);
+    for (size_t i = x->q->first; i < list->n; i++) {
+        struct chat_value m = list->items[i];
+        unsigned l = chat_labels_lost(&x->labels, &label, i,
+                                      chat_has_role(m, "assistant"));
+        unsigned more = l ? plainer_yet(m, l, x->form.plainer[i]) : 0;
+
+        if (l && !*lost) {
+            *at = i;
+            *lost = l;
+        }
+        x->form.plainer[i] |= (unsigned char)more;
+        plainer = plainer || more;
+    }
+    return plainer;
+}
+
+/* Whether a text can be shown as it is. */
+static bool
+is_shown(const struct chat_string *s)
+{
+    bool is = s->n > 0 && s->n < 32;
+
+    for (size_t i = 0; is && i < s->n; i++)
+        is = s->s[i] > ' ' && s->s[i] < 0x7f;
+    return is;
+}
+
+static enum gg_status
+lost_error(const struct rendering *x, size_t at, unsigned lost,
+           struct gg_error *err)
+{
+    struct chat_value m = x->messages.list->items[at];
+    const struct chat_value *role = chat_dict_find(m.dict, "role", 4);
+    bool named = role && role->type == CHAT_STRING && is_shown(role->string);
+
+    return error_set(
+        err, GG_ERR_UNSUPPORTED, "message %zu (%.*s): %s", at + 1,
+        named ? (int)role->string->n : 7, named ? role->string->s : "unknown",
+        lost & CHAT_LOST_TEXT ? "the template leaves its text out"
+        : lost & CHAT_LOST_CALL || x->form.plainer[at] & CHAT_NULLED
+            ? "the template leaves its calls out"
+            : "the template does not read parts");
+}
+
+/* Renders again what a template leaves out, plainer; an error where it is left
+ * out in any form. */
+static enum gg_status
+render_lost(struct rendering *x, struct chat_string *out, struct gg_error *err)
+{
+    size_t at = 0;
+    unsigned lost;
+    bool plainer = look(x, out, &at, &lost);
+    struct gg_error unused;
+
+    if (!lost)
+        return GG_OK;
+    lost_error(x, at, lost, err);
+    while (plainer) {
+        enum gg_status st = render_again(x, out, &unused);
+
+        if (st != GG_OK)
+            return st == GG_ERR_NOMEM ? error_nomem(err) : GG_ERR_UNSUPPORTED;
+        plainer = look(x, out, &at, &lost);
+        if (!lost)
+            return GG_OK;
+        lost_error(x, at, lost, err);
+    }
+    return GG_ERR_UNSUPPORTED;
+}
+
+static void
+tell_plainer(const struct rendering *x)
 {
     unsigned made = 0;
 
-    for (size_t i = 0; i < messages->n; i++) {
-        const struct chat_dict *m = messages->items[i].dict;
-        const struct chat_value *role = chat_dict_find(m, "role", 4);
-        const struct chat_value *v = chat_dict_find(m, "content", 7);
-
-        if (!v || v->type == CHAT_NONE)
-            made |= GG_CHAT_EMPTIED;
-        else if (v->type == CHAT_LIST)
-            made |= GG_CHAT_JOINED;
-        if (f->system && role && role->type == CHAT_STRING &&
-            chat_is(role->string, "developer"))
-            made |= GG_CHAT_SYSTEMED;
-    }
-    return made;
+    for (size_t i = 0; i < x->messages.list->n; i++)
+        made |=
+            chat_made_plainer(x->messages.list->items[i], x->form.plainer[i]);
+    if (x->q->params->plainer)
+        *x->q->params->plainer |= made & ~(unsigned)CHAT_NULLED;
 }
 
-/* What a template refuses is made plainer, step by step; the error is that of
- * the messages as they are. */
 static enum gg_status
-render_plainer(const struct chat_request *q, const struct form *first,
-               struct chat_value messages, struct chat_arena *a,
-               struct chat_string *out, struct gg_error *err)
+render_plainer(struct rendering *x, struct chat_string *out,
+               struct gg_error *err)
 {
-    enum gg_status st = render_form(q, first, messages, a, out, err);
-    bool parts = st == GG_OK && has_parts(messages.list) && prints_parts(out);
-    struct form f = *first;
-    struct chat_string plainer;
-    struct gg_error unused;
-    bool found = false;
+    enum gg_status st = render_again(x, out, err);
 
-    if (st != GG_ERR_FORMAT && !parts)
-        return st;
-    f.plain = true;
-    for (int i = 0; i < 3 && !found; i++) {
-        f.system = i > 0;
-        f.question = i > 1 && f.rest && q->first == 1; /* some want one */
-        found = render_form(q, &f, messages, a, &plainer, &unused) == GG_OK;
-    }
-    if (found)
-        *out = plainer;
-    if (found && q->params->plainer)
-        *q->params->plainer |= made_plainer(&f, messages.list);
-    return found ? GG_OK : st;
+    if (st == GG_ERR_FORMAT)
+        st = render_refused(x, st, out);
+    if (st == GG_OK && x->form.labels)
+        st = render_lost(x, out, err);
+    if (st == GG_OK)
+        tell_plainer(x);
+    return st;
 }
 
 /* The part of a string that begins at `at`. */
@@ -484,7 +397,7 @@ static size_t
 find_mark(const struct chat_string *s)
 {
     for (size_t at = s->n; at >= MARK; at--)
-        if (memcmp(s->s + at - MARK, mark, MARK) == 0)
+        if (memcmp(s->s + at - MARK, CHAT_MARK, MARK) == 0)
             return at - MARK;
     return SIZE_MAX;
 }
@@ -500,7 +413,8 @@ lost(struct gg_error *err)
 /* Leaves what is wanted of the text, which has a mark where it ends, or where
  * it begins, or both. */
 static enum gg_status
-cut_at_marks(const struct form *f, struct chat_string *s, struct gg_error *err)
+cut_at_marks(const struct chat_form *f, struct chat_string *s,
+             struct gg_error *err)
 {
     size_t at;
 
@@ -519,17 +433,39 @@ cut_at_marks(const struct form *f, struct chat_string *s, struct gg_error *err)
     return GG_OK;
 }
 
+/* The form of the whole conversation. */
+static struct chat_form
+form_of(const struct chat_request *q, const struct chat_list *list)
+{
+    bool answer = q->params->flags & GG_CHAT_ANSWER;
+    struct chat_form f = { .rest = q->first > 0 };
+
+    f.open = answer && q->first < list->n &&
+             chat_has_role(list->items[list->n - 1], "assistant");
+    f.answer = answer && !f.open;
+    return f;
+}
+
 enum gg_status
 chat_render(const struct chat_request *q, struct chat_arena *arena,
             struct chat_string *out, struct gg_error *err)
 {
-    struct chat_value messages;
-    struct form f;
-    enum gg_status st = read_messages(arena, q, &messages, err);
+    struct chat_limits limits = { 0 };
+    struct chat_request own = *q;
+    struct rendering x = { .q = &own, .arena = arena };
+    enum gg_status st = read_messages(arena, q, &x.messages, err);
 
     if (st != GG_OK)
         return st;
-    f = form_of(q, messages.list);
-    st = render_plainer(q, &f, messages, arena, out, err);
-    return st == GG_OK ? cut_at_marks(&f, out, err) : st;
+    if (!q->limits)
+        own.limits = &limits;
+    x.form = form_of(q, x.messages.list);
+    x.form.labels = q->loses ? NULL : &x.labels;
+    x.form.plainer = chat_arena_alloc(arena, x.messages.list->n);
+    if (!x.form.plainer)
+        return error_nomem(err);
+    memset(x.form.plainer, 0, x.messages.list->n);
+    x.before = *arena;
+    st = render_plainer(&x, out, err);
+    return st == GG_OK ? cut_at_marks(&x.form, out, err) : st;
 }

@@ -13,8 +13,9 @@ struct chat_request {
     const struct gg_message *messages;
     size_t n, first;
     const struct gg_chat_params *params;
-    const struct chat_limits *limits; /* or NULL */
+    struct chat_limits *limits; /* of all renderings together */
     bool as_they_are; /* arguments of calls: objects, or JSON in a string */
+    bool loses;       /* what the template leaves out is no error */
 };
 
 /* The text, in the arena: that of all messages, or of those from `first` on and

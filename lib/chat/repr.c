@@ -51,6 +51,7 @@ put_float(struct chat_builder *b, double f)
 {
     char s[CHAT_FLOAT_TEXT];
 
+    chat_take_steps(b->r, CHAT_FLOAT_STEPS);
     chat_float_text(s, f);
     chat_put_words(b, s);
 }
@@ -104,6 +105,7 @@ put_escaped(struct chat_builder *b, uint32_t c, enum chat_origin origin)
                      : c < 0x10000 ? "\\u%04x"
                                    : "\\U%08x",
                      c);
+    chat_take_steps(b->r, 2);
     chat_put(b, s, (size_t)n, origin);
 }
 
@@ -161,7 +163,7 @@ chat_put_repr(struct chat_builder *b, struct chat_value v)
     chat_take_steps(b->r, 1);
     switch (v.type) {
     case CHAT_NONE:
-        chat_put_words(b, "None");
+        chat_put(b, "None", 4, v.origin);
         break;
     case CHAT_BOOL:
         chat_put_words(b, v.b ? "True" : "False");

@@ -93,6 +93,7 @@ not_added(struct chat_run *r, struct chat_value item)
 void
 chat_run_add(struct chat_run *r, struct chat_value list, struct chat_value item)
 {
+    chat_take_steps(r, 1);
     if (!chat_failed(r) && !chat_list_add(&r->arena, list.list, item))
         not_added(r, item);
 }
@@ -107,7 +108,25 @@ chat_set(struct chat_run *r, struct chat_value dict, struct chat_value key,
              !chat_dict_set(&r->arena, dict.dict, key, value))
         not_added(r, value);
     if (!chat_failed(r))
-        chat_take_steps(r, dict.dict->n / 16);
+        chat_take_steps(r, 1 + chat_dict_cost(dict.dict, key));
+}
+
+const struct chat_value *
+chat_find_key(struct chat_run *r, const struct chat_dict *dict,
+              struct chat_value key)
+{
+    chat_take_steps(r, chat_dict_cost(dict, key));
+    return chat_failed(r) ? NULL : chat_dict_get(dict, key);
+}
+
+const struct chat_value *
+chat_find_name(struct chat_run *r, const struct chat_dict *dict,
+               const char *name, size_t len)
+{
+    const struct chat_string s = { .s = name, .n = len };
+
+    return chat_find_key(
+        r, dict, (struct chat_value){ .type = CHAT_STRING, .string = &s });
 }
 
 struct chat_value
@@ -150,11 +169,11 @@ chat_assign(struct chat_run *r, const char *name, struct chat_value value)
     struct chat_variable *old = find(s, name);
     size_t size = sizeof(*s->variables), more = s->cap ? 2 * s->cap : 4;
 
+    chat_take_steps(r, s->n / 16);
     if (old) {
         old->value = value;
         return;
     }
-    chat_take_steps(r, s->n / 16);
     if (s->n == s->cap) {
         void *p = chat_failed(r) ? NULL
                                  : chat_arena_grow(&r->arena, s->variables,
@@ -173,12 +192,13 @@ chat_assign(struct chat_run *r, const char *name, struct chat_value value)
 const struct chat_value *
 chat_lookup(struct chat_run *r, const char *name)
 {
-    for (const struct chat_scope *s = r->scope; s; s = s->outer) {
-        const struct chat_variable *v = find(s, name);
+    const struct chat_variable *v = NULL;
+    uint64_t passed = 0; /* names, and scopes */
 
-        if (v)
-            return &v->value;
-        chat_take_steps(r, s->n / 16);
+    for (const struct chat_scope *s = r->scope; s && !v; s = s->outer) {
+        v = find(s, name);
+        passed += s->n + 2;
     }
-    return NULL;
+    chat_take_steps(r, passed / 16);
+    return v ? &v->value : NULL;
 }

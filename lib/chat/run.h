@@ -59,13 +59,18 @@ chat_fail(struct chat_run *r, const char *fmt, ...);
 struct chat_value
 chat_fail_memory(struct chat_run *r);
 
-/* Takes n of the steps that are left. */
+/* Takes n of the steps that are left: one for about 64 bytes copied or
+ * compared, 16 searched, one value made. */
 void
 chat_take_steps(struct chat_run *r, uint64_t n);
 
 /* a == b in Python. */
 bool
 chat_same(struct chat_run *r, struct chat_value a, struct chat_value b);
+
+enum {
+    CHAT_FLOAT_STEPS = 192 /* of writing or reading a number's digits */
+};
 
 /* NULL, and a failure, where there is no memory. */
 void *
@@ -80,6 +85,13 @@ chat_run_add(struct chat_run *r, struct chat_value list,
 void
 chat_set(struct chat_run *r, struct chat_value dict, struct chat_value key,
          struct chat_value value);
+/* The value of a key, taking steps; NULL: there is none. */
+const struct chat_value *
+chat_find_key(struct chat_run *r, const struct chat_dict *dict,
+              struct chat_value key);
+const struct chat_value *
+chat_find_name(struct chat_run *r, const struct chat_dict *dict,
+               const char *name, size_t len);
 /* Of a text of the interpreter's own, that lives on. */
 struct chat_value
 chat_words(struct chat_run *r, const char *s);

@@ -125,8 +125,7 @@ method_replace(struct chat_run *r, struct chat_value self,
     if (old->n == 0)
         return put_between(r, s, new, most);
     while (!chat_failed(r) && most-- != 0 &&
-           (next = chat_find(s, at, old)) != SIZE_MAX) {
-        chat_take_steps(r, 1);
+           (next = chat_find(r, s, at, old)) != SIZE_MAX) {
         chat_put_part(&b, s, at, next - at);
         chat_put_string(&b, new);
         at = next + old->n;
@@ -146,6 +145,7 @@ method_join(struct chat_run *r, struct chat_value self,
         if (list.list->items[i].type != CHAT_STRING)
             return chat_fail(r, "join: item %zu is a %s, not a str", i,
                              chat_type_name(list.list->items[i]));
+        chat_take_steps(r, 1);
         if (i)
             chat_put_string(&b, self.string);
         chat_put_string(&b, list.list->items[i].string);
@@ -156,10 +156,8 @@ method_join(struct chat_run *r, struct chat_value self,
 static void
 put_fill(struct chat_builder *b, const struct chat_string *fill, int64_t n)
 {
-    for (; n > 0 && !chat_failed(b->r); n--) {
-        chat_take_steps(b->r, 1);
+    for (; n > 0 && !chat_failed(b->r); n--)
         chat_put_string(b, fill);
-    }
 }
 
 /* To so many characters, with blanks or others at the sides. */
@@ -169,13 +167,13 @@ pad(struct chat_run *r, struct chat_value self, const struct chat_arguments *a,
 {
     const struct chat_string *fill = chat_string_argument(r, a->v[1], " ");
     int64_t width = chat_int_argument(r, a->v[0], 0);
-    int64_t n = width - (int64_t)chat_length(self.string);
+    int64_t n = width - (int64_t)chat_length(r, self.string);
     int64_t left = sides == CHAT_LEFT    ? n
                    : sides == CHAT_RIGHT ? 0
                                          : n / 2 + (n & width & 1);
     struct chat_builder b = { .r = r };
 
-    if (fill && chat_length(fill) != 1)
+    if (fill && chat_length(r, fill) != 1)
         chat_fail(r, "what fills is not one character");
     n = n < 0 ? 0 : n;
     left = left < 0 ? 0 : left;
@@ -211,7 +209,7 @@ method_zfill(struct chat_run *r, struct chat_value self,
              const struct chat_arguments *a)
 {
     const struct chat_string *s = self.string;
-    int64_t n = chat_int_argument(r, a->v[0], 0) - (int64_t)chat_length(s);
+    int64_t n = chat_int_argument(r, a->v[0], 0) - (int64_t)chat_length(r, s);
     size_t sign = s->n && (s->s[0] == '-' || s->s[0] == '+');
     const struct chat_string zero = { .s = "0", .n = 1, .origin = CHAT_TEXT };
     struct chat_builder b = { .r = r };
@@ -315,7 +313,8 @@ is_title(const struct chat_string *s)
     static struct chat_value name(struct chat_run *r, struct chat_value self,  \
                                   const struct chat_arguments *a)              \
     {                                                                          \
-        (void)r, (void)a;                                                      \
+        (void)a;                                                               \
+        chat_take_steps(r, self.string->n); /* looks for each letter */        \
         return result;                                                         \
     }
 

@@ -15,7 +15,6 @@ add_part(struct chat_run *r, struct chat_value out, const struct chat_string *s,
 {
     struct chat_value part = chat_part(r, s, from, to - from);
 
-    chat_take_steps(r, 1);
     chat_run_add(r, out, part);
 }
 
@@ -56,7 +55,7 @@ split_at(struct chat_run *r, struct chat_value out, const struct chat_string *s,
     size_t at = 0, next;
 
     while (most-- && !chat_failed(r) &&
-           (next = chat_find(s, at, by)) != SIZE_MAX) {
+           (next = chat_find(r, s, at, by)) != SIZE_MAX) {
         add_part(r, out, s, at, next);
         at = next + by->n;
     }
@@ -87,9 +86,10 @@ find_last(struct chat_run *r, const struct chat_string *s, size_t end,
     if (by->n > end || by->n == 0)
         return by->n ? SIZE_MAX : end;
     for (size_t at = end - by->n + 1; at-- > 0 && !chat_failed(r);) {
+        chat_take_steps(r, at % 16 == 0);
         if (s->s[at] != by->s[0])
             continue;
-        chat_take_steps(r, by->n / 64);
+        chat_take_steps(r, by->n / 64 + (at % 4 == 0));
         if (memcmp(s->s + at, by->s, by->n) == 0)
             return at;
     }
@@ -134,7 +134,6 @@ split_from_end(struct chat_run *r, struct chat_value out,
 
     while (most-- && !chat_failed(r) &&
            (at = find_last(r, s, end, by)) != SIZE_MAX) {
-        chat_take_steps(r, (end - at) / 64);
         add_part(r, out, s, at + by->n, end);
         end = at;
     }
@@ -247,7 +246,7 @@ partition(struct chat_run *r, struct chat_value self, struct chat_value by,
 
     if (chat_failed(r) || sep->n == 0)
         return chat_fail(r, "nothing can be split at an empty text");
-    at = last ? find_last(r, s, s->n, sep) : chat_find(s, 0, sep);
+    at = last ? find_last(r, s, s->n, sep) : chat_find(r, s, 0, sep);
     end = at == SIZE_MAX ? (last ? 0 : s->n) : at + sep->n;
     at = at == SIZE_MAX ? end : at;
     add_part(r, out, s, 0, at);
@@ -273,15 +272,19 @@ method_rpartition(struct chat_run *r, struct chat_value self,
 /* ---- searching ----------------------------------------------------------- */
 
 static bool
-begins(const struct chat_string *s, const struct chat_string *with)
+begins(struct chat_run *r, const struct chat_string *s,
+       const struct chat_string *with)
 {
+    chat_take_steps(r, 1 + with->n / 64);
     return with->n <= s->n &&
            (with->n == 0 || memcmp(s->s, with->s, with->n) == 0);
 }
 
 static bool
-ends(const struct chat_string *s, const struct chat_string *with)
+ends(struct chat_run *r, const struct chat_string *s,
+     const struct chat_string *with)
 {
+    chat_take_steps(r, 1 + with->n / 64);
     return with->n <= s->n && (with->n == 0 || memcmp(s->s + s->n - with->n,
                                                       with->s, with->n) == 0);
 }
@@ -307,7 +310,7 @@ static struct searched
 search(struct chat_run *r, struct chat_value self, const struct chat_value *v)
 {
     struct searched x = { .s = *self.string, .within = true };
-    int64_t n = (int64_t)chat_length(self.string), to;
+    int64_t n = (int64_t)chat_length(r, self.string), to;
     size_t at, end;
 
     x.from = bound(r, v[1], n, 0);
@@ -316,8 +319,8 @@ search(struct chat_run *r, struct chat_value self, const struct chat_value *v)
     to = to > n ? n : to;
     if (!x.within || (x.from == 0 && to == n))
         return x;
-    at = chat_offset(self.string, (size_t)x.from);
-    end = chat_offset(self.string, (size_t)to);
+    at = chat_offset(r, self.string, (size_t)x.from);
+    end = chat_offset(r, self.string, (size_t)to);
     x.s = (struct chat_string){ .s = self.string->s + at, .n = end - at };
     return x;
 }
@@ -338,7 +341,8 @@ search_text(struct chat_run *r, struct chat_value self,
 static struct chat_value
 stands_at(struct chat_run *r, struct chat_value self,
           const struct chat_arguments *a,
-          bool (*at)(const struct chat_string *, const struct chat_string *))
+          bool (*at)(struct chat_run *, const struct chat_string *,
+                     const struct chat_string *))
 {
     struct chat_value v = a->v[0];
     struct searched x = search(r, self, a->v);
@@ -347,12 +351,12 @@ stands_at(struct chat_run *r, struct chat_value self,
     if (v.type == CHAT_TUPLE) {
         for (size_t i = 0; x.within && i < v.list->n; i++)
             if (v.list->items[i].type == CHAT_STRING &&
-                at(&x.s, v.list->items[i].string))
+                at(r, &x.s, v.list->items[i].string))
                 return chat_bool(true);
         return chat_bool(false);
     }
     with = chat_string_argument(r, v, NULL);
-    return chat_bool(with && x.within && at(&x.s, with));
+    return chat_bool(with && x.within && at(r, &x.s, with));
 }
 
 static struct chat_value
@@ -371,12 +375,13 @@ method_endswith(struct chat_run *r, struct chat_value self,
 
 /* The character where a text begins that was found; -1: nowhere. */
 static struct chat_value
-character_of(const struct searched *x, size_t at)
+character_of(struct chat_run *r, const struct searched *x, size_t at)
 {
     const struct chat_string before = { .s = x->s.s, .n = at };
 
-    return chat_int(at == SIZE_MAX ? -1
-                                   : x->from + (int64_t)chat_length(&before));
+    if (at == SIZE_MAX)
+        return chat_int(-1);
+    return chat_int(x->from + (int64_t)chat_length(r, &before));
 }
 
 static struct chat_value
@@ -385,7 +390,8 @@ method_find(struct chat_run *r, struct chat_value self,
 {
     struct searched x = search_text(r, self, a->v);
 
-    return character_of(&x, x.within ? chat_find(&x.s, 0, x.what) : SIZE_MAX);
+    return character_of(r, &x,
+                        x.within ? chat_find(r, &x.s, 0, x.what) : SIZE_MAX);
 }
 
 static struct chat_value
@@ -394,8 +400,8 @@ method_rfind(struct chat_run *r, struct chat_value self,
 {
     struct searched x = search_text(r, self, a->v);
 
-    return character_of(&x, x.within ? find_last(r, &x.s, x.s.n, x.what)
-                                     : SIZE_MAX);
+    return character_of(
+        r, &x, x.within ? find_last(r, &x.s, x.s.n, x.what) : SIZE_MAX);
 }
 
 static struct chat_value
@@ -428,8 +434,8 @@ method_count(struct chat_run *r, struct chat_value self,
     if (!x.within)
         return chat_int(0);
     if (x.what->n == 0)
-        return chat_int((int64_t)chat_length(&x.s) + 1);
-    for (size_t at = 0; (at = chat_find(&x.s, at, x.what)) != SIZE_MAX;
+        return chat_int((int64_t)chat_length(r, &x.s) + 1);
+    for (size_t at = 0; (at = chat_find(r, &x.s, at, x.what)) != SIZE_MAX;
          at += x.what->n)
         n++;
     return chat_int(n);
@@ -441,7 +447,7 @@ method_removeprefix(struct chat_run *r, struct chat_value self,
 {
     const struct chat_string *s = self.string;
     const struct chat_string *cut = chat_string_argument(r, a->v[0], NULL);
-    size_t n = cut && begins(s, cut) ? cut->n : 0;
+    size_t n = cut && begins(r, s, cut) ? cut->n : 0;
 
     return chat_part(r, s, n, s->n - n);
 }
@@ -452,7 +458,7 @@ method_removesuffix(struct chat_run *r, struct chat_value self,
 {
     const struct chat_string *s = self.string;
     const struct chat_string *cut = chat_string_argument(r, a->v[0], NULL);
-    size_t n = cut && ends(s, cut) ? cut->n : 0;
+    size_t n = cut && ends(r, s, cut) ? cut->n : 0;
 
     return chat_part(r, s, 0, s->n - n);
 }

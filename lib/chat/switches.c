@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "chat/known.h"
 #include "chat/node.h"
 #include "vocab/chat.h"
 
@@ -107,7 +108,10 @@ gg_chat_reasoning(const struct gg_chat_template *t, bool on)
 bool
 gg_chat_reads(const struct gg_chat_template *t, const char *name)
 {
-    return t && t->jinja && name && finds(t->jinja, VARIABLE, name);
+    if (!t || !name)
+        return false;
+    return t->jinja ? finds(t->jinja, VARIABLE, name)
+                    : strcmp(name, "tools") == 0 && chat_known_has_tools(t);
 }
 
 /* ---- thoughts in messages ------------------------------------------------ */

@@ -15,7 +15,7 @@ enum {
     MAX_SOURCE = 1 << 22,   /* bytes of a template */
     PARSE_MEMORY = 1 << 30, /* about 200 times the source, at most */
     RENDER_MEMORY = 1 << 30,
-    RENDER_STEPS = 30000000,
+    RENDER_STEPS = 20000000,
 };
 
 struct chat_template {
@@ -101,14 +101,15 @@ render(struct chat_run *r, const struct chat_template *t,
 
 enum gg_status
 chat_template_render(const struct chat_template *t, struct chat_value variables,
-                     int64_t time, const struct chat_limits *limits,
+                     int64_t time, struct chat_limits *limits,
                      struct chat_arena *arena, struct chat_string *out,
                      struct gg_error *err)
 {
-    static const struct chat_limits defaults = { 0 };
+    struct chat_limits defaults = { 0 };
     struct gg_error unused;
     struct chat_run r = { .time = time, .err = err ? err : &unused };
     size_t before = arena->limit;
+    uint64_t steps;
 
     if (variables.type != CHAT_DICT)
         return error_set(err, GG_ERR_ARG, "a template's variables are a dict");
@@ -117,8 +118,13 @@ chat_template_render(const struct chat_template *t, struct chat_value variables,
     r.arena = *arena;
     r.arena.limit =
         arena->total + (limits->memory ? limits->memory : RENDER_MEMORY);
-    r.steps = limits->steps ? limits->steps : RENDER_STEPS;
+    if (r.arena.limit > before)
+        r.arena.limit = before;
+    steps = limits->steps ? limits->steps : RENDER_STEPS;
+    steps -= limits->taken < steps ? limits->taken : steps;
+    r.steps = steps;
     render(&r, t, variables.dict, out);
+    limits->taken += steps - r.steps;
     *arena = r.arena;
     arena->limit = before;
     return r.status;

@@ -11,10 +11,13 @@
 
 struct chat_template;
 
-/* What a rendering may take; zero is the default. */
+/* What a rendering may take; zero is the default. Steps are nodes of the
+ * template, and what chat_take_steps() counts: each takes at most about 60 ns.
+ * Renderings that share limits share what is left of the steps. */
 struct chat_limits {
-    size_t memory;  /* bytes */
-    uint64_t steps; /* nodes of the template, and 64 bytes copied */
+    size_t memory; /* bytes, within those of the arena */
+    uint64_t steps;
+    uint64_t taken; /* of the steps */
 };
 
 /* Parses a template of n bytes, which need not live on. On GG_OK *out is the
@@ -35,7 +38,7 @@ chat_template_tree(const struct chat_template *t);
  * variables. Several threads may render one template at once. */
 enum gg_status
 chat_template_render(const struct chat_template *t, struct chat_value variables,
-                     int64_t time, const struct chat_limits *limits,
+                     int64_t time, struct chat_limits *limits,
                      struct chat_arena *arena, struct chat_string *out,
                      struct gg_error *err);
 

@@ -148,7 +148,7 @@ test_upper(struct chat_run *r, struct chat_value v,
     return has_case(r, v, "isupper");
 }
 
-static const struct chat_builtin tests[] = {
+const struct chat_builtin chat_tests[] = {
     { "!=", test_not_equal, "other" },
     { "<", test_less, "other" },
     { "<=", test_at_most, "other" },
@@ -194,5 +194,5 @@ static const struct chat_builtin tests[] = {
 const struct chat_builtin *
 chat_test(const char *name)
 {
-    return chat_find_builtin(tests, name);
+    return chat_find_builtin(chat_tests, name);
 }

@@ -28,23 +28,32 @@ make_room(struct chat_builder *b, size_t more)
     return true;
 }
 
+static void
+fill(uint16_t *origins, uint16_t origin, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        origins[i] = origin;
+}
+
 /* From now on each byte has its own. */
 static bool
 part_origins(struct chat_builder *b)
 {
-    uint8_t *o;
+    size_t size = sizeof(*b->origins);
+    uint16_t *o;
 
     if (b->origins && b->origins_cap >= b->cap)
         return true;
     o = chat_failed(b->r)
             ? NULL
-            : chat_arena_grow(&b->r->arena, b->origins, b->origins_cap, b->cap);
+            : chat_arena_grow(&b->r->arena, b->origins, b->origins_cap * size,
+                              b->cap * size);
     if (!o) {
         chat_fail_memory(b->r);
         return false;
     }
     if (!b->origins)
-        memset(o, b->origin, b->n);
+        fill(o, b->origin, b->n);
     b->origins = o;
     b->origins_cap = b->cap;
     return true;
@@ -57,14 +66,14 @@ chat_put(struct chat_builder *b, const char *s, size_t n,
     if (n == 0 || !make_room(b, n))
         return;
     if (b->n == 0)
-        b->origin = (uint8_t)origin;
+        b->origin = (uint16_t)origin;
     if ((b->origins || b->origin != origin) && !part_origins(b))
         return;
     memcpy(b->s + b->n, s, n);
     if (b->origins)
-        memset(b->origins + b->n, (int)origin, n);
+        fill(b->origins + b->n, (uint16_t)origin, n);
     b->n += n;
-    chat_take_steps(b->r, n / 64);
+    chat_take_steps(b->r, 1 + n / 64);
 }
 
 void
@@ -100,6 +109,8 @@ chat_utf8(char out[CHAT_UTF8], uint32_t c)
 {
     size_t n = 0;
 
+    if (c > 0x10ffff || c >> 11 == 0x1b)
+        c = 0xfffd;
     if (c < 0x80) {
         out[n++] = (char)c;
         return n;
@@ -231,24 +242,34 @@ chat_character_before(const struct chat_string *s, size_t end, uint32_t *c)
     return chat_character(s, end - 1, c);
 }
 
-size_t
-chat_length(const struct chat_string *s)
+/* The byte behind `most` characters, or behind all; *n gets their number. */
+static size_t
+skip_characters(struct chat_run *r, const struct chat_string *s, size_t most,
+                size_t *n)
 {
-    size_t n = 0;
+    size_t at = 0;
 
-    for (size_t at = 0; at < s->n; n++)
-        at += chat_character(s, at, NULL);
+    for (*n = 0; *n < most && at < s->n; ++*n)
+        at += (unsigned char)s->s[at] < 0x80 ? 1 : chat_character(s, at, NULL);
+    chat_take_steps(r, at / 16);
+    return at;
+}
+
+size_t
+chat_length(struct chat_run *r, const struct chat_string *s)
+{
+    size_t n;
+
+    skip_characters(r, s, SIZE_MAX, &n);
     return n;
 }
 
 size_t
-chat_offset(const struct chat_string *s, size_t i)
+chat_offset(struct chat_run *r, const struct chat_string *s, size_t i)
 {
-    size_t at = 0;
+    size_t n;
 
-    while (i-- && at < s->n)
-        at += chat_character(s, at, NULL);
-    return at;
+    return skip_characters(r, s, i, &n);
 }
 
 bool
@@ -260,10 +281,13 @@ chat_is_space(uint32_t c)
            c == 0x3000;
 }
 
+/* memmem() compares much of a long part again and again. */
 size_t
-chat_find(const struct chat_string *s, size_t from,
+chat_find(struct chat_run *r, const struct chat_string *s, size_t from,
           const struct chat_string *part)
 {
+    size_t size = part->n > 2 ? 4 : 16; /* bytes a step */
+    size_t at;
     const char *p;
 
     if (from > s->n || part->n > s->n - from)
@@ -271,7 +295,9 @@ chat_find(const struct chat_string *s, size_t from,
     if (part->n == 0)
         return from;
     p = memmem(s->s + from, s->n - from, part->s, part->n);
-    return p ? (size_t)(p - s->s) : SIZE_MAX;
+    at = p ? (size_t)(p - s->s) : s->n;
+    chat_take_steps(r, 1 + (at - from + part->n) / size);
+    return p ? at : SIZE_MAX;
 }
 
 /* Whether the character at..at + n is one of `chars`, or white space. */

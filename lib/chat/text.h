@@ -9,9 +9,9 @@ struct chat_builder {
     struct chat_run *r;
     char *s;
     size_t n, cap;
-    uint8_t *origins; /* NULL while all bytes have the same origin */
+    uint16_t *origins; /* NULL while all bytes have the same origin */
     size_t origins_cap;
-    uint8_t origin;
+    uint16_t origin;
     bool markup; /* of the string that is built */
 };
 
@@ -64,17 +64,18 @@ chat_character(const struct chat_string *s, size_t at, uint32_t *c);
 /* Bytes of the character that ends in front of `end` > 0. */
 size_t
 chat_character_before(const struct chat_string *s, size_t end, uint32_t *c);
-/* Characters in it. */
+/* Characters in it. This and the next two take steps. */
 size_t
-chat_length(const struct chat_string *s);
+chat_length(struct chat_run *r, const struct chat_string *s);
 /* The byte where character i begins, or n. */
 size_t
-chat_offset(const struct chat_string *s, size_t i);
+chat_offset(struct chat_run *r, const struct chat_string *s, size_t i);
 enum {
     CHAT_UTF8 = 4 /* bytes of a character, at most */
 };
 
-/* A character in UTF-8; returns its bytes. */
+/* A character in UTF-8; returns its bytes. What is none, as half of a surrogate
+ * pair, becomes U+FFFD. */
 size_t
 chat_utf8(char out[CHAT_UTF8], uint32_t c);
 /* Adds it. */
@@ -86,7 +87,7 @@ chat_is_space(uint32_t c); /* str.isspace() in Python */
 
 /* Where `part` stands in s[from..), or SIZE_MAX. */
 size_t
-chat_find(const struct chat_string *s, size_t from,
+chat_find(struct chat_run *r, const struct chat_string *s, size_t from,
           const struct chat_string *part);
 
 enum {

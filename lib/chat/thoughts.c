@@ -68,6 +68,22 @@ chat_thoughts_find(const char *s, size_t len)
     return NULL;
 }
 
+size_t
+chat_thoughts_end(const char *s, size_t n)
+{
+    size_t end = 0;
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t len = strlen(forms[i].close);
+        const char *p;
+
+        while (n - end >= len &&
+               (p = memmem(s + end, n - end, forms[i].close, len)))
+            end = (size_t)(p - s) + len;
+    }
+    return end;
+}
+
 /* What it makes of an answer with a thought, and of what begins the next one;
  * templates call the thought by several names. */
 static const struct chat_thoughts *
@@ -82,7 +98,8 @@ find_in_render(const struct gg_vocab *v, const struct gg_chat_template *t)
                                            .messages = messages };
     const struct chat_request q = { .vocab = v,
                                     .template = t->jinja,
-                                    .params = &params };
+                                    .params = &params,
+                                    .loses = true };
     struct chat_arena arena = { .limit = 1 << 26 };
     const struct chat_thoughts *found = NULL;
     struct chat_string text;

@@ -18,6 +18,10 @@ struct chat_thoughts {
 const struct chat_thoughts *
 chat_thoughts_find(const char *s, size_t len);
 
+/* The byte behind the last mark in s[0..n) that closes a thought; 0: none. */
+size_t
+chat_thoughts_end(const char *s, size_t n);
+
 /* The form of a template, whose marks stand in its source, or in what it makes
  * of a conversation; NULL: none is known. */
 const struct chat_thoughts *

@@ -29,6 +29,7 @@ put_code(struct chat_builder *b, uint32_t c, enum chat_origin origin)
                      0xdc00 + ((c - 0x10000) & 0x3ff));
     else
         n = snprintf(s, sizeof(s), "\\u%04x", c);
+    chat_take_steps(b->r, 2);
     chat_put(b, s, (size_t)n, origin);
 }
 
@@ -69,6 +70,7 @@ put_line(const struct writer *w, unsigned level)
     if (!w->indent)
         return;
     chat_put_words(w->b, "\n");
+    chat_take_steps(w->b->r, level / 8);
     while (level--)
         chat_put_string(w->b, w->indent);
 }
@@ -81,6 +83,7 @@ put_number(const struct writer *w, struct chat_value v)
     if (v.type == CHAT_INT) {
         snprintf(s, sizeof(s), "%" PRId64, v.i);
     } else if (isfinite(v.f)) {
+        chat_take_steps(w->b->r, CHAT_FLOAT_STEPS);
         chat_float_text(s, v.f);
     } else {
         strcpy(s, isnan(v.f) ? "NaN" : v.f > 0 ? "Infinity" : "-Infinity");
@@ -163,7 +166,7 @@ put_value(const struct writer *w, struct chat_value v, unsigned level)
     chat_take_steps(w->b->r, 1);
     switch (v.type) {
     case CHAT_NONE:
-        chat_put_words(w->b, "null");
+        chat_put(w->b, "null", 4, v.origin);
         break;
     case CHAT_BOOL:
         chat_put_words(w->b, v.b ? "true" : "false");

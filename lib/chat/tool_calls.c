@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "chat/known.h"
 #include "chat/tool_form.h"
 #include "core/error.h"
 #include "core/mem.h"
@@ -21,20 +22,25 @@ enum gg_status
 gg_chat_calls_open(const struct gg_vocab *v, const struct gg_chat_template *t,
                    struct gg_chat_calls **out, struct gg_error *err)
 {
+    const struct chat_template *jinja;
+    struct chat_template *own;
     struct gg_chat_calls *c;
     enum gg_status st;
 
     if (!v || !t || !out)
         return error_null(err);
-    if (!t->jinja)
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for tools", t->name);
+    st = chat_known_jinja(t, true, &own, &jinja, err);
+    if (st != GG_OK)
+        return st;
     c = mem_zalloc(sizeof(*c));
-    if (!c)
+    if (!c) {
+        chat_template_free(own);
         return error_nomem(err);
+    }
     c->vocab = v;
     c->arena.limit = MEMORY;
-    st = chat_tool_find(v, vocab_chat_jinja(t, true), c, err);
+    st = chat_tool_find(v, jinja, c, err);
+    chat_template_free(own);
     if (st != GG_OK) {
         gg_chat_calls_free(c);
         return st;

@@ -64,13 +64,13 @@ chat_probe(const struct probe *p, const char *first, const char *second,
 {
     struct tool_text t = { 0 };
     struct gg_chat_params params = { .tools = chat_probe_tools, .date = 1 };
-    static const struct chat_limits limits = { .memory = 1 << 24,
-                                               .steps = 1 << 20 };
+    struct chat_limits limits = { .memory = 1 << 24, .steps = 1 << 20 };
     struct chat_request q = { .limits = &limits,
                               .vocab = p->vocab,
                               .template = p->template,
                               .params = &params,
-                              .as_they_are = true };
+                              .as_they_are = true,
+                              .loses = true };
     struct gg_error unused;
     enum gg_status st = GG_ERR_NOMEM;
 

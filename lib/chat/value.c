@@ -39,7 +39,7 @@ chat_string(struct chat_arena *a, const char *s, size_t n,
 
     if (!string)
         return absent;
-    *string = (struct chat_string){ s, n, NULL, (uint8_t)origin, false };
+    *string = (struct chat_string){ s, n, NULL, (uint16_t)origin, false };
     return (struct chat_value){ .type = CHAT_STRING, .string = string };
 }
 
@@ -129,13 +129,35 @@ chat_list_add(struct chat_arena *a, struct chat_list *list,
     return true;
 }
 
+static bool
+strings_equal(const struct chat_string *a, const struct chat_string *b)
+{
+    return a->n == b->n && (a->n == 0 || memcmp(a->s, b->s, a->n) == 0);
+}
+
+static bool
+keys_equal(struct chat_value a, struct chat_value b)
+{
+    if (a.type == CHAT_STRING && b.type == CHAT_STRING)
+        return strings_equal(a.string, b.string);
+    return chat_equal(a, b);
+}
+
 static struct chat_pair *
 find_pair(const struct chat_dict *dict, struct chat_value key)
 {
     for (size_t i = 0; i < dict->n; i++)
-        if (chat_equal(dict->pairs[i].key, key))
+        if (keys_equal(dict->pairs[i].key, key))
             return &dict->pairs[i];
     return NULL;
+}
+
+uint64_t
+chat_dict_cost(const struct chat_dict *dict, struct chat_value key)
+{
+    uint64_t size = key.type == CHAT_STRING ? key.string->n / 64 : 0;
+
+    return dict->n / 4 + dict->n * size;
 }
 
 static bool
@@ -243,10 +265,10 @@ chat_is(const struct chat_string *s, const char *text)
     return s->n == strlen(text) && memcmp(s->s, text, s->n) == 0;
 }
 
-static bool
-strings_equal(const struct chat_string *a, const struct chat_string *b)
+static void
+take(uint64_t *steps, uint64_t n)
 {
-    return a->n == b->n && (a->n == 0 || memcmp(a->s, b->s, a->n) == 0);
+    *steps -= *steps < n ? *steps : n;
 }
 
 static bool
@@ -269,7 +291,7 @@ dicts_equal(const struct chat_dict *a, const struct chat_dict *b,
     for (size_t i = 0; equal && i < a->n; i++) {
         const struct chat_value *v = chat_dict_get(b, a->pairs[i].key);
 
-        *steps -= *steps < b->n / 16 ? *steps : b->n / 16;
+        take(steps, chat_dict_cost(b, a->pairs[i].key));
         equal = v && chat_equal_within(a->pairs[i].value, *v, steps);
     }
     return equal;
@@ -296,7 +318,7 @@ chat_equal_within(struct chat_value a, struct chat_value b, uint64_t *steps)
         return false;
     switch (a.type) {
     case CHAT_STRING:
-        *steps -= *steps < a.string->n / 64 ? *steps : a.string->n / 64;
+        take(steps, a.string->n / 64);
         return strings_equal(a.string, b.string);
     case CHAT_LIST:
     case CHAT_TUPLE:

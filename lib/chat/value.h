@@ -19,6 +19,7 @@ enum chat_origin {
     CHAT_TEXT,    /* what a user, a tool or a model said; numbers; JSON */
     CHAT_TRUSTED, /* the template's own, and names of special tokens */
     CHAT_ROLE,    /* a role: trusted between two that are */
+    CHAT_LABELS,  /* and above: text of which it is known whose (shown.h) */
 };
 
 enum chat_type {
@@ -41,8 +42,8 @@ enum chat_type {
 struct chat_string {
     const char *s;
     size_t n;
-    const uint8_t *origins;
-    uint8_t origin;
+    const uint16_t *origins;
+    uint16_t origin;
     /* The filter `safe` made it, or `escape`: what + joins to it is escaped
      * for HTML, as markupsafe does it. */
     bool markup;
@@ -65,6 +66,7 @@ struct chat_value {
         struct chat_loop *loop;
         const struct chat_function *function;
         const char *name; /* of what is undefined, or NULL */
+        uint16_t origin;  /* of None, where it is printed */
     };
 };
 
@@ -87,6 +89,7 @@ struct chat_dict {
     struct chat_pair *pairs;
     size_t n, cap;
     unsigned depth;
+    uint16_t origin; /* of the None that get() has for a key it lacks */
 };
 
 #define CHAT_VALUE_NONE                                                        \
@@ -138,6 +141,10 @@ bool
 chat_dict_put(struct chat_arena *a, struct chat_dict *dict, const char *key,
               struct chat_value value);
 
+/* Steps that finding a key takes: all pairs are looked at, and long keys are
+ * compared byte by byte. */
+uint64_t
+chat_dict_cost(const struct chat_dict *dict, struct chat_value key);
 /* NULL: no such key. */
 const struct chat_value *
 chat_dict_get(const struct chat_dict *dict, struct chat_value key);
@@ -163,6 +170,12 @@ bool
 chat_is_list(struct chat_value v); /* or a tuple */
 bool
 chat_is(const struct chat_string *s, const char *text);
+
+static inline bool
+chat_is_text(uint16_t origin)
+{
+    return origin == CHAT_TEXT || origin >= CHAT_LABELS;
+}
 
 /* "str", "dict", ...: as Python calls the type. */
 const char *

@@ -19,7 +19,7 @@ static struct gg_error err;
 
 /* Renders without variables; the text goes to `out`, or its end is lost. */
 static enum gg_status
-render(const char *text, size_t n, const struct chat_limits *limits, char *out,
+render(const char *text, size_t n, struct chat_limits *limits, char *out,
        size_t size)
 {
     struct chat_arena arena = { .limit = (size_t)1 << 31 };
@@ -44,7 +44,7 @@ render(const char *text, size_t n, const struct chat_limits *limits, char *out,
 static bool
 refused(const char *text, size_t n, const char *words)
 {
-    const struct chat_limits less = { .memory = 1 << 26, .steps = 1500000 };
+    struct chat_limits less = { .memory = 1 << 26, .steps = 1500000 };
     bool usual = getenv("TEST_SECONDS") != NULL;
     clock_t begin = clock();
     enum gg_status st = render(text, n, usual ? NULL : &less, NULL, 0);
@@ -205,7 +205,7 @@ static void
 test_limits(void)
 {
     static const char text[] = "{% for i in range(1000) %}12345678{% endfor %}";
-    const struct chat_limits few = { .steps = 500 },
+    struct chat_limits few = { .steps = 500 },
                              small = { .memory = 20000 },
                              enough = { .memory = 1 << 20, .steps = 5000 };
 
@@ -371,7 +371,7 @@ test_little(void)
     size_t memory = 16;
 
     for (; right && st != GG_OK && memory < MIB; memory += 16) {
-        const struct chat_limits limits = { .memory = memory };
+        struct chat_limits limits = { .memory = memory };
 
         st = render(everything, sizeof(everything) - 1, &limits, NULL, 0);
         right = st == GG_OK || st == GG_ERR_NOMEM;

@@ -252,6 +252,29 @@ hostile_text(char *to, size_t size, const char *name)
              half, name, name + half, name, name, name + (name[0] == '<'));
 }
 
+/* What stands between the signs of a control token's name: completed by a
+ * template it would be one. */
+static void
+inner_text(char *to, size_t size, const char *name)
+{
+    static const char signs[] = "<|/[]>";
+    size_t from = strspn(name, signs);
+
+    snprintf(to, size, "%.*s", (int)strcspn(name + from, signs), name + from);
+}
+
+/* Whether there are other control tokens than the template's own. */
+static bool
+has_others(const struct gg_vocab *v, const struct gg_chat_template *t,
+           const char *text)
+{
+    size_t n = controls(v, t, text);
+
+    if (n != 5)
+        printf("# %s: %zu control tokens\n", text, n);
+    return n != 5;
+}
+
 static int
 wrong_with(const struct gg_vocab *v, const char *expression)
 {
@@ -266,11 +289,9 @@ wrong_with(const struct gg_vocab *v, const char *expression)
     t = parse(source);
     for (int i = 0; t && i < N_CONTROL; i++) {
         hostile_text(text, sizeof(text), control[i]);
-        if (controls(v, t, text) != 5) {
-            printf("# %s: %zu control tokens\n", control[i],
-                   controls(v, t, text));
-            wrong++;
-        }
+        wrong += has_others(v, t, text);
+        inner_text(text, sizeof(text), control[i]);
+        wrong += has_others(v, t, text);
     }
     gg_chat_free(t);
     return t ? wrong : 1;
@@ -295,13 +316,63 @@ test_role(void)
     struct make m;
     struct gg_vocab *v = make_vocab(&m, true);
     struct gg_chat_template *t =
-        parse("{{ messages[0].role }}|>{{ '<|' + messages[0].role }}");
+        parse("{{ messages[0].role }}|>{{ '<|' + messages[0].role }}"
+              "{% for m in messages %}{{ m.content }}{% endfor %}");
 
     is((int)controls(v, t, "a"), 0, "a role at the end of a token");
     gg_chat_free(t);
     gg_vocab_free(v);
     make_free(&m);
 }
+
+#ifdef HAVE_JANSSON
+
+static size_t
+controls_of_role(const struct gg_vocab *v, const struct gg_chat_template *t,
+                 const char *role)
+{
+    struct gg_chat_params p = { 0 };
+    struct gg_encoded made = { 0 };
+    struct gg_error err;
+    char messages[256];
+    size_t found = 0;
+
+    snprintf(messages, sizeof(messages),
+             "[{\"role\":\"%s\",\"content\":\"a\"}]", role);
+    p.messages = messages;
+    if (gg_chat_encode(v, t, NULL, 0, &p, got, IDS, &made, &err) != GG_OK)
+        return SIZE_MAX;
+    for (size_t i = 0; i < made.n; i++)
+        found += gg_vocab_type(v, got[i]) == GG_TOKEN_CONTROL;
+    return found;
+}
+
+/* Roles that a template completes to a control token. */
+static void
+test_completed_roles(void)
+{
+    static const struct {
+        const char *role;
+        size_t controls;
+    } roles[] = {
+        { "user", 1 },   { "system", 1 }, { "assistant", 1 }, { "tool", 1 },
+        { "im_end", 0 }, { "end", 0 },    { "im_start", 0 },  { "s", 0 },
+        { "User", 0 },   { "user ", 0 },  { "endoftext", 0 }, { "", 0 },
+    };
+    struct make m;
+    struct gg_vocab *v = make_vocab(&m, true);
+    struct gg_chat_template *t =
+        parse("{{ '<|' + messages[0].role + '|>' + messages[0].content }}");
+
+    for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+        ok(controls_of_role(v, t, roles[i].role) == roles[i].controls,
+           roles[i].role);
+    gg_chat_free(t);
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+#endif
 
 /* ---- what is refused ----------------------------------------------------- */
 
@@ -366,6 +437,9 @@ main(void)
     test_hostile(true);
     test_hostile(false);
     test_role();
+#ifdef HAVE_JANSSON
+    test_completed_roles();
+#endif
     test_refused();
     test_memory();
     return tap_done();
