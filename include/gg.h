@@ -134,6 +134,11 @@ gg_file_close(struct gg_file *file); /* takes NULL */
 GG_API const struct gguf_context *
 gg_file_gguf(const struct gg_file *file);
 
+/* True if the folder of a model may have a subfolder of that name, with files
+ * that are read, too: further templates, or a step such as "1_Pooling". */
+GG_API bool
+gg_is_model_subfolder(const char *name);
+
 /* "GGUF", "ggml", "ggmf v1", "ggjt v3", "llama2.c", "Hugging Face"; static. */
 GG_API const char *
 gg_file_format(const struct gg_file *file);
@@ -1095,6 +1100,10 @@ struct gg_state {
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_save(struct gg_session *session, const struct gg_state *state,
                 const char *path, struct gg_error *err);
+/* The same in place of what a regular file has that is open for writing. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_write(struct gg_session *session, const struct gg_state *state,
+                 int fd, struct gg_error *err);
 
 struct gg_state_file; /* open, mapped */
 

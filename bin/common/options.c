@@ -194,8 +194,8 @@ allow_value(const struct cli_option *o, const char *value)
 {
     if (o->use == SANDBOX_OFF)
         sandbox_off();
-    else if (o->use == SANDBOX_HERE)
-        sandbox_add(".", SANDBOX_WRITE);
+    else if (o->use == SANDBOX_TYPED)
+        sandbox_add(NULL, SANDBOX_TYPED);
     else if (value && (o->use || cli_names_file(o)))
         allow_path(value, o->use ? o->use : SANDBOX_READ);
     if (value && cli_has_word("FILE[=X]", o->argument))

@@ -56,6 +56,7 @@ struct conversion {
     struct adapter_options adapters; /* that become part of the weights */
     const char *base; /* folder of the model of an adapter of PEFT; or NULL */
     bool quiet;       /* no progress */
+    bool verbose;     /* what the sandbox lacks is told */
     int n_threads;
 };
 

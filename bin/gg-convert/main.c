@@ -81,6 +81,8 @@ static const struct cli_option rows[] = {
       "a LoRA adapter of Hugging Face's PEFT was made for the model in DIR",
       AT(base) },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL,
+      "say what the kernel lacks for the sandbox", AT(verbose) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
@@ -98,7 +100,7 @@ static const struct cli_option rows[] = {
 static enum sandbox_use
 argument_use(int i, int n)
 {
-    return i == n - 1 ? SANDBOX_WRITE : SANDBOX_READ;
+    return i < n - 1 ? SANDBOX_READ : n == 1 ? SANDBOX_UPDATE : SANDBOX_SHARDS;
 }
 
 /* Returns the index of the first argument. */

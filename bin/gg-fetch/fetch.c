@@ -179,7 +179,7 @@ enter_sandbox(const struct fetch_options *o)
         sandbox_add(o->output ? o->output : dir, SANDBOX_WRITE);
     }
     buffer_clear(&below);
-    sandbox_add(cache, SANDBOX_READ);
+    sandbox_add(cache, SANDBOX_TREE);
     sandbox_keep(SANDBOX_SOCKETS);
     sandbox_enter(o->http.verbose);
     free(cache);
