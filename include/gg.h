@@ -99,6 +99,15 @@ typedef void (*gg_open_callback)(const char *path, int fd, void *data);
 GG_API void
 gg_set_open_callback(gg_open_callback callback, void *data);
 
+/* Opens a file as open(path, flags) does: a descriptor, or -1 and errno. */
+typedef int (*gg_opener)(const char *path, int flags, void *data);
+
+/* Sets what the library opens files for reading by, before other threads call
+ * it; NULL: open(). A program that may not open files itself can have another
+ * process do it. */
+GG_API void
+gg_set_opener(gg_opener opener, void *data);
+
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose

@@ -125,9 +125,10 @@ may_be_typed(const char *path)
     struct stat st;
     int there = outside_resolve(path, final, &st);
 
-    return there >= 0 && (!there || S_ISREG(st.st_mode)) &&
+    /* Where it cannot be there, who opens it hears why. */
+    return (there <= 0 || S_ISREG(st.st_mode)) &&
            is_plain_name(below_here(path)) &&
-           is_plain_name(below_here(final)) &&
+           (there < 0 || is_plain_name(below_here(final))) &&
            strncmp(final, "/proc/", 6) != 0 && strncmp(final, "/dev/", 5) != 0;
 }
 

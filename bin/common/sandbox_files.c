@@ -91,6 +91,14 @@ allow_file(struct rules *r, const char *path)
 
 /* ---- a model's files ----------------------------------------------------- */
 
+static bool
+ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 /* The other files of "model-00001-of-00003.gguf". */
 static void
 allow_shards(struct rules *r, const char *path)
@@ -114,10 +122,14 @@ allow_shards(struct rules *r, const char *path)
 static bool
 is_projector(const char *name)
 {
-    size_t n = strlen(name);
+    return strncmp(name, "mmproj-", 7) == 0 && ends_with(name, ".gguf");
+}
 
-    return n > 12 && strncmp(name, "mmproj-", 7) == 0 &&
-           strcmp(name + n - 5, ".gguf") == 0;
+/* The vocabulary of llama2.c's checkpoints. */
+static bool
+is_vocabulary(const char *name)
+{
+    return strcmp(name, "tokenizer.bin") == 0;
 }
 
 static bool
@@ -144,18 +156,19 @@ allow_some(struct rules *r, const char *folder, bool (*wanted)(const char *))
         closedir(d);
 }
 
+/* What goes with a file, and lies beside it. */
 static void
-allow_projector(struct rules *r, const char *path)
+allow_beside(struct rules *r, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    size_t n = strlen(path);
     char folder[PATH_MAX];
 
-    if (n < 5 || strcmp(path + n - 5, ".gguf") != 0 || n >= sizeof(folder))
-        return;
     snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1,
              slash ? path : ".");
-    allow_some(r, slash == path ? "/" : folder, is_projector);
+    if (ends_with(path, ".gguf"))
+        allow_some(r, slash == path ? "/" : folder, is_projector);
+    else if (ends_with(path, ".bin"))
+        allow_some(r, slash == path ? "/" : folder, is_vocabulary);
 }
 
 static void
@@ -165,11 +178,11 @@ allow_model_file(struct rules *r, const char *path)
 
     allow_file(r, path);
     allow_shards(r, path);
-    allow_projector(r, path);
+    allow_beside(r, path);
     if (!realpath(path, real) || strcmp(real, path) == 0)
         return;
     allow_shards(r, real);
-    allow_projector(r, real);
+    allow_beside(r, real);
 }
 
 /* A subfolder is listed, too. */
@@ -227,8 +240,6 @@ allow_named(struct rules *r, const struct sandbox_wish *w)
         allow_tree(r, w->path, WRITES);
         break;
     case SANDBOX_UPDATE:
-        allow_file(r, w->path);
-        /* fall through */
     case SANDBOX_WRITE:
     case SANDBOX_SHARDS:
         if (is_device(w->path))

@@ -47,16 +47,18 @@ read_open_file(int fd, const char *path, struct buffer *out,
 static enum gg_status
 read_file(const char *path, struct buffer *out, struct gg_error *err)
 {
-    int fd = outside_open(path, O_RDONLY | O_NONBLOCK);
-    enum gg_status st = GG_OK;
+    enum gg_status st;
     struct stat info;
+    int fd;
 
+    if (stat(path, &info))
+        return fail(err, path);
+    if (!S_ISREG(info.st_mode))
+        return cli_error(err, GG_ERR_ARG, "%s: no regular file", path);
+    fd = outside_open(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return fail(err, path);
-    if (fstat(fd, &info) || S_ISDIR(info.st_mode) || !S_ISREG(info.st_mode))
-        st = cli_error(err, GG_ERR_ARG, "%s: no regular file", path);
-    if (st == GG_OK)
-        st = read_open_file(fd, path, out, err);
+    st = read_open_file(fd, path, out, err);
     close(fd);
     return st;
 }

@@ -65,6 +65,12 @@ gg_set_open_callback(gg_open_callback callback, void *data)
     file_on_open(callback, data);
 }
 
+void
+gg_set_opener(gg_opener opener, void *data)
+{
+    file_set_opener(opener, data);
+}
+
 /* What has keys and tensors, too. */
 static const struct {
     const char *key, *value, *what;
