@@ -19,7 +19,8 @@ enum outside_use {
     OUTSIDE_UPDATE = 4, /* a file that is opened in place, or replaced */
     OUTSIDE_ARRAYS = 8, /* a folder in which NAME.npy is made */
     OUTSIDE_SCRATCH = 16, /* a folder for files without names */
-    OUTSIDE_TYPED = 32, /* any that the user types: see outside_names.c */
+    OUTSIDE_PARTS = 32, /* a file that comes as FILE.part or FILE.HASH.part */
+    OUTSIDE_TYPED = 64, /* any that the user types: see outside_names.c */
 };
 
 /* For `flags` of OUTSIDE_OPEN: a new file is its user's alone. */
@@ -38,6 +39,9 @@ enum outside_deed {
     OUTSIDE_ASIDE,   /* opens a temporary file apart from the others */
     OUTSIDE_ASIDE_END,  /* it gets its name */
     OUTSIDE_ASIDE_DROP, /* it is removed */
+    OUTSIDE_MOVE,       /* a part becomes the file: the first `flags` bytes of
+                           its name are the file's */
+    OUTSIDE_REMOVE,     /* a part */
     OUTSIDE_MAKE_FOLDER,
     OUTSIDE_MAKE_SCRATCH, /* opens a file without a name in the folder */
 };

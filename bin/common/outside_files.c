@@ -264,6 +264,21 @@ name_aside(const char *path)
     return done;
 }
 
+/* ---- parts --------------------------------------------------------------- */
+
+static int
+move_part(const char *part, int len)
+{
+    char final[PATH_MAX];
+
+    if (len <= 0 || (size_t)len >= strlen(part) || len >= PATH_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    snprintf(final, sizeof(final), "%.*s", len, part);
+    return rename(part, final);
+}
+
 /* ---- others -------------------------------------------------------------- */
 
 static int
@@ -327,6 +342,10 @@ outside_act(enum outside_deed deed, const char *path, int flags, int *failed)
         return name_aside(path);
     case OUTSIDE_ASIDE_DROP:
         return drop_aside();
+    case OUTSIDE_MOVE:
+        return move_part(path, flags);
+    case OUTSIDE_REMOVE:
+        return unlink(path);
     case OUTSIDE_MAKE_FOLDER:
         return make_folder(path);
     case OUTSIDE_MAKE_SCRATCH:

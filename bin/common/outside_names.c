@@ -93,6 +93,21 @@ is_array_in(const char *path, const char *folder)
            strcmp(path + m - 4, ".npy") == 0;
 }
 
+/* "FILE.part", "FILE.0123456789abcdef.part" */
+static bool
+is_part_of(const char *path, const char *file)
+{
+    size_t n = strlen(file), hash = 0;
+
+    if (strncmp(path, file, n) != 0)
+        return false;
+    path += n;
+    if (*path == '.')
+        hash = strspn(path + 1, "0123456789abcdef");
+    return strcmp(path, ".part") == 0 ||
+           (hash == 16 && strcmp(path + 1 + hash, ".part") == 0);
+}
+
 /* No part of the path begins with a dot, but for "." and "..". */
 static bool
 is_plain_name(const char *path)
@@ -190,6 +205,17 @@ permit_pattern(const char *path)
     return NULL;
 }
 
+/* Any part of a file; or of the one whose name has so many bytes. */
+static const char *
+permit_part(const char *path, int len)
+{
+    for (const struct name *n = names; n; n = n->next)
+        if (n->use == OUTSIDE_PARTS && is_part_of(path, n->path) &&
+            (len < 0 || (size_t)len == strlen(n->path)))
+            return path;
+    return NULL;
+}
+
 static const char *
 permit_typed(const char *path)
 {
@@ -204,29 +230,48 @@ permit(const char *path, int uses)
     return n ? n->real : NULL;
 }
 
+static const char *
+permit_temporary(const char *path)
+{
+    const char *found =
+        permit(path, OUTSIDE_OUTPUT | OUTSIDE_SHARDS | OUTSIDE_UPDATE);
+
+    return found ? found : permit_pattern(path);
+}
+
+static const char *
+permit_open(const char *path, int flags)
+{
+    bool reads = !(flags & (O_ACCMODE | O_CREAT | O_TRUNC));
+    const char *found =
+        permit(path, OUTSIDE_UPDATE | (reads ? OUTSIDE_PARTS : 0));
+
+    found = found ? found : permit_part(path, -1);
+    return found || !reads ? found : permit_typed(path);
+}
+
 const char *
 outside_permit(enum outside_deed deed, const char *path, int flags)
 {
-    const int files = OUTSIDE_OUTPUT | OUTSIDE_SHARDS | OUTSIDE_UPDATE;
     const char *found;
 
     switch (deed) {
     case OUTSIDE_CREATE:
     case OUTSIDE_ADD:
-        found = permit(path, files);
-        return found ? found : permit_pattern(path);
+        return permit_temporary(path);
     case OUTSIDE_ASIDE:
     case OUTSIDE_ASIDE_END:
-        found = permit(path, files);
-        found = found ? found : permit_pattern(path);
+        found = permit_temporary(path);
         return found ? found : permit_typed(path);
     case OUTSIDE_OPEN:
-        found = permit(path, OUTSIDE_UPDATE);
-        return found || flags & (O_ACCMODE | O_CREAT | O_TRUNC)
-                   ? found
-                   : permit_typed(path);
+        return permit_open(path, flags);
     case OUTSIDE_DOOM:
-        return *path ? permit(path, OUTSIDE_UPDATE) : path;
+        found = *path ? permit(path, OUTSIDE_UPDATE) : path;
+        return found ? found : permit_part(path, -1);
+    case OUTSIDE_MOVE:
+        return permit_part(path, flags);
+    case OUTSIDE_REMOVE:
+        return permit_part(path, -1);
     case OUTSIDE_MAKE_FOLDER:
         return permit(path, OUTSIDE_ARRAYS);
     case OUTSIDE_MAKE_SCRATCH:

@@ -75,6 +75,7 @@ allow_outside(const struct sandbox_wish *w)
         [SANDBOX_WRITE] = OUTSIDE_OUTPUT,    [SANDBOX_SHARDS] = OUTSIDE_SHARDS,
         [SANDBOX_UPDATE] = OUTSIDE_UPDATE,   [SANDBOX_ARRAYS] = OUTSIDE_ARRAYS,
         [SANDBOX_SCRATCH] = OUTSIDE_SCRATCH, [SANDBOX_TYPED] = OUTSIDE_TYPED,
+        [SANDBOX_PARTS] = OUTSIDE_PARTS,
         [SANDBOX_OFF] = 0,
     };
     bool is_typed = w->use == SANDBOX_TYPED;

@@ -27,6 +27,7 @@ enum sandbox_use {
     SANDBOX_WRITE,   /* an output: a file that is replaced, or a device */
     SANDBOX_SHARDS,  /* the same, and OUT-00001-of-00002.gguf and so on */
     SANDBOX_UPDATE,  /* read, written where it lies, and replaced */
+    SANDBOX_PARTS,   /* a file that comes as FILE.part, which may stay */
     SANDBOX_ARRAYS,  /* a folder in which NAME.npy is made */
     SANDBOX_SCRATCH, /* a folder for files without names */
     SANDBOX_STORE,   /* a folder: all that is below is read, made and removed */

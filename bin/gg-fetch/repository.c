@@ -215,8 +215,19 @@ pick_shards(const struct repository *r, size_t first, struct picked *out)
 
 /* ---- folders ------------------------------------------------------------- */
 
+/* Readers look into it. */
+static bool
+is_known_subfolder(const char *path, size_t len)
+{
+    char name[64];
+
+    return len < sizeof(name) &&
+           snprintf(name, sizeof(name), "%.*s", (int)len, path) > 0 &&
+           gg_is_model_subfolder(name);
+}
+
 /* What gg-convert reads of a folder: its weights, configuration, vocabulary and
- * template, and those of modules in "1_Pooling". */
+ * template, and those of known subfolders. */
 static bool
 is_folder_file(const char *path)
 {
@@ -225,7 +236,8 @@ is_folder_file(const char *path)
     const char *base = base_name(path);
     size_t n = strlen(path);
 
-    if (base != path && (path[0] < '0' || path[0] > '9'))
+    if (base != path &&
+        !is_known_subfolder(path, (size_t)(base - path - 1)))
         return false;
     if (strncmp(base, "consolidated", 12) == 0) /* the same weights again */
         return false;
