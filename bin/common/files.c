@@ -95,17 +95,11 @@ on_open(const char *path, int fd, void *unused)
     note_read(path, fd, true);
 }
 
-/* A folder cannot be read; within the sandbox open() does not say why. */
 static int
 open_to_read(const char *path, int flags, void *unused)
 {
-    int fd = outside_open(path, flags);
-    struct stat st;
-
     (void)unused;
-    if (fd < 0 && errno == EACCES && stat(path, &st) == 0)
-        errno = S_ISDIR(st.st_mode) ? EISDIR : EACCES;
-    return fd;
+    return outside_open(path, flags);
 }
 
 void

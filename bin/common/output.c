@@ -35,11 +35,11 @@ cli_open_input(const char *path)
         files_read(cli_input_name(path), STDIN_FILENO);
         return STDIN_FILENO;
     }
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        cli_die("%s: %s", path, strerror(EISDIR));
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = outside_open(path, O_RDONLY);
     if (fd < 0)
         cli_die("%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        cli_die("%s: %s", path, strerror(EISDIR));
     files_read(path, fd);
     return fd;
 }

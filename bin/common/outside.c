@@ -231,11 +231,16 @@ outside_do(enum outside_deed deed, const char *path, int flags)
 int
 outside_open(const char *path, int flags)
 {
-    int unused;
+    bool there =
+        tool_end >= 0 && outside_permit(OUTSIDE_OPEN, path, flags);
+    struct stat st;
+    int unused, fd;
 
-    if (tool_end >= 0 && outside_permit(OUTSIDE_OPEN, path, flags))
-        return outside_do(OUTSIDE_OPEN, path, flags);
-    return outside_act(OUTSIDE_OPEN, path, flags, &unused);
+    fd = there ? outside_do(OUTSIDE_OPEN, path, flags)
+               : outside_act(OUTSIDE_OPEN, path, flags, &unused);
+    if (fd < 0 && errno == EACCES)
+        errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : EACCES;
+    return fd;
 }
 
 int

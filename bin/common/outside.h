@@ -59,7 +59,8 @@ int
 outside_do(enum outside_deed deed, const char *path, int flags);
 
 /* open() with mode 0666, of a name that was allowed there, else here. Flags are
- * those of open() and OUTSIDE_PRIVATE. */
+ * those of open() and OUTSIDE_PRIVATE. EISDIR, where it is one, goes before EACCES,
+ * which the sandbox gives. */
 int
 outside_open(const char *path, int flags);
 

@@ -167,7 +167,7 @@ allow_beside(struct rules *r, const char *path)
              slash ? path : ".");
     if (ends_with(path, ".gguf"))
         allow_some(r, slash == path ? "/" : folder, is_projector);
-    else if (ends_with(path, ".bin"))
+    else
         allow_some(r, slash == path ? "/" : folder, is_vocabulary);
 }
 
