@@ -22,6 +22,7 @@ struct request {
 
 struct reply {
     int error, failed;
+    bool refused; /* it was not tried */
 };
 
 /* A message, with room for a descriptor. */
@@ -37,6 +38,7 @@ struct message {
 static int tool_end = -1; /* of the pair of sockets; -1: no such process */
 static pid_t process;
 static bool has_ended;
+static char forbidden[PATH_MAX]; /* the last that was tried, and EACCES */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* one request */
 
 static void
@@ -117,7 +119,7 @@ answer(struct request *q, struct reply *r)
 
     q->path[sizeof(q->path) - 1] = '\0';
     path = outside_permit((enum outside_deed)q->deed, q->path, q->flags);
-    *r = (struct reply){ .error = EACCES };
+    *r = (struct reply){ .error = EACCES, .refused = !path };
     if (!path)
         return -1;
     fd = outside_act((enum outside_deed)q->deed, path, q->flags, &r->failed);
@@ -197,6 +199,8 @@ ask(enum outside_deed deed, const char *path, int flags, int *failed)
         return -1;
     }
     *failed = r.failed;
+    if (r.error == EACCES && !r.refused)
+        strcpy(forbidden, path);
     errno = r.error;
     return r.error ? -1 : fd < 0 ? 0 : fd;
 }
@@ -231,8 +235,7 @@ outside_do(enum outside_deed deed, const char *path, int flags)
 int
 outside_open(const char *path, int flags)
 {
-    bool there =
-        tool_end >= 0 && outside_permit(OUTSIDE_OPEN, path, flags);
+    bool there = tool_end >= 0 && outside_permit(OUTSIDE_OPEN, path, flags);
     struct stat st;
     int unused, fd;
 
@@ -241,6 +244,12 @@ outside_open(const char *path, int flags)
     if (fd < 0 && errno == EACCES)
         errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : EACCES;
     return fd;
+}
+
+bool
+outside_was_forbidden(const char *path)
+{
+    return strcmp(path, forbidden) == 0;
 }
 
 int

@@ -14,13 +14,13 @@
 
 /* What a name is allowed for. */
 enum outside_use {
-    OUTSIDE_OUTPUT = 1, /* a file that is replaced whole */
-    OUTSIDE_SHARDS = 2, /* OUT-00001-of-00003.gguf and so on, of OUT.gguf */
-    OUTSIDE_UPDATE = 4, /* a file that is opened in place, or replaced */
-    OUTSIDE_ARRAYS = 8, /* a folder in which NAME.npy is made */
+    OUTSIDE_OUTPUT = 1,   /* a file that is replaced whole */
+    OUTSIDE_SHARDS = 2,   /* OUT-00001-of-00003.gguf and so on, of OUT.gguf */
+    OUTSIDE_UPDATE = 4,   /* a file that is opened in place, or replaced */
+    OUTSIDE_ARRAYS = 8,   /* a folder in which NAME.npy is made */
     OUTSIDE_SCRATCH = 16, /* a folder for files without names */
-    OUTSIDE_PARTS = 32, /* a file that comes as FILE.part or FILE.HASH.part */
-    OUTSIDE_TYPED = 64, /* any that the user types: see outside_names.c */
+    OUTSIDE_PARTS = 32,   /* a file that comes as FILE.part or FILE.HASH.part */
+    OUTSIDE_TYPED = 64,   /* any that the user types: see outside_names.c */
 };
 
 /* For `flags` of OUTSIDE_OPEN: a new file is its user's alone. */
@@ -32,11 +32,12 @@ enum outside_deed {
     OUTSIDE_CREATE, /* opens a temporary file for the name; it comes first */
     OUTSIDE_ADD,    /* the same; it comes last. `flags` 1: the file that has the
                        name is an empty one of this tool's */
-    OUTSIDE_COMMIT, /* they get their names, all or none: see outside_commit() */
-    OUTSIDE_DISCARD, /* they are removed */
-    OUTSIDE_DOOM,    /* that removes the file, too; "": none any more */
-    OUTSIDE_OPEN,    /* opens the file itself: see outside_open() */
-    OUTSIDE_ASIDE,   /* opens a temporary file apart from the others */
+    OUTSIDE_COMMIT, /* they get their names, all or none: see outside_commit()
+                     */
+    OUTSIDE_DISCARD,    /* they are removed */
+    OUTSIDE_DOOM,       /* that removes the file, too; "": none any more */
+    OUTSIDE_OPEN,       /* opens the file itself: see outside_open() */
+    OUTSIDE_ASIDE,      /* opens a temporary file apart from the others */
     OUTSIDE_ASIDE_END,  /* it gets its name */
     OUTSIDE_ASIDE_DROP, /* it is removed */
     OUTSIDE_MOVE,       /* a part becomes the file: the first `flags` bytes of
@@ -59,10 +60,14 @@ int
 outside_do(enum outside_deed deed, const char *path, int flags);
 
 /* open() with mode 0666, of a name that was allowed there, else here. Flags are
- * those of open() and OUTSIDE_PRIVATE. EISDIR, where it is one, goes before EACCES,
- * which the sandbox gives. */
+ * those of open() and OUTSIDE_PRIVATE. EISDIR, where it is one, goes before
+ * EACCES, which the sandbox gives. */
 int
 outside_open(const char *path, int flags);
+
+/* True if it tried, and the permissions of the file or folder forbade it. */
+bool
+outside_was_forbidden(const char *path);
 
 /* All temporary files get their names. Returns 0 or errno; then all is as it
  * was, and *failed is the number of the one that has none. */

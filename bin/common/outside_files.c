@@ -16,7 +16,7 @@ static struct pending {
     char temporary[PATH_MAX], final[PATH_MAX];
     char saved[PATH_MAX]; /* while names are given: what it replaces */
     bool replaces;
-} *outputs, *aside; /* at most one of these */
+} * outputs, *aside;          /* at most one of these */
 static char doomed[PATH_MAX]; /* a file of another kind to remove */
 
 /* ---- names --------------------------------------------------------------- */

@@ -75,8 +75,7 @@ allow_outside(const struct sandbox_wish *w)
         [SANDBOX_WRITE] = OUTSIDE_OUTPUT,    [SANDBOX_SHARDS] = OUTSIDE_SHARDS,
         [SANDBOX_UPDATE] = OUTSIDE_UPDATE,   [SANDBOX_ARRAYS] = OUTSIDE_ARRAYS,
         [SANDBOX_SCRATCH] = OUTSIDE_SCRATCH, [SANDBOX_TYPED] = OUTSIDE_TYPED,
-        [SANDBOX_PARTS] = OUTSIDE_PARTS,
-        [SANDBOX_OFF] = 0,
+        [SANDBOX_PARTS] = OUTSIDE_PARTS,     [SANDBOX_OFF] = 0,
     };
     bool is_typed = w->use == SANDBOX_TYPED;
 
@@ -146,8 +145,22 @@ sandbox_enter(bool verbose)
         tell_all_missing(files, calls);
 }
 
+static bool
+could_be_made(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    bool could = folder && access(*folder ? folder : ".", W_OK | X_OK) == 0;
+
+    free(folder);
+    return could;
+}
+
 bool
 sandbox_refuses(const char *path)
 {
-    return is_confined && access(path, R_OK) == 0;
+    if (!is_confined || !*path || outside_was_forbidden(path))
+        return false;
+    return access(path, R_OK) == 0 ||
+           (access(path, F_OK) && errno == ENOENT && could_be_made(path));
 }

@@ -58,8 +58,8 @@ sandbox_off(void);
 void
 sandbox_enter(bool verbose);
 
-/* True if the sandbox is why the file cannot be opened for reading: it is there
- * and its mode allows it. */
+/* True if EACCES of that path is the sandbox's: modes of files and folders
+ * would let it be read, or made. */
 bool
 sandbox_refuses(const char *path);
 

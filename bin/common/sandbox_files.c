@@ -51,9 +51,9 @@ struct rules {
 static void
 allow_open(struct rules *r, int fd, uint64_t access)
 {
-    struct landlock_path_beneath_attr rule = {
-        .allowed_access = access & r->handled, .parent_fd = fd
-    };
+    struct landlock_path_beneath_attr rule = { .allowed_access =
+                                                   access & r->handled,
+                                               .parent_fd = fd };
 
     /* EBADFD: a pipe, of which nothing is refused. */
     if (rule.allowed_access &&

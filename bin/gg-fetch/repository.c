@@ -236,8 +236,7 @@ is_folder_file(const char *path)
     const char *base = base_name(path);
     size_t n = strlen(path);
 
-    if (base != path &&
-        !is_known_subfolder(path, (size_t)(base - path - 1)))
+    if (base != path && !is_known_subfolder(path, (size_t)(base - path - 1)))
         return false;
     if (strncmp(base, "consolidated", 12) == 0) /* the same weights again */
         return false;

@@ -85,8 +85,8 @@ train_checkpoint_write(const struct train_params *params,
                        struct gg_error *err)
 {
     struct gguf_context *g = describe(params, place);
-    enum gg_status st = g ? gguf_finish(g, "the checkpoint", err)
-                          : error_nomem(err);
+    enum gg_status st =
+        g ? gguf_finish(g, "the checkpoint", err) : error_nomem(err);
 
     errno = 0;
     if (st == GG_OK && !gguf_write_to_file_ptr(g, file, false))

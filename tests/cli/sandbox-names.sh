@@ -91,6 +91,16 @@ echo 'a full disk:'
     echo 1 2 3 | gg-eval -q --top 1 --state st 2>&1 >/dev/null)
 ls st* 2>/dev/null
 
+echo 'a refusal says by whom:'
+echo secret >.rc
+printf '%s\n' '/file .rc' '/save .new' |
+    gg-generate -q -m "$top_srcdir/demo/gg-story.gguf" -i --commands \
+        --template tulu -n 1 2>&1 | grep sandbox
+if test "$(id -u)" != 0; then
+    mkdir shut && chmod 500 shut
+    gg-generate -q -p a -n 1 -o shut/x 2>&1 | grep sandbox
+fi
+
 echo 'kill -9:'
 mkfifo slow
 gg-tokenize -o killed slow &
