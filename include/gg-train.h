@@ -157,6 +157,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_train_save(const struct gg_train *train, const char *path,
               struct gg_error *err);
 
+/* The same into an open file, from where it stands on. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_train_write_checkpoint(const struct gg_train *train, FILE *file,
+                          struct gg_error *err);
+
 /* Goes on from such a file: of the same parameters, but for n_threads,
  * memory_limit, n_steps and epochs, the same model and the same sequences. */
 GG_API GG_MUST_CHECK enum gg_status

@@ -100,6 +100,15 @@ typedef void (*gg_open_callback)(const char *path, int fd, void *data);
 GG_API void
 gg_set_open_callback(gg_open_callback callback, void *data);
 
+/* Opens a file as open(path, flags) does: a descriptor, or -1 and errno. */
+typedef int (*gg_opener)(const char *path, int flags, void *data);
+
+/* Sets what the library opens files for reading by, before other threads call
+ * it; NULL: open(). A program that may not open files itself can have another
+ * process do it. */
+GG_API void
+gg_set_opener(gg_opener opener, void *data);
+
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose
@@ -134,6 +143,11 @@ gg_file_close(struct gg_file *file); /* takes NULL */
  * long as the file is open. */
 GG_API const struct gguf_context *
 gg_file_gguf(const struct gg_file *file);
+
+/* True if the folder of a model may have a subfolder of that name, with files
+ * that are read, too: further templates, or a step such as "1_Pooling". */
+GG_API bool
+gg_is_model_subfolder(const char *name);
 
 /* "GGUF", "ggml", "ggmf v1", "ggjt v3", "llama2.c", "Hugging Face"; static. */
 GG_API const char *
@@ -1110,6 +1124,10 @@ struct gg_state {
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_save(struct gg_session *session, const struct gg_state *state,
                 const char *path, struct gg_error *err);
+/* The same in place of what a regular file has that is open for writing. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_write(struct gg_session *session, const struct gg_state *state,
+                 int fd, struct gg_error *err);
 
 struct gg_state_file; /* open, mapped */
 

@@ -4,6 +4,7 @@
 #include "common/cli.h"
 #include "common/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
+#include "common/sandbox.h"
 
 /* A file must not become standard input or output by being opened while one
  * of them is closed. What stands in for it fails as a closed one would. */
@@ -65,6 +67,25 @@ cli_escape(char *buf, size_t size, const char *text)
     return buf;
 }
 
+/* Whether "x: FILE: Permission denied" is the sandbox's doing. */
+static bool
+is_refusal(const char *text)
+{
+    const char *why = strerror(EACCES);
+    size_t n = strlen(text), m = strlen(why) + 2;
+    char path[1024];
+
+    if (n <= m || n >= sizeof(path) || strcmp(text + n - m + 2, why) != 0)
+        return false;
+    snprintf(path, sizeof(path), "%.*s", (int)(n - m), text);
+    for (const char *p = path, *next; p; p = next ? next + 2 : NULL) {
+        next = strstr(p, ": ");
+        if (sandbox_refuses(p))
+            return true;
+    }
+    return false;
+}
+
 static void
 say(const char *fmt, va_list ap)
 {
@@ -74,8 +95,9 @@ say(const char *fmt, va_list ap)
         preparations[i]();
     /* One write: tools of a pipe share the terminal. */
     vsnprintf(text, sizeof(text), fmt, ap);
-    fprintf(stderr, "%s: %s\n", cli_name,
-            cli_escape(shown, sizeof(shown), text));
+    fprintf(stderr, "%s: %s%s\n", cli_name,
+            cli_escape(shown, sizeof(shown), text),
+            is_refusal(text) ? " (by the sandbox: see --no-sandbox)" : "");
 }
 
 void

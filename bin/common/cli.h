@@ -172,8 +172,9 @@ cli_mark(const char *text, size_t len)
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
  * mode, its group and, as far as the process may, its owner. What is no regular
- * file (a FIFO, /dev/null) is opened as it is; NULL and "-" change nothing. The
- * name is copied. Ends the tool where FILE is an input, or a symbolic link to
+ * file (a FIFO, /dev/null) is opened as it is; a name such as /dev/fd/3 is that
+ * descriptor, whatever it has open; NULL and "-" change nothing. The name is
+ * copied. Ends the tool where FILE is an input, or a symbolic link to
  * nothing: see files.h. */
 void
 cli_output(const char *path);
@@ -182,6 +183,10 @@ cli_output(const char *path);
  * all the others, or not at all. */
 void
 cli_output_next(const char *path);
+
+/* What messages call standard output from now on; the name is copied. */
+void
+cli_name_output(const char *path);
 
 /* The status of a tool that has come to the end of its input: `failed` says
  * that some record was bad, `records` that it was one of many. */
@@ -195,12 +200,20 @@ cli_status(bool failed, bool records)
 bool
 cli_output_waits(void);
 
-/* Creates a file that gets the name `final` after all outputs; the caller opens
- * it by the temporary name that is returned; messages say `name`. `changed` is
- * the file that it replaces, which files_lock() has locked: another one is not
- * replaced. `created`: this tool made that one, and it goes where all go. */
-const char *
+/* Opens a file that gets the name `name`, which is `final` without symbolic
+ * links, after all outputs. `changed` is the file that it replaces, which
+ * files_lock() has locked: another one is not replaced. `created`: this tool
+ * made that one, and it goes where all go. */
+int
 cli_replace(const char *name, const char *final, int changed, bool created);
+
+/* Opens a file that is apart from the outputs: cli_close_aside() gives it its
+ * name, as its mode and owner are given to those, and every end of the tool
+ * before that removes it. One at a time; what fails ends the tool. */
+FILE *
+cli_open_aside(const char *path);
+void
+cli_close_aside(const char *path, FILE *file);
 
 /* All files get their names, or, where a signal comes before, none. */
 void

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/outside_files.h"
 
 /* One that is read or written; a new one has no device and inode yet. */
 static struct file {
@@ -97,9 +98,17 @@ on_open(const char *path, int fd, void *unused)
     note_read(path, fd, true);
 }
 
+static int
+open_to_read(const char *path, int flags, void *unused)
+{
+    (void)unused;
+    return outside_open(path, flags);
+}
+
 void
 files_init(void)
 {
+    gg_set_opener(open_to_read, NULL);
     gg_set_open_callback(on_open, NULL);
 }
 
@@ -120,28 +129,8 @@ files_keep(const char *path)
 
 /* ---- outputs ------------------------------------------------------------- */
 
-/* The name of what is not there yet, in a folder that is. */
-static bool
-resolve_new(const char *path, char final[PATH_MAX])
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    char folder[PATH_MAX];
-    size_t len;
-
-    snprintf(folder, sizeof(folder), "%.*s", (int)(base - path), path);
-    if (!realpath(slash ? folder : ".", final))
-        return false;
-    len = strlen(final);
-    if (len + strlen(base) + 2 > PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    snprintf(final + len, PATH_MAX - len, "/%s", base);
-    return true;
-}
-
-/* A link to nothing is no name for a new file: who made it meant another one.
- */
+/* Whether it is there, and then in *st. A link to nothing is no name for a new
+ * file: who made it meant another one. */
 bool
 files_are_there(const char *path, struct stat *st)
 {
@@ -156,18 +145,18 @@ files_are_there(const char *path, struct stat *st)
     return false;
 }
 
-/* True if it is there, and then in *st. */
+/* True if it is there, and then in *st. A link to nothing is no name for a new
+ * file: who made it meant another one. */
 static bool
 resolve(const char *path, char final[PATH_MAX], struct stat *st)
 {
-    if (files_are_there(path, st)) {
-        if (S_ISREG(st->st_mode) && !realpath(path, final))
-            cli_die("%s: %s", path, strerror(errno));
-        return true;
-    }
-    if (strlen(path) >= PATH_MAX || !resolve_new(path, final))
+    int there = outside_resolve(path, final, st);
+
+    if (there == OUTSIDE_DANGLES)
+        cli_die("%s: a symbolic link that leads to no file", path);
+    if (there < 0)
         cli_die("%s: %s", path, strerror(errno));
-    return false;
+    return there;
 }
 
 /* No other output has it, by any name. */
@@ -177,7 +166,7 @@ check_outputs(const char *path, const char *final, const struct file *there)
     bool twice = there && there->is_written;
 
     for (const struct file *f = files; f; f = f->next)
-        twice |= f->is_written && strcmp(f->final, final) == 0;
+        twice |= f->is_written && f->final && strcmp(f->final, final) == 0;
     if (twice)
         cli_misuse("%s: is written twice", path);
 }
@@ -229,6 +218,24 @@ files_write(const char *path, char final[PATH_MAX])
     return changed;
 }
 
+void
+files_write_open(const char *path, int fd)
+{
+    struct stat st;
+    struct file *f;
+
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return;
+    pthread_mutex_lock(&mutex);
+    f = find_file(&st);
+    if (f && f->is_read)
+        refuse_file(path, f);
+    if (!f)
+        f = add_file(path, &st);
+    f->is_written = true;
+    pthread_mutex_unlock(&mutex);
+}
+
 /* ---- locks --------------------------------------------------------------- */
 
 bool
@@ -244,7 +251,7 @@ int
 files_open(const char *path, int flags)
 {
     struct stat st;
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
+    int fd = outside_open(path, flags | O_NONBLOCK);
 
     if (fd < 0 || fstat(fd, &st))
         cli_die("%s: %s", path, strerror(errno));
@@ -281,7 +288,7 @@ note_locked(const char *final, int fd, bool read_back)
 
     if (fstat(fd, &st))
         cli_die("%s: %s", final, strerror(errno));
-    while (!f->is_written || strcmp(f->final, final) != 0)
+    while (!f->is_written || !f->final || strcmp(f->final, final) != 0)
         f = f->next;
     f->exists = true;
     f->dev = st.st_dev;

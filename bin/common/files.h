@@ -27,6 +27,10 @@ files_read(const char *path, int fd);
 int
 files_write(const char *path, char final[PATH_MAX]);
 
+/* Notes what is open as one that is written where it lies. */
+void
+files_write_open(const char *path, int fd);
+
 /* Ends the tool if a file of this name is read. */
 void
 files_keep(const char *path);

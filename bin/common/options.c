@@ -170,23 +170,27 @@ check_together(const struct cli_rows *rows)
 
 /* A name of a model may be that of a file elsewhere. */
 static void
-allow_path(const char *path, enum sandbox_use use)
+allow_read(const char *path)
 {
-    sandbox_add(path, use);
-    if (use == SANDBOX_READ && !strchr(path, '/') && strcmp(path, "-") != 0)
+    sandbox_add(path, SANDBOX_READ);
+    if (!strchr(path, '/') && strcmp(path, "-") != 0)
         sandbox_add(cli_model(path, true), SANDBOX_READ);
 }
 
-/* FILE=X: the file without what follows. */
+/* FILE=X, too: the file without what follows. */
 static void
-allow_scaled(const char *value)
+allow_path(const char *path, enum sandbox_use use)
 {
-    const char *end = strrchr(value, '=');
-    char *path = end ? strndup(value, (size_t)(end - value)) : NULL;
+    const char *end = strrchr(path, '=');
+    char *file = end ? strndup(path, (size_t)(end - path)) : NULL;
 
-    if (path)
-        allow_path(path, SANDBOX_READ);
-    free(path);
+    if (use == SANDBOX_READ)
+        allow_read(path);
+    else
+        sandbox_add(path, use);
+    if (file && use == SANDBOX_READ)
+        allow_read(file);
+    free(file);
 }
 
 static void
@@ -194,12 +198,10 @@ allow_value(const struct cli_option *o, const char *value)
 {
     if (o->use == SANDBOX_OFF)
         sandbox_off();
-    else if (o->use == SANDBOX_HERE)
-        sandbox_add(".", SANDBOX_WRITE);
+    else if (o->use == SANDBOX_TYPED)
+        sandbox_add(NULL, SANDBOX_TYPED);
     else if (value && (o->use || cli_names_file(o)))
         allow_path(value, o->use ? o->use : SANDBOX_READ);
-    if (value && cli_has_word("FILE[=X]", o->argument))
-        allow_scaled(value);
 }
 
 static struct cli_row *

@@ -3,30 +3,26 @@
 
 #include "common/cli.h"
 #include "common/files.h"
+#include "common/outside.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gg-stream.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that get their names at the end: all, or none. */
+/* Files that get their names at the end, in the order of outside.h. */
 static struct pending {
     struct pending *next;
-    int changed;  /* the file that it replaces, locked; or -1 */
-    bool created; /* there was none: an empty one stands for it */
-    char *name;   /* as the user calls it */
-    char temporary[PATH_MAX], final[PATH_MAX];
-    char saved[PATH_MAX]; /* while names are given: what it replaces */
-    bool replaces;
+    int changed; /* the file that it replaces, locked; or -1 */
+    char *name;  /* as the user calls it */
+    char final[PATH_MAX];
 } * outputs;
 static struct pending *current; /* standard output is it; or NULL */
-static char doomed[PATH_MAX];   /* a file of another kind to remove */
 static char output_name[PATH_MAX] = "standard output";
 static bool closed;
 
@@ -69,7 +65,7 @@ cli_open_input(const char *path)
         files_read(cli_input_name(path), STDIN_FILENO);
         return STDIN_FILENO;
     }
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = outside_open(path, O_RDONLY);
     if (fd < 0)
         cli_die("%s: %s%s", path, strerror(errno),
                 path == hinted && errno == ENOENT ? file_hint : "");
@@ -123,74 +119,14 @@ cli_read_all(int fd, const char *name, size_t max, size_t *len)
 void
 cli_discard_output(void)
 {
-    for (; outputs; outputs = outputs->next) { /* a signal may have come */
-        unlink(outputs->temporary);
-        if (outputs->created)
-            unlink(outputs->final);
-    }
     current = NULL;
-    if (doomed[0])
-        unlink(doomed);
-    doomed[0] = '\0';
+    outside_end();
 }
 
 void
 cli_discard_too(const char *path)
 {
-    doomed[0] = '\0';
-    if (path)
-        snprintf(doomed, sizeof(doomed), "%s", path);
-}
-
-/* What the process gives new files. */
-static mode_t
-new_mode(void)
-{
-    mode_t mask = umask(0);
-
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-/* Those of the old file, which may be another user's. Where its group cannot be
- * kept, the other one gets no rights that not all have. */
-static void
-set_owner_and_mode(int fd, const struct stat *old)
-{
-    mode_t mode = old ? old->st_mode & 0777 : new_mode();
-
-    if (old && fchown(fd, old->st_uid, old->st_gid) &&
-        fchown(fd, (uid_t)-1, old->st_gid))
-        mode &= ~(mode_t)070 | (mode & 07) << 3;
-    fchmod(fd, mode);
-}
-
-/* Creates a temporary file beside f->final. It is in the list, at `place`,
- * before a signal could come that has to remove it. */
-static int
-create_temporary(struct pending *f, struct pending **place)
-{
-    struct stat st;
-    bool exists = stat(f->final, &st) == 0;
-    sigset_t all, before;
-    int fd, saved;
-
-    if (snprintf(f->temporary, PATH_MAX, "%s.XXXXXX", f->final) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    fd = mkostemp(f->temporary, O_CLOEXEC);
-    saved = errno;
-    if (fd >= 0) {
-        set_owner_and_mode(fd, exists ? &st : NULL);
-        f->next = *place;
-        *place = f;
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = saved;
-    return fd;
+    (void)outside_do(OUTSIDE_DOOM, path ? path : "", 0);
 }
 
 static struct pending *
@@ -198,9 +134,8 @@ new_pending(const char *name)
 {
     struct pending *f = cli_alloc(NULL, 1, sizeof(*f));
 
+    *f = (struct pending){ .changed = -1 };
     f->name = strcpy(cli_alloc(NULL, strlen(name) + 1, 1), name);
-    f->created = false;
-    f->saved[0] = '\0';
     return f;
 }
 
@@ -211,28 +146,77 @@ open_pending(const char *path)
     int fd;
 
     f->changed = files_write(path, f->final);
-    fd = create_temporary(f, &outputs);
-    if (fd >= 0)
-        current = f;
+    fd = outside_do(OUTSIDE_CREATE, path, 0);
+    if (fd < 0)
+        return -1;
+    f->next = outputs;
+    outputs = current = f;
     return fd;
+}
+
+/* What "/dev/stdout", "/dev/fd/3" and the like have open for writing; -1. */
+static int
+own_descriptor(const char *path)
+{
+    static const char *const names[] = { "/dev/stdin", "/dev/stdout",
+                                         "/dev/stderr" };
+    static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+    int fd = -1, flags;
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(path, names[i]) == 0)
+            fd = i;
+    for (int i = 0; i < 2; i++) {
+        const char *number = path + strlen(folders[i]);
+
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0 &&
+            strlen(number) < 8 && *number &&
+            strspn(number, "0123456789") == strlen(number))
+            fd = atoi(number);
+    }
+    flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -1 : fd;
+}
+
+/* Written as it is: a descriptor, a device, a FIFO; -1: it is none of these. */
+static int
+open_in_place(const char *path)
+{
+    int fd = own_descriptor(path);
+    struct stat st;
+
+    if (fd >= 0) {
+        files_write_open(path, fd);
+        return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
+    if (stat(path, &st) || S_ISREG(st.st_mode))
+        return -1;
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        cli_die("%s: %s", path, strerror(errno));
+    return fd;
+}
+
+void
+cli_name_output(const char *path)
+{
+    if (strlen(path) >= sizeof(output_name))
+        cli_die("%s: %s", path, strerror(ENAMETOOLONG));
+    strcpy(output_name,
+           path); /* used later, when the caller may have returned */
 }
 
 void
 cli_output(const char *path)
 {
-    struct stat st;
     int fd;
 
     if (!path || strcmp(path, "-") == 0)
         return;
-    if (strlen(path) >= sizeof(output_name))
-        cli_die("%s: %s", path, strerror(ENAMETOOLONG));
-    strcpy(output_name,
-           path); /* used later, when the caller may have returned */
+    cli_name_output(path);
     current = NULL;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        fd = open(path, O_WRONLY | O_CLOEXEC);
-    else
+    fd = open_in_place(path);
+    if (fd < 0)
         fd = open_pending(path);
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
         cli_die("%s: %s", path, strerror(errno));
@@ -246,23 +230,43 @@ cli_output_waits(void)
     return outputs;
 }
 
-const char *
+int
 cli_replace(const char *name, const char *final, int changed, bool created)
 {
     struct pending *f = new_pending(name), **last = &outputs;
-    int fd;
+    int fd = outside_do(OUTSIDE_ADD, name, created);
 
+    if (fd < 0)
+        cli_die("%s: %s", name, strerror(errno));
     while (*last)
         last = &(*last)->next;
     f->changed = changed;
-    f->created = created;
     strcpy(f->final, final);
-    fd = create_temporary(f, last);
-    if (fd < 0)
-        cli_die("%s: %s", name, strerror(errno));
-    close(fd);
-    doomed[0] = '\0'; /* f->created says it */
-    return f->temporary;
+    *last = f;
+    return fd;
+}
+
+FILE *
+cli_open_aside(const char *path)
+{
+    int fd = outside_do(OUTSIDE_ASIDE, path, 0);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+
+    if (!f)
+        cli_die("%s: %s", path, strerror(errno));
+    return f;
+}
+
+void
+cli_close_aside(const char *path, FILE *f)
+{
+    bool lost = ferror(f);
+
+    errno = 0;
+    if (fflush(f) || fsync(fileno(f)))
+        lost = true;
+    if (fclose(f) || lost || outside_do(OUTSIDE_ASIDE_END, path, 0) < 0)
+        cli_die("%s: %s", path, errno ? strerror(errno) : "write error");
 }
 
 /* Why writing failed a while ago: of a file or a device, which is no good any
@@ -353,77 +357,27 @@ check_changed(void)
             cli_die("%s: another process has replaced this file", f->name);
 }
 
-/* What several outputs replace gets another name, too, until all have theirs;
- * where a file system has no links, it does without. */
-static void
-save_replaced(void)
-{
-    for (struct pending *f = outputs; f; f = f->next) {
-        f->replaces = access(f->final, F_OK) == 0;
-        if (snprintf(f->saved, PATH_MAX, "%s~", f->temporary) >= PATH_MAX ||
-            link(f->final, f->saved))
-            f->saved[0] = '\0';
-    }
-}
-
-/* Nothing has changed: the outputs before `last` lose their names again. */
-static void
-undo_until(const struct pending *last)
-{
-    for (struct pending *f = outputs; f != last; f = f->next) {
-        if (f->saved[0])
-            (void)rename(f->saved, f->final);
-        else if (!f->replaces)
-            unlink(f->final);
-        f->saved[0] = '\0';
-    }
-}
-
-static void
-forget_saved(void)
-{
-    for (const struct pending *f = outputs; f; f = f->next)
-        if (f->saved[0])
-            unlink(f->saved);
-}
-
-static void
-name_outputs(void)
-{
-    for (struct pending *f = outputs; f; f = f->next) {
-        int error;
-
-        if (rename(f->temporary, f->final) == 0)
-            continue;
-        error = errno;
-        undo_until(f);
-        forget_saved();
-        cli_die("%s: %s", f->name, strerror(error));
-    }
-    forget_saved();
-}
-
 /* The first output comes after the others: who sees it sees all. */
 void
 cli_commit(void)
 {
-    sigset_t all, before;
+    const struct pending *f = outputs;
+    int failed, error;
 
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
     check_changed();
     current = NULL;
-    if (outputs && outputs->next)
-        save_replaced();
-    name_outputs();
+    error = outside_commit(&failed);
+    while (error && failed-- > 0)
+        f = f->next;
+    if (error)
+        cli_die("%s: %s", f ? f->name : output_name, strerror(error));
     while (outputs) {
-        struct pending *f = outputs;
+        struct pending *done = outputs;
 
-        outputs = f->next;
-        free(f->name);
-        free(f);
+        outputs = done->next;
+        free(done->name);
+        free(done);
     }
-    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 int

@@ -1,11 +1,16 @@
 /* sandbox.h - what a tool cannot do any more once its command line is read,
  * whatever the files that it reads make of it
  *
- * Landlock lets it read below the folders of the files that are named, write in
- * those of named outputs, and open nothing else, but for a few files of the
- * system; seccomp refuses sockets and new programs. cli_parse() collects the
- * names by the table of options and enters; a tool with `own_sandbox` adds what
- * it needs and enters by itself. Where the kernel has neither, nothing changes.
+ * Landlock lets it read the files that are named, and open nothing else, but
+ * for a few files of the system; the process of outside.h makes and replaces
+ * the named outputs; seccomp refuses sockets and new programs. cli_parse()
+ * collects the names by the table of options and enters; a tool with
+ * `own_sandbox` adds what it needs and enters by itself. Where the kernel has
+ * neither, nothing changes but who makes the outputs.
+ *
+ * For that process a tool needs sendmsg, recvmsg, read and shutdown of a socket
+ * that is open before, and wait4 at its end; it learns names by stat, lstat,
+ * access, readlink, getcwd.
  */
 #ifndef COMMON_SANDBOX_H
 #define COMMON_SANDBOX_H
@@ -14,14 +19,20 @@
 
 /* What is done with a file, or in a folder. */
 enum sandbox_use {
-    SANDBOX_BY_NAME,    /* for tables: read, if the argument is a FILE, MODEL,
-                           LIST or DIR; else it names none */
-    SANDBOX_READ,       /* it, and what is below its folder */
-    SANDBOX_READ_ALONE, /* it, and nothing beside it */
-    SANDBOX_WRITE,      /* the same; and files are made there, and removed */
-    SANDBOX_HERE, /* for tables: the option reads and writes below the working
-                     folder */
-    SANDBOX_OFF,  /* for tables: the option wants none */
+    SANDBOX_BY_NAME, /* for tables: read, if the argument is a FILE, MODEL,
+                        LIST or DIR; else it names none */
+    SANDBOX_READ,    /* a file, with other shards and a projector if it is a
+                        model's; or the files of a model's folder */
+    SANDBOX_TREE,    /* a file, or a folder with all that is below */
+    SANDBOX_WRITE,   /* an output: a file that is replaced, or a device */
+    SANDBOX_SHARDS,  /* the same, and OUT-00001-of-00002.gguf and so on */
+    SANDBOX_UPDATE,  /* read, written where it lies, and replaced */
+    SANDBOX_PARTS,   /* a file that comes as FILE.part, which may stay */
+    SANDBOX_ARRAYS,  /* a folder in which NAME.npy is made */
+    SANDBOX_SCRATCH, /* a folder for files without names */
+    SANDBOX_STORE,   /* a folder: all that is below is read, made and removed */
+    SANDBOX_TYPED,   /* for tables: names come later, from a user */
+    SANDBOX_OFF,     /* for tables: the option wants none */
 };
 
 /* What a tool keeps. */
@@ -46,5 +57,10 @@ sandbox_off(void);
  * message says what the kernel does not have. */
 void
 sandbox_enter(bool verbose);
+
+/* True if EACCES of that path is the sandbox's: modes of files and folders
+ * would let it be read, or made. */
+bool
+sandbox_refuses(const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 #include "common/files.h"
 #include "common/state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,9 +37,9 @@ const struct cli_option state_rows[] = {
     { "load", 0, CLI_CALL, "FILE", "start from the saved state in FILE",
       .set = set_state },
     { "save", 0, CLI_CALL, "FILE", "save the state to FILE at the end",
-      .set = set_state, .use = SANDBOX_WRITE },
+      .set = set_state, .use = SANDBOX_UPDATE },
     { "state", 0, CLI_CALL, "FILE", "load, if FILE exists, and save",
-      .set = set_state, .use = SANDBOX_WRITE },
+      .set = set_state, .use = SANDBOX_UPDATE },
     { 0 },
 };
 
@@ -110,13 +111,15 @@ state_loaded(struct state *s)
 /* A signal that comes meanwhile is looked at afterwards. */
 static enum gg_status
 save_undisturbed(struct gg_session *session, const struct gg_state *state,
-                 const char *path, struct gg_error *err)
+                 int fd, struct gg_error *err)
 {
     sigset_t before;
     enum gg_status st;
 
     cli_hold_signals(&before);
-    st = gg_session_save(session, state, path, err);
+    st = gg_session_write(session, state, fd, err);
+    if (st == GG_OK && (fsync(fd) || close(fd)))
+        st = cli_error(err, GG_ERR_IO, "%s", strerror(errno));
     sigprocmask(SIG_SETMASK, &before, NULL);
     return st;
 }
@@ -128,15 +131,16 @@ state_save(struct state *s, struct gg_session *session,
            const struct gg_state *state)
 {
     struct gg_error err;
-    const char *path;
+    int fd;
     bool waits = cli_output_waits();
 
     if (cli_signal() && waits)
         return;
     if (!cli_signal())
         cli_close_output();
-    path = cli_replace(s->o->save, s->save, s->save_fd, s->created);
-    cli_check(save_undisturbed(session, state, path, &err), &err);
+    fd = cli_replace(s->o->save, s->save, s->save_fd, s->created);
+    if (save_undisturbed(session, state, fd, &err) != GG_OK)
+        cli_die("%s: %s", s->o->save, err.message);
     if (!waits)
         cli_commit();
 }

@@ -57,6 +57,7 @@ struct conversion {
     const char *base; /* folder of the model of an adapter of PEFT; or NULL */
     bool in_place;    /* what is lost of `in` may be replaced by `out` */
     bool quiet;       /* no progress */
+    bool verbose;     /* what the sandbox lacks is told */
     int n_threads;
 };
 

@@ -84,6 +84,8 @@ static const struct cli_option rows[] = {
       "OUT may be IN, too, with --type, --lora or --to safetensors",
       AT(in_place) },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL,
+      "say what the kernel lacks for the sandbox", AT(verbose) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
@@ -101,7 +103,7 @@ static const struct cli_option rows[] = {
 static enum sandbox_use
 argument_use(int i, int n)
 {
-    return i == n - 1 ? SANDBOX_WRITE : SANDBOX_READ;
+    return i < n - 1 ? SANDBOX_READ : n == 1 ? SANDBOX_UPDATE : SANDBOX_SHARDS;
 }
 
 /* Returns the index of the first argument. */

@@ -79,7 +79,7 @@ static const struct cli_option rows[] = {
       AT(watch.pattern),
       .not_with = "graph|" STATE },
     { "watch-dir", 0, CLI_TEXT, "DIR", "and save them in DIR, for NumPy",
-      AT(watch.folder), .use = SANDBOX_WRITE, .only_with = "watch" },
+      AT(watch.folder), .use = SANDBOX_ARRAYS, .only_with = "watch" },
     { "graph", 0, CLI_TEXT, "FILE", "write FILE: the compute graph, for dot",
       AT(watch.graph), .use = SANDBOX_WRITE, .not_with = STATE },
     { "batch", 0, CLI_INT, "N", "numbered sequences in one batch (8)",

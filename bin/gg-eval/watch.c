@@ -17,6 +17,7 @@
 #include "common/files.h"
 #include "common/npy.h"
 #include "common/numbers.h"
+#include "common/outside.h"
 
 struct watch {
     const struct watch_options *o;
@@ -34,7 +35,7 @@ watch_new(const struct watch_options *o)
     struct watch *w = cli_alloc(NULL, 1, sizeof(*w));
 
     *w = (struct watch){ .o = o };
-    if (o->folder && mkdir(o->folder, 0777) && errno != EEXIST)
+    if (o->folder && outside_do(OUTSIDE_MAKE_FOLDER, o->folder, 0) < 0)
         cli_die("%s: %s", o->folder, strerror(errno));
     return w;
 }
@@ -181,8 +182,7 @@ write_values(struct watch *w, const struct ggml_tensor *t, FILE *f)
 static void
 save(struct watch *w, const struct ggml_tensor *t)
 {
-    char path[PATH_MAX], part[PATH_MAX + 8], name[GGML_MAX_NAME];
-    bool lost;
+    char path[PATH_MAX], name[GGML_MAX_NAME];
     FILE *f;
 
     for (size_t i = 0; i < sizeof(name); i++)
@@ -194,20 +194,10 @@ save(struct watch *w, const struct ggml_tensor *t)
     if (snprintf(path, sizeof(path), "%s/%" PRIu64 "-%s.npy", w->o->folder,
                  w->n_graphs, name) >= (int)sizeof(path))
         cli_die("%s: %s", w->o->folder, strerror(ENAMETOOLONG));
-    snprintf(part, sizeof(part), "%s.part", path);
     files_keep(path);
-    unlink(part); /* of a run that was killed */
-    f = fopen(part, "wbx");
-    if (!f)
-        cli_die("%s: %s", part, strerror(errno));
+    f = cli_open_aside(path);
     write_values(w, t, f);
-    lost = ferror(f);
-    if (fclose(f) || lost || rename(part, path)) {
-        int error = errno;
-
-        unlink(part);
-        cli_die("%s: %s", path, strerror(error));
-    }
+    cli_close_aside(path, f);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/outside.h"
 #include "common/sandbox.h"
 #include "gg-fetch/plan.h"
 
@@ -36,10 +37,10 @@ make_folders(const char *path)
 }
 
 static void
-move(const char *from, const char *to)
+move_part(const struct part *p)
 {
-    if (rename(from, to))
-        cli_die("%s: %s", to, strerror(errno));
+    if (outside_do(OUTSIDE_MOVE, p->path, (int)strlen(p->final)) < 0)
+        cli_die("%s: %s", p->final, strerror(errno));
 }
 
 /* ---- a plan is carried out ----------------------------------------------- */
@@ -78,10 +79,11 @@ fetch_folder(struct plan *plan)
         if (part_is_there(&plan->p[i], true))
             continue;
         part_fetch(&plan->p[i]);
-        move(plan->p[i].path, plan->p[i].final);
+        move_part(&plan->p[i]);
     }
     ticker_end(&plan->ticker);
-    move(plan->built, plan->folder);
+    if (rename(plan->built, plan->folder))
+        cli_die("%s: %s", plan->folder, strerror(errno));
 }
 
 /* All files get their names once all are whole, the first one last: who finds
@@ -100,7 +102,7 @@ fetch_files(struct plan *plan, bool replace)
     ticker_end(&plan->ticker);
     for (size_t i = plan->n; i-- > 0;)
         if (!there[i])
-            move(plan->p[i].path, plan->p[i].final);
+            move_part(&plan->p[i]);
     free(there);
 }
 
@@ -178,10 +180,13 @@ enter_sandbox(const struct fetch_options *o)
     buffer_char(&below, '\0');
     if (!o->list && !o->dry_run) {
         make_folders(o->output ? o->output : below.p);
-        sandbox_add(o->output ? o->output : dir, SANDBOX_WRITE);
+        if (o->output)
+            sandbox_add(o->output, SANDBOX_PARTS);
+        else
+            sandbox_add(dir, SANDBOX_STORE);
     }
     buffer_clear(&below);
-    sandbox_add(cache, SANDBOX_READ);
+    sandbox_add(cache, SANDBOX_TREE);
     sandbox_keep(SANDBOX_SOCKETS);
     sandbox_enter(o->http.verbose);
     free(cache);

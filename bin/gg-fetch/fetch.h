@@ -20,7 +20,7 @@ fetch_run(const char *source, const struct fetch_options *o);
 /* Prints the path of a model that is on this machine: where -m looks, in the
  * hub's cache, or among ollama's. */
 void
-fetch_where(const char *name);
+fetch_where(const char *name, bool verbose);
 
 /* The hub's cache; the caller frees it. NULL: there is none. */
 char *

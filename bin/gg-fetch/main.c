@@ -64,7 +64,7 @@ main(int argc, char **argv)
     if (first + 1 < argc)
         cli_misuse("one model at a time: %s is one too many", argv[first + 1]);
     if (o.where)
-        fetch_where(argv[first]);
+        fetch_where(argv[first], o.http.verbose);
     else
         fetch_run(argv[first], &o);
     return cli_finish(EXIT_SUCCESS);

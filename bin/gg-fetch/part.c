@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/outside.h"
 #include "gg-fetch/hash.h"
 #include "gg-fetch/http.h"
 
@@ -41,7 +42,7 @@ fail(const char *path)
 static void
 remove_part(const struct writer *w)
 {
-    unlink(w->part->path);
+    (void)outside_do(OUTSIDE_REMOVE, w->part->path, 0);
 }
 
 /* ---- what a model begins with -------------------------------------------- */
@@ -282,7 +283,7 @@ is_same(const struct part *p, int fd, const char *path)
 static bool
 file_is_same(const struct part *p, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = outside_open(path, O_RDONLY | O_NONBLOCK);
     bool same = fd >= 0 && is_same(p, fd, path);
 
     if (fd >= 0)
@@ -311,7 +312,7 @@ static void
 copy_file(const struct part *p)
 {
     int in = open(p->copy, O_RDONLY | O_CLOEXEC);
-    int out = open(p->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int out = outside_open(p->path, O_WRONLY | O_CREAT | O_TRUNC);
     char *piece = cli_alloc(NULL, PIECE, 1);
     size_t n;
 

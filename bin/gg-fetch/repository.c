@@ -229,18 +229,19 @@ pick_shards(const struct repository *r, size_t first, struct picked *out)
 
 /* ---- folders ------------------------------------------------------------- */
 
+/* Readers look into it. */
 static bool
-is_template(const char *path)
+is_known_subfolder(const char *path, size_t len)
 {
-    static const char folder[] = "additional_chat_templates/";
-    size_t n = sizeof(folder) - 1;
+    char name[64];
 
-    return strncmp(path, folder, n) == 0 && !strchr(path + n, '/') &&
-           ends_with(path, strlen(path), ".jinja");
+    return len < sizeof(name) &&
+           snprintf(name, sizeof(name), "%.*s", (int)len, path) > 0 &&
+           gg_is_model_subfolder(name);
 }
 
 /* What gg-convert reads of a folder: its weights, configuration, vocabulary and
- * templates, and those of modules in "1_Pooling". */
+ * templates, and those of known subfolders. */
 static bool
 is_folder_file(const char *path)
 {
@@ -249,9 +250,7 @@ is_folder_file(const char *path)
     const char *base = base_name(path);
     size_t n = strlen(path);
 
-    if (is_template(path))
-        return true;
-    if (base != path && (path[0] < '0' || path[0] > '9'))
+    if (base != path && !is_known_subfolder(path, (size_t)(base - path - 1)))
         return false;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (ends_with(path, n, endings[i]))

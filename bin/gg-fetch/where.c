@@ -255,26 +255,26 @@ find_hub(const char *name)
 
 /* Nothing but these is read, and no server asked. */
 static void
-enter_sandbox(void)
+enter_sandbox(bool verbose)
 {
     char *cache = fetch_hub_cache();
     char *models = from_environment("OLLAMA_MODELS", "HOME", "/.ollama/models");
 
-    sandbox_add(cache, SANDBOX_READ);
-    sandbox_add(models, SANDBOX_READ);
-    sandbox_add("/usr/share/ollama/.ollama/models", SANDBOX_READ);
-    sandbox_enter(false);
+    sandbox_add(cache, SANDBOX_TREE);
+    sandbox_add(models, SANDBOX_TREE);
+    sandbox_add("/usr/share/ollama/.ollama/models", SANDBOX_TREE);
+    sandbox_enter(verbose);
     free(cache);
     free(models);
 }
 
 void
-fetch_where(const char *name)
+fetch_where(const char *name, bool verbose)
 {
     const char *model = cli_model(name, true);
     char *found = NULL;
 
-    enter_sandbox();
+    enter_sandbox(verbose);
     if (access(model, F_OK) == 0)
         found = join(model, "");
     if (!found)

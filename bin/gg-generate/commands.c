@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/outside.h"
 #include "gg-generate/interactive.h"
 
 enum {
@@ -47,16 +47,18 @@ read_open_file(int fd, const char *path, struct buffer *out,
 static enum gg_status
 read_file(const char *path, struct buffer *out, struct gg_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    enum gg_status st = GG_OK;
+    enum gg_status st;
     struct stat info;
+    int fd;
 
+    if (stat(path, &info))
+        return fail(err, path);
+    if (!S_ISREG(info.st_mode))
+        return cli_error(err, GG_ERR_ARG, "%s: no regular file", path);
+    fd = outside_open(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return fail(err, path);
-    if (fstat(fd, &info) || S_ISDIR(info.st_mode) || !S_ISREG(info.st_mode))
-        st = cli_error(err, GG_ERR_ARG, "%s: no regular file", path);
-    if (st == GG_OK)
-        st = read_open_file(fd, path, out, err);
+    st = read_open_file(fd, path, out, err);
     close(fd);
     return st;
 }
@@ -71,7 +73,7 @@ check_replaced(const char *path, struct gg_error *err)
 
     if (stat(path, &info))
         return errno == ENOENT ? GG_OK : fail(err, path);
-    fd = S_ISREG(info.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    fd = S_ISREG(info.st_mode) ? outside_open(path, O_RDONLY) : -1;
     if (fd >= 0 && read(fd, &first, 1) < 0)
         first = '\0';
     if (fd >= 0)
@@ -98,39 +100,22 @@ write_all(int fd, const char *p, size_t n)
     return fsync(fd) == 0;
 }
 
-/* As the file that it replaces, or as any new one. */
-static void
-set_mode(int fd, const char *path)
-{
-    struct stat old;
-    mode_t mask = umask(0);
-
-    umask(mask);
-    fchmod(fd, stat(path, &old) ? 0666 & ~mask : old.st_mode & 0777);
-}
-
 /* Under a temporary name first. */
 static enum gg_status
 write_file(const char *path, const struct buffer *text, struct gg_error *err)
 {
-    char temporary[PATH_MAX], final[PATH_MAX];
     enum gg_status st = check_replaced(path, err);
-    int fd;
+    int fd = st == GG_OK ? outside_do(OUTSIDE_ASIDE, path, 0) : -1;
 
     if (st != GG_OK)
         return st;
-    if (realpath(path, final))
-        path = final; /* not the link */
-    errno = ENAMETOOLONG;
-    fd = snprintf(temporary, PATH_MAX, "%s.XXXXXX", path) < PATH_MAX
-             ? mkostemp(temporary, O_CLOEXEC)
-             : -1;
     if (fd < 0)
         return fail(err, path);
-    set_mode(fd, path);
-    if (!write_all(fd, text->p, text->len) || rename(temporary, path)) {
+    if (!write_all(fd, text->p, text->len)) {
         st = fail(err, path);
-        unlink(temporary);
+        (void)outside_do(OUTSIDE_ASIDE_DROP, path, 0);
+    } else if (outside_do(OUTSIDE_ASIDE_END, path, 0) < 0) {
+        st = fail(err, path);
     }
     close(fd);
     return st;

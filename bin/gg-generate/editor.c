@@ -1,6 +1,7 @@
 /* editor.c - line editing: when there is some, and what is remembered */
 #include <config.h>
 
+#include "common/outside.h"
 #include "common/sandbox.h"
 #include "gg-generate/editor.h"
 
@@ -30,16 +31,16 @@ editor_allow(void)
     const char *home = getenv("HOME"), *history = getenv("GG_HISTORY");
 
     for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
-        sandbox_add(read[i], SANDBOX_READ);
+        sandbox_add(read[i], SANDBOX_TREE);
     for (size_t i = 0; home && i < sizeof(own) / sizeof(own[0]); i++) {
         char path[PATH_MAX];
 
         snprintf(path, sizeof(path), "%s/%s", home, own[i]);
-        sandbox_add(path, SANDBOX_READ_ALONE);
+        sandbox_add(path, SANDBOX_TREE);
     }
-    sandbox_add(getenv("TERMINFO"), SANDBOX_READ);
+    sandbox_add(getenv("TERMINFO"), SANDBOX_TREE);
     sandbox_add("/dev/tty", SANDBOX_WRITE);
-    sandbox_add(history, SANDBOX_WRITE);
+    sandbox_add(history, SANDBOX_UPDATE);
 }
 
 #if defined(HAVE_LIBEDIT) || defined(HAVE_READLINE)
@@ -74,7 +75,8 @@ editor_was_moved(void)
 static void
 load_history(struct editor *e)
 {
-    FILE *f = fopen(e->history, "re");
+    int fd = outside_open(e->history, O_RDONLY);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     char *line = NULL;
     size_t cap = 0;
     ssize_t n;
@@ -96,8 +98,7 @@ load_history(struct editor *e)
 static void
 save_line(struct editor *e, const char *line)
 {
-    int fd = open(e->history, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-                  S_IRUSR | S_IWUSR);
+    int fd = outside_open(e->history, O_WRONLY | O_APPEND | O_CREAT | OUTSIDE_PRIVATE);
     struct buffer text = { 0 };
     bool done;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/outside.h"
 #include "gg-generate/records.h"
 
 enum {
@@ -50,8 +51,9 @@ resume_open(const char *path)
 {
     char final[PATH_MAX];
     int fd = files_write_locked(path, O_RDWR | O_CREAT | O_APPEND, NULL, final);
-    int in = open(final, O_RDONLY | O_CLOEXEC);
+    int in = outside_open(path, O_RDONLY);
 
+    cli_name_output(path);
     if (in < 0 || dup2(fd, STDOUT_FILENO) < 0)
         fail(path);
     if (fd != STDOUT_FILENO)

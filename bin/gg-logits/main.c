@@ -164,7 +164,7 @@ allow(const void *options)
     enum form form = ((const struct options *)options)->form;
 
     if (form == FORM_NPY || form == FORM_NPZ)
-        sandbox_add(npz_scratch_folder(), SANDBOX_WRITE);
+        sandbox_add(npz_scratch_folder(), SANDBOX_SCRATCH);
 }
 
 static void

@@ -21,6 +21,7 @@
 
 #include "common/cli.h"
 #include "common/npy.h"
+#include "common/outside.h"
 
 #include "gg-logits/npz.h"
 #include "gg-logits/record_source.h"
@@ -73,28 +74,10 @@ npz_scratch_folder(void)
     return dir && *dir ? dir : "/tmp";
 }
 
-/* A file without a name; -1: there is none. */
-static int
-scratch_file(void)
-{
-    char path[PATH_MAX];
-    int fd;
-
-    if (snprintf(path, sizeof(path), "%s/gg-XXXXXX", npz_scratch_folder()) >=
-        (int)sizeof(path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 static void
 start_column(struct column *c, int i, const char *type, int level)
 {
-    int fd = scratch_file();
+    int fd = outside_do(OUTSIDE_MAKE_SCRATCH, npz_scratch_folder(), 0);
 
     *c = (struct column){ .name = npz_arrays[i].name,
                           .type = type ? type : npz_arrays[i].type,

@@ -389,7 +389,7 @@ loop_run(const char *command, const struct loop_options *o)
     l.open = cli_alloc(NULL, o->batch, sizeof(*l.open));
     arrange_signals(&l);
     command_start(&l.command, command);
-    sandbox_enter(false); /* the command has none */
+    sandbox_enter(o->verbose); /* the command has none */
     while (!ended || l.command.output >= 0 || queue_size(&l.print)) {
         wait_for_events(&l);
         advance_loop(&l);

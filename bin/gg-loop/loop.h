@@ -7,6 +7,7 @@
 struct loop_options {
     size_t batch;       /* numbered sequences begun at once, at most */
     struct shard shard; /* others of standard input are left out */
+    bool verbose;       /* what the sandbox lacks is told */
 };
 
 /* Feeds standard input, then the command's own output, to the command, and

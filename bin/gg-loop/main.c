@@ -24,6 +24,9 @@ static const struct cli_option rows[] = {
       offsetof(struct loop_options, batch), .min = 1, .max = BATCH_MAX },
     { "shard", 0, CLI_CALL, "I/N", SHARD_HELP,
       offsetof(struct loop_options, shard), .set = shard_set },
+    { "verbose", 'v', CLI_FLAG, NULL,
+      "say what the kernel lacks for the sandbox",
+      .at = offsetof(struct loop_options, verbose) },
     CLI_HELP_AND_VERSION,
     { 0 },
 };

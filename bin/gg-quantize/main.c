@@ -34,7 +34,7 @@ enum {
 
 struct arguments {
     struct type_choices choices;
-    bool dry_run, in_place, quiet;
+    bool dry_run, in_place, quiet, verbose;
     int n_threads;
     const char *in, *out, *imatrix;
     const struct mixture *mixture;
@@ -84,6 +84,8 @@ static const struct cli_option rows[] = {
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
     { "quiet", 'q', CLI_FLAG, NULL, "write no table", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL,
+      "say what the kernel lacks for the sandbox", AT(verbose) },
     { "list", 0, CLI_CALL, NULL, "list the TYPEs", .set = list_types },
     CLI_HELP_AND_VERSION,
     { 0 },

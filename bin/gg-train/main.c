@@ -64,10 +64,13 @@ tell(const struct gg_train *train)
 static void
 save(const struct gg_train *train, const struct train_options_of_tool *o)
 {
+    FILE *f = o->checkpoint ? cli_open_aside(o->checkpoint) : NULL;
     struct gg_error err;
 
-    if (o->checkpoint)
-        cli_check(gg_train_save(train, o->checkpoint, &err), &err);
+    if (f && gg_train_write_checkpoint(train, f, &err) != GG_OK)
+        cli_die("%s: %s", o->checkpoint, err.message);
+    if (f)
+        cli_close_aside(o->checkpoint, f);
 }
 
 /* Whether there was one. */

@@ -27,6 +27,7 @@ gg-inspect -v "$GG_MODEL" 2>&1 >/dev/null | grep 'no sandbox' && exit 77
 rm -f /var/tmp/gg-planted
 mkdir "$dir/work" && cd "$dir/work"
 cp "$GG_MODEL" model.gguf
+echo secret >private
 printf 'Once upon a time' >text
 cat >schema <<'S'
 {"type": "boolean"}
@@ -73,6 +74,7 @@ if grep -v 'read 13 write 13 connect 1 execute 1$' planted; then
     exit 1
 fi
 test ! -e /var/tmp/gg-planted
+test ! -e planted-too
 for parser in GGUF vocabulary 'token stream' 'logit stream' grammar schema \
     template JSON 'JSON of a tool' safetensors adapter checkpoint \
     'World vocabulary'; do

@@ -53,10 +53,22 @@ api_open(const char *path, unsigned flags, struct gguf_file *out,
     return st;
 }
 
+bool
+gg_is_model_subfolder(const char *name)
+{
+    return name && convert_is_subfolder(name);
+}
+
 void
 gg_set_open_callback(gg_open_callback callback, void *data)
 {
     file_on_open(callback, data);
+}
+
+void
+gg_set_opener(gg_opener opener, void *data)
+{
+    file_set_opener(opener, data);
 }
 
 /* What has keys and tensors, too. */

@@ -142,6 +142,15 @@ gg_train_save(const struct gg_train *train, const char *path,
 }
 
 enum gg_status
+gg_train_write_checkpoint(const struct gg_train *train, FILE *file,
+                          struct gg_error *err)
+{
+    if (!train || !file)
+        return error_null(err);
+    return train_run_write_checkpoint(train->run, file, err);
+}
+
+enum gg_status
 gg_train_load(struct gg_train *train, const char *path, struct gg_error *err)
 {
     if (!train || !path)

@@ -33,6 +33,11 @@ convert_open_adapter(const char *path, const char *base, unsigned flags,
 void
 convert_close_folder(struct convert_folder *folder); /* takes NULL */
 
+/* True if files of such a folder may be in a subfolder of that name. */
+bool
+convert_is_subfolder(const char *name);
+#define CONVERT_TEMPLATES "additional_chat_templates" /* is one */
+
 /* Writes the data of a tensor of the file's context. */
 void
 convert_make(const struct convert_folder *folder,

@@ -222,6 +222,16 @@ file_on_open(file_opened call, void *data)
     on_open_data = data;
 }
 
+static file_opener opener;
+static void *opener_data;
+
+void
+file_set_opener(file_opener call, void *data)
+{
+    opener = call;
+    opener_data = data;
+}
+
 typedef enum gg_status (*take_fn)(int fd, const char *path,
                                   struct file_map *out, struct gg_error *err);
 
@@ -229,7 +239,9 @@ static enum gg_status
 open_input(const char *path, int *fd, struct gg_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+    *fd = opener ? opener(path, flags, opener_data) : open(path, flags);
     if (*fd < 0)
         return io_error(err, path);
     if (on_open)

@@ -19,6 +19,12 @@ typedef void (*file_opened)(const char *path, int fd, void *data);
 void
 file_on_open(file_opened call, void *data);
 
+/* What opens such files in place of open(), with its flags; NULL: open(). Set
+ * before threads start. */
+typedef int (*file_opener)(const char *path, int flags, void *data);
+void
+file_set_opener(file_opener call, void *data);
+
 /* Maps a regular file for reading. Messages name `path`. */
 enum gg_status
 file_map(const char *path, struct file_map *out, struct gg_error *err);

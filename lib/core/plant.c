@@ -30,6 +30,15 @@ open_elsewhere(const char *path, int flags)
     return 0;
 }
 
+/* Far from all that is named, and beside it. */
+static int
+open_either(const char *far, const char *beside, int flags)
+{
+    int why = open_elsewhere(far, flags);
+
+    return why && open_elsewhere(beside, flags) == 0 ? 0 : why;
+}
+
 static int
 connect_somewhere(void)
 {
@@ -71,11 +80,12 @@ gg_plant(const char *parser)
     if (n == MAX_PARSERS || seen[n])
         return;
     seen[n] = parser;
-    len = snprintf(line, sizeof(line),
-                   "planted in %s: read %d write %d connect %d execute %d\n",
-                   parser, open_elsewhere("/etc/passwd", O_RDONLY),
-                   open_elsewhere("/var/tmp/gg-planted", O_WRONLY | O_CREAT),
-                   connect_somewhere(), start_program());
+    len = snprintf(
+        line, sizeof(line),
+        "planted in %s: read %d write %d connect %d execute %d\n", parser,
+        open_either("/etc/passwd", "private", O_RDONLY),
+        open_either("/var/tmp/gg-planted", "planted-too", O_WRONLY | O_CREAT),
+        connect_somewhere(), start_program());
     if (write(STDERR_FILENO, line, (size_t)len) < 0)
         _exit(1);
 }

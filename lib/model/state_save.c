@@ -1,8 +1,10 @@
 /* state_save.c - writes what a session holds to a file */
 #include "model/state_head.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "model/adapter.h"
@@ -389,20 +391,14 @@ put_all(struct saver *v)
 
 /* ---- the file ----------------------------------------------------------- */
 
+/* From the file's beginning, whatever an earlier attempt has left. */
 static enum gg_status
-write_file(struct saver *v, const char *path)
+write_file(struct saver *v, int fd)
 {
-    struct file_out out;
-    enum gg_status st = file_create(path, &out, v->err);
-
-    if (st != GG_OK)
-        return st;
-    v->out.fd = fileno(out.stream);
-    st = put_all(v);
-    if (st == GG_OK)
-        return file_commit(&out, v->err);
-    file_discard(&out);
-    return error_prefix(v->err, st, "%s", path);
+    if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) < 0)
+        return error_set(v->err, GG_ERR_IO, "%s", strerror(errno));
+    v->out.fd = fd;
+    return put_all(v);
 }
 
 static void
@@ -416,7 +412,7 @@ clear_saver(struct saver *v)
 }
 
 static enum gg_status
-save(struct gg_session *s, const struct gg_state *state, const char *path,
+save(struct gg_session *s, const struct gg_state *state, int fd,
      bool with_cache, struct gg_error *err)
 {
     struct saver v = { .session = s, .state = state, .err = err };
@@ -427,7 +423,7 @@ save(struct gg_session *s, const struct gg_state *state, const char *path,
     if (st == GG_OK)
         st = describe_state(&v);
     if (st == GG_OK)
-        st = write_file(&v, path);
+        st = write_file(&v, fd);
     clear_saver(&v);
     return st;
 }
@@ -445,22 +441,47 @@ check_path(const char *path, struct gg_error *err)
                         "%s", path);
 }
 
+static bool
+is_whole(const struct gg_session *s, const struct gg_state *state)
+{
+    return s && state && (state->sequences || !state->n_sequences) &&
+           (state->forgotten || !state->n_forgotten);
+}
+
 enum gg_status
-gg_session_save(struct gg_session *session, const struct gg_state *state,
-                const char *path, struct gg_error *err)
+gg_session_write(struct gg_session *session, const struct gg_state *state,
+                 int fd, struct gg_error *err)
 {
     struct gg_session *s = session;
     enum gg_status st;
     bool lost;
 
-    if (!s || !state || !path || (!state->sequences && state->n_sequences) ||
-        (!state->forgotten && state->n_forgotten))
+    if (!is_whole(s, state))
         return error_null(err);
-    st = check_path(path, err);
-    if (st == GG_OK)
-        st = save(s, state, path, true, err);
+    st = save(s, state, fd, true, err);
     lost = st != GG_OK &&
            model_compute_status(s->compute.sched, GGML_STATUS_SUCCESS, NULL) !=
                GG_OK;
-    return lost ? save(s, state, path, false, err) : st;
+    return lost ? save(s, state, fd, false, err) : st;
+}
+
+enum gg_status
+gg_session_save(struct gg_session *session, const struct gg_state *state,
+                const char *path, struct gg_error *err)
+{
+    struct file_out out;
+    enum gg_status st;
+
+    if (!path || !is_whole(session, state))
+        return error_null(err);
+    st = check_path(path, err);
+    if (st == GG_OK)
+        st = file_create(path, &out, err);
+    if (st != GG_OK)
+        return st;
+    st = gg_session_write(session, state, fileno(out.stream), err);
+    if (st == GG_OK)
+        return file_commit(&out, err);
+    file_discard(&out);
+    return error_prefix(err, st, "%s", path);
 }

@@ -1,6 +1,7 @@
 /* checkpoint.c - weights and moments, written to a new file and renamed */
 #include "train/checkpoint.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,24 @@ train_checkpoint_save(const struct train_params *params,
 
     if (st == GG_OK)
         st = gguf_save(g, path, false, err);
+    gguf_free(g);
+    return st;
+}
+
+enum gg_status
+train_checkpoint_write(const struct train_params *params,
+                       const struct train_place *place, FILE *file,
+                       struct gg_error *err)
+{
+    struct gguf_context *g = describe(params, place);
+    enum gg_status st =
+        g ? gguf_finish(g, "the checkpoint", err) : error_nomem(err);
+
+    errno = 0;
+    if (st == GG_OK && !gguf_write_to_file_ptr(g, file, false))
+        st = ferror(file) ? error_set(err, GG_ERR_IO, "%s",
+                                      errno ? strerror(errno) : "write error")
+                          : error_nomem(err);
     gguf_free(g);
     return st;
 }

@@ -2,6 +2,8 @@
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
+#include <stdio.h>
+
 #include "core/error.h"
 #include "train/params.h"
 
@@ -15,6 +17,10 @@ enum gg_status
 train_checkpoint_save(const struct train_params *params,
                       const struct train_place *place, const char *path,
                       struct gg_error *err);
+enum gg_status
+train_checkpoint_write(const struct train_params *params,
+                       const struct train_place *place, FILE *file,
+                       struct gg_error *err);
 
 /* Of the same fingerprint. On failure nothing has changed. */
 enum gg_status

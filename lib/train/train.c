@@ -388,6 +388,15 @@ train_run_save(const struct train_run *t, const char *path,
 }
 
 enum gg_status
+train_run_write_checkpoint(const struct train_run *t, FILE *file,
+                           struct gg_error *err)
+{
+    if (!t->started || t->o.measure)
+        return error_set(err, GG_ERR_ARG, "no training has started");
+    return train_checkpoint_write(&t->params, &t->place, file, err);
+}
+
+enum gg_status
 train_run_load(struct train_run *t, const char *path, struct gg_error *err)
 {
     if (!t->started || t->o.measure)

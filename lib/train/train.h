@@ -61,6 +61,9 @@ enum gg_status
 train_run_save(const struct train_run *t, const char *path,
                struct gg_error *err);
 enum gg_status
+train_run_write_checkpoint(const struct train_run *t, FILE *file,
+                           struct gg_error *err);
+enum gg_status
 train_run_load(struct train_run *t, const char *path, struct gg_error *err);
 
 /* The file of the model or adapter: output.c. */

@@ -1,5 +1,6 @@
 /* test_file.c - mapped input; output that is there whole or not at all */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,30 @@ count_opened(const char *path, int fd, void *data)
 
     if (strstr(path, "/opened") && fstat(fd, &st) == 0 && st.st_size == 4)
         ++*(int *)data;
+}
+
+static int
+open_other(const char *path, int flags, void *other)
+{
+    return open(strstr(path, "/opened") ? other : path, flags);
+}
+
+static void
+test_opener(void)
+{
+    const char *path = scratch_file("opened");
+    char other[SCRATCH_PATH];
+    struct file_map map = { 0 };
+
+    snprintf(other, sizeof(other), "%s", scratch_file("other"));
+    write_file(other, "another text");
+    file_set_opener(open_other, other);
+    ok(file_map(path, &map, &err) == GG_OK && map.size == 12,
+       "what opens files may be set");
+    file_unmap(&map);
+    file_set_opener(NULL, NULL);
+    ok(file_map(path, &map, &err) == GG_ERR_IO, "and taken away");
+    unlink(other);
 }
 
 static void
@@ -338,6 +363,7 @@ main(void)
     test_link();
     test_owner();
     test_opened();
+    test_opener();
     test_failing_output();
     test_failing_memory();
     test_input();

@@ -260,7 +260,7 @@ int
 trace_run(char **argv, const struct fault *fault, long first, bool all, long *n)
 {
     static struct trace t;
-    int status;
+    int status, ended = 0;
     pid_t id;
 
     t = (struct trace){ .fault = fault, .first = first, .all = all };
@@ -272,20 +272,20 @@ trace_run(char **argv, const struct fault *fault, long first, bool all, long *n)
     if (!WIFSTOPPED(status) ||
         ptrace(PTRACE_SETOPTIONS, t.child, NULL,
                (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD |
-                        PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE)))
+                        PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE |
+                        PTRACE_O_TRACEFORK)))
         outcome_die("ptrace");
     ptrace(PTRACE_SYSCALL, t.child, NULL, NULL);
+    /* The process that makes the outputs ends after the command, perhaps. */
     while ((id = waitpid(-1, &status, __WALL)) > 0) {
         if (id == t.child && !WIFSTOPPED(status))
-            break;
+            ended = status;
         if (WIFSTOPPED(status))
             ptrace(PTRACE_SYSCALL, id, NULL,
                    (void *)(long)see_stop(&t, id, status));
     }
-    while (waitpid(-1, NULL, __WALL) > 0)
-        ;
     *n = t.n;
-    return status;
+    return ended;
 }
 
 #else

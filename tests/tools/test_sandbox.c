@@ -22,6 +22,7 @@
 #endif
 
 #include "common/cli.h"
+#include "common/outside.h"
 #include "common/sandbox.h"
 #include "harness/scratch.h"
 #include "harness/tap.h"
@@ -60,6 +61,86 @@ create_file(const char *path)
 }
 
 /* As an output does it: a temporary file, which then gets the name. */
+static int
+make_output(const char *path)
+{
+    int fd = outside_do(OUTSIDE_CREATE, path, 0), failed, why;
+
+    if (fd < 0)
+        return errno;
+    why = write(fd, "x", 1) == 1 ? 0 : errno;
+    close(fd);
+    return why ? why : outside_commit(&failed);
+}
+
+/* What a tool that was taken over could ask for. */
+static int
+ask_aside(const char *path)
+{
+    int fd = outside_do(OUTSIDE_ASIDE, path, 0);
+
+    if (fd < 0)
+        return errno;
+    if (write(fd, "[]", 2) != 2)
+        return errno;
+    close(fd);
+    return outside_do(OUTSIDE_ASIDE_END, path, 0) < 0 ? errno : 0;
+}
+
+static int
+ask(enum outside_deed deed, const char *path, int flags)
+{
+    int fd = outside_do(deed, path, flags);
+
+    if (fd < 0)
+        return errno;
+    if (fd > 0)
+        close(fd);
+    return 0;
+}
+
+static int
+ask_to_write(const char *path)
+{
+    return ask(OUTSIDE_OPEN, path, O_WRONLY | O_CREAT);
+}
+
+static int
+ask_to_read(const char *path)
+{
+    return ask(OUTSIDE_OPEN, path, O_RDONLY);
+}
+
+static int
+ask_to_remove(const char *path)
+{
+    return ask(OUTSIDE_REMOVE, path, 0);
+}
+
+static int
+ask_to_doom(const char *path)
+{
+    return ask(OUTSIDE_DOOM, path, 0);
+}
+
+static int
+ask_to_move(const char *path)
+{
+    return ask(OUTSIDE_MOVE, path, (int)(strrchr(path, '.') - path));
+}
+
+static int
+ask_for_folder(const char *path)
+{
+    return ask(OUTSIDE_MAKE_FOLDER, path, 0);
+}
+
+static int
+ask_for_scratch(const char *path)
+{
+    return ask(OUTSIDE_MAKE_SCRATCH, path, 0);
+}
+
 static int
 replace_file(const char *path)
 {
@@ -217,11 +298,18 @@ add(const char *name, enum sandbox_use use)
 static void
 prepare_named(void)
 {
-    add("in/model", SANDBOX_READ);
+    add("in/model.gguf", SANDBOX_READ);
+    add("in/m-00001-of-00002.gguf", SANDBOX_READ);
     add("out/new", SANDBOX_WRITE);
-    add("links/model", SANDBOX_READ);
+    add("out/split.gguf", SANDBOX_SHARDS);
+    add("out/state", SANDBOX_UPDATE);
+    add("out/arrays", SANDBOX_ARRAYS);
+    add("out/fetched", SANDBOX_PARTS);
+    add("out", SANDBOX_SCRATCH);
+    add("links/model.gguf", SANDBOX_READ);
     add("folder", SANDBOX_READ);
-    add("alone/this", SANDBOX_READ_ALONE);
+    add("tree", SANDBOX_TREE);
+    add("store", SANDBOX_STORE);
     sandbox_add("-", SANDBOX_WRITE);
     sandbox_add(NULL, SANDBOX_WRITE);
     sandbox_add("/dev/zero", SANDBOX_WRITE);
@@ -230,24 +318,60 @@ prepare_named(void)
 }
 
 static const struct deed named[] = {
-    { "the input", read_file, "in/model", 0 },
-    { "a file beside it", read_file, "in/shard", 0 },
-    { "by a thread that was started since", read_by_thread, "in/shard", 0 },
-    { "a file below", read_file, "in/below/it", 0 },
+    { "the input", read_file, "in/model.gguf", 0 },
+    { "by a thread that was started since", read_by_thread, "in/model.gguf",
+      0 },
+    { "a file beside it", read_file, "in/other", EACCES },
+    { "a hidden one", read_file, "in/.rc", EACCES },
+    { "a file below", read_file, "in/below/it", EACCES },
+    { "a projector beside it", read_file, "in/mmproj-x.gguf", 0 },
+    { "another shard", read_file, "in/m-00002-of-00002.gguf", 0 },
+    { "no shard of it", read_file, "in/m-00003-of-00003.gguf", EACCES },
     { "one that is not there", read_file, "in/none", ENOENT },
-    { "the input is not written", write_file, "in/model", EACCES },
-    { "nor cut", cut_file, "in/model", EACCES },
+    { "the input is not written", write_file, "in/model.gguf", EACCES },
+    { "nor cut", cut_file, "in/model.gguf", EACCES },
     { "nor is a file made beside it", create_file, "in/new", EACCES },
-    { "nor one removed", remove_file, "in/shard", EACCES },
-    { "an output", replace_file, "out/new", 0 },
-    { "replaced", replace_file, "out/new", 0 },
-    { "removed", remove_file, "out/new", 0 },
-    { "what a link leads to", read_file, "links/model", 0 },
-    { "beside that", read_file, "blobs/two", 0 },
-    { "what a link in a folder leads to", read_file, "folder/weights", 0 },
+    { "nor one removed", remove_file, "in/other", EACCES },
+    { "an output", make_output, "out/new", 0 },
+    { "replaced", make_output, "out/new", 0 },
+    { "nothing is made beside it", create_file, "out/more", EACCES },
+    { "nor written", write_file, "out/old", EACCES },
+    { "nor read", read_file, "out/old", EACCES },
+    { "nor outside", make_output, "out/old", EACCES },
+    { "nor in two steps", ask_aside, "out/old", EACCES },
+    { "nor in place", ask_to_write, "out/old", EACCES },
+    { "an output is not opened in place", ask_to_write, "out/new", EACCES },
+    { "nothing is read outside", ask_to_read, "out/old", EACCES },
+    { "nor removed", ask_to_remove, "out/old", EACCES },
+    { "nor at the end", ask_to_doom, "out/old", EACCES },
+    { "nor is a folder made", ask_for_folder, "out/more", EACCES },
+    { "by no other way of writing the name", make_output, "out/../out/old",
+      EACCES },
+    { "a shard of an output", make_output, "out/split-00002-of-00003.gguf", 0 },
+    { "no other name", make_output, "out/split-2.gguf", EACCES },
+    { "a state in place", ask_to_write, "out/state", 0 },
+    { "read, too", ask_to_read, "out/state", 0 },
+    { "replaced, too", ask_aside, "out/state", 0 },
+    { "a folder of arrays", ask_for_folder, "out/arrays", 0 },
+    { "an array", ask_aside, "out/arrays/1-x.npy", 0 },
+    { "what is none", ask_aside, "out/arrays/x", EACCES },
+    { "a hidden one", ask_aside, "out/arrays/.x.npy", EACCES },
+    { "one elsewhere", ask_aside, "out/arrays/../x.npy", EACCES },
+    { "a part", ask_to_write, "out/fetched.part", 0 },
+    { "which becomes the file", ask_to_move, "out/fetched.part", 0 },
+    { "not another", ask_to_move, "out/fetched.x.part", EACCES },
+    { "a file without a name", ask_for_scratch, "out", 0 },
+    { "not elsewhere", ask_for_scratch, "else", EACCES },
+    { "what a link leads to", read_file, "links/model.gguf", 0 },
+    { "not what is beside that", read_file, "blobs/two", EACCES },
+    { "a file of a folder", read_file, "folder/own", 0 },
+    { "what a link in it leads to", read_file, "folder/weights", 0 },
     { "not what is beside that", read_file, "far/other", EACCES },
-    { "a file alone", read_file, "alone/this", 0 },
-    { "not beside it", read_file, "alone/that", EACCES },
+    { "a hidden file", read_file, "folder/.rc", EACCES },
+    { "a step's file", read_file, "folder/1_Pooling/config.json", 0 },
+    { "not of another subfolder", read_file, "folder/below/it", EACCES },
+    { "what is below a named tree", read_file, "tree/below/it", 0 },
+    { "made in a store", replace_file, "store/new", 0 },
     { "another folder", read_file, "else/secret", EACCES },
     { "by a thread", read_by_thread, "else/secret", EACCES },
     { "made there", create_file, "else/none", EACCES },
@@ -260,9 +384,30 @@ static const struct deed named[] = {
 };
 
 static void
+prepare_typed(void)
+{
+    sandbox_add(NULL, SANDBOX_TYPED);
+    sandbox_enter(false);
+}
+
+static const struct deed typed[] = {
+    { "a file is read outside", ask_to_read, "else/secret", 0 },
+    { "not here", read_file, "else/secret", EACCES },
+    { "no hidden one", ask_to_read, "in/.rc", EACCES },
+    { "none by a hidden folder", ask_to_read, "home/.ssh/key", EACCES },
+    { "none by a link", ask_to_read, "home/link", EACCES },
+    { "nothing is written in place", ask_to_write, "else/secret", EACCES },
+    { "a new file of JSON", ask_aside, "else/talk.json", 0 },
+    { "which is replaced", ask_aside, "else/talk.json", 0 },
+    { "not what is no JSON", ask_aside, "home/text", EACCES },
+    { "nothing hidden", ask_aside, "home/.profile", EACCES },
+    { "no device", ask_to_read, "/dev/zero", EACCES },
+};
+
+static void
 prepare_sockets(void)
 {
-    add("in/model", SANDBOX_READ);
+    add("in/model.gguf", SANDBOX_READ);
     sandbox_keep(SANDBOX_SOCKETS);
     sandbox_enter(false);
 }
@@ -286,7 +431,7 @@ static const struct deed with_gpu[] = {
     { "reads anything", read_file, "/etc/passwd", 0 },
     { "starts programs", start_program, "/bin/true", 0 },
     { "a socket", connect_somewhere, NULL, ECONNREFUSED },
-    { "an output", replace_file, "out/new", 0 },
+    { "an output", make_output, "out/new", 0 },
     { "nothing else is written", write_file, "/etc/passwd", EACCES },
 };
 
@@ -316,7 +461,7 @@ make_file(const char *name)
         mkdir(path, 0777);
     }
     f = fopen(in_scratch(name, path), "w");
-    if (!f || fclose(f))
+    if (!f || fputs("text", f) < 0 || fclose(f))
         abort();
 }
 
@@ -324,21 +469,67 @@ static void
 make_files(void)
 {
     static const char *const names[] = {
-        "in/model",   "in/shard",   "in/below/it", "out/old",    "blobs/one",
-        "blobs/two",  "far/one",    "far/other",   "folder/own", "links/own",
-        "alone/this", "alone/that", "else/secret",
+        "in/model.gguf",
+        "in/other",
+        "in/.rc",
+        "in/mmproj-x.gguf",
+        "in/m-00001-of-00002.gguf",
+        "in/m-00002-of-00002.gguf",
+        "in/m-00003-of-00003.gguf",
+        "in/below/it",
+        "out/old",
+        "blobs/one",
+        "blobs/two",
+        "far/one",
+        "far/other",
+        "folder/own",
+        "folder/.rc",
+        "folder/1_Pooling/config.json",
+        "folder/below/it",
+        "tree/below/it",
+        "store/old",
+        "links/own",
+        "else/secret",
+        "home/.ssh/key",
+        "home/text",
     };
     char path[SCRATCH_PATH];
 
     scratch_begin();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make_file(names[i]);
-    if (symlink("../blobs/one", in_scratch("links/model", path)) ||
-        symlink("../far/one", in_scratch("folder/weights", path)))
+    if (symlink("../blobs/one", in_scratch("links/model.gguf", path)) ||
+        symlink("../far/one", in_scratch("folder/weights", path)) ||
+        symlink(".ssh/key", in_scratch("home/link", path)))
         abort();
 }
 
 #ifdef HAVE_LINUX_SECCOMP_H
+
+/* Landlock has no more room: errno's words. */
+static void
+prepare_full_kernel(void)
+{
+    struct sock_filter steps[] = {
+        { BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr) },
+        { BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_landlock_restrict_self },
+        { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | E2BIG },
+        { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
+    };
+    struct sock_fprog program = { 4, steps };
+    char path[SCRATCH_PATH];
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    if (!freopen(in_scratch("said", path), "w", stderr))
+        abort();
+    sandbox_enter(true);
+    fflush(stderr);
+}
+
+static const struct deed only_read[] = {
+    { "another folder", read_file, "else/secret", 0 },
+};
 
 /* Nothing is refused, and -v says so: on standard error, which is read here. */
 static void
@@ -349,26 +540,39 @@ prepare_old_kernel(void)
     hide_from_kernel();
     if (!freopen(in_scratch("said", path), "w", stderr))
         abort();
-    add("in/model", SANDBOX_READ);
+    add("in/model.gguf", SANDBOX_READ);
     sandbox_enter(true);
     fflush(stderr);
 }
 
 static void
-check_old_kernel(void)
+check_said(const char *want, const char *what)
 {
     char path[SCRATCH_PATH], line[200] = "";
-    FILE *f;
+    FILE *f = fopen(in_scratch("said", path), "r");
 
-    run_case("an old kernel", prepare_old_kernel, all,
-             sizeof(all) / sizeof(all[0]));
-    f = fopen(in_scratch("said", path), "r");
     if (f && fgets(line, sizeof(line), f))
         fclose(f);
-    is((const char *)line,
-       (const char *)"test_sandbox: no sandbox for files and programs: this "
-                     "kernel has no Landlock and no seccomp\n",
-       "a message says so");
+    is((const char *)line, want, what);
+}
+
+static void
+check_old_kernel(void)
+{
+    run_case("an old kernel", prepare_old_kernel, all,
+             sizeof(all) / sizeof(all[0]));
+    check_said("test_sandbox: no sandbox for files and programs: this kernel "
+               "has no Landlock and no seccomp\n",
+               "a message says so");
+}
+
+static void
+check_full_kernel(void)
+{
+    run_case("too many layers", prepare_full_kernel, only_read, 1);
+    check_said("test_sandbox: no sandbox for files: Landlock: Argument list "
+               "too long\n",
+               "errno's words");
 }
 
 #endif
@@ -392,8 +596,13 @@ main(void)
     check_old_kernel();
 #endif
     if (kernel_has_it()) {
+#ifdef HAVE_LINUX_SECCOMP_H
+        check_full_kernel();
+#endif
         run_case("named files", prepare_named, named,
                  sizeof(named) / sizeof(named[0]));
+        run_case("names that a user types", prepare_typed, typed,
+                 sizeof(typed) / sizeof(typed[0]));
         run_case("with sockets", prepare_sockets, with_sockets,
                  sizeof(with_sockets) / sizeof(with_sockets[0]));
         run_case("with a GPU", prepare_gpu, with_gpu,

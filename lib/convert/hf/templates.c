@@ -10,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/convert.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
 
 #define KEY       "tokenizer.chat_template"
 #define KEY_NAMES "tokenizer.chat_templates"
-#define FOLDER    "additional_chat_templates"
+#define FOLDER    CONVERT_TEMPLATES
 #define ENDING    ".jinja"
 
 enum {

@@ -1,0 +1,280 @@
+/* outside.c - the process that makes the files of a confined tool */
+#include <config.h>
+
+#include "common/outside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/outside_files.h"
+
+struct request {
+    int deed, flags;
+    char path[PATH_MAX];
+};
+
+struct reply {
+    int error, failed;
+    bool refused; /* it was not tried */
+};
+
+/* A message, with room for a descriptor. */
+struct message {
+    struct msghdr head;
+    struct iovec part;
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+};
+
+static int tool_end = -1; /* of the pair of sockets; -1: no such process */
+static pid_t process;
+static bool has_ended;
+static char forbidden[PATH_MAX]; /* the last that was tried, and EACCES */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* one request */
+
+static void
+begin_message(struct message *m, void *data, size_t size)
+{
+    memset(m, 0, sizeof(*m));
+    m->part = (struct iovec){ data, size };
+    m->head.msg_iov = &m->part;
+    m->head.msg_iovlen = 1;
+}
+
+static bool
+send_message(int socket, void *data, size_t size, int fd)
+{
+    struct message m;
+    ssize_t n;
+
+    begin_message(&m, data, size);
+    if (fd >= 0) {
+        struct cmsghdr *c = &m.control.align;
+
+        m.head.msg_control = &m.control;
+        m.head.msg_controllen = sizeof(m.control);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(fd));
+        memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+    }
+    do
+        n = sendmsg(socket, &m.head, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)size;
+}
+
+/* *fd gets the descriptor that came, or -1. */
+static bool
+receive_message(int socket, void *data, size_t size, int *fd)
+{
+    struct message m;
+    struct cmsghdr *c;
+    ssize_t n;
+
+    begin_message(&m, data, size);
+    m.head.msg_control = &m.control;
+    m.head.msg_controllen = sizeof(m.control);
+    do
+        n = recvmsg(socket, &m.head, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    *fd = -1;
+    c = n >= 0 ? CMSG_FIRSTHDR(&m.head) : NULL;
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof(*fd)))
+        memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+    return n == (ssize_t)size;
+}
+
+/* ---- the process --------------------------------------------------------- */
+
+/* Nothing is kept open that somebody waits to see closed. */
+static void
+close_others(void)
+{
+    bool done = false;
+
+#ifdef SYS_close_range
+    done = syscall(SYS_close_range, 1u, ~0u, 0) == 0;
+#endif
+    for (int fd = 1; !done && fd < 1 << 16; fd++)
+        close(fd);
+}
+
+/* A descriptor, or -1 with an error. */
+static int
+answer(struct request *q, struct reply *r)
+{
+    const char *path;
+    int fd;
+
+    q->path[sizeof(q->path) - 1] = '\0';
+    path = outside_permit((enum outside_deed)q->deed, q->path, q->flags);
+    *r = (struct reply){ .error = EACCES, .refused = !path };
+    if (!path)
+        return -1;
+    fd = outside_act((enum outside_deed)q->deed, path, q->flags, &r->failed);
+    r->error = fd < 0 ? errno : 0;
+    return fd;
+}
+
+/* The socket has descriptor 0, which so stands for no file. */
+CLI_NORETURN static void
+serve(int socket)
+{
+    struct request q;
+    struct reply r;
+    sigset_t all;
+    int given;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)setsid(); /* who kills all of a job does not mean this one */
+    dup2(socket, 0);
+    close_others();
+    while (receive_message(0, &q, sizeof(q), &given)) {
+        int fd = answer(&q, &r);
+        bool sent = send_message(0, &r, sizeof(r), fd > 0 ? fd : -1);
+
+        if (fd > 0)
+            close(fd);
+        if (given >= 0)
+            close(given);
+        if (!sent)
+            break;
+    }
+    outside_act(OUTSIDE_DISCARD, "", 0, NULL);
+    _exit(chdir("/")); /* who waits may unmount the folder then */
+}
+
+bool
+outside_start(void)
+{
+    int pair[2];
+
+    if (!outside_has_names())
+        return true;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return false;
+    process = fork();
+    if (process == 0) {
+        close(pair[0]);
+        serve(pair[1]);
+    }
+    close(pair[1]);
+    if (process < 0) {
+        close(pair[0]);
+        return false;
+    }
+    tool_end = pair[0];
+    return true;
+}
+
+/* ---- the tool ------------------------------------------------------------ */
+
+static int
+ask(enum outside_deed deed, const char *path, int flags, int *failed)
+{
+    struct request q = { .deed = (int)deed, .flags = flags };
+    struct reply r;
+    int fd;
+
+    if (strlen(path) >= sizeof(q.path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(q.path, path);
+    if (has_ended || !send_message(tool_end, &q, sizeof(q), -1) ||
+        !receive_message(tool_end, &r, sizeof(r), &fd)) {
+        errno = EPIPE;
+        return -1;
+    }
+    *failed = r.failed;
+    if (r.error == EACCES && !r.refused)
+        strcpy(forbidden, path);
+    errno = r.error;
+    return r.error ? -1 : fd < 0 ? 0 : fd;
+}
+
+/* No signal comes meanwhile: what it has to remove is known, then. */
+static int
+do_alone(enum outside_deed deed, const char *path, int flags, int *failed)
+{
+    sigset_t all, before;
+    int fd, error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&mutex);
+    fd = tool_end < 0 ? outside_act(deed, path, flags, failed)
+                      : ask(deed, path, flags, failed);
+    error = errno;
+    pthread_mutex_unlock(&mutex);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
+
+int
+outside_do(enum outside_deed deed, const char *path, int flags)
+{
+    int failed;
+
+    return do_alone(deed, path, flags, &failed);
+}
+
+int
+outside_open(const char *path, int flags)
+{
+    bool there = tool_end >= 0 && outside_permit(OUTSIDE_OPEN, path, flags);
+    struct stat st;
+    int unused, fd;
+
+    fd = there ? outside_do(OUTSIDE_OPEN, path, flags)
+               : outside_act(OUTSIDE_OPEN, path, flags, &unused);
+    if (fd < 0 && errno == EACCES)
+        errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : EACCES;
+    return fd;
+}
+
+bool
+outside_was_forbidden(const char *path)
+{
+    return strcmp(path, forbidden) == 0;
+}
+
+int
+outside_commit(int *failed)
+{
+    return do_alone(OUTSIDE_COMMIT, "", 0, failed) < 0 ? errno : 0;
+}
+
+void
+outside_end(void)
+{
+    char byte;
+    ssize_t n;
+    int unused;
+
+    if (tool_end < 0) {
+        outside_act(OUTSIDE_DISCARD, "", 0, &unused);
+        return;
+    }
+    if (has_ended)
+        return;
+    has_ended = true;
+    shutdown(tool_end, SHUT_WR);
+    do
+        n = read(tool_end, &byte, 1);
+    while (n > 0 || (n < 0 && errno == EINTR));
+    (void)waitpid(process, NULL, 0);
+}
