@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "common/cli.h"
-#include "common/sandbox_calls.h"
 
 /* ---- what is collected --------------------------------------------------- */
 
@@ -29,6 +28,7 @@ static struct wish {
     enum sandbox_use use;
     char path[];
 } * wishes;
+static enum sandbox_role role;
 static unsigned kept;
 static bool is_off;
 
@@ -50,6 +50,12 @@ void
 sandbox_keep(unsigned what)
 {
     kept |= what;
+}
+
+void
+sandbox_play(enum sandbox_role which)
+{
+    role = which;
 }
 
 void
@@ -278,14 +284,24 @@ confine_files(void)
 
 #endif
 
+/* Whoever may write files is a writer. */
+static enum sandbox_role
+role_of_wishes(void)
+{
+    for (const struct wish *w = wishes; w; w = w->next)
+        if (w->use == SANDBOX_WRITE)
+            return SANDBOX_WRITER;
+    return role;
+}
+
 void
 sandbox_enter(bool verbose)
 {
     bool files = false, calls = false;
 
     if (!is_off && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
-        files = confine_files();
-        calls = (kept & SANDBOX_GPU) || sandbox_refuse_calls(kept);
+        files = (kept & SANDBOX_MPI) || confine_files();
+        calls = sandbox_refuse_calls(role_of_wishes(), kept);
     }
     forget_wishes();
     if (!is_off && verbose && (!files || !calls))

@@ -40,6 +40,7 @@ editor_allow(void)
     sandbox_add(getenv("TERMINFO"), SANDBOX_READ);
     sandbox_add("/dev/tty", SANDBOX_WRITE);
     sandbox_add(history, SANDBOX_WRITE);
+    sandbox_keep(SANDBOX_TERMINAL);
 }
 
 #if defined(HAVE_LIBEDIT) || defined(HAVE_READLINE)
