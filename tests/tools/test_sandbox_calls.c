@@ -279,7 +279,7 @@ static const struct sandbox_call *
 call_of(long number)
 {
     for (size_t i = 0; i < sandbox_n_calls; i++)
-        if (sandbox_table[i].number == number)
+        if ((long)sandbox_table[i].number == number)
             return &sandbox_table[i];
     return NULL;
 }
