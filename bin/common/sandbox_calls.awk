@@ -2,6 +2,7 @@
 BEGIN {
     print "/* Made from sandbox_calls.list. */"
     print "#include <config.h>\n"
+    print "#ifdef GG_SECCOMP\n"
     print "#include \"common/sandbox_table.h\"\n"
     print "#include <sys/syscall.h>\n"
     print "const struct sandbox_call sandbox_table[] = {"
@@ -15,5 +16,6 @@ BEGIN {
 END {
     print "};"
     print "const size_t sandbox_n_calls ="
-    print "    sizeof(sandbox_table) / sizeof(sandbox_table[0]);"
+    print "    sizeof(sandbox_table) / sizeof(sandbox_table[0]);\n"
+    print "#endif"
 }

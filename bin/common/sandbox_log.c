@@ -4,6 +4,8 @@
  * come in the middle of anything. */
 #include <config.h>
 
+#ifdef GG_SECCOMP
+
 #include "common/sandbox_log.h"
 
 #include <errno.h>
@@ -119,5 +121,7 @@ sandbox_log(void)
 {
     return false;
 }
+
+#endif
 
 #endif
