@@ -3,6 +3,11 @@
 
 #include "common/sandbox_calls.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+
 static pid_t job;
 
 void
@@ -11,12 +16,20 @@ sandbox_keep_job(pid_t leader)
     job = leader;
 }
 
+static bool
+is_logged(void)
+{
+    const char *how = getenv("GG_SANDBOX");
+
+    if (how && *how && strcmp(how, "log") != 0)
+        cli_misuse("GG_SANDBOX: '%s' is not log", how);
+    return how && *how;
+}
+
 #ifdef GG_SECCOMP
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,10 +39,8 @@ sandbox_keep_job(pid_t leader)
 bool
 sandbox_refuse_calls(enum sandbox_role role, unsigned kept)
 {
-    const char *how = getenv("GG_SANDBOX");
     struct sandbox_filter f;
-    struct sandbox_profile p = { role, kept, job,
-                                 how && strcmp(how, "log") == 0 };
+    struct sandbox_profile p = { role, kept, job, is_logged() };
     struct sock_fprog program = { 0, f.p };
 
     p.log = p.log && sandbox_log();
@@ -49,6 +60,7 @@ sandbox_refuse_calls(enum sandbox_role role, unsigned kept)
     (void)role;
     (void)kept;
     (void)job;
+    (void)is_logged();
 #ifdef GG_INSTRUMENTED
     return true;
 #else
