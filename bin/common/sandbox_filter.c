@@ -155,6 +155,7 @@ conditions_of(enum call_check check, const struct sandbox_profile *p)
         if (check == CHECK_KILL && p->job > 1)
             c->values[c->n++] = -(uint32_t)p->job;
     } else if (check == CHECK_IOCTL && (p->kept & SANDBOX_TERMINAL)) {
+        c->values[c->n++] = TIOCSWINSZ; /* readline says what it read */
         c->values[c->n++] = TCSETS;
         c->values[c->n++] = TCSETSW;
         c->values[c->n++] = TCSETSF;
@@ -265,7 +266,8 @@ static void
 add_call_of_driver(struct sandbox_filter *f, const struct sandbox_call *call,
                    const struct sandbox_profile *p)
 {
-    if (call->kept == CALL_NEVER) {
+    if (call->kept == CALL_NEVER ||
+        (call->kept == CALL_MPI && !(p->kept & SANDBOX_MPI))) {
         add_match(f, call->number, 1);
         add_answer(f, refusal(p, EPERM));
     } else if (call->check == CHECK_IOCTL) {

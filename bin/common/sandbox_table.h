@@ -13,6 +13,7 @@ enum call_kept {
     CALL_WRITER,
     CALL_SOCKETS,
     CALL_DRIVER,
+    CALL_MPI,
     CALL_NEVER,
     CALL_ABSENT,
 };
