@@ -43,8 +43,7 @@ sandbox_add(const char *path, enum sandbox_use use);
 void
 sandbox_keep(unsigned what);
 
-/* What the tool does: SANDBOX_READER unless it is said; who may write files is
- * a writer. */
+/* The tool has this role, else SANDBOX_READER; who may write files is a writer. */
 void
 sandbox_play(enum sandbox_role role);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What a process does. */
+/* The work of a process. */
 enum sandbox_role {
     SANDBOX_READER, /* reads models, and starts threads */
     SANDBOX_FILTER, /* turns one stream into another: no threads */

@@ -17,6 +17,7 @@
 #include <linux/net.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -39,11 +40,11 @@
 
 #ifdef ARCH
 
-/* What newer headers have. */
+/* Constants that older headers lack. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
-/* Those of struct termios2, which only <asm/termbits.h> has. */
+/* Requests with a struct termios2, which only <asm/termbits.h> has. */
 #define GET_TERMIOS2  0x802c542a
 #define SET_TERMIOS2  0x402c542b
 #define SET_TERMIOS2W 0x402c542c
@@ -70,78 +71,58 @@ enum {
 
 /* ---- which arguments ----------------------------------------------------- */
 
-/* The low half of argument `arg`, or the high one, is one of `values` where
- * `mask` has bits: one of the first n, if not all. */
+/* The low half of argument `arg`, or the high one, is one of the first n
+ * `values` where `mask` has bits. n is 0: no condition. */
 struct condition {
     unsigned char arg, high, n;
     uint32_t mask;
     uint32_t values[MAX_VALUES];
 };
 
+/* All must hold; the first without values ends them. */
 struct conditions {
-    unsigned char n;
-    struct condition of[MAX_CONDITIONS];
+    struct condition of[MAX_CONDITIONS + 1];
 };
 
+/* clang-format off */
+#define COUNT(...) (sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+#define MASKED(arg, mask, ...) \
+    { arg, 0, COUNT(__VA_ARGS__), mask, { __VA_ARGS__ } }
+#define IS(arg, ...) MASKED(arg, ALL, __VA_ARGS__)
+#define HIGH_IS(arg, value) { arg, 1, 1, ALL, { value } }
 #define ALL     0xffffffffu
 #define NO_CALL 0xffffffffu /* a tracer's, who has answered by itself */
 
 static const struct conditions checks[N_CHECKS] = {
     /* No TIOCSTI, TIOCLINUX: they type into a terminal. */
-    [CHECK_IOCTL] = { 1,
-                      { { 1,
-                          0,
-                          4,
-                          ALL,
-                          { TCGETS, GET_TERMIOS2, TIOCGWINSZ, FIONREAD } } } },
+    [CHECK_IOCTL] = { { IS(1, TCGETS, GET_TERMIOS2, TIOCGWINSZ, FIONREAD) } },
     /* No F_SETOWN, F_SETSIG: they send signals to others. */
-    [CHECK_FCNTL] = { 1,
-                      { { 1,
-                          0,
-                          8,
-                          ALL,
-                          { F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD,
-                            F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ } } } },
-    [CHECK_SOCKETCALL] = { 1,
-                           { { 0, 0, 2, ALL, { SYS_SENDMSG, SYS_RECVMSG } } } },
-#ifdef __i386__ /* its arguments are in memory; libraries take mmap2 */
-    [CHECK_MMAP] = { 1, { { 0, 0, 1, ALL, { 1 } } } },
+    [CHECK_FCNTL] = { { IS(1, F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD,
+                           F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ) } },
+    [CHECK_SOCKETCALL] = { { IS(0, SYS_SENDMSG, SYS_RECVMSG) } },
+#ifdef __i386__ /* arguments are in memory: never; libraries take mmap2 */
+    [CHECK_MMAP] = { { IS(0, 1) } },
 #elif !defined(__s390x__) /* there they are in memory as well */
-    [CHECK_MMAP] = { 1, { { 2, 0, 1, PROT_EXEC, { 0 } } } },
+    [CHECK_MMAP] = { { MASKED(2, PROT_EXEC, 0) } },
 #endif
-    [CHECK_NOEXEC] = { 1, { { 2, 0, 1, PROT_EXEC, { 0 } } } },
-    [CHECK_THREADS] = { 1,
-                        { { FLAGS_OF_CLONE,
-                            0,
-                            1,
-                            ~(uint32_t)FREE_FOR_THREADS,
-                            { OF_THREADS } } } },
-    [CHECK_ITSELF] = { 1, { { 0, 0, 1, ALL, { 0 } } } },
-    /* Its own are read. */
-    [CHECK_LIMITS] = { 3,
-                       { { 0, 0, 1, ALL, { 0 } },
-                         { 2, 0, 1, ALL, { 0 } },
-                         { 2, 1, 1, ALL, { 0 } } } },
-    [CHECK_PRCTL] = { 1,
-                      { { 0,
-                          0,
-                          5,
-                          ALL,
-                          { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA,
-                            PR_GET_DUMPABLE, 51 /* PR_SVE_GET_VL */ } } } },
-    /* Of x86: more registers, and whether there is a shadow stack. */
-    [CHECK_ARCH] = { 1,
-                     { { 0, 0, 4, ALL, { 0x1021, 0x1022, 0x1023, 0x3001 } } } },
-    [CHECK_FAMILY] = { 2,
-                       { { 0, 0, 3, ALL, { AF_INET, AF_INET6, AF_NETLINK } },
-                         { 2, 0, 3, ALL, { 0, 6 /* TCP */, 17 /* UDP */ } } } },
-    /* Of a stream, which goes nowhere else: to no daemon of this machine. */
-    [CHECK_PAIR] = { 2,
-                     { { 0, 0, 1, ALL, { AF_UNIX } },
-                       { 1, 0, 1, 0xf, { SOCK_STREAM } } } },
+    [CHECK_NOEXEC] = { { MASKED(2, PROT_EXEC, 0) } },
+    [CHECK_THREADS] = { { MASKED(FLAGS_OF_CLONE, ~(uint32_t)FREE_FOR_THREADS,
+                                 OF_THREADS) } },
+    [CHECK_ITSELF] = { { IS(0, 0) } },
+    /* Limits of its own are read, none is set. */
+    [CHECK_LIMITS] = { { IS(0, 0), IS(2, 0), HIGH_IS(2, 0) } },
+    [CHECK_PRCTL] = { { IS(0, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA,
+                           PR_GET_DUMPABLE, 51 /* PR_SVE_GET_VL */) } },
+    /* Asked on x86: more registers, and whether there is a shadow stack. */
+    [CHECK_ARCH] = { { IS(0, 0x1021, 0x1022, 0x1023, 0x3001) } },
+    [CHECK_FAMILY] = { { IS(0, AF_INET, AF_INET6, AF_NETLINK),
+                         IS(2, 0, IPPROTO_TCP, IPPROTO_UDP) } },
+    /* A stream goes nowhere else: to no daemon of this machine. */
+    [CHECK_PAIR] = { { IS(0, AF_UNIX), MASKED(1, 0xf, SOCK_STREAM) } },
 };
+/* clang-format on */
 
-/* What is put together when a filter is made. */
+/* Conditions that depend on the process and on what it keeps are added. */
 static struct conditions
 conditions_of(enum call_check check, const struct sandbox_profile *p)
 {
@@ -150,8 +131,7 @@ conditions_of(enum call_check check, const struct sandbox_profile *p)
     bool mapped = check == CHECK_MMAP || check == CHECK_NOEXEC;
 
     if (check == CHECK_KILL || check == CHECK_OWN) {
-        all.n = 1;
-        *c = (struct condition){ 0, 0, 1, ALL, { (uint32_t)getpid() } };
+        *c = (struct condition)IS(0, (uint32_t)getpid());
         if (check == CHECK_KILL && p->job > 1)
             c->values[c->n++] = -(uint32_t)p->job;
     } else if (check == CHECK_IOCTL && (p->kept & SANDBOX_TERMINAL)) {
@@ -164,7 +144,7 @@ conditions_of(enum call_check check, const struct sandbox_profile *p)
         c->values[c->n++] = SET_TERMIOS2F;
     } else if ((p->kept & SANDBOX_SOCKETS) &&
                (mapped || check == CHECK_SOCKETCALL)) {
-        all.n = 0; /* modules that look up names are loaded late */
+        c->n = 0; /* modules that look up names are loaded late */
     }
     return all;
 }
@@ -253,7 +233,7 @@ add_call(struct sandbox_filter *f, const struct sandbox_call *call,
     } else if (!is_kept(call, p)) {
         add_answer(f, refusal(p, EPERM));
     } else {
-        for (unsigned i = 0; i < all.n; i++)
+        for (unsigned i = 0; all.of[i].n; i++)
             add_condition(f, &all.of[i], refusal(p, EPERM));
         add_answer(f, SECCOMP_RET_ALLOW);
     }

@@ -17,7 +17,7 @@ struct sandbox_filter {
     unsigned short n;
 };
 
-/* What a filter is made for. */
+/* The process that a filter is made for. */
 struct sandbox_profile {
     enum sandbox_role role;
     unsigned kept;

@@ -1,7 +1,7 @@
 /* sandbox_log.c - the handler of SIGSYS that tells which call was refused
  *
- * Whatever it calls is allowed to every tool, and it formats by itself: it may
- * come in the middle of anything. */
+ * The handler calls only what every tool may call, and formats by itself: the
+ * signal may come in the middle of anything. */
 #include <config.h>
 
 #ifdef GG_SECCOMP
@@ -17,7 +17,7 @@
 #include "common/cli.h"
 #include "common/sandbox_table.h"
 
-/* Where registers have a call's result and its first three arguments. */
+/* Registers of a call's result and of its first three arguments. */
 #if defined(__x86_64__)
 #define RESULT(c) (c)->uc_mcontext.gregs[REG_RAX]
 #define ARGUMENT(c, i)                                                         \

@@ -228,7 +228,7 @@ enter(int profile)
         _exit(1);
 }
 
-/* What each gives in a process of its own; -1: it was not reached. */
+/* All deeds in a process of its own: errno of each; -1: it was not reached. */
 static void
 try_all(int profile, int why[N_DEEDS])
 {
