@@ -99,7 +99,7 @@ static const struct conditions checks[N_CHECKS] = {
     /* No F_SETOWN, F_SETSIG: they send signals to others. */
     [CHECK_FCNTL] = { { IS(1, F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD,
                            F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ) } },
-    [CHECK_SOCKETCALL] = { { IS(0, SYS_SENDMSG, SYS_RECVMSG) } },
+    [CHECK_SOCKETCALL] = { { IS(0, SYS_SENDMSG, SYS_RECVMSG, SYS_SHUTDOWN) } },
 #ifdef __i386__ /* arguments are in memory: never; libraries take mmap2 */
     [CHECK_MMAP] = { { IS(0, 1) } },
 #elif !defined(__s390x__) /* there they are in memory as well */

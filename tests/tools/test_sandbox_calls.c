@@ -191,6 +191,7 @@ static const struct deed {
 #endif
     { "sendmsg, to what makes outputs", 0, __NR_sendmsg, { -1, 0, 0 } },
     { "recvmsg", 0, __NR_recvmsg, { -1, 0, 0 } },
+    { "shutdown", 0, __NR_shutdown, { -1, 0 } },
 #ifdef __x86_64__
     { "a call of x32", ALL, __NR_getpid | 0x40000000, { 0 } },
 #endif
