@@ -134,6 +134,10 @@ conditions_of(enum call_check check, const struct sandbox_profile *p)
         *c = (struct condition)IS(0, (uint32_t)getpid());
         if (check == CHECK_KILL && p->job > 1)
             c->values[c->n++] = -(uint32_t)p->job;
+    } else if (check == CHECK_USER) {
+        *c = (struct condition)IS(0, getuid());
+    } else if (check == CHECK_USER_GROUP) {
+        *c = (struct condition)IS(0, getgid());
     } else if (check == CHECK_IOCTL && (p->kept & SANDBOX_TERMINAL)) {
         c->values[c->n++] = TIOCSWINSZ; /* readline says what it read */
         c->values[c->n++] = TCSETS;

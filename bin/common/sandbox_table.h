@@ -35,6 +35,8 @@ enum call_check {
     CHECK_ARCH,
     CHECK_FAMILY,
     CHECK_PAIR,
+    CHECK_USER,
+    CHECK_USER_GROUP,
     N_CHECKS,
 };
 

@@ -151,6 +151,8 @@ static const struct deed {
     { "sched_setscheduler", TOOLS, __NR_sched_setscheduler, { -1 } },
     { "prctl of another kind", TOOLS, __NR_prctl, { PR_SET_PDEATHSIG, -1 } },
     { "PR_SET_NAME", 0, __NR_prctl, { PR_SET_NAME, (long)"name" } },
+    { "another user", TOOLS, __NR_setfsuid, { 12345 } },
+    { "no user", TOOLS, __NR_setfsgid, { -1 } },
     { "keyctl", ALL, __NR_keyctl, { -1 } },
     { "add_key", ALL, __NR_add_key, { 0 } },
     { "request_key", ALL, __NR_request_key, { 0 } },
