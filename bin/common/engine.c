@@ -51,7 +51,7 @@ const struct cli_option engine_rows[] = {
       .values = "off|distribute|isolate" },
     { "mpi", 0, CLI_WORD, "HOW",
       "what ranks of an MPI job do: nothing (none), or layers each",
-      AT(mpi), .values = "none|layers", .use = SANDBOX_OFF },
+      AT(mpi), .values = "none|layers", .use = SANDBOX_JOB },
     { "layers", 0, CLI_TEXT, "COUNTS",
       "--mpi: layers of each rank, 24,24,16,16 (else by memory)", AT(layers) },
     { "cache-type", 0, CLI_WORD, "TYPE",

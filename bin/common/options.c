@@ -196,8 +196,8 @@ allow_path(const char *path, enum sandbox_use use)
 static void
 allow_value(const struct cli_option *o, const char *value)
 {
-    if (o->use == SANDBOX_OFF)
-        sandbox_off();
+    if (o->use == SANDBOX_JOB)
+        sandbox_keep(SANDBOX_MPI);
     else if (o->use == SANDBOX_TYPED)
         sandbox_add(NULL, SANDBOX_TYPED);
     else if (value && (o->use || cli_names_file(o)))
@@ -229,6 +229,7 @@ enter_sandbox(const struct cli_tool *tool, struct cli_rows *rows, int n,
         sandbox_add(cli_model(NULL, true), SANDBOX_READ);
     if (tool->allow)
         tool->allow(options);
+    sandbox_play(tool->role);
     sandbox_enter(verbose && verbose->given);
 }
 

@@ -66,6 +66,7 @@ struct cli_tool {
     /* What becomes of argument i of n; NULL: all are read. */
     enum sandbox_use (*use)(int i, int n);
     bool own_sandbox; /* the tool enters it by itself: sandbox.h */
+    enum sandbox_role role;
     /* Adds to it what the options want besides; or NULL. */
     void (*allow)(const void *options);
 };

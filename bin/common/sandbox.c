@@ -14,10 +14,10 @@
 
 #include "common/cli.h"
 #include "common/outside.h"
-#include "common/sandbox_calls.h"
 #include "common/sandbox_files.h"
 
 static struct sandbox_wish *wishes;
+static enum sandbox_role role;
 static unsigned kept;
 static bool is_off, is_confined;
 
@@ -40,6 +40,12 @@ void
 sandbox_keep(unsigned what)
 {
     kept |= what;
+}
+
+void
+sandbox_play(enum sandbox_role which)
+{
+    role = which;
 }
 
 void
@@ -75,7 +81,7 @@ allow_outside(const struct sandbox_wish *w)
         [SANDBOX_WRITE] = OUTSIDE_OUTPUT,    [SANDBOX_SHARDS] = OUTSIDE_SHARDS,
         [SANDBOX_UPDATE] = OUTSIDE_UPDATE,   [SANDBOX_ARRAYS] = OUTSIDE_ARRAYS,
         [SANDBOX_SCRATCH] = OUTSIDE_SCRATCH, [SANDBOX_TYPED] = OUTSIDE_TYPED,
-        [SANDBOX_PARTS] = OUTSIDE_PARTS,     [SANDBOX_OFF] = 0,
+        [SANDBOX_PARTS] = OUTSIDE_PARTS,     [SANDBOX_JOB] = 0,
     };
     bool is_typed = w->use == SANDBOX_TYPED;
 
@@ -121,6 +127,16 @@ tell_all_missing(int files, int calls)
     tell_missing("programs and sockets", "seccomp", calls);
 }
 
+/* Files of a store are made by the tool itself. */
+static enum sandbox_role
+role_of_wishes(void)
+{
+    for (const struct sandbox_wish *w = wishes; w; w = w->next)
+        if (w->use == SANDBOX_STORE)
+            return SANDBOX_WRITER;
+    return role;
+}
+
 void
 sandbox_enter(bool verbose)
 {
@@ -130,17 +146,19 @@ sandbox_enter(bool verbose)
         forget_wishes();
         return;
     }
-    start_outside();
+    if (!(kept & SANDBOX_MPI))
+        start_outside();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         files = calls = errno;
     } else {
-        files = sandbox_confine_files(wishes, kept);
+        if (!(kept & SANDBOX_MPI))
+            files = sandbox_confine_files(wishes, kept);
         errno = ENOSYS;
-        if (!(kept & SANDBOX_GPU) && !sandbox_refuse_calls(kept))
+        if (!sandbox_refuse_calls(role_of_wishes(), kept))
             calls = errno;
     }
     forget_wishes();
-    is_confined = files == 0;
+    is_confined = files == 0 && !(kept & SANDBOX_MPI);
     if (verbose)
         tell_all_missing(files, calls);
 }

@@ -3,10 +3,10 @@
  *
  * Landlock lets it read the files that are named, and open nothing else, but
  * for a few files of the system; the process of outside.h makes and replaces
- * the named outputs; seccomp refuses sockets and new programs. cli_parse()
- * collects the names by the table of options and enters; a tool with
- * `own_sandbox` adds what it needs and enters by itself. Where the kernel has
- * neither, nothing changes but who makes the outputs.
+ * the named outputs; seccomp allows the system calls of the tool's role
+ * (sandbox_calls.h). cli_parse() collects the names by the table of options and
+ * enters; a tool with `own_sandbox` adds what it needs and enters by itself.
+ * Where the kernel has neither, nothing changes but who makes the outputs.
  *
  * For that process a tool needs sendmsg, recvmsg, read and shutdown of a socket
  * that is open before, and wait4 at its end; it learns names by stat, lstat,
@@ -16,6 +16,8 @@
 #define COMMON_SANDBOX_H
 
 #include <stdbool.h>
+
+#include "common/sandbox_calls.h"
 
 /* What is done with a file, or in a folder. */
 enum sandbox_use {
@@ -32,7 +34,7 @@ enum sandbox_use {
     SANDBOX_SCRATCH, /* a folder for files without names */
     SANDBOX_STORE,   /* a folder: all that is below is read, made and removed */
     SANDBOX_TYPED,   /* for tables: names come later, from a user */
-    SANDBOX_OFF,     /* for tables: the option wants none */
+    SANDBOX_JOB,     /* for tables: of an MPI job, SANDBOX_MPI is kept */
 };
 
 /* What a tool keeps. */
@@ -40,6 +42,8 @@ enum {
     SANDBOX_SOCKETS = 1,
     SANDBOX_GPU = 2, /* all that a driver may want: it reads anything, writes to
                         devices and its caches, and starts its programs */
+    SANDBOX_MPI = 4, /* as MPI libraries want: all files, and most calls */
+    SANDBOX_TERMINAL = 8, /* the terminal's modes are changed */
 };
 
 /* Adds a file or folder; NULL and "-" are none. The name is copied. */
@@ -48,6 +52,10 @@ sandbox_add(const char *path, enum sandbox_use use);
 
 void
 sandbox_keep(unsigned what);
+
+/* The tool has this role, else SANDBOX_READER; who may write files is a writer. */
+void
+sandbox_play(enum sandbox_role role);
 
 /* There will be none. */
 void

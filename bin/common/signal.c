@@ -120,7 +120,7 @@ cli_aborted(void *unused)
 void
 cli_hold_signals(sigset_t *before)
 {
-    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
+    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS };
     sigset_t set;
 
     sigfillset(&set);

@@ -41,6 +41,7 @@ editor_allow(void)
     sandbox_add(getenv("TERMINFO"), SANDBOX_TREE);
     sandbox_add("/dev/tty", SANDBOX_WRITE);
     sandbox_add(history, SANDBOX_UPDATE);
+    sandbox_keep(SANDBOX_TERMINAL);
 }
 
 #if defined(HAVE_LIBEDIT) || defined(HAVE_READLINE)

@@ -170,7 +170,9 @@ allow(const void *options)
 static void
 parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { usage, rows, 26, .allow = allow };
+    static const struct cli_tool tool = { usage, rows, 26,
+                                          .role = SANDBOX_FILTER,
+                                          .allow = allow };
     int first = cli_parse(argc, argv, &tool, o);
 
     o->verbose = o->verbose && !o->quiet;

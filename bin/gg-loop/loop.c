@@ -389,6 +389,8 @@ loop_run(const char *command, const struct loop_options *o)
     l.open = cli_alloc(NULL, o->batch, sizeof(*l.open));
     arrange_signals(&l);
     command_start(&l.command, command);
+    sandbox_play(SANDBOX_FILTER);
+    sandbox_keep_job(l.command.pid);
     sandbox_enter(o->verbose); /* the command has none */
     while (!ended || l.command.output >= 0 || queue_size(&l.print)) {
         wait_for_events(&l);

@@ -76,7 +76,8 @@ parse(int argc, char **argv, struct options *o)
 {
     static const struct cli_tool tool = { .usage = usage,
                                           .options = rows,
-                                          .column = 26 };
+                                          .column = 26,
+                                          .role = SANDBOX_FILTER };
     int first;
 
     o->sampling = sampling_options_default();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # 70-sandbox.sh SOURCE: each parser of a build of its own tries to read and to
-# write another file, to connect, and to start a program; all of it is refused
+# write another file, to connect, to start a program, to type into a terminal, to
+# change a mode, to send a signal, ...; all of it is refused
 #
 # With GG_PLANTED, a folder with such a build, that one is used.
 set -eu
@@ -70,7 +71,7 @@ try gg-tokenize -m world.gguf text
 sort -u planted
 
 # Errno of each: EACCES, EPERM.
-if grep -v 'read 13 write 13 connect 1 execute 1$' planted; then
+if grep -v 'read 13 write 13 connect 1 execute 1 type 1 chmod 1 kill 1 unshare 1 memfd 1$' planted; then
     exit 1
 fi
 test ! -e /var/tmp/gg-planted
@@ -84,6 +85,6 @@ for parser in GGUF vocabulary 'token stream' 'logit stream' grammar schema \
     }
 done
 # Without the sandbox all of it is done, so that the test could fail.
-gg-inspect --no-sandbox model.gguf 2>&1 >/dev/null |
-    grep -q 'GGUF: read 0 write 0 connect 0 execute 0'
+gg-inspect --no-sandbox model.gguf 2>&1 >/dev/null </dev/null |
+    grep -q 'GGUF: read 0 write 0 connect 0 execute 0 type 25 chmod 0 kill 0 unshare 0 memfd 0'
 rm /var/tmp/gg-planted

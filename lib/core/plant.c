@@ -8,9 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,16 +68,67 @@ start_program(void)
         execl("/bin/true", "true", (char *)NULL);
         _exit(errno);
     }
+    if (child < 0)
+        return errno;
     waitpid(child, &how, 0);
     return WEXITSTATUS(how);
 }
+
+/* Types into the terminal, which need not be one. */
+static int
+type_character(void)
+{
+    return ioctl(STDIN_FILENO, TIOCSTI, "") ? errno : 0;
+}
+
+static int
+change_mode(void)
+{
+    struct stat st;
+
+    return stat(".", &st) || chmod(".", st.st_mode & 07777) ? errno : 0;
+}
+
+static int
+signal_parent(void)
+{
+    return kill(getppid(), 0) ? errno : 0;
+}
+
+static int
+leave_namespace(void)
+{
+    return unshare(CLONE_FS) ? errno : 0;
+}
+
+/* Memory that could be run as a program. */
+static int
+make_program(void)
+{
+    int fd = memfd_create("planted", MFD_CLOEXEC);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*act)(void); /* errno, or 0 */
+} deeds[] = {
+    { "connect", connect_somewhere }, { "execute", start_program },
+    { "type", type_character },       { "chmod", change_mode },
+    { "kill", signal_parent },        { "unshare", leave_namespace },
+    { "memfd", make_program },
+};
 
 void
 gg_plant(const char *parser)
 {
     static const char *seen[MAX_PARSERS];
     size_t n = 0;
-    char line[200];
+    char line[300];
     int len;
 
     while (n < MAX_PARSERS && seen[n] && strcmp(seen[n], parser) != 0)
@@ -81,11 +137,13 @@ gg_plant(const char *parser)
         return;
     seen[n] = parser;
     len = snprintf(
-        line, sizeof(line),
-        "planted in %s: read %d write %d connect %d execute %d\n", parser,
+        line, sizeof(line), "planted in %s: read %d write %d", parser,
         open_either("/etc/passwd", "private", O_RDONLY),
-        open_either("/var/tmp/gg-planted", "planted-too", O_WRONLY | O_CREAT),
-        connect_somewhere(), start_program());
+        open_either("/var/tmp/gg-planted", "planted-too", O_WRONLY | O_CREAT));
+    for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++)
+        len += snprintf(line + len, sizeof(line) - (size_t)len, " %s %d",
+                        deeds[i].name, deeds[i].act());
+    line[len++] = '\n';
     if (write(STDERR_FILENO, line, (size_t)len) < 0)
         _exit(1);
 }

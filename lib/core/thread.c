@@ -212,7 +212,7 @@ raise_stack(pthread_attr_t *attr)
 int
 thread_start(pthread_t *thread, void *(*run)(void *), void *data)
 {
-    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
+    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS };
     sigset_t set, before;
     pthread_attr_t attr;
     int failed = pthread_attr_init(&attr);

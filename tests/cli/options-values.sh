@@ -67,6 +67,7 @@ while read -r name; do
     case $name in
     GG_CPU_ISA) try $name AVX-2 && try $name nonsense && try $name neon-2 ;;
     GG_CUDA_GRAPHS | GG_CUDA_PEER) try $name maybe ;;
+    GG_SANDBOX) try $name maybe ;;
     GG_CUDA_MODULE) try $name nonesuch.so ;;
     GG_MODEL) try $name nonesuch.gguf ;;
     GG_MPI_MODULE) ;; # of --mpi, which needs a launcher: mpi.test

@@ -1,5 +1,7 @@
 /* test_threadpool.c - any number of threads gives the same bytes; plans, pools
  * and the abort callback */
+#include <config.h>
+
 #include "cpu_test.h"
 
 #include <sched.h>
@@ -231,6 +233,55 @@ test_wake(void)
     ok(true, "who sleeps is called for a job");
 }
 
+#ifdef __linux__
+
+struct meeting {
+    atomic_int there;
+    cpu_set_t set; /* of thread 1 */
+};
+
+static void
+meet_pinned(void *arg, int piece, int count, int n, int thread)
+{
+    struct meeting *m = arg;
+
+    if (thread == 1)
+        sched_getaffinity(0, sizeof(m->set), &m->set);
+    meet(&m->there, piece, count, n, thread);
+}
+
+/* A thread of the pool has bound itself before it works. */
+static void
+test_pinned(void)
+{
+    struct ggml_threadpool_params params = ggml_threadpool_params_default(2);
+    struct ggml_threadpool *pool;
+    struct meeting m = { .there = 0 };
+    cpu_set_t all;
+    int cpu = 0;
+
+    sched_getaffinity(0, sizeof(all), &all);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    params.cpumask[cpu] = true;
+    pool = ggml_threadpool_new(&params);
+    cpu_pool_share(pool,
+                   &(struct cpu_offer){
+                       .n = 2, .fn = meet_pinned, .arg = &m, .wake = true });
+    ok(CPU_COUNT(&m.set) == 1 && CPU_ISSET(cpu, &m.set),
+       "a thread runs where the mask says");
+    ggml_threadpool_free(pool);
+}
+
+#else
+
+static void
+test_pinned(void)
+{
+}
+
+#endif
+
 /* Graphs that come again, by their serials: with more threads than before, and
  * one that needs more memory than the one before. */
 static void
@@ -306,6 +357,7 @@ main(void)
     alarm(300); /* who is not called would be waited for */
     test_pieces();
     test_wake();
+    test_pinned();
     test_same_bytes();
     test_abort();
     test_backend();

@@ -189,6 +189,8 @@ start_program(const char *path)
         execl(path, path, (char *)NULL);
         _exit(errno);
     }
+    if (child < 0)
+        return errno;
     waitpid(child, &how, 0);
     return WEXITSTATUS(how);
 }
@@ -329,7 +331,7 @@ static const struct deed named[] = {
     { "no shard of it", read_file, "in/m-00003-of-00003.gguf", EACCES },
     { "one that is not there", read_file, "in/none", ENOENT },
     { "the input is not written", write_file, "in/model.gguf", EACCES },
-    { "nor cut", cut_file, "in/model.gguf", EACCES },
+    { "nor cut", cut_file, "in/model.gguf", EPERM },
     { "nor is a file made beside it", create_file, "in/new", EACCES },
     { "nor one removed", remove_file, "in/other", EACCES },
     { "an output", make_output, "out/new", 0 },

@@ -325,13 +325,43 @@ help(struct ggml_threadpool *pool, int ith)
     }
 }
 
+#ifdef __linux__
+/* The calling thread's: the nth processor of the mask, or all of them. By 0,
+ * not by an id: a sandbox allows a thread its own affinity only. */
+static void
+pin(const struct ggml_threadpool_params *p, int ith)
+{
+    cpu_set_t set;
+    int count = 0, skip = ith;
+
+    CPU_ZERO(&set);
+    for (int i = 0; i < GGML_MAX_N_THREADS; i++)
+        count += p->cpumask[i];
+    skip %= count;
+    for (int i = 0; i < GGML_MAX_N_THREADS && i < CPU_SETSIZE; i++)
+        if (p->cpumask[i] && (!p->strict_cpu || skip-- == 0))
+            CPU_SET(i, &set);
+    if (sched_setaffinity(0, sizeof(set), &set) != 0)
+        log_say(GGML_LOG_LEVEL_WARN, "cannot bind thread %d\n", ith);
+}
+#else
+static void
+pin(const struct ggml_threadpool_params *p, int ith)
+{
+    (void)p;
+    (void)ith;
+}
+#endif
+
 static void *
 work(void *arg)
 {
     struct worker *w = arg;
     struct ggml_threadpool *pool = w->pool;
 
-    if (!pool->pinned)
+    if (pool->pinned)
+        pin(&pool->params, w->ith);
+    else
         numa_enter(w->ith, pool->params.n_threads);
     while (!atomic_load(&pool->stop)) {
         unsigned wakes = atomic_load(&pool->wakes);
@@ -342,35 +372,6 @@ work(void *arg)
     }
     return NULL;
 }
-
-#ifdef __linux__
-/* The nth processor of the mask, or all of them. */
-static void
-pin(const struct ggml_threadpool_params *p, const struct worker *w)
-{
-    cpu_set_t set;
-    int count = 0, skip = w->ith;
-
-    CPU_ZERO(&set);
-    for (int i = 0; i < GGML_MAX_N_THREADS; i++)
-        count += p->cpumask[i];
-    if (!count)
-        return;
-    skip %= count;
-    for (int i = 0; i < GGML_MAX_N_THREADS && i < CPU_SETSIZE; i++)
-        if (p->cpumask[i] && (!p->strict_cpu || skip-- == 0))
-            CPU_SET(i, &set);
-    if (pthread_setaffinity_np(w->thread, sizeof(set), &set) != 0)
-        log_say(GGML_LOG_LEVEL_WARN, "cannot bind thread %d\n", w->ith);
-}
-#else
-static void
-pin(const struct ggml_threadpool_params *p, const struct worker *w)
-{
-    (void)p;
-    (void)w;
-}
-#endif
 
 static void
 stop_workers(struct ggml_threadpool *pool, int started)
@@ -436,7 +437,6 @@ ggml_threadpool_new(struct ggml_threadpool_params *params)
             pool->n_threads = i + 1;
             break;
         }
-        pin(params, w);
     }
     return pool;
 }
