@@ -214,10 +214,8 @@ look(const struct chat_answer *a, size_t at, bool last)
         f.mark = NULL;
     } else if (f.mark) {
         f.end = at + f.mark->n;
-        if (f.mark->kind == CHAT_MARK_CALL)
-            f.part = GG_PART_CALLS;
-        else if (f.mark->kind != CHAT_MARK_STOP)
-            f.part = GG_PART_ALL;
+        f.part =
+            f.mark->kind == CHAT_MARK_CALL ? GG_PART_CALLS : GG_PART_ALL;
     } else if (a->state <= CHAT_ANSWER_THOUGHT && !a->control[at] &&
                is_space(a->held[at])) {
         look_at_space(a, at, last, &f);

@@ -354,7 +354,7 @@ static const struct {
     { "members in another order, and more", 0,
       "Well.\n\n<tool_call> {\"a\": \"}\", \"arguments\" : {\"b\": 1e400},"
       " \"name\": \"now\"}",
-      NULL, 0 },
+      "{\"b\": 1e400}", 5 },
     { "numbers as they are", 0,
       "Well.\n\n<tool_call> {\"a\": \"}\", \"arguments\" : {\"b\": 0.10},"
       " \"name\": \"now\"}",
