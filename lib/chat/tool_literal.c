@@ -87,18 +87,32 @@ chat_tool_match(const char *s, size_t n, size_t at, const char *literal)
     return chat_tool_match_part(s, n, at, literal, strlen(literal));
 }
 
+/* Behind blanks, where a line ends. */
+static size_t
+line_end(const char *s, size_t n, size_t at)
+{
+    size_t to = at;
+
+    while (to < n && s[to] != '\n' && chat_tool_is_space(s[to]))
+        to++;
+    return to < n && s[to] == '\n' ? to : at;
+}
+
 size_t
 chat_tool_match_before(const char *s, size_t n, size_t at, const char *literal)
 {
-    size_t len = strlen(literal), all = len, to;
+    size_t len = strlen(literal), all = len, to, line;
 
     while (len && chat_tool_is_space(literal[len - 1]))
         len--;
     to = len ? chat_tool_match_part(s, n, at, literal, len) : TOOL_NOT_THERE;
-    if (to != TOOL_NOT_THERE && all - len <= n - to &&
-        memcmp(s + to, literal + len, all - len) == 0)
-        to += all - len;
-    return to;
+    if (to == TOOL_NOT_THERE || len == all)
+        return to;
+    line = literal[len] == '\n' ? line_end(s, n, to) : to;
+    return all - len <= n - line &&
+                   memcmp(s + line, literal + len, all - len) == 0
+               ? line + all - len
+               : to;
 }
 
 /* ---- units ---- */

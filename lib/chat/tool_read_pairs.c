@@ -197,20 +197,24 @@ find_end(struct tool_reader *r, const struct tool_call *c,
 
 /* ---- values ---- */
 
-/* White space at the end of s[from..to): that with which the mark behind the
- * value begins, or all where there is no mark. */
+/* The end of s[from..to) without white space: that with which the mark after
+ * the value begins, and blanks in the mark's line; all where there is no
+ * mark. */
 static size_t
 without_space(const struct tool_reader *r, const struct tool_variant *v,
               size_t from, size_t to)
 {
-    size_t n = chat_tool_space_end(v->after, strlen(v->after), 0);
+    size_t n = chat_tool_space_end(v->after, strlen(v->after), 0), end = to;
     bool closed = chat_tool_read_match(r, to, v->after) != TOOL_NOT_THERE;
 
-    if (closed && n <= to - from && memcmp(r->s + to - n, v->after, n) == 0)
-        return to - n;
-    while (!closed && to > from && chat_tool_is_space(r->s[to - 1]))
-        to--;
-    return to;
+    while (end > from && chat_tool_is_space(r->s[end - 1]) &&
+           (!closed || (r->s[end - 1] != '\n' && *v->after == '\n')))
+        end--;
+    if (!closed)
+        return end;
+    return n && n <= end - from && memcmp(r->s + end - n, v->after, n) == 0
+               ? end - n
+               : to;
 }
 
 /* A value that its surroundings part from the rest. */

@@ -55,7 +55,7 @@ static const struct answer_case cases[] = {
     { "and not behind it", THINK, "", "a {\"name\": 1}", "", "a {\"name\": 1}",
       "" },
     { "calls at the beginning of the text", THINK, "",
-      "<think>a</think>\n{\"name\"{<|call|>}x", "a", "", "{\"name\"<|call|>" },
+      "<think>a</think>\n{\"name\"{<|call|>}x", "a", "", "{\"name\"" },
     { "marks of text are no calls in a thought", THINK, "",
       "<think><tool_call></think>so", "<tool_call>", "so", "" },
     { "a mark that is a control token", "[THINK][/THINK]", "",
