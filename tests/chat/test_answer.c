@@ -79,6 +79,15 @@ static const struct answer_case cases[] = {
       "{<|channel|>}analysis{<|message|>}c{<|end|>}{<|start|>}assistant"
       "{<|channel|>}final{<|message|>}d",
       "ac", "bd", "" },
+    { "harmony: no channel", HARMONY, "{<|start|>}assistant",
+      "Plain text.{<|return|>}", "", "Plain text.", "" },
+    { "harmony: no channel, behind a thought", HARMONY, "{<|start|>}assistant",
+      "{<|channel|>}analysis{<|message|>}a{<|end|>}{<|start|>}assistant so", "a",
+      "so", "" },
+    { "harmony: blanks in marks", HARMONY, "{<|start|>}assistant",
+      "{<|channel|>} analysis {<|message|>}a{<|end|>} {<|start|>} assistant "
+      "{<|channel|>} final\n{<|message|>}so",
+      "a", "so", "" },
     { "harmony: a prompt that goes on", HARMONY,
       "{<|start|>}assistant{<|channel|>}final{<|message|>}b", "c", "", "c",
       "" },
