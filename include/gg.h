@@ -517,7 +517,7 @@ enum gg_part {
     GG_PART_TEXT = 0,
     GG_PART_REASONING = 1,
     GG_PART_CALLS = 2,
-    GG_PART_ALL = 3, /* as it was written, the marks between parts included */
+    GG_PART_ALL = 3, /* as it was written, but for the headers of messages */
 };
 
 /* How the answers of a template's model are parted. Immutable. */

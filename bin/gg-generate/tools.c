@@ -153,8 +153,7 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
         return !tools_must_call(choice)
                    ? GG_OK
                    : cli_error(err, GG_ERR_FORMAT, "tool_choice without tools");
-    if (!tools_must_call(choice) &&
-        (s->is_json || g->o->sampling.json_schema))
+    if (!tools_must_call(choice) && (s->is_json || g->o->sampling.json_schema))
         return GG_OK;
     st = open_calls(g, err);
     if (st != GG_OK)

@@ -22,8 +22,7 @@ static const unsigned marks_in[] = {
     [CHAT_ANSWER_TEXT] =
         KIND(OPEN) | KIND(CLOSE) | KIND(END) | KIND(START) | KIND(CALL),
     [CHAT_ANSWER_THOUGHT] = KIND(OPEN) | KIND(CLOSE) | KIND(CALL),
-    [CHAT_ANSWER_HEADER] =
-        KIND(OPEN) | KIND(TEXT) | KIND(START) | KIND(CALL),
+    [CHAT_ANSWER_HEADER] = KIND(OPEN) | KIND(TEXT) | KIND(START) | KIND(CALL),
     [CHAT_ANSWER_CALLS] = KIND(STOP),
 };
 
@@ -239,8 +238,7 @@ look(const struct chat_answer *a, size_t at, bool last)
         f.mark = NULL;
     } else if (f.mark) {
         f.end = end;
-        f.part =
-            f.mark->kind == CHAT_MARK_CALL ? GG_PART_CALLS : GG_PART_ALL;
+        f.part = f.mark->kind == CHAT_MARK_CALL ? GG_PART_CALLS : GG_PART_ALL;
     } else if (a->state <= CHAT_ANSWER_THOUGHT && !a->control[at] &&
                is_space(a->held[at])) {
         look_at_space(a, at, last, &f);

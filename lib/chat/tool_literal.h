@@ -1,8 +1,8 @@
 /* tool_literal.h - the literals around calls, in units, and white space
  *
- * In a literal '\1' stands for digits; '\2', at its start, for up to 100 bytes of
- * any text before the rest. White space may stand, or be missing, around tags
- * and punctuation. */
+ * In a literal '\1' stands for digits; '\2', at its start, for up to 100 bytes
+ * of any text before the rest. White space may stand, or be missing, around
+ * tags and punctuation. */
 #ifndef CHAT_TOOL_LITERAL_H
 #define CHAT_TOOL_LITERAL_H
 

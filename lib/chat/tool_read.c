@@ -72,7 +72,8 @@ unit_end(const struct tool_reader *r, size_t at, const char *literal)
 
     for (; literal && to == TOOL_NOT_THERE && (n = chat_tool_unit(literal)) > 0;
          literal += n)
-        if (chat_tool_is_tag(literal, n) || (n == 1 && strchr("[],;", *literal)))
+        if (chat_tool_is_tag(literal, n) ||
+            (n == 1 && strchr("[],;", *literal)))
             to = chat_tool_match_part(r->s, r->n, at, literal, n);
     return to;
 }
@@ -84,8 +85,12 @@ around(const struct tool_reader *r, size_t at)
 {
     const struct tool_form *f = r->f;
     const char *const literals[] = {
-        f->open,      f->open_too, f->separator,
-        f->end,       f->head,     f->kind == TOOL_PAIRS ? f->close : f->foot,
+        f->open,
+        f->open_too,
+        f->separator,
+        f->end,
+        f->head,
+        f->kind == TOOL_PAIRS ? f->close : f->foot,
         f->n_ends ? f->ends[0].s : NULL,
         f->n_ends > 1 ? f->ends[1].s : NULL,
         f->kind == TOOL_OBJECT ? "[],;" : NULL,
@@ -168,8 +173,7 @@ find_id(const struct tool_reader *r, struct tool_call *c, size_t at)
     c->id.n = (size_t)(r->s + end - c->id.s);
 }
 
-/* Arguments that are an object; of a declared tool it may be missing where the
- * call ends. */
+/* Arguments that are an object. */
 static size_t
 object(struct tool_reader *r, struct tool_call *c, size_t at)
 {
@@ -214,7 +218,8 @@ slot(const struct tool_reader *r, struct tool_call *c, size_t i, size_t at)
 {
     size_t from = chat_tool_space_end(r->s, r->n, at);
     size_t end = slot_end(r, i, from);
-    struct tool_span *to = r->f->pieces[i].slot == TOOL_NAME ? &c->name : &c->id;
+    struct tool_span *to =
+        r->f->pieces[i].slot == TOOL_NAME ? &c->name : &c->id;
 
     *to = (struct tool_span){ r->s + from, end - from };
     return end > from ? end : TOOL_NOT_THERE;
@@ -436,7 +441,8 @@ chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
             break;
         to = calls_from(&r, at, bare);
         if (to != TOOL_NOT_THERE && end == 0)
-            for (*content = at; *content && chat_tool_is_space(s[*content - 1]);)
+            for (*content = at;
+                 *content && chat_tool_is_space(s[*content - 1]);)
                 --*content;
         else if (to != TOOL_NOT_THERE)
             put_text(after, s, end, at);

@@ -245,8 +245,8 @@ put_notation(struct tool_reader *r, struct tool_call *c,
 {
     size_t had = c->arguments.n, from = at;
     char quote = *v->after;
-    bool quoted = (quote == '\'' || quote == '"') && at > 0 &&
-                  r->s[at - 1] == quote;
+    bool quoted =
+        (quote == '\'' || quote == '"') && at > 0 && r->s[at - 1] == quote;
 
     if (quote && !quoted)
         return false;
@@ -272,8 +272,7 @@ pair(struct tool_reader *r, struct tool_call *c, size_t at, bool *more)
 
     if (!v)
         return TOOL_NOT_THERE;
-    types =
-        chat_tool_types_of(r->tools, c->name.s, c->name.n, key.s, key.n);
+    types = chat_tool_types_of(r->tools, c->name.s, c->name.n, key.s, key.n);
     chat_tool_put_string(&c->arguments, key.s, key.n);
     chat_tool_puts(&c->arguments, ": ");
     if (!put_notation(r, c, v, from, &e)) {

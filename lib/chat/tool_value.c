@@ -104,9 +104,8 @@ octal(struct source *r)
     char s[CHAT_UTF8];
     uint32_t c = 0;
 
-    for (int i = 0; i < 3 && r->at < r->n && r->s[r->at] >= '0' &&
-                    r->s[r->at] <= '7';
-         i++)
+    for (int i = 0;
+         i < 3 && r->at < r->n && r->s[r->at] >= '0' && r->s[r->at] <= '7'; i++)
         c = c << 3 | (uint32_t)(r->s[r->at++] - '0');
     chat_tool_put_escaped(r->out, s, chat_utf8(s, c));
 }
@@ -178,9 +177,8 @@ string(struct source *r)
 
     if (begins(r, gemma, GEMMA))
         return quoted_by_gemma(r);
-    return quoted(r, mark, n > 2 && mark[1] == *mark && mark[2] == *mark
-                               ? 3
-                               : 1);
+    return quoted(r, mark,
+                  n > 2 && mark[1] == *mark && mark[2] == *mark ? 3 : 1);
 }
 
 /* ---- the rest ---- */

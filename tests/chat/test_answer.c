@@ -82,8 +82,8 @@ static const struct answer_case cases[] = {
     { "harmony: no channel", HARMONY, "{<|start|>}assistant",
       "Plain text.{<|return|>}", "", "Plain text.", "" },
     { "harmony: no channel, behind a thought", HARMONY, "{<|start|>}assistant",
-      "{<|channel|>}analysis{<|message|>}a{<|end|>}{<|start|>}assistant so", "a",
-      "so", "" },
+      "{<|channel|>}analysis{<|message|>}a{<|end|>}{<|start|>}assistant so",
+      "a", "so", "" },
     { "harmony: blanks in marks", HARMONY, "{<|start|>}assistant",
       "{<|channel|>} analysis {<|message|>}a{<|end|>} {<|start|>} assistant "
       "{<|channel|>} final\n{<|message|>}so",

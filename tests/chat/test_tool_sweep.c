@@ -82,13 +82,14 @@ answer_in(const struct subject *s, const char *text)
 }
 
 #define CALL(id, name, arguments)                                              \
-    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"" name   \
+    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":\"" name  \
     "\",\"arguments\":\"" arguments "\"}}"
-#define MESSAGES(content, more)                                          \
+#define MESSAGES(content, more)                                                \
     "[{\"role\":\"user\",\"content\":\"Q?\"},{\"role\":\"assistant\","         \
-    "\"content\":" content ",\"tool_calls\":["                                 \
-    CALL("call00001", "get_weather",                                           \
-         "{\\\"city\\\":\\\"%s\\\",\\\"days\\\":7357}") more "]}]"
+    "\"content\":" content                                                     \
+    ",\"tool_calls\":[" CALL("call00001", "get_weather",                       \
+                             "{\\\"city\\\":\\\"%s\\\",\\\"days\\\":7357}")    \
+        more "]}]"
 
 /* Makes the answer with a city as JSON has it within a string of a string. */
 static bool
@@ -97,7 +98,8 @@ make_answer(struct subject *s, const char *city)
     static const char *const forms[] = {
         MESSAGES("\"\"", "," CALL("call00002", "now", "{}")),
         MESSAGES("null", "," CALL("call00002", "now", "{}")),
-        MESSAGES("\"\"", ""), MESSAGES("null", ""),
+        MESSAGES("\"\"", ""),
+        MESSAGES("null", ""),
     };
     static char messages[TEXT], text[TEXT];
 
@@ -120,7 +122,8 @@ make_answer(struct subject *s, const char *city)
 /* ---- reading ---- */
 
 static json_t *
-read_calls(const struct subject *s, const char *text, struct gg_calls_read *made)
+read_calls(const struct subject *s, const char *text,
+           struct gg_calls_read *made)
 {
     static char json[TEXT];
     struct gg_error err;
@@ -231,7 +234,8 @@ is_border(const char *text, size_t at, const char *space)
     if (is_at_city(text, at, strchr(space, '\n') != NULL) ||
         !strncmp(text + at, "<|\"|>", 5))
         return false;
-    return at < 5 || strncmp(text + at - 5, "<|\"|>", 5) || c == '}' || c == ',';
+    return at < 5 || strncmp(text + at - 5, "<|\"|>", 5) || c == '}' ||
+           c == ',';
 }
 
 /* Whether text[at] is white space around which a tag stands. */
@@ -256,7 +260,8 @@ change_space(const char *text, const char *space, size_t only, char *to)
     size_t n = 0, len = 0;
 
     for (size_t at = 0; text[at] && len < TEXT - 10; at++) {
-        if (space && is_border(text, at, space) && (only == SIZE_MAX || n++ == only))
+        if (space && is_border(text, at, space) &&
+            (only == SIZE_MAX || n++ == only))
             len += (size_t)sprintf(to + len, "%s", space);
         if (space || !is_spare(text, at))
             to[len++] = text[at];
