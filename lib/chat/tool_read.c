@@ -367,18 +367,19 @@ find_mark(const struct tool_reader *r, const struct chat_mark *m, size_t from)
     return TOOL_NOT_THERE;
 }
 
-/* The first of all marks; *strict: it is no sign of a call by itself. */
+/* The first of all marks from `from` on; *bare: it is no sign of a call by
+ * itself. `next` has where each was found before. */
 static size_t
-find_begin(const struct tool_reader *r, size_t from, bool *strict)
+find_begin(const struct tool_reader *r, size_t from, size_t *next, bool *bare)
 {
     size_t best = TOOL_NOT_THERE;
 
     for (size_t i = 0; i < r->f->n_begins; i++) {
-        size_t at = find_mark(r, &r->f->begins[i], from);
-
-        if (at < best) {
-            best = at;
-            *strict = r->f->begins[i].first;
+        if (next[i] < from || from == 0)
+            next[i] = find_mark(r, &r->f->begins[i], from);
+        if (next[i] < best) {
+            best = next[i];
+            *bare = r->f->begins[i].first;
         }
     }
     return best;
@@ -428,7 +429,7 @@ chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
                struct tool_text *after)
 {
     struct tool_reader r = { .f = f, .tools = tools, .s = s, .n = n };
-    size_t at = 0, end = 0, to;
+    size_t next[TOOL_MARKS], at = 0, end = 0, to;
     bool bare = false;
 
     r.out = out;
@@ -436,7 +437,7 @@ chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
     *content = n;
     chat_tool_puts(out, "[");
     for (int i = 0; n && i < TRIES; i += to == TOOL_NOT_THERE) {
-        at = find_begin(&r, at, &bare);
+        at = find_begin(&r, at, next, &bare);
         if (at == TOOL_NOT_THERE)
             break;
         to = calls_from(&r, at, bare);

@@ -175,8 +175,9 @@ find_end(struct tool_reader *r, const struct tool_call *c,
          const struct tool_variant *v, size_t at, struct ending *e)
 {
     struct ending loose = { .to = TOOL_NOT_THERE };
+    size_t i = at;
 
-    for (size_t i = at; i <= r->n; i++) {
+    for (; i <= r->n; i++) {
         if (i < r->n && chat_tool_is_space(r->s[i]))
             continue;
         if (ends_at(r, c, i, v->after, e)) {
@@ -190,8 +191,7 @@ find_end(struct tool_reader *r, const struct tool_call *c,
         }
     }
     *e = loose;
-    if (e->to == TOOL_NOT_THERE || e->to < r->n)
-        chat_tool_spend(r, r->n - at);
+    chat_tool_spend(r, i - at);
     return e->to != TOOL_NOT_THERE;
 }
 

@@ -454,6 +454,7 @@ test_much(void)
     } much[] = {
         { 0, "", "<tool_call>\n{" },
         { 0, "", "<tool_call>\n{\"name\":\"a\"}</tool_call>" },
+        { 2, "", "x<do><f=a><p=b>1</p></f></do>" },
         { 0, "<tool_call>\n", "[" },
         { 0, "<tool_call>\n{\"name\":\"a\",\"arguments\":", "{\"a\":" },
         { 0, "", " " },
