@@ -495,13 +495,14 @@ struct gg_calls_read {
     size_t n;       /* bytes of JSON */
     size_t calls;   /* how many there are */
     size_t content; /* bytes of text before them; all, where there is none */
-    uintptr_t reserved[4];
+    size_t after;   /* bytes of text between and after them */
+    uintptr_t reserved[3];
 };
 
 /* Reads the calls of an answer, whose text has control tokens shown, to a JSON
  * array as OpenAI has it: [{"id": ..., "type": "function", "function": {"name":
- * ..., "arguments": "JSON"}}]; not NUL-ended, its first `cap` bytes. What is no
- * call, as an answer that was cut off in one, is none. An id that the answer
+ * ..., "arguments": "JSON"}}]; not NUL-ended, its first `cap` bytes. Text that
+ * stands between and after calls follows it. What is no call, as an answer that was cut off in one, is none. An id that the answer
  * has is kept, others are made of nine letters and digits. `tools`, a JSON
  * array as in gg_chat_params or NULL, says which arguments are strings where
  * the answer doesn't. Any bytes will do; time is linear in them. */
@@ -538,7 +539,7 @@ enum gg_part {
     GG_PART_TEXT = 0,
     GG_PART_REASONING = 1,
     GG_PART_CALLS = 2,
-    GG_PART_ALL = 3, /* as it was written, the marks between parts included */
+    GG_PART_ALL = 3, /* as it was written, but for the headers of messages */
 };
 
 /* How the answers of a template's model are parted. Immutable. */

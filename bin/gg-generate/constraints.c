@@ -105,6 +105,7 @@ override_constraint(const struct override *o, struct gg_error *err)
         st = take_schema(o, o->text, o->key, o->value, err);
     if (st == GG_OK && o->r->grammar)
         o->r->sampling.params.grammar = grammars_get(o->r->grammar);
+    o->r->is_json = o->r->grammar && *o->key != 'g';
     return st;
 }
 

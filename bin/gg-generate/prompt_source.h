@@ -25,6 +25,7 @@ struct prompt_source {
     const struct gg_chat_template *template;
     /* Of a record, in place of the options'; or NULL. */
     const char *tools, *tool_choice;
+    bool is_json; /* the answer follows a JSON schema: it has no calls */
     const struct reasoning_options *reasoning; /* NULL: the options' */
     bool has_arguments; /* the conversation has all of them */
 };

@@ -106,6 +106,7 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = prompt_source_open(g, &s, text, len, err);
     s.tools = r->tools;
     s.tool_choice = r->tool_choice;
+    s.is_json = r->is_json;
     if (st == GG_OK && r->tools && !s.is_chat)
         st = cli_error(err, GG_ERR_FORMAT, "tools: a prompt has none");
     if (st == GG_OK && tools_must_call(r->tool_choice) && !s.is_chat)

@@ -35,6 +35,7 @@ struct record {
     size_t n_suffix;
     char *tools, *tool_choice; /* its own, or NULL */
     struct grammar_entry *grammar;
+    bool is_json; /* that is of a JSON schema */
     struct prompt prompt;
     struct prompt *others; /* more of them, whose answers come after its */
     size_t n_others;

@@ -153,6 +153,8 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
         return !tools_must_call(choice)
                    ? GG_OK
                    : cli_error(err, GG_ERR_FORMAT, "tool_choice without tools");
+    if (!tools_must_call(choice) && (s->is_json || g->o->sampling.json_schema))
+        return GG_OK;
     st = open_calls(g, err);
     if (st != GG_OK)
         return st;
@@ -166,28 +168,46 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
 
 /* ---- answers ---- */
 
+/* Text of the answer that stands among its calls. */
+static void
+add_text(struct answer *a, const char *text, size_t n)
+{
+    buffer_add(&a->text, text, n);
+    if (a->hides_calls)
+        buffer_add(&a->shown, text, n);
+}
+
+/* Reads the calls, and the text after them. */
+static void
+read_calls(const struct generate *g, struct answer *a,
+           struct gg_calls_read *made)
+{
+    struct gg_error err;
+    enum gg_status st = GG_OK;
+    size_t cap = 0;
+
+    while (st == GG_OK && (cap == 0 || cap < made->n + made->after)) {
+        cap = made->n + made->after + 1;
+        st = gg_chat_calls_read(g->tools.calls, a->tools, a->calls.p,
+                                a->calls.len, buffer_room(&a->tool_calls, cap),
+                                cap, made, &err);
+    }
+    cli_check(st, &err);
+}
+
 void
 tools_read(const struct generate *g, struct answer *a)
 {
     struct gg_calls_read made = { 0 };
-    struct gg_error err;
-    enum gg_status st = GG_OK;
-    size_t text;
 
     if (a->calls.len == 0 || !a->tools)
         return;
-    for (size_t cap = 0; cap == 0 || (st == GG_OK && cap < made.n);) {
-        cap = made.n + 1;
-        st = gg_chat_calls_read(g->tools.calls, a->tools, a->calls.p,
-                                a->calls.len, buffer_room(&a->tool_calls, cap),
-                                cap, &made, &err);
-    }
-    cli_check(st, &err);
+    read_calls(g, a, &made);
     a->tool_calls.len = made.calls ? made.n : 0;
-    text = made.content;
-    buffer_add(&a->text, a->calls.p, text);
-    if (a->hides_calls)
-        buffer_add(&a->shown, a->calls.p, text);
+    add_text(a, a->calls.p, made.content);
+    if (made.after && a->text.len)
+        add_text(a, "\n", 1);
+    add_text(a, a->tool_calls.p + made.n, made.after);
 }
 
 static void

@@ -22,7 +22,7 @@ static const unsigned marks_in[] = {
     [CHAT_ANSWER_TEXT] =
         KIND(OPEN) | KIND(CLOSE) | KIND(END) | KIND(START) | KIND(CALL),
     [CHAT_ANSWER_THOUGHT] = KIND(OPEN) | KIND(CLOSE) | KIND(CALL),
-    [CHAT_ANSWER_HEADER] = KIND(OPEN) | KIND(TEXT) | KIND(CALL),
+    [CHAT_ANSWER_HEADER] = KIND(OPEN) | KIND(TEXT) | KIND(START) | KIND(CALL),
     [CHAT_ANSWER_CALLS] = KIND(STOP),
 };
 
@@ -52,24 +52,46 @@ is_wanted(const struct chat_answer *a, const struct chat_reader_mark *m)
            (!thought && m->control[0]);
 }
 
-/* Bytes in which what is held from `at` on is the mark. */
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* White space that is held at `at` between a control token and a word. */
+static size_t
+skip_between(const struct chat_answer *a, size_t at,
+             const struct chat_reader_mark *m, size_t i)
+{
+    if (i == 0 || m->control[i - 1] == m->control[i] || is_space(m->s[i]))
+        return at;
+    while (at < a->n && !a->control[at] && is_space(a->held[at]))
+        at++;
+    return at;
+}
+
+/* How much of the mark stands at `at`, in bytes of it; *end gets where that
+ * ends. */
 static size_t
 count_same(const struct chat_answer *a, size_t at,
-           const struct chat_reader_mark *m)
+           const struct chat_reader_mark *m, size_t *end)
 {
-    size_t n = a->n - at, i = 0;
+    size_t i = 0;
 
-    n = n < m->n ? n : m->n;
-    while (i < n && a->held[at + i] == m->s[i] &&
-           a->control[at + i] == m->control[i])
-        i++;
+    for (; i < m->n; i++, at++) {
+        at = skip_between(a, at, m, i);
+        if (at == a->n || a->held[at] != m->s[i] ||
+            a->control[at] != m->control[i])
+            break;
+    }
+    *end = at;
     return i;
 }
 
-/* The longest mark at `at`; NULL: none. *open: another may be there once more
- * has come. */
+/* The longest mark at `at`, and where it ends; NULL: none. *open: another may
+ * be there once more has come. */
 static const struct chat_reader_mark *
-find_mark(const struct chat_answer *a, size_t at, bool *open)
+find_mark(const struct chat_answer *a, size_t at, bool *open, size_t *end)
 {
     const struct gg_chat_reader *r = a->reader;
     const struct chat_reader_mark *best = NULL;
@@ -77,15 +99,17 @@ find_mark(const struct chat_answer *a, size_t at, bool *open)
     *open = false;
     for (size_t i = 0; i < r->n_marks; i++) {
         const struct chat_reader_mark *m = &r->marks[i];
-        size_t n;
+        size_t n, to;
 
         if (m->s[0] != a->held[at] || !is_wanted(a, m))
             continue;
-        n = count_same(a, at, m);
-        if (n == m->n && (!best || n > best->n))
+        n = count_same(a, at, m, &to);
+        if (n == m->n && (!best || to > *end)) {
             best = m;
-        else if (n < m->n && n == a->n - at)
+            *end = to;
+        } else if (n < m->n && to == a->n) {
             *open = true;
+        }
     }
     return best;
 }
@@ -107,6 +131,7 @@ enter(struct chat_answer *a, enum chat_answer_state state, bool behind)
     a->state = state;
     a->begins = true;
     a->behind = behind;
+    a->blank = state == CHAT_ANSWER_HEADER;
     a->fresh = a->fresh && state != CHAT_ANSWER_THOUGHT;
 }
 
@@ -114,6 +139,7 @@ static void
 pass_mark(struct chat_answer *a, enum chat_mark_kind kind)
 {
     bool framed = is_framed(a->reader);
+    enum chat_answer_state was = a->state;
 
     if (kind == CHAT_MARK_OPEN)
         enter(a, CHAT_ANSWER_THOUGHT, false);
@@ -127,12 +153,8 @@ pass_mark(struct chat_answer *a, enum chat_mark_kind kind)
         a->ended = true;
     else
         enter(a, CHAT_ANSWER_HEADER, false);
-}
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (was == CHAT_ANSWER_HEADER && kind == CHAT_MARK_START)
+        a->begins = false; /* of the message that is to come */
 }
 
 enum gg_part
@@ -189,6 +211,7 @@ look_at_space(const struct chat_answer *a, size_t at, bool last,
 {
     size_t end = skip_space(a, at);
     bool thought = a->state == CHAT_ANSWER_THOUGHT, open = false;
+    size_t unused;
 
     f->end = end;
     if (a->begins && (thought || a->behind))
@@ -197,7 +220,7 @@ look_at_space(const struct chat_answer *a, size_t at, bool last,
         return;
     else if (end == a->n)
         f->end = last ? end : at;
-    else if (find_mark(a, end, &open))
+    else if (find_mark(a, end, &open, &unused))
         f->part = GG_PART_ALL;
     else if (open && !last)
         f->end = at;
@@ -208,16 +231,14 @@ look(const struct chat_answer *a, size_t at, bool last)
 {
     struct found f = { at, NULL, chat_answer_part(a) };
     bool open;
+    size_t end;
 
-    f.mark = find_mark(a, at, &open);
+    f.mark = find_mark(a, at, &open, &end);
     if (open && !last) {
         f.mark = NULL;
     } else if (f.mark) {
-        f.end = at + f.mark->n;
-        if (f.mark->kind == CHAT_MARK_CALL)
-            f.part = GG_PART_CALLS;
-        else if (f.mark->kind != CHAT_MARK_STOP)
-            f.part = GG_PART_ALL;
+        f.end = end;
+        f.part = f.mark->kind == CHAT_MARK_CALL ? GG_PART_CALLS : GG_PART_ALL;
     } else if (a->state <= CHAT_ANSWER_THOUGHT && !a->control[at] &&
                is_space(a->held[at])) {
         look_at_space(a, at, last, &f);
@@ -225,6 +246,14 @@ look(const struct chat_answer *a, size_t at, bool last)
         f.end = at + 1;
     }
     return f;
+}
+
+/* Whether a message has no header: it begins with a word, not with a control
+ * token, and is text. */
+static bool
+lacks_header(const struct chat_answer *a, size_t at, const struct found *f)
+{
+    return a->blank && !f->mark && !a->control[at] && !is_space(a->held[at]);
 }
 
 /* All that can be told. */
@@ -239,6 +268,11 @@ read_held(struct chat_answer *a, bool last, chat_answer_sink sink, void *data)
 
         if (f.end == at)
             break;
+        if (lacks_header(a, at, &f)) {
+            enter(a, CHAT_ANSWER_TEXT, false);
+            continue;
+        }
+        a->blank = a->blank && !a->control[at];
         done = put_held(a, at, f.end, f.part, sink, data);
         if (f.mark)
             pass_mark(a, f.mark->kind);
@@ -296,6 +330,12 @@ chat_answer_clear(struct chat_answer *a)
     mem_free(a->held);
     mem_free(a->control);
     *a = (struct chat_answer){ 0 };
+}
+
+bool
+chat_answer_is_framed(const struct chat_answer *a)
+{
+    return a->reader && is_framed(a->reader);
 }
 
 bool
@@ -361,7 +401,7 @@ start_fresh(struct chat_answer *a, const struct gg_chat_reader *reader)
     a->n = 0;
     a->state = CHAT_ANSWER_TEXT;
     a->begins = a->fresh = true;
-    a->behind = a->ended = false;
+    a->behind = a->ended = a->blank = false;
 }
 
 enum gg_status

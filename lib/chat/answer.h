@@ -73,6 +73,7 @@ struct chat_answer {
     bool begins; /* nothing but white space of the state has come */
     bool behind; /* that is text behind a thought */
     bool fresh;  /* nor has a thought */
+    bool blank;  /* nothing but white space of a header has come */
     bool ended;  /* by the end of calls */
     char *held;  /* what may be the beginning of a mark, or stand before it */
     bool *control;
@@ -107,6 +108,10 @@ chat_answer_spills(const struct chat_answer *a, const char *p, size_t n,
 /* The part that the next byte belongs to. */
 enum gg_part
 chat_answer_part(const struct chat_answer *a);
+
+/* Whether the answer is made of messages with headers. */
+bool
+chat_answer_is_framed(const struct chat_answer *a);
 
 /* Whether p[0..n) is what ends calls. */
 bool

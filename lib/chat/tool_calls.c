@@ -68,7 +68,7 @@ gg_chat_calls_read(const struct gg_chat_calls *c, const char *tools,
                    const char *text, size_t len, char *json, size_t cap,
                    struct gg_calls_read *result, struct gg_error *err)
 {
-    struct tool_text t = { 0 };
+    struct tool_text t = { 0 }, after = { 0 };
     enum gg_status st = GG_OK;
     json_t *known = NULL;
 
@@ -78,17 +78,19 @@ gg_chat_calls_read(const struct gg_chat_calls *c, const char *tools,
         known = load_tools(tools, &st, err);
     if (st == GG_OK) {
         result->calls =
-            chat_tool_read(&c->form, known, text, len, &t, &result->content);
+            chat_tool_read(&c->form, known, text, len, &t, &result->content,
+                           &after);
+        result->n = t.n;
+        result->after = after.n;
+        chat_tool_put(&t, after.s, after.n);
         if (t.failed)
             st = error_nomem(err);
     }
-    if (st == GG_OK) {
-        result->n = t.n;
-        if (cap)
-            memcpy(json, t.s, t.n < cap ? t.n : cap);
-    }
+    if (st == GG_OK && cap)
+        memcpy(json, t.s, t.n < cap ? t.n : cap);
     json_decref(known);
     chat_tool_text_clear(&t);
+    chat_tool_text_clear(&after);
     return st;
 }
 

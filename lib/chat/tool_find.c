@@ -70,7 +70,7 @@ static bool
 reads(struct tool_finder *f, const char *const sample[2], const json_t *tools)
 {
     size_t n = sample[1] ? 2 : 1, content, from;
-    struct tool_text t = { 0 };
+    struct tool_text t = { 0 }, after = { 0 };
     struct chat_string s;
     json_error_t e;
     json_t *calls = NULL;
@@ -80,8 +80,8 @@ reads(struct tool_finder *f, const char *const sample[2], const json_t *tools)
         (n > 1 && f->form->one))
         return !f->nomem; /* it is not to be read */
     from = chat_tool_answer(f, &s);
-    is = chat_tool_read(f->form, tools, s.s + from, s.n - from, &t, &content) ==
-         n;
+    is = chat_tool_read(f->form, tools, s.s + from, s.n - from, &t, &content,
+                        &after) == n;
     if (is && !t.failed)
         calls = core_json_load(t.s, t.n, 0, &e);
     is = calls && is_read(calls, 0, PROBE_NAME_1, sample[0]) &&
@@ -89,6 +89,7 @@ reads(struct tool_finder *f, const char *const sample[2], const json_t *tools)
     f->nomem |= t.failed;
     json_decref(calls);
     chat_tool_text_clear(&t);
+    chat_tool_text_clear(&after);
     return is;
 }
 

@@ -2,8 +2,8 @@
  *
  * An answer with calls is: open call separator call ... end. A call is its
  * pieces in order. Literals are NUL-ended; '\1' in them stands for digits, '\2'
- * for up to 100 bytes. When an answer is read, white space may be missing in
- * them, or be more. */
+ * for up to 100 bytes. When an answer is read, white space around tags and
+ * punctuation may be missing, or be more, and so may be outer marks. */
 #ifndef CHAT_TOOL_FORM_H
 #define CHAT_TOOL_FORM_H
 
@@ -42,6 +42,9 @@ enum {
     TOOL_ANY = 63,
 };
 
+/* What calls may begin with, whatever their form is. */
+#define TOOL_COMMON_MARK "<tool_call>"
+
 /* How a value stands behind its key. */
 struct tool_variant {
     unsigned types;
@@ -51,7 +54,7 @@ struct tool_variant {
 enum {
     TOOL_PIECES = 8,
     TOOL_VARIANTS = 8,
-    TOOL_MARKS = 4,
+    TOOL_MARKS = 8,
     TOOL_LITERAL = 1000, /* bytes, at most */
     TOOL_NAME_MOST = 256,
 };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "chat/tool_json.h"
 #include "chat/tool_text.h"
 #include "core/json.h"
 

@@ -8,7 +8,17 @@
 
 #include <string.h>
 
+#include "chat/tool_literal.h"
 #include "chat/tool_text.h"
+
+/* Whether an answer without calls has the text. */
+static bool
+is_plain(const struct tool_finder *f, const char *s, size_t n)
+{
+    size_t from = chat_tool_answer(f, &f->plain);
+
+    return memmem(f->plain.s + from, f->plain.n - from, s, n);
+}
 
 /* Where the first tokens end that no answer without calls has. */
 static size_t
@@ -21,10 +31,42 @@ mark_end(const struct tool_finder *f, const struct chat_string *s, size_t from)
         bool whole = (s->s[to] == '<' || s->s[to] == '[') && end > to + 1;
 
         to = end;
-        if (whole && !memmem(f->plain.s, f->plain.n, s->s + from, to - from))
+        if (whole && !is_plain(f, s->s + from, to - from))
             break;
     }
     return to;
+}
+
+static void
+add_mark(struct chat_mark *marks, size_t *n, const char *s)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(marks[i].s, s) == 0)
+            return;
+    if (*n < TOOL_MARKS)
+        marks[(*n)++] = (struct chat_mark){ .s = s, .n = strlen(s) };
+}
+
+/* The tags that a call begins with, of which the first may be missing: to where
+ * white space stands in them. */
+static void
+add_tags(struct tool_finder *f)
+{
+    struct tool_form *form = f->form;
+    const char *s = form->pieces[0].slot == TOOL_TEXT && form->n_pieces
+                        ? form->pieces[0].text
+                        : "";
+
+    for (size_t n; (n = chat_tool_unit(s)) > 0; s += n) {
+        size_t len = 1;
+
+        while (len < n && !chat_tool_is_space(s[len]) && s[len - 1] != '>')
+            len++;
+        if (chat_tool_is_tag(s, n) && !is_plain(f, s, len))
+            add_mark(
+                form->begins, &form->n_begins,
+                chat_tool_keep(f, (struct chat_string){ .s = s, .n = len }));
+    }
 }
 
 void
@@ -48,16 +90,7 @@ chat_tool_find_mark(struct tool_finder *f)
     m->first = to == from;
     m->s = m->first ? "{" : chat_tool_keep(f, chat_tool_part(&s, from, to));
     m->n = strlen(m->s);
-}
-
-static void
-add_mark(struct chat_mark *marks, size_t *n, const char *s)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (strcmp(marks[i].s, s) == 0)
-            return;
-    if (*n < TOOL_MARKS)
-        marks[(*n)++] = (struct chat_mark){ .s = s, .n = strlen(s) };
+    add_tags(f);
 }
 
 static void
@@ -86,8 +119,9 @@ chat_tool_find_known(struct tool_finder *f)
         if (chat_probe_shows(&f->one, k->signs[0]) &&
             (!k->signs[1] || chat_probe_shows(&f->one, k->signs[1]))) {
             add_known(f->form, k);
-            return;
+            break;
         }
+    add_mark(f->form->begins, &f->form->n_begins, TOOL_COMMON_MARK);
 }
 
 #endif

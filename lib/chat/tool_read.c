@@ -7,394 +7,257 @@
 
 #include <string.h>
 
-#include "chat/tool_literal.h"
+#include "chat/tool_reader.h"
 #include "chat/tool_types.h"
 
 enum {
-    KEY_MOST = 4096,
     TRIES = 16,    /* places where calls may begin */
     WORK = 16,     /* bytes looked at in vain, for each one of the text */
     ID_LENGTH = 9, /* of ids that are made: what Mistral's templates want */
 };
 
-#define NOWHERE SIZE_MAX
+/* ---- what stands around calls ---- */
 
-struct reader {
-    const struct tool_form *f;
-    const json_t *tools;
-    const char *s;
-    size_t n;
-    struct tool_text *out;
-    size_t count;
-    size_t work;  /* that is left */
-    bool lenient; /* values end as they should nowhere */
-};
-
-/* Of a call. */
-struct call {
-    const char *name, *id;
-    size_t name_len, id_len;
-    struct tool_text arguments;
-};
-
-/* ---- small things ---- */
-
-static size_t
-match(const struct reader *r, size_t at, const char *literal)
+size_t
+chat_tool_read_opening(const struct tool_reader *r, size_t at)
 {
-    return chat_tool_match(r->s, r->n, at, literal);
+    const struct tool_piece *p = &r->f->pieces[0];
+    size_t to = TOOL_NOT_THERE;
+
+    if (p->slot != TOOL_TEXT)
+        return chat_tool_space_end(r->s, r->n, at);
+    for (const char *s = p->text; *s && to == TOOL_NOT_THERE;) {
+        to = chat_tool_read_match(r, at, s);
+        do
+            s += chat_tool_unit(s);
+        while (*s && !chat_tool_is_tag(s, chat_tool_unit(s)));
+    }
+    return to == TOOL_NOT_THERE ? to : chat_tool_space_end(r->s, r->n, to);
 }
 
-/* Bytes that were looked at in vain. */
-static void
-spend(struct reader *r, size_t bytes)
-{
-    r->work -= bytes < r->work ? bytes : r->work;
-}
-
-/* ---- values of arguments ---- */
-
-/* A value that its surroundings part from the rest. */
-static void
-put_delimited(struct reader *r, struct call *c, unsigned types, size_t from,
-              size_t to)
-{
-    size_t had = c->arguments.n, at = from, end = to;
-
-    while (end > from && chat_tool_is_space(r->s[end - 1]))
-        end--;
-    at = chat_tool_space_end(r->s, end, from);
-    if (types & chat_tool_type_by_look(r->s + at, end - at) &
-            ~(unsigned)TOOL_STRING &&
-        chat_tool_value(&c->arguments, r->s, end, &at) && at == end)
-        return;
-    at = chat_tool_space_end(r->s, end, from);
-    chat_tool_text_cut(&c->arguments, had);
-    if (!(types & TOOL_STRING) &&
-        chat_tool_value(&c->arguments, r->s, end, &at) && at == end)
-        return;
-    chat_tool_text_cut(&c->arguments, had);
-    chat_tool_put_string(&c->arguments, r->s + from, to - from);
-}
-
-/* Whether calls may go on, or end, at `at`. */
+/* Whether a unit of a literal closes a call: a bracket, or a tag that does not
+ * stand before the first argument. */
 static bool
-is_border(const struct reader *r, size_t at)
+is_closing(const struct tool_form *f, const char *unit, size_t n)
+{
+    if (!chat_tool_is_tag(unit, n))
+        return n == 1 && strchr(")]}", *unit);
+    return !f->first || !memmem(f->first, strlen(f->first), unit, n);
+}
+
+size_t
+chat_tool_read_closing(const struct tool_reader *r, size_t at,
+                       const char *literal)
+{
+    bool some = false;
+
+    for (size_t n; (n = chat_tool_unit(literal)) > 0; literal += n) {
+        bool closes = is_closing(r->f, literal, n);
+        size_t to = chat_tool_match_part(r->s, r->n, at, literal, n);
+
+        if (to == TOOL_NOT_THERE && !closes)
+            return TOOL_NOT_THERE;
+        some = some || (closes && to != TOOL_NOT_THERE);
+        at = to == TOOL_NOT_THERE ? at : to;
+    }
+    return some ? at : TOOL_NOT_THERE;
+}
+
+/* Where a unit of a literal ends that stands at `at`, if it is a tag or a
+ * bracket, a comma. */
+static size_t
+unit_end(const struct tool_reader *r, size_t at, const char *literal)
+{
+    size_t n, to = TOOL_NOT_THERE;
+
+    for (; literal && to == TOOL_NOT_THERE && (n = chat_tool_unit(literal)) > 0;
+         literal += n)
+        if (chat_tool_is_tag(literal, n) ||
+            (n == 1 && strchr("[],;", *literal)))
+            to = chat_tool_match_part(r->s, r->n, at, literal, n);
+    return to;
+}
+
+/* Behind a mark that may stand before, between and after calls, each of which
+ * may be missing. */
+static size_t
+around(const struct tool_reader *r, size_t at)
 {
     const struct tool_form *f = r->f;
-    const char *const goes[] = { f->end, f->separator, f->open,
-                                 f->pieces[0].text };
+    const char *const literals[] = {
+        f->open,
+        f->open_too,
+        f->separator,
+        f->end,
+        f->head,
+        f->kind == TOOL_PAIRS ? f->close : f->foot,
+        f->n_ends ? f->ends[0].s : NULL,
+        f->n_ends > 1 ? f->ends[1].s : NULL,
+        f->kind == TOOL_OBJECT ? "[],;" : NULL,
+    };
+    size_t to = TOOL_NOT_THERE;
 
-    if (f->one || chat_tool_space_end(r->s, r->n, at) == r->n)
-        return true;
-    for (size_t i = 0; i < sizeof(goes) / sizeof(*goes); i++)
-        if (goes[i] &&
-            goes[i][chat_tool_space_end(goes[i], strlen(goes[i]), 0)] &&
-            match(r, at, goes[i]) != NOWHERE)
-            return true;
-    for (size_t i = 0; i < f->n_ends; i++)
-        if (match(r, at, f->ends[i].s) != NOWHERE)
-            return true;
-    return false;
-}
-
-/* Whether a value ends at `at`: before another key, where *more is set, or at
- * the end of the call. Returns where that begins, or the call has ended. */
-static size_t
-value_end(const struct reader *r, const struct tool_variant *v, size_t at,
-          bool exactly, bool *more)
-{
-    size_t (*how)(const char *, size_t, size_t, const char *) =
-        exactly ? chat_tool_match_exactly : chat_tool_match;
-    size_t behind = how(r->s, r->n, at, v->after), to;
-
-    if (behind == NOWHERE)
-        return NOWHERE;
-    to = how(r->s, r->n, behind, r->f->next);
-    *more = to != NOWHERE;
-    if (*more)
-        return to;
-    to = how(r->s, r->n, behind, r->f->close);
-    return to != NOWHERE && (!exactly || is_border(r, to)) ? to : NOWHERE;
-}
-
-/* Where the value that begins at `at` ends; *to gets what value_end() gives. */
-static size_t
-find_end(struct reader *r, const struct tool_variant *v, size_t at, bool *more,
-         size_t *to)
-{
-    for (size_t i = at; !r->lenient && i <= r->n; i++)
-        if ((*to = value_end(r, v, i, true, more)) != NOWHERE)
-            return i;
-    r->lenient = true;
-    for (size_t i = at; i <= r->n; i++)
-        if ((i == r->n || !chat_tool_is_space(r->s[i])) &&
-            (*to = value_end(r, v, i, false, more)) != NOWHERE)
-            return i;
-    return NOWHERE;
-}
-
-/* A value that ends where its notation does; NOWHERE: it is none. */
-static size_t
-value_of_notation(struct reader *r, struct call *c,
-                  const struct tool_variant *v, size_t at, bool *more)
-{
-    size_t had = c->arguments.n, from = at, to = NOWHERE;
-
-    if (v->types & TOOL_STRING)
-        return NOWHERE;
-    if (chat_tool_value(&c->arguments, r->s, r->n, &at))
-        to = value_end(r, v, at, false, more);
-    if (to == NOWHERE) {
-        chat_tool_text_cut(&c->arguments, had);
-        spend(r, at - from);
-    }
+    for (size_t i = 0;
+         i < sizeof(literals) / sizeof(*literals) && to == TOOL_NOT_THERE; i++)
+        to = unit_end(r, at, literals[i]);
     return to;
 }
 
-/* The longest that begins at `at` with what stands before its values. */
-static const struct tool_variant *
-variant_at(const struct reader *r, size_t at, size_t *to)
+bool
+chat_tool_read_border(const struct tool_reader *r, size_t at)
 {
-    const struct tool_variant *best = NULL;
-
-    for (size_t i = 0; i < r->f->n_variants; i++) {
-        const struct tool_variant *v = &r->f->variants[i];
-        size_t end = chat_tool_match_before(r->s, r->n, at, v->before);
-
-        if (end != NOWHERE && (!best || end > *to)) {
-            best = v;
-            *to = end;
-        }
-    }
-    return best;
-}
-
-/* A key and its value; returns where the next key begins, or the call has
- * ended. */
-static size_t
-pair(struct reader *r, struct call *c, size_t at, bool *more)
-{
-    const struct tool_variant *v = NULL;
-    size_t key = at, from = at, to, end;
-    unsigned types;
-
-    for (; at < r->n && at - key < KEY_MOST && !v; at += !v)
-        v = variant_at(r, at, &from);
-    if (!v)
-        return NOWHERE;
-    types = chat_tool_types_of(r->tools, c->name, c->name_len, r->s + key,
-                               at - key);
-    chat_tool_put_string(&c->arguments, r->s + key, at - key);
-    chat_tool_puts(&c->arguments, ": ");
-    to = value_of_notation(r, c, v, from, more);
-    if (to != NOWHERE || r->work == 0)
-        return to;
-    end = find_end(r, v, from, more, &to);
-    if (end == NOWHERE)
-        return NOWHERE;
-    put_delimited(r, c, types & v->types ? types & v->types : v->types, from,
-                  end);
-    return to;
-}
-
-/* Behind the name. */
-static size_t
-pairs(struct reader *r, struct call *c, size_t at)
-{
-    size_t to = *r->f->none ? match(r, at, r->f->none) : NOWHERE;
-    bool more = to == NOWHERE;
-
-    chat_tool_puts(&c->arguments, "{");
-    if (more)
-        to = match(r, at, r->f->first);
-    for (bool first = true; more && to != NOWHERE; first = false) {
-        if (!first)
-            chat_tool_puts(&c->arguments, ", ");
-        to = pair(r, c, to, &more);
-    }
-    chat_tool_puts(&c->arguments, "}");
-    return to;
+    at = chat_tool_space_end(r->s, r->n, at);
+    return at == r->n || around(r, at) != TOOL_NOT_THERE ||
+           (r->f->pieces[0].slot == TOOL_TEXT &&
+            chat_tool_read_opening(r, at) != TOOL_NOT_THERE);
 }
 
 /* ---- pieces ---- */
 
-/* Where a name or an id ends that begins at `at`. */
-static size_t
-slot_end(const struct reader *r, size_t at, const char *next, const char *other)
+bool
+chat_tool_is_declared(const struct tool_reader *r, struct tool_span name)
+{
+    return !r->tools || chat_tool_is_there(r->tools, name.s, name.n);
+}
+
+size_t
+chat_tool_read_name_end(const struct tool_reader *r, size_t at)
 {
     size_t most = r->n - at > TOOL_NAME_MOST ? at + TOOL_NAME_MOST : r->n;
 
-    if (*next == '\2') {
-        while (at < most && r->s[at] != '<' && !chat_tool_is_space(r->s[at]))
-            at++;
-        return at;
-    }
-    for (size_t i = at; i <= most; i++)
-        if (match(r, i, next) != NOWHERE ||
-            (other && match(r, i, other) != NOWHERE))
-            return i;
-        else if (i < r->n && chat_tool_is_space(r->s[i]))
-            break;
-    return NOWHERE;
-}
-
-/* Where the object of JSON at `at` ends, by its brackets; 0: it is none. */
-static size_t
-object_end(struct reader *r, size_t at)
-{
-    bool begins = at < r->n && r->s[at] == '{';
-    size_t to = begins ? chat_tool_extent(r->s, r->n, at) : 0;
-
-    if (begins && !to)
-        spend(r, r->n - at);
-    return to;
-}
-
-/* The object of JSON at `at`. */
-static size_t
-object(struct reader *r, struct call *c, size_t at)
-{
-    size_t from = chat_tool_space_end(r->s, r->n, at), to = object_end(r, from);
-
-    if (!to || !chat_tool_is_json(r->s + from, to - from))
-        return NOWHERE;
-    chat_tool_put(&c->arguments, r->s + from, to - from);
-    return to;
-}
-
-/* A name or an id. */
-static size_t
-slot(const struct reader *r, struct call *c, size_t i, size_t at)
-{
-    const struct tool_piece *p = &r->f->pieces[i], *next = p + 1;
-    bool last = i + 1 >= r->f->n_pieces || next->slot != TOOL_TEXT;
-    size_t end = last ? slot_end(r, at, r->f->first, r->f->none)
-                      : slot_end(r, at, next->text, NULL);
-
-    if (end == NOWHERE || end == at)
-        return NOWHERE;
-    if (p->slot == TOOL_NAME) {
-        c->name = r->s + at;
-        c->name_len = end - at;
-    } else {
-        c->id = r->s + at;
-        c->id_len = end - at;
-    }
-    return end;
-}
-
-/* The id that is made of the name and the number behind it. */
-static void
-find_id(const struct reader *r, struct call *c, size_t at)
-{
-    size_t before = r->f->id_prefix ? strlen(r->f->id_prefix) : 0;
-    size_t end = at;
-
-    if (!r->f->id_prefix || (size_t)(c->name - r->s) < before)
-        return;
-    while (end > (size_t)(c->name - r->s) &&
-           !(r->s[end - 1] >= '0' && r->s[end - 1] <= '9'))
-        end--;
-    c->id = c->name - before;
-    c->id_len = (size_t)(r->s + end - c->id);
-}
-
-static size_t
-pieces(struct reader *r, struct call *c, size_t at)
-{
-    const struct tool_form *f = r->f;
-
-    for (size_t i = 0; i < f->n_pieces && at != NOWHERE; i++) {
-        const struct tool_piece *p = &f->pieces[i];
-        bool last = i + 1 == f->n_pieces;
-
-        if (p->slot == TOOL_TEXT) {
-            size_t to = match(r, at, p->text);
-
-            at = to == NOWHERE && last && i ? at : to;
-        } else if (p->slot == TOOL_ARGUMENTS) {
-            if (c->name)
-                find_id(r, c, at);
-            at = f->kind == TOOL_PAIRS ? pairs(r, c, at) : object(r, c, at);
-        } else {
-            at = slot(r, c, i, at);
-        }
-    }
-    return at;
-}
-
-/* ---- calls that are objects ---- */
-
-/* The end of a value in JSON that is right. */
-static size_t
-json_end(const char *s, size_t n, size_t at)
-{
-    if (at < n && (s[at] == '{' || s[at] == '['))
-        return chat_tool_extent(s, n, at);
-    if (at < n && s[at] == '"') {
-        for (at++; at < n && s[at] != '"'; at++)
-            at += s[at] == '\\';
-        return at + 1;
-    }
-    while (at < n && s[at] != ',' && s[at] != '}' && !chat_tool_is_space(s[at]))
+    while (at < most && r->s[at] && !chat_tool_is_space(r->s[at]) &&
+           !strchr("<>{}()[]\"',=", r->s[at]))
         at++;
     return at;
 }
 
-/* Where the value of a member stands in the text of an object that is right;
- * *end gets where it ends. NOWHERE: there is none, or its key has escapes. */
+/* What may stand behind slot i: the text after it, and, where an id follows,
+ * that after the id. */
+static const char *
+text_behind(const struct tool_form *f, size_t i, bool other)
+{
+    i += other ? 3 : 1;
+    if (i >= f->n_pieces || f->pieces[i].slot != TOOL_TEXT ||
+        (other && f->pieces[i - 1].slot != TOOL_ID))
+        return NULL;
+    return f->pieces[i].text;
+}
+
+/* Where the name or id of slot i ends: before what stands behind it. */
 static size_t
-member_at(const char *s, size_t n, const char *key, size_t *end)
+slot_end(const struct tool_reader *r, size_t i, size_t at)
 {
-    size_t len = strlen(key);
+    const char *next = text_behind(r->f, i, false);
+    const char *other = text_behind(r->f, i, true);
+    size_t most = chat_tool_read_name_end(r, at);
 
-    for (size_t at = 1; at < n; at = chat_tool_space_end(s, n, *end) + 1) {
-        size_t name = chat_tool_space_end(s, n, at), to = json_end(s, n, name);
-        size_t value =
-            chat_tool_space_end(s, n, chat_tool_space_end(s, n, to) + 1);
+    for (size_t to = at + 1; next && *next != '\2' && to < most; to++)
+        if (chat_tool_read_match(r, to, next) != TOOL_NOT_THERE ||
+            (other && chat_tool_read_match(r, to, other) != TOOL_NOT_THERE))
+            return to;
+    return most;
+}
 
-        if (value >= n)
-            break;
-        *end = json_end(s, n, value);
-        if (to - name == len + 2 && memcmp(s + name + 1, key, len) == 0)
-            return value;
+/* The id that is made of the name and the number behind it. */
+static void
+find_id(const struct tool_reader *r, struct tool_call *c, size_t at)
+{
+    size_t before = r->f->id_prefix ? strlen(r->f->id_prefix) : 0;
+    size_t name = (size_t)(c->name.s - r->s), end = at;
+
+    if (!r->f->id_prefix || name < before)
+        return;
+    while (end > name && !(r->s[end - 1] >= '0' && r->s[end - 1] <= '9'))
+        end--;
+    c->id.s = c->name.s - before;
+    c->id.n = (size_t)(r->s + end - c->id.s);
+}
+
+/* Arguments that are an object. */
+static size_t
+object(struct tool_reader *r, struct tool_call *c, size_t at)
+{
+    struct tool_text made = { 0 };
+    struct tool_span span;
+    size_t to = chat_tool_read_json(r, at, &made, &span);
+
+    if (to != TOOL_NOT_THERE)
+        chat_tool_put(&c->arguments, span.s, span.n);
+    c->arguments.failed |= made.failed;
+    chat_tool_text_clear(&made);
+    return to;
+}
+
+/* A piece that is text: where it ends, or `at` where it may be missing. That
+ * before an id goes with the id, *i. */
+static size_t
+text(const struct tool_reader *r, const struct tool_call *c, size_t *i,
+     size_t at)
+{
+    const struct tool_piece *p = &r->f->pieces[*i];
+    size_t to = chat_tool_read_match(r, at, p->text);
+
+    if (to != TOOL_NOT_THERE)
+        return to;
+    if (*i + 1 == r->f->n_pieces)
+        return at;
+    if (p[1].slot == TOOL_ID) {
+        *i += 1;
+        return at;
     }
-    return NOWHERE;
+    at = chat_tool_space_end(r->s, r->n, at);
+    return p[1].slot == TOOL_ARGUMENTS && c->name.s &&
+                   chat_tool_is_declared(r, c->name) && at < r->n &&
+                   r->s[at] == '{'
+               ? at
+               : TOOL_NOT_THERE;
 }
 
-/* The arguments, as text: those of the object s[0..n). */
-static bool
-put_arguments(struct tool_text *to, const json_t *v, const char *s, size_t n,
-              const char *key)
+static size_t
+slot(const struct tool_reader *r, struct tool_call *c, size_t i, size_t at)
 {
-    size_t end = 0,
-           at = json_is_object(v) ? member_at(s, n, key, &end) : NOWHERE;
-    bool is = !v || at != NOWHERE ||
-              (json_is_string(v) &&
-               chat_tool_is_json(json_string_value(v), json_string_length(v)));
+    size_t from = chat_tool_space_end(r->s, r->n, at);
+    size_t end = slot_end(r, i, from);
+    struct tool_span *to =
+        r->f->pieces[i].slot == TOOL_NAME ? &c->name : &c->id;
 
-    if (at != NOWHERE)
-        chat_tool_put(to, s + at, end - at);
-    else if (is && v)
-        chat_tool_put(to, json_string_value(v), json_string_length(v));
-    else if (is)
-        chat_tool_puts(to, "{}");
-    return is;
+    *to = (struct tool_span){ r->s + from, end - from };
+    return end > from ? end : TOOL_NOT_THERE;
 }
 
-/* ---- the array of calls ---- */
+static size_t
+pieces(struct tool_reader *r, struct tool_call *c, size_t at)
+{
+    const struct tool_form *f = r->f;
+    size_t i = f->pieces[0].slot == TOOL_TEXT;
+
+    at = chat_tool_read_opening(r, at);
+    for (; i < f->n_pieces && at != TOOL_NOT_THERE; i++)
+        if (f->pieces[i].slot == TOOL_TEXT) {
+            at = text(r, c, &i, at);
+        } else if (f->pieces[i].slot == TOOL_ARGUMENTS) {
+            if (c->name.s)
+                find_id(r, c, at);
+            at = f->kind == TOOL_PAIRS ? chat_tool_read_pairs(r, c, at)
+                                       : object(r, c, at);
+        } else {
+            at = slot(r, c, i, at);
+        }
+    return at;
+}
+
+/* ---- calls ---- */
 
 /* Nine letters and digits. */
 static void
-make_id(const struct reader *r, const struct call *c, char *id)
+make_id(const struct tool_reader *r, const struct tool_call *c, char *id)
 {
     static const char digits[] =
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     uint64_t h = 14695981039346656037u + r->count;
 
-    for (size_t i = 0; i < c->name_len; i++)
-        h = (h ^ (unsigned char)c->name[i]) * 1099511628211u;
+    for (size_t i = 0; i < c->name.n; i++)
+        h = (h ^ (unsigned char)c->name.s[i]) * 1099511628211u;
     for (size_t i = 0; i < c->arguments.n; i++)
         h = (h ^ (unsigned char)c->arguments.s[i]) * 1099511628211u;
     h ^= h >> 29;
@@ -403,185 +266,194 @@ make_id(const struct reader *r, const struct call *c, char *id)
     id[ID_LENGTH - 1] = digits[r->count % 62];
 }
 
-static void
-put_call(struct reader *r, const struct call *c)
+void
+chat_tool_read_put(struct tool_reader *r, const struct tool_call *c)
 {
     char made[ID_LENGTH];
-    const char *id = c->id ? c->id : made;
+    const char *id = c->id.s ? c->id.s : made;
 
     make_id(r, c, made);
     chat_tool_puts(r->out, r->count++ ? ",{\"id\":" : "{\"id\":");
-    chat_tool_put_string(r->out, id, c->id ? c->id_len : ID_LENGTH);
+    chat_tool_put_string(r->out, id, c->id.s ? c->id.n : ID_LENGTH);
     chat_tool_puts(r->out, ",\"type\":\"function\",\"function\":"
                            "{\"name\":");
-    chat_tool_put_string(r->out, c->name, c->name_len);
+    chat_tool_put_string(r->out, c->name.s, c->name.n);
     chat_tool_puts(r->out, ",\"arguments\":");
     chat_tool_put_string(r->out, c->arguments.s, c->arguments.n);
     chat_tool_puts(r->out, "}}");
 }
 
-/* The first of two keys that the object has, or the first one. */
-static const char *
-key_of(const json_t *o, const char *key, const char *other)
-{
-    return json_object_get(o, key) || !json_object_get(o, other) ? key : other;
-}
-
-/* A call that is an object, of which s[0..n) is the text; false: it is none. */
+/* Whether a name is one of a call: it is declared, or has a mark before it and
+ * arguments. */
 static bool
-put_object(struct reader *r, const json_t *o, const char *s, size_t n)
+is_name(const struct tool_reader *r, const struct tool_call *c)
 {
-    const struct tool_form *f = r->f;
-    void *first = json_object_iter((json_t *)o);
-    const char *key = first ? json_object_iter_key(first) : "";
-    const json_t *name = NULL;
-    const json_t *id = f->id_key ? json_object_get(o, f->id_key) : NULL;
-    struct call c = { .name = key, .name_len = strlen(key) };
-    bool is;
-
-    if (f->name_key) {
-        name = json_object_get(o, key_of(o, f->name_key, "name"));
-        c.name = json_string_value(name);
-        c.name_len = name ? json_string_length(name) : 0;
-        key = key_of(o, f->arguments_key, key_of(o, "arguments", "parameters"));
-    }
-    c.id = json_string_value(id);
-    c.id_len = c.id ? json_string_length(id) : 0;
-    is = c.name && c.name_len &&
-         put_arguments(&c.arguments, json_object_get(o, key), s, n, key);
-    if (is)
-        put_call(r, &c);
-    r->out->failed |= c.arguments.failed;
-    chat_tool_text_clear(&c.arguments);
-    return is;
+    return chat_tool_is_declared(r, c->name) ||
+           (!r->strict && r->f->pieces[0].slot == TOOL_TEXT &&
+            c->arguments.n > 2);
 }
 
-/* Returns where the call at `at` ends. */
+/* A call in pieces. */
 static size_t
-object_call(struct reader *r, size_t at)
+other_call(struct tool_reader *r, size_t at)
 {
-    size_t from = match(r, at, r->f->head), to;
-    json_error_t e;
-    json_t *o;
-    bool is;
-
-    if (from == NOWHERE)
-        return NOWHERE;
-    from = chat_tool_space_end(r->s, r->n, from);
-    to = object_end(r, from);
-    o = to ? core_json_load(r->s + from, to - from, JSON_ALLOW_NUL, &e) : NULL;
-    is = json_is_object(o) && put_object(r, o, r->s + from, to - from);
-    json_decref(o);
-    if (!is)
-        return NOWHERE;
-    from = match(r, to, r->f->foot);
-    return from == NOWHERE ? to : from;
-}
-
-static size_t
-other_call(struct reader *r, size_t at)
-{
-    struct call c = { 0 };
+    struct tool_call c = { 0 };
 
     at = pieces(r, &c, at);
-    if (at != NOWHERE && c.name)
-        put_call(r, &c);
+    if (at != TOOL_NOT_THERE && !(c.name.n && is_name(r, &c)))
+        at = TOOL_NOT_THERE;
+    if (at != TOOL_NOT_THERE)
+        chat_tool_read_put(r, &c);
     r->out->failed |= c.arguments.failed;
     chat_tool_text_clear(&c.arguments);
-    return c.name ? at : NOWHERE;
+    return at;
 }
 
 static size_t
-call(struct reader *r, size_t at)
+call(struct tool_reader *r, size_t at)
 {
     if (r->work == 0 || r->out->failed)
-        return NOWHERE;
-    return r->f->kind == TOOL_OBJECT ? object_call(r, at) : other_call(r, at);
+        return TOOL_NOT_THERE;
+    return r->f->kind == TOOL_OBJECT ? chat_tool_read_object(r, at)
+                                     : other_call(r, at);
 }
 
-/* Another call, behind what may stand between two. */
+/* Calls one after another, from where they may begin; returns where what is
+ * around the last one ends, TOOL_NOT_THERE: there is none. */
 static size_t
-another_call(struct reader *r, size_t at)
+calls(struct tool_reader *r, size_t at)
 {
-    const char *const ways[][2] = {
-        { r->f->separator, "" },  { "", "" },
-        { r->f->open, "" },       { r->f->open_too, "" },
-        { r->f->end, "" },        { r->f->end, r->f->separator },
-        { r->f->end, r->f->open }
-    };
-    size_t to = NOWHERE;
+    size_t had = r->count, to = at, next;
 
-    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        size_t from = match(r, at, ways[i][0]);
-
-        if (from != NOWHERE)
-            from = match(r, from, ways[i][1]);
-        to = from == NOWHERE ? NOWHERE : call(r, from);
-        if (to != NOWHERE)
-            break;
+    while (to != TOOL_NOT_THERE) {
+        at = to;
+        next = at < r->n ? call(r, at) : TOOL_NOT_THERE;
+        to = next == TOOL_NOT_THERE ? around(r, at) : next;
     }
-    return to;
-}
-
-/* All calls, from where they may begin; whether there is one. */
-static bool
-calls(struct reader *r, size_t at)
-{
-    const char *const opens[] = { r->f->open, r->f->open_too, "" };
-    size_t to = NOWHERE;
-
-    for (int i = 0; i < 3 && to == NOWHERE; i++) {
-        size_t from = match(r, at, opens[i]);
-
-        to = from == NOWHERE ? NOWHERE : call(r, from);
-    }
-    while (to != NOWHERE && !r->f->one)
-        to = another_call(r, to);
-    return r->count > 0;
+    return r->count > had ? at : TOOL_NOT_THERE;
 }
 
 /* ---- where calls begin ---- */
 
-/* The first place from `from` on where a mark stands, or NOWHERE. */
+/* The form in which many models write calls, whatever their template says. */
+static const struct tool_form common = {
+    .name = "hermes",
+    .kind = TOOL_OBJECT,
+    .open = "",
+    .separator = "",
+    .end = "",
+    .head = TOOL_COMMON_MARK,
+    .foot = "</tool_call>",
+    .name_key = "name",
+    .arguments_key = "arguments",
+};
+
+/* The first place from `from` on where the mark stands, or TOOL_NOT_THERE. */
 static size_t
-find_begin(const struct reader *r, size_t from)
+find_mark(const struct tool_reader *r, const struct chat_mark *m, size_t from)
 {
-    size_t best = NOWHERE;
+    size_t first = chat_tool_space_end(r->s, r->n, 0);
+    char c = m->s[chat_tool_space_end(m->s, m->n, 0)];
+    const char *p = r->s + from;
+
+    if (m->first)
+        return from <= first && first < r->n && r->s[first] == *m->s
+                   ? first
+                   : TOOL_NOT_THERE;
+    for (; (p = memchr(p, c, r->n - (size_t)(p - r->s))); p++)
+        if (chat_tool_match_part(r->s, r->n, (size_t)(p - r->s), m->s, m->n) !=
+            TOOL_NOT_THERE)
+            return (size_t)(p - r->s);
+    return TOOL_NOT_THERE;
+}
+
+/* The first of all marks from `from` on; *bare: it is no sign of a call by
+ * itself. `next` has where each was found before. */
+static size_t
+find_begin(const struct tool_reader *r, size_t from, size_t *next, bool *bare)
+{
+    size_t best = TOOL_NOT_THERE;
 
     for (size_t i = 0; i < r->f->n_begins; i++) {
-        const struct chat_mark *m = &r->f->begins[i];
-        size_t first = chat_tool_space_end(r->s, r->n, 0);
-        const char *p = NULL;
-
-        if (!m->first)
-            p = memmem(r->s + from, r->n - from, m->s, m->n);
-        else if (from <= first && m->n <= r->n - first &&
-                 memcmp(r->s + first, m->s, m->n) == 0)
-            p = r->s + first;
-        if (p && (size_t)(p - r->s) < best)
-            best = (size_t)(p - r->s);
+        if (next[i] < from || from == 0)
+            next[i] = find_mark(r, &r->f->begins[i], from);
+        if (next[i] < best) {
+            best = next[i];
+            *bare = r->f->begins[i].first;
+        }
     }
     return best;
 }
 
+/* Calls from a place where they may begin, in the form or in the common one;
+ * what is no call is taken away. Without a mark nothing else may follow. */
+static size_t
+calls_from(struct tool_reader *r, size_t at, bool bare)
+{
+    const struct tool_form *f = r->f;
+    size_t had = r->out->n, count = r->count, to;
+
+    r->strict = bare;
+    to = calls(r, at);
+    if (bare && to != TOOL_NOT_THERE &&
+        chat_tool_space_end(r->s, r->n, to) < r->n)
+        to = TOOL_NOT_THERE;
+    if (to == TOOL_NOT_THERE && !bare) {
+        r->f = &common;
+        r->strict = true;
+        to = calls(r, at);
+        r->f = f;
+    }
+    if (to == TOOL_NOT_THERE) {
+        chat_tool_text_cut(r->out, had);
+        r->count = count;
+    }
+    return to;
+}
+
+/* The text s[from..to), without white space around it, behind other text. */
+static void
+put_text(struct tool_text *out, const char *s, size_t from, size_t to)
+{
+    while (to > from && chat_tool_is_space(s[to - 1]))
+        to--;
+    from = chat_tool_space_end(s, to, from);
+    if (out->n && from < to)
+        chat_tool_puts(out, "\n");
+    chat_tool_put(out, s + from, to - from);
+}
+
 size_t
 chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
-               size_t n, struct tool_text *out, size_t *content)
+               size_t n, struct tool_text *out, size_t *content,
+               struct tool_text *after)
 {
-    struct reader r = { .f = f, .tools = tools, .s = s, .n = n, .out = out };
-    size_t had, at = n ? find_begin(&r, 0) : NOWHERE;
+    struct tool_reader r = { .f = f, .tools = tools, .s = s, .n = n };
+    size_t next[TOOL_MARKS], at = 0, end = 0, to;
+    bool bare = false;
 
+    r.out = out;
     r.work = WORK * n + 1;
+    *content = n;
     chat_tool_puts(out, "[");
-    had = out->n;
-    for (int i = 0; at != NOWHERE && i < TRIES && !calls(&r, at); i++) {
-        chat_tool_text_cut(out, had);
-        at = find_begin(&r, at + 1);
+    for (int i = 0; n && i < TRIES; i += to == TOOL_NOT_THERE) {
+        at = find_begin(&r, at, next, &bare);
+        if (at == TOOL_NOT_THERE)
+            break;
+        to = calls_from(&r, at, bare);
+        if (to != TOOL_NOT_THERE && end == 0)
+            for (*content = at;
+                 *content && chat_tool_is_space(s[*content - 1]);)
+                --*content;
+        else if (to != TOOL_NOT_THERE)
+            put_text(after, s, end, at);
+        end = to == TOOL_NOT_THERE ? end : to;
+        at = to == TOOL_NOT_THERE ? at + 1 : to;
     }
-    while (r.count && at && chat_tool_is_space(s[at - 1]))
-        at--;
-    *content = r.count ? at : n;
+    if (r.count)
+        put_text(after, s, end, n);
     chat_tool_puts(out, "]");
+    out->failed |= after->failed;
     return r.count;
 }
 

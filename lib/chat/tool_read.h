@@ -12,6 +12,7 @@
  * many calls there are; of none, all of the text is content. */
 size_t
 chat_tool_read(const struct tool_form *f, const json_t *tools, const char *s,
-               size_t n, struct tool_text *out, size_t *content);
+               size_t n, struct tool_text *out, size_t *content,
+               struct tool_text *after);
 
 #endif

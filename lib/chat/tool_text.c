@@ -118,24 +118,3 @@ chat_tool_put_string(struct tool_text *t, const char *s, size_t n)
     chat_tool_put_escaped(t, s, n);
     chat_tool_puts(t, "\"");
 }
-
-size_t
-chat_tool_extent(const char *s, size_t n, size_t at)
-{
-    size_t depth = 0;
-    bool string = false;
-
-    for (; at < n; at++) {
-        char c = s[at];
-
-        if (string && c == '\\')
-            at++;
-        else if (c == '"')
-            string = !string;
-        else if (!string && (c == '{' || c == '['))
-            depth++;
-        else if (!string && (c == '}' || c == ']') && (depth == 0 || !--depth))
-            return at + 1;
-    }
-    return 0;
-}

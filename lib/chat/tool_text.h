@@ -40,15 +40,6 @@ chat_tool_put_escaped(struct tool_text *t, const char *s, size_t n);
 bool
 chat_tool_value(struct tool_text *t, const char *s, size_t n, size_t *at);
 
-/* Whether s[0..n) is one value of JSON, and white space. */
-bool
-chat_tool_is_json(const char *s, size_t n);
-
-/* The end of the object or array of JSON that begins at s[at], by its brackets
- * and strings alone; 0: it has none. */
-size_t
-chat_tool_extent(const char *s, size_t n, size_t at);
-
 static inline bool
 chat_tool_is_space(char c)
 {

@@ -98,31 +98,69 @@ is_called(const json_t *name, const char *s, size_t n)
            memcmp(json_string_value(name), s, n) == 0;
 }
 
-unsigned
-chat_tool_types_of(const json_t *tools, const char *tool_name,
-                   size_t tool_name_len, const char *key, size_t len)
+/* The tool of the name, or NULL. */
+static const json_t *
+tool_of(const json_t *tools, const char *name, size_t len)
 {
     size_t i;
     json_t *tool;
-    const char *name;
-    json_t *schema;
 
     json_array_foreach((json_t *)tools, i, tool)
     {
         json_t *f = json_object_get(tool, "function");
 
         f = f ? f : tool;
-        if (!is_called(json_object_get(f, "name"), tool_name, tool_name_len))
-            continue;
-        json_object_foreach(
-            json_object_get(json_object_get(f, "parameters"), "properties"),
-            name, schema)
-        {
-            if (strlen(name) == len && memcmp(name, key, len) == 0)
-                return chat_tool_types(schema);
-        }
+        if (is_called(json_object_get(f, "name"), name, len))
+            return f;
     }
-    return TOOL_ANY;
+    return NULL;
+}
+
+bool
+chat_tool_is_there(const json_t *tools, const char *name, size_t len)
+{
+    return tool_of(tools, name, len) != NULL;
+}
+
+static json_t *
+properties_of(const json_t *tool)
+{
+    return json_object_get(json_object_get(tool, "parameters"), "properties");
+}
+
+/* The schema of a property, or NULL. */
+static const json_t *
+property_of(const json_t *tool, const char *key, size_t len)
+{
+    const char *name;
+    json_t *schema;
+
+    json_object_foreach(properties_of(tool), name, schema)
+    {
+        if (strlen(name) == len && memcmp(name, key, len) == 0)
+            return schema;
+    }
+    return NULL;
+}
+
+unsigned
+chat_tool_types_of(const json_t *tools, const char *tool_name,
+                   size_t tool_name_len, const char *key, size_t len)
+{
+    const json_t *schema =
+        property_of(tool_of(tools, tool_name, tool_name_len), key, len);
+
+    return schema ? chat_tool_types(schema) : TOOL_ANY;
+}
+
+bool
+chat_tool_has_argument(const json_t *tools, const char *tool_name,
+                       size_t tool_name_len, const char *key, size_t len)
+{
+    const json_t *tool = tool_of(tools, tool_name, tool_name_len);
+
+    return json_object_size(properties_of(tool)) == 0 ||
+           property_of(tool, key, len);
 }
 
 unsigned

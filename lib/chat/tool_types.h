@@ -15,6 +15,15 @@ unsigned
 chat_tool_types_of(const json_t *tools, const char *tool_name,
                    size_t tool_name_len, const char *key, size_t len);
 
+/* Whether the tool names argument `key`, or names none. */
+bool
+chat_tool_has_argument(const json_t *tools, const char *tool_name,
+                       size_t tool_name_len, const char *key, size_t len);
+
+/* Whether there is a tool of the name. */
+bool
+chat_tool_is_there(const json_t *tools, const char *name, size_t len);
+
 /* What a value that begins so may be, in the notations that are read. */
 unsigned
 chat_tool_type_by_look(const char *s, size_t n);

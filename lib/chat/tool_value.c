@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "chat/text.h"
+#include "chat/tool_json.h"
 #include "chat/tool_text.h"
-#include "core/json.h"
 
 enum {
     DEPTH = 100, /* of values in values */
@@ -97,39 +97,64 @@ numbered(struct source *r, size_t digits)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* Up to three digits in base 8. */
+static void
+octal(struct source *r)
+{
+    char s[CHAT_UTF8];
+    uint32_t c = 0;
+
+    for (int i = 0;
+         i < 3 && r->at < r->n && r->s[r->at] >= '0' && r->s[r->at] <= '7'; i++)
+        c = c << 3 | (uint32_t)(r->s[r->at++] - '0');
+    chat_tool_put_escaped(r->out, s, chat_utf8(s, c));
+}
+
+/* What stands behind a backslash, in JSON or Python. In Python one before
+ * another character is a character. */
 static bool
 escaped(struct source *r)
 {
-    static const char from[] = "nrtbfav0", to[] = "\n\r\t\b\f\a\v";
-    char c = r->s[r->at++];
+    static const char from[] = "nrtbfav\\\"'/", to[] = "\n\r\t\b\f\a\v\\\"'/";
+    char c = r->s[r->at];
     const char *p = c ? strchr(from, c) : NULL;
 
+    if (c >= '0' && c <= '7') {
+        octal(r);
+        return true;
+    }
+    r->at++;
     if (c == 'u' || c == 'U' || c == 'x')
         return numbered(r, c == 'x' ? 2 : c == 'u' ? 4 : 8);
     if (p)
-        c = to[p - from]; /* its NUL is that of \0 */
-    chat_tool_put_escaped(r->out, &c, 1);
+        chat_tool_put_escaped(r->out, &to[p - from], 1);
+    else if (c != '\n') {
+        chat_tool_put_escaped(r->out, "\\", 1);
+        r->at--;
+    }
     return true;
 }
 
-/* Behind the mark that began it. */
+/* Up to the mark that ends it: the one that began it, of n bytes. */
 static bool
-quoted(struct source *r, char mark)
+quoted(struct source *r, const char *mark, size_t n)
 {
+    r->at += n;
     chat_tool_puts(r->out, "\"");
-    while (r->at < r->n && r->s[r->at] != mark) {
+    while (r->at < r->n && !begins(r, mark, n)) {
         size_t from = r->at;
 
-        while (r->at < r->n && r->s[r->at] != mark && r->s[r->at] != '\\')
+        while (r->at < r->n && r->s[r->at] != *mark && r->s[r->at] != '\\')
             r->at++;
+        r->at += r->at < r->n && r->at == from && r->s[from] != '\\';
         chat_tool_put_escaped(r->out, r->s + from, r->at - from);
         if (r->at < r->n && r->s[r->at] == '\\')
             if (++r->at == r->n || !escaped(r))
                 return false;
     }
     chat_tool_puts(r->out, "\"");
-    return r->at++ < r->n;
+    r->at += n;
+    return r->at <= r->n;
 }
 
 static bool
@@ -147,9 +172,13 @@ quoted_by_gemma(struct source *r)
 static bool
 string(struct source *r)
 {
+    const char *mark = r->s + r->at;
+    size_t n = r->n - r->at;
+
     if (begins(r, gemma, GEMMA))
         return quoted_by_gemma(r);
-    return quoted(r, r->s[r->at++]);
+    return quoted(r, mark,
+                  n > 2 && mark[1] == *mark && mark[2] == *mark ? 3 : 1);
 }
 
 /* ---- the rest ---- */
@@ -183,7 +212,7 @@ word(struct source *r)
             chat_tool_puts(r->out, known[i].json);
             return true;
         }
-    if (n == 0 || n > 400 || !chat_tool_is_json(r->s + from, n))
+    if (!chat_tool_is_number(r->s + from, n))
         return false;
     chat_tool_put(r->out, r->s + from, n);
     return true;
@@ -193,13 +222,16 @@ word(struct source *r)
 static bool
 bare_key(struct source *r)
 {
-    const char *from = r->s + r->at;
-    const char *end = memchr(from, ':', r->n - r->at);
+    size_t from = r->at, end;
 
-    r->at = end ? (size_t)(end - r->s) : r->n;
-    if (!end || memchr(from, '}', (size_t)(end - from)))
+    while (r->at < r->n && r->s[r->at] != ':')
+        if (r->s[r->at] == '\n' || strchr("{}[],<\"'", r->s[r->at++]))
+            return false;
+    for (end = r->at; end > from && chat_tool_is_space(r->s[end - 1]);)
+        end--;
+    if (r->at == r->n || end == from)
         return false;
-    chat_tool_put_string(r->out, from, (size_t)(end - from));
+    chat_tool_put_string(r->out, r->s + from, end - from);
     return true;
 }
 
@@ -217,37 +249,29 @@ key(struct source *r)
 }
 
 static bool
-members(struct source *r, int depth)
+member(struct source *r, int depth)
 {
-    chat_tool_puts(r->out, "{");
-    for (bool more = false; !skip(r, '}'); more = true) {
-        if (more)
-            chat_tool_puts(r->out, ", ");
-        if ((more && !skip(r, ',')) || !key(r) || !skip(r, ':'))
-            return false;
-        chat_tool_puts(r->out, ": ");
-        if (!value(r, depth))
-            return false;
-    }
-    chat_tool_puts(r->out, "}");
-    return true;
+    if (!key(r) || !skip(r, ':'))
+        return false;
+    chat_tool_puts(r->out, ": ");
+    return value(r, depth);
 }
 
+/* Members or items up to `end`, before which a comma may stand. */
 static bool
-items(struct source *r, char end, int depth)
+list(struct source *r, char end, int depth)
 {
-    chat_tool_puts(r->out, "[");
     for (bool more = false; !skip(r, end); more = true) {
         if (more && !skip(r, ','))
             return false;
-        if (more && skip(r, end)) /* (1,) */
+        if (more && skip(r, end))
             break;
         if (more)
             chat_tool_puts(r->out, ", ");
-        if (!value(r, depth))
+        if (end == '}' ? !member(r, depth) : !value(r, depth))
             return false;
     }
-    chat_tool_puts(r->out, "]");
+    chat_tool_puts(r->out, end == '}' ? "}" : "]");
     return true;
 }
 
@@ -262,12 +286,11 @@ value(struct source *r, int depth)
     c = r->s[r->at];
     if (c == '"' || c == '\'' || begins(r, gemma, GEMMA))
         return string(r);
-    r->at += c == '{' || c == '[' || c == '(';
-    if (c == '{')
-        return members(r, depth - 1);
-    if (c == '[' || c == '(')
-        return items(r, c == '[' ? ']' : ')', depth - 1);
-    return word(r);
+    if (c != '{' && c != '[' && c != '(')
+        return word(r);
+    r->at++;
+    chat_tool_puts(r->out, c == '{' ? "{" : "[");
+    return list(r, c == '{' ? '}' : c == '[' ? ']' : ')', depth - 1);
 }
 
 bool
@@ -278,16 +301,6 @@ chat_tool_value(struct tool_text *t, const char *s, size_t n, size_t *at)
 
     *at = r.at;
     return is;
-}
-
-bool
-chat_tool_is_json(const char *s, size_t n)
-{
-    json_error_t e;
-    json_t *json = core_json_load(s, n, JSON_ALLOW_NUL | JSON_DECODE_ANY, &e);
-
-    json_decref(json);
-    return json != NULL;
 }
 
 #endif

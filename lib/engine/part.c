@@ -13,6 +13,19 @@ put_bytes(struct gg_text *t, enum gg_part part, const char *p, size_t n)
     return engine_bytes_add(&t->parts[part].bytes, p, n);
 }
 
+/* Adds bytes of a part to all. Where a message's header says which part it is,
+ * as none of it shows, an empty line parts them. */
+static bool
+put_all(struct gg_text *t, enum gg_part part, const char *p, size_t n)
+{
+    bool other = t->last != part && t->last != GG_PART_ALL;
+
+    t->last = part;
+    return (!other || !chat_answer_is_framed(&t->answer) ||
+            put_bytes(t, GG_PART_ALL, "\n\n", 2)) &&
+           put_bytes(t, GG_PART_ALL, p, n);
+}
+
 /* What the stop strings have let pass: text[from..). */
 static bool
 copy_text(struct gg_text *t, size_t from)
@@ -20,7 +33,7 @@ copy_text(struct gg_text *t, size_t from)
     const struct engine_bytes *text = &t->parts[GG_PART_TEXT].bytes;
 
     return !t->answer.reader || text->len == from ||
-           put_bytes(t, GG_PART_ALL, text->p + from, text->len - from);
+           put_all(t, GG_PART_TEXT, text->p + from, text->len - from);
 }
 
 /* What could have been a stop string is text: none goes on behind it. */
@@ -52,7 +65,8 @@ static bool
 put_part(void *data, enum gg_part part, const char *p, size_t n, bool control)
 {
     struct gg_text *t = data;
-    bool shown = !control || t->params.decode_flags & GG_DECODE_SPECIAL;
+    bool special = t->params.decode_flags & GG_DECODE_SPECIAL;
+    bool shown = !control || special;
 
     if (part == GG_PART_TEXT)
         return !shown || add_text(t, p, n);
@@ -61,7 +75,11 @@ put_part(void *data, enum gg_part part, const char *p, size_t n, bool control)
     if (part == GG_PART_CALLS || (part == GG_PART_REASONING && shown))
         if (!put_bytes(t, part, p, n))
             return false;
-    return !shown || put_bytes(t, GG_PART_ALL, p, n);
+    if (part == GG_PART_ALL) {
+        shown = shown && (special || !chat_answer_is_framed(&t->answer));
+        return !shown || put_bytes(t, part, p, n);
+    }
+    return !shown || put_all(t, part, p, n);
 }
 
 /* ---- tokens -------------------------------------------------------------- */
@@ -131,7 +149,7 @@ reserve(struct gg_text *t)
 
     for (int i = 0; i <= GG_PART_ALL && done; i++)
         done = mem_grow(&t->parts[i].bytes.p, &t->parts[i].bytes.cap,
-                        t->parts[i].bytes.len + held, 1);
+                        t->parts[i].bytes.len + held + 2, 1);
     return done;
 }
 
@@ -165,6 +183,7 @@ engine_part_start(struct gg_text *t, struct gg_error *err)
 
     t->decode = (struct gg_decode_state){ .started = t->params.goes_on };
     t->stopped = false;
+    t->last = GG_PART_ALL;
     for (int i = 0; i <= GG_PART_ALL; i++)
         t->parts[i].bytes.len = t->parts[i].n_taken = 0;
     if (!engine_stop_start(&t->stop, t->params.stop))

@@ -50,6 +50,7 @@ struct gg_text {
     struct chat_answer answer; /* without a reader all is text */
     struct engine_stop stop;
     struct text_part parts[GG_PART_ALL + 1];
+    enum gg_part last; /* that all got bytes of; GG_PART_ALL: none */
     bool stopped; /* a stop string is complete */
     char *piece;  /* scratch */
     size_t cap_piece;

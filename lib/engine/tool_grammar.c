@@ -173,6 +173,14 @@ first_of(const char *s)
     return *s;
 }
 
+/* Whether a text stands in quotation marks, in which a backslash begins an
+ * escape. */
+static bool
+is_quoted(const struct tool_variant *v)
+{
+    return *v->after == '\'' || *v->after == '"';
+}
+
 /* A character of a text that ends where the form says. */
 static void
 put_character(struct writer *w, const struct tool_variant *v)
@@ -185,7 +193,18 @@ put_character(struct writer *w, const struct tool_variant *v)
     for (size_t i = 0; i < sizeof(ends); i++)
         if (ends[i])
             put_name(w, "\\x%02x", (unsigned char)ends[i]);
-    put(w, "]");
+    put(w, is_quoted(v) ? "\\x5c]" : "]");
+}
+
+/* A text as it stands there. */
+static void
+put_value(struct writer *w, const struct tool_variant *v, const char *s)
+{
+    for (size_t n; is_quoted(v) && s[n = strcspn(s, "\\")]; s += n + 1) {
+        put_quoted(w, s, n);
+        put_quoted(w, "\\\\", 2);
+    }
+    put_quoted(w, s, strlen(s));
 }
 
 /* Those of the texts that can stand there; false: none can. */
@@ -203,7 +222,7 @@ put_texts(struct writer *w, const struct tool_variant *v, const json_t *texts)
         if (!s || strchr(s, first_of(v->after) ? first_of(v->after) : '\n'))
             continue;
         put(w, some ? " |" : " (");
-        put_quoted(w, s, strlen(s));
+        put_value(w, v, s);
         if (!*s)
             put(w, " \"\"");
         some = true;

@@ -18,6 +18,7 @@
 #include <jansson.h>
 
 #include "core/mem.h"
+#include "fixtures/tool_answers.h"
 #include "fixtures/tool_templates.h"
 #include "fixtures/vocab_make.h"
 
@@ -343,40 +344,6 @@ test_own(void)
 
 /* ---- what models write that templates don't ---- */
 
-static const struct {
-    const char *what;
-    size_t template; /* of tool_templates */
-    const char *text, *json;
-    size_t content;
-} answers[] = {
-    { "no white space", 0,
-      "<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>", "{}", 0 },
-    { "members in another order, and more", 0,
-      "Well.\n\n<tool_call> {\"a\": \"}\", \"arguments\" : {\"b\": 1e400},"
-      " \"name\": \"now\"}",
-      NULL, 0 },
-    { "numbers as they are", 0,
-      "Well.\n\n<tool_call> {\"a\": \"}\", \"arguments\" : {\"b\": 0.10},"
-      " \"name\": \"now\"}",
-      "{\"b\": 0.10}", 5 },
-    { "a mark in text", 0,
-      "a <tool_call> is <tool_call>\n{\"name\": \"now\"}\n</tool_call>", "{}",
-      16 },
-    { "cut off", 0, "<tool_call>\n{\"name\": \"now\", \"arguments\": {", NULL,
-      0 },
-    { "arguments in a string", 0,
-      "<tool_call>{\"name\": \"now\", \"arguments\": \"{\\\"a\\\": 1}\"}",
-      "{\"a\": 1}", 0 },
-    { "nothing", 0, "", NULL, 0 },
-    { "no lines", 2, "<do><f=now><p=a>x</p><p=b>2</p></f></do>",
-      "{\"a\": \"x\", \"b\": 2}", 0 },
-    { "text that is no value", 2, "<do>\n<f=now>\n<p=a>\n{x\n</p>\n</f>\n</do>",
-      "{\"a\": \"{x\"}", 0 },
-    { "bytes that are no text", 2,
-      "<do>\n<f=now>\n<p=a>\n\xff\xed\xa0\x80\n</p>\n</f>\n</do>",
-      "{\"a\": \"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}", 0 },
-};
-
 static bool
 is_answered(const char *json, size_t n, const char *arguments)
 {
@@ -397,9 +364,9 @@ test_answers(void)
 {
     char json[4096];
 
-    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-        const char *source = tool_templates[answers[i].template].source;
-        const char *text = answers[i].text;
+    for (size_t i = 0; i < sizeof(tool_answers) / sizeof(*tool_answers); i++) {
+        const char *source = tool_templates[tool_answers[i].template].source;
+        const char *text = tool_answers[i].text;
         struct gg_chat_template *t = NULL;
         struct gg_chat_calls *c = NULL;
         struct gg_calls_read made = { 0 };
@@ -409,10 +376,10 @@ test_answers(void)
                     gg_chat_calls_read(c, NULL, text, strlen(text), json,
                                        sizeof(json), &made, &err) == GG_OK;
 
-        ok(read && is_answered(json, made.n, answers[i].json) &&
-               made.content ==
-                   (answers[i].json ? answers[i].content : strlen(text)),
-           answers[i].what);
+        ok(read && is_answered(json, made.n, tool_answers[i].json) &&
+               made.content == (tool_answers[i].json ? tool_answers[i].content
+                                                     : strlen(text)),
+           tool_answers[i].what);
         gg_chat_calls_free(c);
         gg_chat_free(t);
     }
@@ -487,6 +454,7 @@ test_much(void)
     } much[] = {
         { 0, "", "<tool_call>\n{" },
         { 0, "", "<tool_call>\n{\"name\":\"a\"}</tool_call>" },
+        { 2, "", "x<do><f=a><p=b>1</p></f></do>" },
         { 0, "<tool_call>\n", "[" },
         { 0, "<tool_call>\n{\"name\":\"a\",\"arguments\":", "{\"a\":" },
         { 0, "", " " },

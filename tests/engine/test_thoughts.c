@@ -256,10 +256,10 @@ check_harmony(void)
     open_bench(&b, &harmony, false);
     check(&b, "harmony: a grammar behind the final channel's mark",
           (struct job){ .max_thought = -1, .grammar = GRAMMAR }, "ab", "[1]",
-          "analysisabassistantfinal[1]", GG_FINISH_EOG);
+          "ab\n\n[1]", GG_FINISH_EOG);
     check(&b, "harmony: a budget",
           (struct job){ .max_thought = 1, .stop = "b" }, "a", "a",
-          "analysisaassistantfinala", GG_FINISH_STOP);
+          "a\n\na", GG_FINISH_STOP);
     check(&b, "harmony: a grammar of calls behind the thought",
           (struct job){ .max_thought = -1,
                         .calls = true,
