@@ -59,7 +59,7 @@ static struct {
 } in;
 
 static bool
-send_nothing(struct model_transport *t, int32_t to, enum transport_tag tag,
+send_nothing(struct pipeline_transport *t, int32_t to, enum transport_tag tag,
              const void *bytes, size_t n)
 {
     (void)t;
@@ -95,8 +95,8 @@ make_small(void *bytes, size_t n)
 }
 
 static bool
-receive_input(struct model_transport *t, int32_t from, enum transport_tag tag,
-              void *bytes, size_t n)
+receive_input(struct pipeline_transport *t, int32_t from,
+              enum transport_tag tag, void *bytes, size_t n)
 {
     size_t some;
 
@@ -121,7 +121,7 @@ receive_input(struct model_transport *t, int32_t from, enum transport_tag tag,
 }
 
 static void
-leave(struct model_transport *t, bool failed)
+leave(struct pipeline_transport *t, bool failed)
 {
     (void)t;
     (void)failed;
@@ -202,12 +202,12 @@ follow(struct gg_pipeline *p)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct model_transport t = { .version = TRANSPORT_VERSION,
-                                 .size = 2,
-                                 .n_local = 2,
-                                 .send = send_nothing,
-                                 .receive = receive_input,
-                                 .leave = leave };
+    struct pipeline_transport t = { .version = TRANSPORT_VERSION,
+                                    .size = 2,
+                                    .n_local = 2,
+                                    .send = send_nothing,
+                                    .receive = receive_input,
+                                    .leave = leave };
     struct gg_pipeline *p = NULL;
     uint32_t n;
 
@@ -221,12 +221,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     in.n_first = n;
     in.layers = in.first + n;
     in.n_layers = size - HEAD - n;
-    check(model_pipeline_new(&t, NULL, &p, NULL) == GG_OK);
+    check(pipeline_new(&t, NULL, &p, NULL) == GG_OK);
     if (t.rank == 0)
         lead(p);
     else
         follow(p);
-    model_pipeline_free(p);
+    pipeline_free(p);
     return 0;
 }
 

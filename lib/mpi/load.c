@@ -98,11 +98,11 @@ check_module(void *library, const char *path, const struct launcher *l,
 }
 
 static enum gg_status
-join(void *library, const struct launcher *l, struct model_transport **out,
+join(void *library, const struct launcher *l, struct pipeline_transport **out,
      struct gg_error *err)
 {
     transport_join_t *start;
-    struct model_transport *t;
+    struct pipeline_transport *t;
     char why[256] = "it has no gg_mpi_join";
     long size = atol(getenv(l->size));
 
@@ -120,7 +120,8 @@ join(void *library, const struct launcher *l, struct model_transport **out,
 }
 
 enum gg_status
-mpi_join(const char *module, struct model_transport **out, struct gg_error *err)
+mpi_join(const char *module, struct pipeline_transport **out,
+         struct gg_error *err)
 {
     const struct launcher *l = find_launcher();
     const char *given = secure_getenv("GG_MPI_MODULE");
