@@ -172,7 +172,7 @@ use_session(struct gg_session *s)
 }
 
 static void
-lead(struct gg_pipeline *p)
+lead(struct pipeline *p)
 {
     struct gg_model_params params = { .device = "cpu", .pipeline = p };
     struct gg_session_params sp = {
@@ -189,7 +189,7 @@ lead(struct gg_pipeline *p)
 }
 
 static void
-follow(struct gg_pipeline *p)
+follow(struct pipeline *p)
 {
     static const struct gg_model_params params = { .device = "cpu" };
     static const struct gg_serve_params serve = { .n_threads = 1 };
@@ -208,7 +208,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .send = send_nothing,
                                     .receive = receive_input,
                                     .leave = leave };
-    struct gg_pipeline *p = NULL;
+    struct pipeline *p = NULL;
     uint32_t n;
 
     if (size < HEAD)

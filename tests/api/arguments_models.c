@@ -35,7 +35,7 @@ model_open(void)
 }
 
 static bool
-session_free_model(void)
+model_free(void)
 {
     gg_model_free(NULL);
     return true;
@@ -48,7 +48,7 @@ model_note(void)
 }
 
 static bool
-graph_device(void)
+model_device(void)
 {
     return !gg_model_device(NULL);
 }
@@ -96,7 +96,7 @@ model_n_layers(void)
 }
 
 static bool
-graph_home_of(void)
+model_home_of(void)
 {
     return gg_model_home_of(NULL, 0, false) == 0 &&
            gg_model_home_of(model, -1, true) == 0 &&
@@ -120,7 +120,7 @@ model_layers(void)
 }
 
 static bool
-graph_window(void)
+model_window(void)
 {
     return gg_model_window(NULL) == 0;
 }
@@ -188,16 +188,16 @@ model_pooling(void)
 }
 
 const struct argument_test arguments_models[] = {
-    TEST(model_open),         TEST(model_layers),
-    TEST(session_free_model), TEST(model_note),
-    TEST(graph_device),       TEST(model_device_description),
-    TEST(model_gpu_layers),   TEST(model_n_homes),
-    TEST(model_home),         TEST(model_n_layers),
-    TEST(graph_home_of),      TEST(model_n_adapters),
-    TEST(model_known),        TEST(model_family),
-    TEST(model_n_scores),     TEST(graph_window),
-    TEST(model_vocab),        TEST(model_architecture),
-    TEST(model_n_vocab),      TEST(model_n_ctx_train),
-    TEST(model_n_embd),       TEST(model_is_encoder),
-    TEST(model_pooling),      { .name = NULL },
+    TEST(model_open),       TEST(model_layers),
+    TEST(model_free),       TEST(model_note),
+    TEST(model_device),     TEST(model_device_description),
+    TEST(model_gpu_layers), TEST(model_n_homes),
+    TEST(model_home),       TEST(model_n_layers),
+    TEST(model_home_of),    TEST(model_n_adapters),
+    TEST(model_known),      TEST(model_family),
+    TEST(model_n_scores),   TEST(model_window),
+    TEST(model_vocab),      TEST(model_architecture),
+    TEST(model_n_vocab),    TEST(model_n_ctx_train),
+    TEST(model_n_embd),     TEST(model_is_encoder),
+    TEST(model_pooling),    { .name = NULL },
 };
