@@ -174,7 +174,7 @@ use_session(struct gg_session *s)
 static void
 lead(struct pipeline *p)
 {
-    struct gg_model_params params = { .device = "cpu", .pipeline = p };
+    struct gg_model_params params = { .device = "cpu", .pipeline = &p->base };
     struct gg_session_params sp = {
         .n_ctx = CTX, .n_slots = SLOTS, .n_batch = BATCH, .n_threads = 1
     };
@@ -195,7 +195,7 @@ follow(struct pipeline *p)
     static const struct gg_serve_params serve = { .n_threads = 1 };
     struct gg_error err = { "" };
 
-    if (gg_pipeline_serve(p, model_path, &params, &serve, &err) != GG_OK)
+    if (gg_pipeline_serve(&p->base, model_path, &params, &serve, &err) != GG_OK)
         check(err.message[0] != '\0');
 }
 
