@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/session.h"
+#include "session/session.h"
 
 enum {
     PROMPT = 16,
@@ -72,7 +72,7 @@ guess(struct bench *b, int n)
                              .logits = b->logits };
 
     for (g.n = 1; g.n <= n; g.n++)
-        must(model_session_mtp_guess(b->s, &g, 1, &err));
+        must(session_mtp_guess(b->s, &g, 1, &err));
 }
 
 static void

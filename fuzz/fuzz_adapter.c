@@ -9,7 +9,7 @@
 #include "fixtures/models.h"
 #include "fuzz.h"
 #include "harness/scratch.h"
-#include "model/session.h"
+#include "session/session.h"
 
 const char fuzz_name[] = "adapter";
 
@@ -67,7 +67,7 @@ evaluate(const struct model *m)
     struct gg_session *s = NULL;
     struct gg_error err;
 
-    if (model_session_new(m, &params, &s, &err) == GG_OK)
+    if (session_new(m, &params, &s, &err) == GG_OK)
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
     gg_session_free(s);
 }
@@ -87,10 +87,10 @@ load(struct gguf_file *file)
     struct model *m = NULL;
     struct gg_error err;
 
-    if (model_load(&files, &(struct model_devices){ { cpu }, 1 }, &plain, &m,
-                   &err) == GG_OK)
+    if (session_load_model(&files, &(struct model_devices){ { cpu }, 1 },
+                           &plain, &m, &err) == GG_OK)
         evaluate(m);
-    model_free(m);
+    session_free_model(m);
 }
 
 int

@@ -36,7 +36,7 @@ static void
 end(void)
 {
     train_run_free(run);
-    model_free(model);
+    session_free_model(model);
     gguf_file_close(&base);
 }
 
@@ -61,9 +61,9 @@ start(void)
         return;
     check(models_write(&spec, path));
     check(gguf_file_open(path, GGUF_OPEN_ALL, &base, &err) == GG_OK);
-    check(model_load(&(struct model_files){ .file = &base },
-                     &(struct model_devices){ { cpu }, 1 }, &plain, &model,
-                     &err) == GG_OK);
+    check(session_load_model(&(struct model_files){ .file = &base },
+                             &(struct model_devices){ { cpu }, 1 }, &plain,
+                             &model, &err) == GG_OK);
     atexit(end);
     check(train_run_new(model, &params, &run, &err) == GG_OK);
     check(train_run_add(run, GG_TRAIN_SET, ids, NULL, 8, &err) == GG_OK);

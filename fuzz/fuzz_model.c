@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "model/session.h"
+#include "session/session.h"
 #include "fixtures/models.h"
 #include "harness/scratch.h"
 
@@ -59,10 +59,10 @@ guess(struct gg_session *s, float *logits)
                              .logits = logits };
     struct gg_error err;
 
-    if (!model_session_mtp_can(s, 0, g.past))
+    if (!session_mtp_can(s, 0, g.past))
         return;
-    for (g.n = 1; g.past + g.n <= 3 && g.n <= model_session_mtp(s); g.n++)
-        check(model_session_mtp_guess(s, &g, 1, &err) == GG_OK);
+    for (g.n = 1; g.past + g.n <= 3 && g.n <= session_mtp(s); g.n++)
+        check(session_mtp_guess(s, &g, 1, &err) == GG_OK);
 }
 
 /* Heads may be no whole blocks of the type. */
@@ -82,8 +82,8 @@ evaluate(const struct model *m, enum gg_cache_type type)
     struct gg_error err;
 
     check(logits != NULL);
-    if (model_session_new(m, &params, &s, &err) == GG_OK) {
-        check(model_session_memory(m, &params, homes, &err) == GG_OK);
+    if (session_new(m, &params, &s, &err) == GG_OK) {
+        check(session_memory_at(m, &params, homes, &err) == GG_OK);
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
         gg_session_truncate(s, 0, 1);
         chunk.n = 1;
@@ -107,11 +107,11 @@ load(void *data, size_t size, bool mtp)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
-        model_load(&files, &(struct model_devices){ { cpu }, 1 }, &params, &m,
-                   &err) == GG_OK)
+        session_load_model(&files, &(struct model_devices){ { cpu }, 1 },
+                           &params, &m, &err) == GG_OK)
         for (int i = 0; i < 2; i++)
             evaluate(m, i ? GG_CACHE_Q8_0 : GG_CACHE_F32);
-    model_free(m);
+    session_free_model(m);
     gguf_free(file.gguf);
 }
 

@@ -59,7 +59,7 @@ static struct {
 } in;
 
 static bool
-send_nothing(struct model_transport *t, int32_t to, enum transport_tag tag,
+send_nothing(struct pipeline_transport *t, int32_t to, enum transport_tag tag,
              const void *bytes, size_t n)
 {
     (void)t;
@@ -95,8 +95,8 @@ make_small(void *bytes, size_t n)
 }
 
 static bool
-receive_input(struct model_transport *t, int32_t from, enum transport_tag tag,
-              void *bytes, size_t n)
+receive_input(struct pipeline_transport *t, int32_t from,
+              enum transport_tag tag, void *bytes, size_t n)
 {
     size_t some;
 
@@ -121,7 +121,7 @@ receive_input(struct model_transport *t, int32_t from, enum transport_tag tag,
 }
 
 static void
-leave(struct model_transport *t, bool failed)
+leave(struct pipeline_transport *t, bool failed)
 {
     (void)t;
     (void)failed;
@@ -172,9 +172,9 @@ use_session(struct gg_session *s)
 }
 
 static void
-lead(struct gg_pipeline *p)
+lead(struct pipeline *p)
 {
-    struct gg_model_params params = { .device = "cpu", .pipeline = p };
+    struct gg_model_params params = { .device = "cpu", .pipeline = &p->base };
     struct gg_session_params sp = {
         .n_ctx = CTX, .n_slots = SLOTS, .n_batch = BATCH, .n_threads = 1
     };
@@ -189,26 +189,26 @@ lead(struct gg_pipeline *p)
 }
 
 static void
-follow(struct gg_pipeline *p)
+follow(struct pipeline *p)
 {
     static const struct gg_model_params params = { .device = "cpu" };
     static const struct gg_serve_params serve = { .n_threads = 1 };
     struct gg_error err = { "" };
 
-    if (gg_pipeline_serve(p, model_path, &params, &serve, &err) != GG_OK)
+    if (gg_pipeline_serve(&p->base, model_path, &params, &serve, &err) != GG_OK)
         check(err.message[0] != '\0');
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct model_transport t = { .version = TRANSPORT_VERSION,
-                                 .size = 2,
-                                 .n_local = 2,
-                                 .send = send_nothing,
-                                 .receive = receive_input,
-                                 .leave = leave };
-    struct gg_pipeline *p = NULL;
+    struct pipeline_transport t = { .version = TRANSPORT_VERSION,
+                                    .size = 2,
+                                    .n_local = 2,
+                                    .send = send_nothing,
+                                    .receive = receive_input,
+                                    .leave = leave };
+    struct pipeline *p = NULL;
     uint32_t n;
 
     if (size < HEAD)
@@ -221,12 +221,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     in.n_first = n;
     in.layers = in.first + n;
     in.n_layers = size - HEAD - n;
-    check(model_pipeline_new(&t, NULL, &p, NULL) == GG_OK);
+    check(pipeline_new(&t, NULL, &p, NULL) == GG_OK);
     if (t.rank == 0)
         lead(p);
     else
         follow(p);
-    model_pipeline_free(p);
+    pipeline_free(p);
     return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "gg-quantize/matrices.h"
 
 enum {
-    MAX_LAYERS = 4096, /* as of lib/model */
+    MAX_LAYERS = 4096, /* as of lib/graph */
 };
 
 /* ---- what the model is --------------------------------------------------- */

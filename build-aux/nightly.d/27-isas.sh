@@ -30,7 +30,7 @@ for case in "$families"/*.case; do
 done
 for isa in $isas; do
     for model in ./*.gguf; do
-        GG_CPU_ISA=$isa "$build/tests/model/test_poison" "$model" |
+        GG_CPU_ISA=$isa "$build/tests/session/test_poison" "$model" |
             grep '^not ok' && status=1
     done
 done

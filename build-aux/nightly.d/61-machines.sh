@@ -4,7 +4,7 @@
 # unit tests
 top=$(cd "$(dirname "$0")/../.." && pwd)
 export GG_CROSS_TESTS="${GG_CROSS_TESTS-quant/test_types gguf/test_gguf_order \
-gguf/test_gguf_hostile model/test_state vocab/test_vocab_encode stream/test_logits}"
+gguf/test_gguf_hostile session/test_state vocab/test_vocab_encode stream/test_logits}"
 tried=0 status=0
 for machine in s390x riscv64 i386 musl; do
     sh "$top/tests/cross-machine.sh" "$1" $machine

@@ -3,7 +3,7 @@
 #define API_DEVICE_H
 
 #include "core/error.h"
-#include "model/model.h"
+#include "graph/model.h"
 
 /* `name`: "cpu", "cuda" (all GPUs), "cuda:N", several of these with commas
  * between, "auto" or NULL (auto: all GPUs where there are any, else the CPU).

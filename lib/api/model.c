@@ -7,10 +7,11 @@
 #include "api/device.h"
 #include "api/file.h"
 #include "core/mem.h"
-#include "model/adapter.h"
-#include "model/arch.h"
-#include "model/head.h"
-#include "model/session.h"
+#include "graph/adapter.h"
+#include "graph/arch.h"
+#include "graph/head.h"
+#include "session/model.h"
+#include "session/session.h"
 #include "vocab/vocab.h"
 
 /* A rank of a pipeline reads or locks its part of it, when that is known. */
@@ -112,7 +113,7 @@ open_mtp(struct gg_model *m, const struct gg_model_params *params,
     st = open_file(params->mtp_path, params, &m->mtp, err);
     if (st == GG_OK)
         st = api_check_model(m->mtp.gguf, err);
-    return st == GG_OK ? model_adopt_mtp(&m->file, &m->mtp, err) : st;
+    return st == GG_OK ? session_adopt_mtp(&m->file, &m->mtp, err) : st;
 }
 
 static enum gg_status
@@ -136,7 +137,7 @@ load_model(struct gg_model *m, const char *path,
         struct model_files files = { &m->file, m->adapters, m->n_adapters,
                                      m->mtp.gguf };
 
-        st = model_load(&files, &devices, params, &m->model, err);
+        st = session_load_model(&files, &devices, params, &m->model, err);
     }
     if (st == GG_OK)
         st = vocab_load_or_textless(m->file.gguf, m->model->hp.n_vocab,
@@ -173,7 +174,7 @@ gg_model_free(struct gg_model *model)
     if (!model)
         return;
     gg_vocab_free(model->vocab);
-    model_free(model->model);
+    session_free_model(model->model);
     gguf_file_close(&model->mtp);
     gguf_file_close(&model->file);
     for (size_t i = 0; i < model->n_adapters; i++)
@@ -194,13 +195,13 @@ gg_model_note(const struct gg_model *model)
 const char *
 gg_model_device(const struct gg_model *model)
 {
-    return model ? ggml_backend_dev_name(model_device(model->model)) : NULL;
+    return model ? ggml_backend_dev_name(graph_device(model->model)) : NULL;
 }
 
 const char *
 gg_model_device_description(const struct gg_model *model)
 {
-    return model ? ggml_backend_dev_description(model_device(model->model))
+    return model ? ggml_backend_dev_description(graph_device(model->model))
                  : NULL;
 }
 
@@ -208,32 +209,32 @@ size_t
 gg_model_n_adapters(const struct gg_model *model, uint64_t *bytes)
 {
     if (bytes)
-        *bytes = model ? model_adapters_size(model->model) : 0;
+        *bytes = model ? graph_adapters_size(model->model) : 0;
     return model ? model->n_adapters : 0;
 }
 
 int32_t
 gg_model_gpu_layers(const struct gg_model *model)
 {
-    return model ? model_device_layers(model->model) : 0;
+    return model ? graph_device_layers(model->model) : 0;
 }
 
 bool
 gg_model_known(const char *architecture)
 {
-    return architecture && model_arch_find(architecture) != NULL;
+    return architecture && graph_arch_find(architecture) != NULL;
 }
 
 const char *
 gg_model_family(size_t i)
 {
-    return model_arch_name(i);
+    return graph_arch_name(i);
 }
 
 int32_t
 gg_model_window(const struct gguf_context *gguf)
 {
-    return gguf ? model_window(gguf) : 0;
+    return gguf ? graph_window(gguf) : 0;
 }
 
 const struct gg_vocab *
@@ -277,7 +278,7 @@ gg_model_n_scores(const struct gg_model *model)
 {
     const struct model *m = model ? model->model : NULL;
 
-    return m && m->rank.n ? model_head_length(&m->rank, m->hp.n_embd) : 0;
+    return m && m->rank.n ? graph_head_length(&m->rank, m->hp.n_embd) : 0;
 }
 
 /* The numbers are llama.cpp's enum llama_pooling_type. */
@@ -327,8 +328,7 @@ gg_session_new(const struct gg_model *model,
 
     if (!model || !out)
         return error_null(err);
-    return model_session_new(model->model, params ? params : &defaults, out,
-                             err);
+    return session_new(model->model, params ? params : &defaults, out, err);
 }
 
 int32_t
@@ -363,8 +363,8 @@ measure_homes(const struct gg_model *model,
 {
     struct gg_session_params defaults = gg_session_params_default();
 
-    return model_session_memory(model->model, params ? params : &defaults,
-                                homes, err);
+    return session_memory_at(model->model, params ? params : &defaults, homes,
+                             err);
 }
 
 enum gg_status
@@ -422,7 +422,7 @@ gg_model_home(const struct gg_model *model, size_t i, struct gg_home *out)
     *out = (struct gg_home){
         .device = ggml_backend_dev_name(dev),
         .description = ggml_backend_dev_description(dev),
-        .weights = model_home_weights(model->model, (int)i),
+        .weights = session_home_weights(model->model, (int)i),
     };
     return true;
 }
@@ -439,6 +439,6 @@ gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts)
     enum model_part part = experts ? MODEL_EXPERTS : MODEL_REST;
 
     return model && layer >= 0
-               ? (size_t)model_home_of(model->model, layer, part)
+               ? (size_t)graph_home_of(model->model, layer, part)
                : 0;
 }

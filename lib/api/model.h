@@ -3,7 +3,7 @@
 #define API_MODEL_H
 
 #include "gguf/reader.h"
-#include "model/model.h"
+#include "graph/model.h"
 
 struct gg_model {
     struct gguf_file file; /* with its shards; the rest points into it */

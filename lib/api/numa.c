@@ -1,6 +1,6 @@
 /* numa.c - where threads run and memory lies */
 #include "core/numa.h"
-#include "model/pipeline.h"
+#include "session/pipeline.h"
 
 enum gg_status
 gg_numa_init(enum gg_numa how, const struct gg_pipeline *pipeline,
@@ -10,11 +10,11 @@ gg_numa_init(enum gg_numa how, const struct gg_pipeline *pipeline,
                                             [GG_NUMA_DISTRIBUTE] =
                                                 NUMA_DISTRIBUTE,
                                             [GG_NUMA_ISOLATE] = NUMA_ISOLATE };
-    const struct model_transport *t = pipeline ? pipeline->transport : NULL;
 
     if ((unsigned)how >= sizeof(modes) / sizeof(modes[0]))
         return error_set(err, GG_ERR_ARG, "%d is no way of NUMA", (int)how);
-    return numa_init(modes[how], t ? t->local : 0, t ? t->n_local : 1, err);
+    return numa_init(modes[how], pipeline ? pipeline->local : 0,
+                     pipeline ? pipeline->n_local : 1, err);
 }
 
 int32_t

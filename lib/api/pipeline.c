@@ -1,15 +1,15 @@
 /* pipeline.c - the processes of an MPI job evaluate one model */
 #include "api/model.h"
-#include "model/pipeline.h"
+#include "pipeline/pipeline.h"
 #include "mpi/load.h"
 
-static struct gg_pipeline *joined;
+static struct pipeline *joined;
 
 enum gg_status
 gg_pipeline_join(const char *module, const char *layers,
                  struct gg_pipeline **out, struct gg_error *err)
 {
-    struct model_transport *t;
+    struct pipeline_transport *t;
     enum gg_status st;
 
     if (!out)
@@ -18,9 +18,9 @@ gg_pipeline_join(const char *module, const char *layers,
         return error_set(err, GG_ERR_ARG, "this process has joined already");
     st = mpi_join(module, &t, err);
     if (st == GG_OK)
-        st = model_pipeline_new(t, layers, &joined, err);
+        st = pipeline_new(t, layers, &joined, err);
     if (st == GG_OK)
-        *out = joined;
+        *out = &joined->base;
     return st;
 }
 
@@ -28,18 +28,24 @@ enum gg_status
 gg_pipeline_plan(int32_t rank, int32_t n, const char *layers,
                  struct gg_pipeline **out, struct gg_error *err)
 {
+    struct pipeline *p;
+    enum gg_status st;
+
     if (!out)
         return error_null(err);
     if (n < 1 || rank < 0 || rank >= n)
         return error_set(err, GG_ERR_ARG, "there is no rank %d of %d",
                          (int)rank, (int)n);
-    return model_pipeline_plan(rank, n, layers, out, err);
+    st = pipeline_plan(rank, n, layers, &p, err);
+    if (st == GG_OK)
+        *out = &p->base;
+    return st;
 }
 
 int32_t
 gg_pipeline_rank(const struct gg_pipeline *pipeline)
 {
-    return pipeline ? pipeline->transport->rank : 0;
+    return pipeline ? pipeline->rank : 0;
 }
 
 int32_t
@@ -50,9 +56,9 @@ gg_pipeline_size(const struct gg_pipeline *pipeline)
 
 /* Rank 0's sessions have ended before, if all is well. */
 static void
-close_too(struct gg_pipeline *p, struct gg_model **model)
+close_too(struct pipeline *p, struct gg_model **model)
 {
-    model_pipeline_end_sessions(p);
+    pipeline_end_sessions(p);
     gg_model_free(*model);
     *model = NULL;
 }
@@ -60,7 +66,7 @@ close_too(struct gg_pipeline *p, struct gg_model **model)
 /* Rank 0 opens its model, and this rank its own: whatever becomes of it, rank 0
  * knows, and says it. */
 static void
-open_too(struct gg_pipeline *p, const char *path,
+open_too(struct pipeline *p, const char *path,
          const struct gg_model_params *params, struct gg_model **model)
 {
     struct gg_model_params own = *params;
@@ -68,24 +74,24 @@ open_too(struct gg_pipeline *p, const char *path,
     enum gg_status st;
 
     close_too(p, model);
-    own.pipeline = p;
+    own.pipeline = &p->base;
     p->opening = true;
     st = gg_model_open(path, &own, model, &e);
     if (st != GG_OK && p->opening)
-        (void)model_pipeline_agree(p, st, &e);
+        (void)pipeline_agree(&p->base, st, &e);
 }
 
 static enum gg_status
-answer(struct gg_pipeline *p, const struct gg_serve_params *serve,
+answer(struct pipeline *p, const struct gg_serve_params *serve,
        struct gg_error *err)
 {
     size_t n = 0;
     const void *bytes =
         serve->answer ? serve->answer(serve->answer_data, &n) : NULL;
     uint64_t size = n;
-    enum gg_status st = model_pipeline_answer(p, &size, sizeof(size), err);
+    enum gg_status st = pipeline_answer(p, &size, sizeof(size), err);
 
-    return st == GG_OK && n ? model_pipeline_answer(p, bytes, n, err) : st;
+    return st == GG_OK && n ? pipeline_answer(p, bytes, n, err) : st;
 }
 
 enum gg_status
@@ -93,22 +99,22 @@ gg_pipeline_ask(struct gg_pipeline *pipeline, int32_t rank, const void **bytes,
                 size_t *n, struct gg_error *err)
 {
     struct pipeline_command c = { .op = PIPELINE_ASK };
-    struct gg_pipeline *p = pipeline;
+    struct pipeline *p = pipeline_of(pipeline);
     uint64_t size = 0;
     enum gg_status st;
 
     if (!p || !bytes || !n)
         return error_null(err);
-    if (!model_pipeline_leads(p) || rank < 1 || rank >= p->n)
+    if (!pipeline_leads(p) || rank < 1 || rank >= p->base.n)
         return error_set(err, GG_ERR_ARG, "rank %d is no other of %d",
-                         (int)rank, (int)p->n);
-    st = model_pipeline_tell(p, rank, &c, NULL, err);
+                         (int)rank, (int)p->base.n);
+    st = pipeline_tell(p, rank, &c, NULL, err);
     if (st == GG_OK)
-        st = model_pipeline_reply(p, rank, &size, sizeof(size), err);
-    if (st == GG_OK && !model_pipeline_room(p, size))
+        st = pipeline_reply(p, rank, &size, sizeof(size), err);
+    if (st == GG_OK && !pipeline_room(p, size))
         st = error_nomem(err);
     if (st == GG_OK && size)
-        st = model_pipeline_reply(p, rank, p->command, (size_t)size, err);
+        st = pipeline_reply(p, rank, p->command, (size_t)size, err);
     if (st == GG_OK) {
         *bytes = p->command;
         *n = (size_t)size;
@@ -122,7 +128,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
                   const struct gg_serve_params *serve, struct gg_error *err)
 {
     static const struct gg_serve_params defaults;
-    struct gg_pipeline *p = pipeline;
+    struct pipeline *p = pipeline_of(pipeline);
     struct gg_model *model = NULL;
     struct pipeline_command c = { 0 };
     const char *bytes;
@@ -133,7 +139,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
     serve = serve ? serve : &defaults;
     st = ERROR_RESERVED(serve, err);
     while (st == GG_OK && c.op != PIPELINE_LEAVE) {
-        st = model_pipeline_next(p, &c, &bytes, err);
+        st = pipeline_next(p, &c, &bytes, err);
         if (st != GG_OK || c.op == PIPELINE_LEAVE)
             continue;
         if (c.op == PIPELINE_OPEN)
@@ -143,7 +149,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
         else if (c.op == PIPELINE_ASK)
             st = answer(p, serve, err);
         else if (model)
-            st = model_pipeline_do(p, model->model, serve, &c, bytes, err);
+            st = pipeline_do(p, model->model, serve, &c, bytes, err);
         else
             st = error_set(err, GG_ERR_IO, "there is no model");
     }
@@ -155,14 +161,15 @@ void
 gg_pipeline_leave(struct gg_pipeline *pipeline)
 {
     struct pipeline_command c = { .op = PIPELINE_LEAVE };
-    struct model_transport *t;
+    struct pipeline *p = pipeline_of(pipeline);
+    struct pipeline_transport *t;
 
-    if (!pipeline)
+    if (!p)
         return;
-    t = pipeline->transport;
-    if (model_pipeline_leads(pipeline))
-        (void)model_pipeline_tell_all(pipeline, &c, NULL, NULL);
-    t->leave(t, pipeline->failed || pipeline->broken);
-    joined = pipeline == joined ? NULL : joined;
-    model_pipeline_free(pipeline);
+    t = p->transport;
+    if (pipeline_leads(p))
+        (void)pipeline_tell_all(p, &c, NULL, NULL);
+    t->leave(t, p->failed || p->broken);
+    joined = p == joined ? NULL : joined;
+    pipeline_free(p);
 }

@@ -3,7 +3,7 @@
 
 #include <ggml-cpu.h>
 
-#include "api/cuda.h"
+#include "api/modules.h"
 
 void
 api_register_backends(void)
@@ -14,7 +14,7 @@ api_register_backends(void)
 void
 api_load_modules(void)
 {
-    api_cuda_module(NULL);
+    api_modules_load();
 }
 
 /* What was built in comes first. */
@@ -24,5 +24,5 @@ ggml_backend_load_all_from_path(const char *dir_path)
     if (!dir_path)
         ggml_backend_load_all();
     else if (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU))
-        api_cuda_load_from(dir_path);
+        api_modules_load_from(dir_path);
 }

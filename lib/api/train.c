@@ -4,6 +4,7 @@
 #include "api/device.h"
 #include "api/file.h"
 #include "core/mem.h"
+#include "session/model.h"
 #include "train/train.h"
 #include "vocab/vocab.h"
 
@@ -29,7 +30,7 @@ open_all(struct gg_train *t, const char *path,
     if (st == GG_OK)
         st = api_check_model(t->file.gguf, err);
     if (st == GG_OK)
-        st = model_load(&files, &device, &plain, &t->model, err);
+        st = session_load_model(&files, &device, &plain, &t->model, err);
     if (st == GG_OK)
         st = vocab_load_or_textless(t->file.gguf, t->model->hp.n_vocab,
                                     &t->vocab, err);
@@ -64,7 +65,7 @@ gg_train_free(struct gg_train *train)
     if (!train)
         return;
     train_run_free(train->run);
-    model_free(train->model);
+    session_free_model(train->model);
     gg_vocab_free(train->vocab);
     gguf_file_close(&train->file);
     mem_free(train);

@@ -6,7 +6,7 @@
 
 #include "backend/impl.h"
 #include "core/log.h"
-#include "core/mem.h"
+#include "core/module.h"
 
 /* What the module says about it, or our words. */
 static void
@@ -15,7 +15,7 @@ say_none(void *module, const char *path, char *why, size_t size)
     const char *(*why_none)(void) = NULL;
     const char *words = NULL;
 
-    *(void **)&why_none = dlsym(module, "ggml_backend_why_none");
+    *(void **)&why_none = module_symbol(module, "ggml_backend_why_none");
     if (why_none)
         words = why_none();
     if (words && *words)
@@ -24,31 +24,16 @@ say_none(void *module, const char *path, char *why, size_t size)
         snprintf(why, size, "%s: found no device", path);
 }
 
-/* The dynamic linker, and others' run-times, end a process that has no memory
- * for them: some must be there before they are asked. */
-static bool
-has_memory(void)
-{
-    void *p = mem_alloc((size_t)16 << 20);
-
-    mem_free(p);
-    return p != NULL;
-}
-
 ggml_backend_reg_t
 backend_module_load(const char *path, char *why, size_t size)
 {
-    void *module = has_memory() ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *module = module_open(path, false, why, size);
     ggml_backend_reg_t (*init)(void) = NULL;
     ggml_backend_reg_t reg = NULL;
 
-    if (!module) {
-        const char *said = dlerror();
-
-        snprintf(why, size, "%s", said ? said : "out of memory");
+    if (!module)
         return NULL;
-    }
-    *(void **)&init = dlsym(module, "ggml_backend_init");
+    *(void **)&init = module_symbol(module, "ggml_backend_init");
     if (init)
         reg = init();
     if (reg && reg->api_version == BACKEND_API_VERSION)

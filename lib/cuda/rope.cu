@@ -141,7 +141,7 @@ heads_of(const struct rope_args *t)
 
 /* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
-model_cache_row(const struct view *y, const struct view *ids, int64_t token,
+session_cache_row(const struct view *y, const struct view *ids, int64_t token,
                 int64_t head)
 {
     struct row r = { token, head, 0 };
@@ -165,7 +165,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     }
     r.i1 = head - t->y.ne[1];
     if (r.i1 < t->keys.ne[1]) {
-        to = model_cache_row(&t->key_rows, &t->key_ids, token, r.i1);
+        to = session_cache_row(&t->key_rows, &t->key_ids, token, r.i1);
         if (to)
             rotate_row(&t->rope, &t->key_rows, &t->keys,
                        cuda_row_data(&t->keys, r), to, angles);
@@ -175,7 +175,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     r.i1 = token;
     if (r.i2 >= t->values.ne[2])
         return;
-    to = model_cache_row(&t->value_rows, &t->value_ids, token, r.i2);
+    to = session_cache_row(&t->value_rows, &t->value_ids, token, r.i2);
     if (to)
         copy_row(&t->value_rows, &t->values, cuda_row_data(&t->values, r), to,
                  0);

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/draft.h"
-#include "model/session.h"
+#include "session/session.h"
 
 enum {
     ON_GPU = 7,   /* drafted ids whose logits have the same bits there */
@@ -51,7 +51,7 @@ start_draft(struct gg_engine *engine, const struct engine_draft *what,
         engine_draft_free(d);
         return st;
     }
-    d->most = model_session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
+    d->most = session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
     engine_draft_length_init(&d->length);
     d->length.goes_back = engine->can.goes_back;
     engine_draft_free(engine->draft);
@@ -77,7 +77,7 @@ enum gg_status
 gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err)
 {
     enum gg_status st = engine ? GG_OK : error_null(err);
-    size_t most = engine ? (size_t)model_session_mtp(engine->session) : 0;
+    size_t most = engine ? (size_t)session_mtp(engine->session) : 0;
 
     if (st == GG_OK && most == 0)
         st = error_set(err, GG_ERR_ARG,

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/draft.h"
-#include "model/session.h"
+#include "session/session.h"
 
 /* Likeliest ids that are enough to draw from; 0: all logits are. */
 static size_t
@@ -54,8 +54,8 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
         if (wanted[i] == 0)
             continue;
-        if (!model_session_mtp_can(q->engine->session, q->slot,
-                                   (int32_t)q->n_ids - 1))
+        if (!session_mtp_can(q->engine->session, q->slot,
+                             (int32_t)q->n_ids - 1))
             wanted[i] = 0;
         else if (!reserve(d, texts[i]))
             return error_nomem(err);
@@ -140,7 +140,7 @@ make_steps(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     enum gg_status st = GG_OK;
 
     while (st == GG_OK && (n_asked = ask(texts, n, wanted, guesses)) > 0) {
-        st = model_session_mtp_guess(s, guesses, n_asked, err);
+        st = session_mtp_guess(s, guesses, n_asked, err);
         if (st == GG_OK)
             take(d, texts, n, wanted);
     }

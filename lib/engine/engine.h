@@ -7,7 +7,7 @@
 
 #include <gg-engine.h>
 
-#include "model/session.h"
+#include "session/session.h"
 
 struct engine_slot {
     struct gg_sequence *owner; /* or NULL: */
@@ -23,7 +23,7 @@ struct engine_draft;
 struct gg_engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
-    struct model_session_can can;
+    struct session_can can;
     bool shift, score;
     size_t n_ctx, n_vocab, n_adapters;
     int32_t n_slots;
@@ -85,8 +85,8 @@ engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out);
 void
 engine_has(struct gg_sequence *q, size_t n);
 
-/* As gg_engine_eval(), but where ranks of a pipeline evaluate, results are there
- * after model_session_wait() for the ticket alone. NULL: on return. */
+/* As gg_engine_eval(), but where ranks of a pipeline evaluate, results are
+ * there after session_wait() for the ticket alone. NULL: on return. */
 enum gg_status
 engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
              uint64_t *ticket, struct gg_error *err);

@@ -29,12 +29,12 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
         return error_nomem(err);
     e->vocab = vocab;
     e->session = session;
-    e->can = model_session_can(session);
+    e->can = session_can(session);
     e->shift = params->shift;
     e->score = params->score;
     e->n_ctx = (size_t)gg_session_n_ctx(session);
-    e->n_vocab = (size_t)model_session_n_vocab(session);
-    e->n_adapters = model_session_n_adapters(session);
+    e->n_vocab = (size_t)session_n_vocab(session);
+    e->n_adapters = session_n_adapters(session);
     e->n_slots = gg_session_n_slots(session);
     if (!fill_in(e)) {
         gg_engine_free(e);
@@ -106,7 +106,7 @@ run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
 
     if (n == 0)
         return GG_OK;
-    st = ticket ? model_session_start(e->session, chunks, n, ticket, err)
+    st = ticket ? session_start(e->session, chunks, n, ticket, err)
                 : gg_session_eval(e->session, chunks, n, err);
     for (size_t i = 0; i < n && st == GG_OK; i++)
         e->stats.n_evaluated += chunks[i].n;

@@ -36,8 +36,7 @@ engine_text_wait(struct gg_text *t, struct gg_error *err)
     t->ticket = 0;
     if (ticket == 0)
         return GG_OK;
-    st = model_session_wait(t->sequence->engine->session, ticket,
-                            err ? err : &own);
+    st = session_wait(t->sequence->engine->session, ticket, err ? err : &own);
     if (st != GG_OK)
         t->n_rows = t->row = 0;
     return st;
@@ -46,8 +45,7 @@ engine_text_wait(struct gg_text *t, struct gg_error *err)
 int32_t
 gg_engine_overlap(const struct gg_engine *engine)
 {
-    return engine && !engine->draft ? model_session_overlap(engine->session)
-                                    : 1;
+    return engine && !engine->draft ? session_overlap(engine->session) : 1;
 }
 
 /* Those texts that need an evaluation, and have none begun. */

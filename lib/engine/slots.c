@@ -154,8 +154,7 @@ copyable(const struct gg_engine *e, int32_t slot, size_t n)
 
     if (q && q->n_held < n - last)
         return n;
-    return (size_t)model_session_kept(e->session, slot, (int32_t)(n - last)) +
-           last;
+    return (size_t)session_kept(e->session, slot, (int32_t)(n - last)) + last;
 }
 
 /* The slot that begins most like q's first `most` ids, of those that have them.

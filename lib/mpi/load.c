@@ -8,15 +8,13 @@
 
 #include "mpi/load.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/beside.h"
-#include "core/escape.h"
+#include "core/module.h"
 
 /* What launchers leave in the environment, the surest first. */
 static const struct launcher {
@@ -61,8 +59,7 @@ find_path(const char *module, char *path, size_t size, struct gg_error *err)
     } else {
         snprintf(name, sizeof(name), "gg-mpi-%s-" PACKAGE_VERSION ".so",
                  module);
-        if (!core_path_beside_library(name, path, size) ||
-            access(path, F_OK) != 0)
+        if (!module_next_to_library(name, path, size))
             return error_set(err, GG_ERR_UNSUPPORTED,
                              "this build has no module for the MPI '%s': %s",
                              module, name);
@@ -80,8 +77,8 @@ check_module(void *library, const char *path, const struct launcher *l,
 {
     const char *const *mpi, *const *version;
 
-    *(const void **)&mpi = dlsym(library, "gg_mpi_name");
-    *(const void **)&version = dlsym(library, "gg_mpi_version");
+    *(const void **)&mpi = module_symbol(library, "gg_mpi_name");
+    *(const void **)&version = module_symbol(library, "gg_mpi_version");
     if (!mpi || !version)
         return error_set(err, GG_ERR_FORMAT, "%.256s: is no module for MPI",
                          path);
@@ -98,15 +95,15 @@ check_module(void *library, const char *path, const struct launcher *l,
 }
 
 static enum gg_status
-join(void *library, const struct launcher *l, struct model_transport **out,
+join(void *library, const struct launcher *l, struct pipeline_transport **out,
      struct gg_error *err)
 {
     transport_join_t *start;
-    struct model_transport *t;
+    struct pipeline_transport *t;
     char why[256] = "it has no gg_mpi_join";
     long size = atol(getenv(l->size));
 
-    *(void **)&start = dlsym(library, "gg_mpi_join");
+    *(void **)&start = module_symbol(library, "gg_mpi_join");
     t = start ? start(why, sizeof(why)) : NULL;
     if (!t || t->version != TRANSPORT_VERSION)
         return error_set(err, GG_ERR_IO, "MPI: %s", why);
@@ -120,10 +117,11 @@ join(void *library, const struct launcher *l, struct model_transport **out,
 }
 
 enum gg_status
-mpi_join(const char *module, struct model_transport **out, struct gg_error *err)
+mpi_join(const char *module, struct pipeline_transport **out,
+         struct gg_error *err)
 {
     const struct launcher *l = find_launcher();
-    const char *given = secure_getenv("GG_MPI_MODULE");
+    const char *given = module_named_by("GG_MPI_MODULE");
     char path[PATH_MAX], why[256];
     void *library;
     enum gg_status st;
@@ -133,18 +131,14 @@ mpi_join(const char *module, struct model_transport **out, struct gg_error *err)
                          "no launcher of MPI: start it by mpirun, mpiexec or "
                          "srun");
     if (!module)
-        module = given && *given ? given : likely_mpi(l);
+        module = given ? given : likely_mpi(l);
     st = find_path(module, path, sizeof(path), err);
     if (st != GG_OK)
         return st;
     /* its own modules want its symbols */
-    library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!library) {
-        const char *said = dlerror();
-
-        escape_bytes(why, sizeof(why), said, strlen(said));
+    library = module_open(path, true, why, sizeof(why));
+    if (!library)
         return error_set(err, GG_ERR_IO, "%s", why);
-    }
     st = check_module(library, path, l, err);
     return st == GG_OK ? join(library, l, out, err) : st;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/transport.h"
+#include "pipeline/transport.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -40,7 +40,7 @@ struct parcel {
 };
 
 static struct {
-    struct model_transport transport;
+    struct pipeline_transport transport;
     pthread_mutex_t lock; /* of all that follows, and of MPI */
     pthread_cond_t sent;
     pthread_t thread;
@@ -165,7 +165,7 @@ send_piece(int to, int tag, const void *bytes, size_t n)
 }
 
 static bool
-send(struct model_transport *t, int32_t to, enum transport_tag tag,
+send(struct pipeline_transport *t, int32_t to, enum transport_tag tag,
      const void *bytes, size_t n)
 {
     const char *from = bytes;
@@ -226,7 +226,7 @@ receive_piece(int from, int tag, void *bytes, size_t n)
 }
 
 static bool
-receive(struct model_transport *t, int32_t from, enum transport_tag tag,
+receive(struct pipeline_transport *t, int32_t from, enum transport_tag tag,
         void *bytes, size_t n)
 {
     char *to = bytes;
@@ -246,7 +246,7 @@ receive(struct model_transport *t, int32_t from, enum transport_tag tag,
  */
 
 static void
-leave(struct model_transport *t, bool failed)
+leave(struct pipeline_transport *t, bool failed)
 {
     struct patience patience = { 0, 0 };
     bool works = true;
@@ -284,10 +284,10 @@ count_local(int *rank)
     return n > 0 ? n : 1;
 }
 
-struct model_transport *
+struct pipeline_transport *
 gg_mpi_join(char *why, size_t size)
 {
-    struct model_transport *t = &mpi.transport;
+    struct pipeline_transport *t = &mpi.transport;
     int have = 0, rank = 0, n = 1, local = 0, n_local, code;
 
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &have);
@@ -303,7 +303,7 @@ gg_mpi_join(char *why, size_t size)
         return NULL;
     }
     n_local = count_local(&local);
-    *t = (struct model_transport){
+    *t = (struct pipeline_transport){
         .version = TRANSPORT_VERSION,
         .rank = rank,
         .size = n,

@@ -4,7 +4,7 @@
 
 #include <gg-train.h>
 
-#include "model/adapter.h"
+#include "graph/adapter.h"
 #include "train/params.h"
 
 /* The one adapter of a model that is trained. */

@@ -2,7 +2,7 @@
 #ifndef TRAIN_BATCH_H
 #define TRAIN_BATCH_H
 
-#include "model/graph.h"
+#include "graph/graph.h"
 #include "train/rows.h"
 
 /* A piece in its place. */

@@ -37,8 +37,8 @@ record(struct train_head *h, int32_t n, struct gg_error *err)
     ggml_set_input(h->x);
     ggml_set_param(h->x);
     ggml_set_input(h->labels);
-    h->loss = ggml_cross_entropy_loss(h->ctx, model_graph_logits(&g, h->x),
-                                      h->labels);
+    h->loss =
+        ggml_cross_entropy_loss(h->ctx, graph_logits(&g, h->x), h->labels);
     ggml_set_loss(h->loss);
     ggml_set_output(h->loss);
     ggml_build_forward_expand(h->graph, h->loss);

@@ -6,7 +6,7 @@
 #ifndef TRAIN_HEAD_H
 #define TRAIN_HEAD_H
 
-#include "model/graph.h"
+#include "graph/graph.h"
 #include "train/batch.h"
 #include "train/window.h"
 

@@ -4,7 +4,7 @@
 
 #include <ggml-backend.h>
 
-#include "model/model.h"
+#include "graph/model.h"
 
 enum train_moment {
     TRAIN_FIRST,

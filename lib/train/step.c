@@ -56,7 +56,7 @@ record(struct train_pass *p, int32_t length, int32_t n_rows,
                               .scales = &always };
     if (!p->base.ctx)
         return error_nomem(err);
-    model_graph_build(&p->base, n);
+    graph_build(&p->base, n);
     return train_check_ops(p->base.cgraph, err);
 }
 

@@ -35,7 +35,7 @@ start_backend(struct train_run *t, struct gg_error *err)
     ggml_backend_set_abort_callback_t set_abort;
     void *p;
 
-    t->backend = ggml_backend_dev_init(model_device(t->model), NULL);
+    t->backend = ggml_backend_dev_init(graph_device(t->model), NULL);
     if (!t->backend)
         return error_nomem(err);
     p = extra(t->backend, "ggml_backend_set_n_threads");
@@ -58,7 +58,7 @@ keeps_states(const struct model_hparams *hp)
 {
     int32_t i = 0;
 
-    while (i < hp->n_layer && !model_recurs(hp, i))
+    while (i < hp->n_layer && !graph_recurs(hp, i))
         i++;
     return i < hp->n_layer;
 }

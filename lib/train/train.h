@@ -4,7 +4,7 @@
 
 #include <gg-train.h>
 
-#include "model/arch.h"
+#include "graph/arch.h"
 #include "train/adapter.h"
 #include "train/checkpoint.h"
 #include "train/optimizer.h"

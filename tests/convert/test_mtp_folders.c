@@ -8,7 +8,7 @@
 #include "fixtures/reference.h"
 #include "gguf/reader.h"
 #include "harness/session_test.h"
-#include "model/session.h"
+#include "session/session.h"
 
 enum {
     PAST = 40,
@@ -120,7 +120,7 @@ guess(struct gg_session *s, float out[STEPS][V])
 
     for (q.n = 1; q.n <= STEPS; q.n++) {
         q.logits = out[q.n - 1];
-        must(model_session_mtp_guess(s, &q, 1, &err));
+        must(session_mtp_guess(s, &q, 1, &err));
     }
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <ggml-cuda.h>
 
-#include "api/cuda.h"
+#include "api/modules.h"
 #include "backend/best.h"
 #include "tensor/graph.h"
 
@@ -22,7 +22,7 @@ kt_start(void)
 {
     const char *why = "it cannot be started";
 
-    api_cuda_module(&why);
+    api_module_load(api_module_named("cuda", 4), &why);
     backend = ggml_backend_cuda_init(0);
     if (backend)
         return;

@@ -5,8 +5,8 @@
 #include "api/model.h"
 #include "core/mem.h"
 #include "cuda/fake.h"
-#include "model/move.h"
-#include "model/session.h"
+#include "session/move.h"
+#include "session/session.h"
 #include "harness/session_test.h"
 
 enum {
@@ -81,7 +81,7 @@ load_on(const struct gg_model *m, int n, const int32_t *layers,
     params.device_layers = layers;
     params.n_device_layers = (size_t)n;
     n_said = 0;
-    return model_load(&files, &devices, &params, out, &err);
+    return session_load_model(&files, &devices, &params, out, &err);
 }
 
 static struct gg_session *
@@ -92,7 +92,7 @@ session_on(const struct model *m)
     };
     struct gg_session *s;
 
-    must(model_session_new(m, &p, &s, &err));
+    must(session_new(m, &p, &s, &err));
     return s;
 }
 
@@ -153,7 +153,7 @@ try_losses(const struct gg_model *m, int n, const int32_t *layers,
     ok(goes_on(s, lose, truth), what);
     ok(has_said(n_sentences, end), "and what is said");
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
     first += n;
 }
 
@@ -200,7 +200,7 @@ test_named(const struct gg_model *m)
        "then there is none, and an error");
     fake_lose(false);
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
     first += 2;
 }
 
@@ -232,7 +232,7 @@ test_full(const struct gg_model *m)
        "the next has no room: the same bytes");
     ok(has_said(1, ": its layers move to the CPU"), "to the CPU");
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
     ggml_backend_buffer_free(buffer);
     first += 2;
 }
@@ -248,12 +248,12 @@ test_copies(const struct gg_model *m)
 
     must(load_on(m, 2, layers, (struct gg_model_params){ 0 }, &there));
     before = fake.bytes_in;
-    must(model_move(there, &lost, CTX, &other, &err));
-    ok(other->n_homes == 2 && model_device_layers(other) == 7 &&
-           fake.bytes_in - before < model_home_weights(there, 2) / 3,
+    must(session_move_model(there, &lost, CTX, &other, &err));
+    ok(other->n_homes == 2 && graph_device_layers(other) == 7 &&
+           fake.bytes_in - before < session_home_weights(there, 2) / 3,
        "what is there is not copied again");
-    model_free(other);
-    model_free(there);
+    session_free_model(other);
+    session_free_model(there);
 }
 
 /* Memory, or the device, is not what it seemed to be. */
@@ -274,7 +274,7 @@ test_load(const struct gg_model *m)
     s = session_on(there);
     ok(goes_on(s, (int[]){ -1, -1, -1, -1 }, truth), "the same bytes");
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
     ok(load_on(m, 3, layers, (struct gg_model_params){ .device = "cuda" },
                &there) == GG_ERR_NOMEM,
        "what was requested of named ones is not made less");
@@ -317,7 +317,7 @@ test_no_memory(const struct gg_model *m)
     }
     ok(right && n_dead > 10, "without memory to move, an error that stays");
     printf("# %d allocations, %d times dead\n", n, n_dead);
-    model_free(there);
+    session_free_model(there);
     first++;
 }
 

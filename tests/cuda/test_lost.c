@@ -4,7 +4,8 @@
  * each case takes the next one. */
 #include "api/model.h"
 #include "cuda/fake.h"
-#include "model/session.h"
+#include "session/model.h"
+#include "session/session.h"
 #include "harness/session_test.h"
 
 enum {
@@ -52,8 +53,8 @@ load_on_next(const struct gg_model *m)
     struct model_files files = { .file = &m->file };
     struct model *out;
 
-    must(model_load(&files, &(struct model_devices){ { dev }, 1 }, &params,
-                    &out, &err));
+    must(session_load_model(&files, &(struct model_devices){ { dev }, 1 },
+                            &params, &out, &err));
     n_said = 0;
     return out;
 }
@@ -68,7 +69,7 @@ session_on(const struct model *m, struct gg_session_params p)
     p.n_batch = 64;
     p.cache_type = GG_CACHE_F16;
     p.warn = hear;
-    must(model_session_new(m, &p, &s, &err));
+    must(session_new(m, &p, &s, &err));
     return s;
 }
 
@@ -165,7 +166,7 @@ test_steps(const struct gg_model *m, const char *what)
         good = do_steps(s, times[i], out) && good;
         all = all && n_said == 1 && !memcmp(out, truth, sizeof(out));
         gg_session_free(s);
-        model_free(there);
+        session_free_model(there);
     }
     ok(all, what);
     ok(good, "slots hold what they should");
@@ -211,7 +212,7 @@ test_abort(const struct gg_model *m, const float *truth)
            strstr(said, ": the CPU computes"),
        "it was said once");
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
 }
 
 /* The likeliest and log-probabilities are the CPU's, too. */
@@ -246,7 +247,7 @@ test_outputs(const struct gg_model *m)
        "the likeliest, and log-probabilities");
     gg_session_free(a);
     gg_session_free(b);
-    model_free(there);
+    session_free_model(there);
 }
 
 static void
@@ -263,7 +264,7 @@ test_new(const struct gg_model *m, const float *truth)
     ok(same(out, truth), "it is one of the CPU's");
     fake_lose(false);
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
 }
 
 static bool
@@ -293,7 +294,7 @@ test_kept(const struct gg_model *m, gg_watch_callback watch_or_null,
        "that stays");
     fake_lose(false);
     gg_session_free(s);
-    model_free(there);
+    session_free_model(there);
 }
 
 static void

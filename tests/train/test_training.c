@@ -10,6 +10,7 @@
 #include "fixtures/models.h"
 #include "gguf/reader.h"
 #include "harness/tap.h"
+#include "session/model.h"
 #include "train/train.h"
 
 enum {
@@ -69,9 +70,9 @@ start(struct trained *t, const struct gg_train_params *p)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     must(gguf_file_open(path, GGUF_OPEN_ALL, &t->file, &err));
-    must(model_load(&(struct model_files){ .file = &t->file },
-                    &(struct model_devices){ { cpu }, 1 }, &plain, &t->model,
-                    &err));
+    must(session_load_model(&(struct model_files){ .file = &t->file },
+                            &(struct model_devices){ { cpu }, 1 }, &plain,
+                            &t->model, &err));
     must(train_run_new(t->model, p, &t->run, &err));
 }
 
@@ -79,7 +80,7 @@ static void
 finish(struct trained *t)
 {
     train_run_free(t->run);
-    model_free(t->model);
+    session_free_model(t->model);
     gguf_file_close(&t->file);
 }
 

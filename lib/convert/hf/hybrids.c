@@ -14,7 +14,7 @@
 enum {
     MAX_LENGTH = 1 << 20,
     MAX_FF = 1 << 24,
-    SIGMOID = 2, /* as lib/model/hparams.h has it, counted from 1 */
+    SIGMOID = 2, /* as lib/graph/hparams.h has it, counted from 1 */
 };
 
 /* ---- names --------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 #include "convert/hf/families.h"
 
-/* As in lib/model/hparams.c. */
+/* As in lib/graph/hparams.c. */
 enum {
     MAX_LAYERS = 4096,
     MAX_EMBD = 1 << 20,

@@ -18,7 +18,7 @@ enum {
     MAX_CTX = 1 << 28,
     MAX_CONV = 64,
     MAX_SHARED = 64,
-    SOFTMAX = 1, /* as lib/model/hparams.h has them, counted from 1 */
+    SOFTMAX = 1, /* as lib/graph/hparams.h has them, counted from 1 */
     SIGMOID = 2,
 };
 

@@ -19,7 +19,7 @@ enum {
     SMALL_WINDOW = 4096,
 };
 
-/* As lib/model/hparams.h has them, counted from 1. */
+/* As lib/graph/hparams.h has them, counted from 1. */
 enum gating {
     SOFTMAX = 1,
     SIGMOID = 2,

@@ -1,6 +1,6 @@
 /* special.c - the configuration in GGUF's keys: what only some have
  *
- * Settings that the graphs of lib/model do not follow are refused: a model
+ * Settings that the graphs of lib/graph do not follow are refused: a model
  * that is converted computes what it did. */
 #include <config.h>
 
@@ -39,11 +39,12 @@ convert_hf_set_experts(struct hf *h, int64_t used)
         c, "num_local_experts|num_experts|n_routed_experts|moe_num_experts", 1,
         MAX_EXPERTS, 0);
     convert_hf_set_u32(h, "expert_count", h->n_expert);
-    convert_hf_set_u32(h, "expert_used_count",
-                       core_json_int(c,
-                                     "num_experts_per_tok|experts_per_token|"
-                                     "num_experts_per_token|moe_topk|moe_k|moe_top_k",
-                                     1, MAX_USED, used));
+    convert_hf_set_u32(
+        h, "expert_used_count",
+        core_json_int(c,
+                      "num_experts_per_tok|experts_per_token|"
+                      "num_experts_per_token|moe_topk|moe_k|moe_top_k",
+                      1, MAX_USED, used));
 }
 
 void

@@ -15,7 +15,7 @@ enum {
     MAX_CTX = 1 << 28,
     MAX_FF = 1 << 24,
     MAX_HEADS = 1 << 16,
-    SIGMOID = 2, /* as lib/model/hparams.h has it, counted from 1 */
+    SIGMOID = 2, /* as lib/graph/hparams.h has it, counted from 1 */
 };
 
 /* ---- names --------------------------------------------------------------- */

@@ -102,8 +102,8 @@ end_pair(const struct cpu_task *t, const struct job_member *pair)
 
 /* Pieces of a member. */
 static void
-model_compute_run(const struct cpu_job *job, const struct job_member *m,
-                  const struct cpu_task *t)
+session_compute_run(const struct cpu_job *job, const struct job_member *m,
+                    const struct cpu_task *t)
 {
     const struct job_member *pair = pair_of(job, m);
     struct cpu_part part;
@@ -128,7 +128,7 @@ cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t)
     while (left.count > 0) {
         const struct job_member *m = member_of(job, &left, &of);
 
-        model_compute_run(job, m, &of);
+        session_compute_run(job, m, &of);
         left.ith += of.count;
         left.count -= of.count;
     }

@@ -1,0 +1,159 @@
+/* cache.h - the KV cache: what each layer of a session keeps, as graphs see it
+ *
+ * A session makes and moves these rows (session/cache.h); graphs write and read
+ * them.
+ *
+ * A layer has a kind, which says which keys and values it keeps: of all
+ * positions or of a window of them; it may keep a recurrent state beside them,
+ * or instead (recurrent.h).
+ *
+ * Layers that see all keys keep all of them; layers that see a window keep
+ * little more than that. What a windowed slot holds lies in order of position,
+ * too, from a base on that is a multiple of CACHE_BLOCK and rises as the slot
+ * fills: so keys meet in the same blocks as if all had been kept, and sums
+ * have the same bits.
+ *
+ * A head's rows are side by side, as attention reads one head after the other:
+ * so they come from memory in one stream. */
+#ifndef GRAPH_CACHE_H
+#define GRAPH_CACHE_H
+
+#include "graph/model.h"
+
+/* Attention covers the cache in whole blocks of so many positions, so that
+ * one graph serves for as many ids. */
+enum {
+    CACHE_BLOCK = 256,
+};
+
+enum cache_kind {
+    CACHE_ALL,    /* layers that see all keys, */
+    CACHE_WINDOW, /* and those that see hp.window of them */
+    CACHE_KINDS,
+};
+
+/* Homes of layers: the model's, and one for those of other processes, which has
+ * no memory. */
+enum {
+    CACHE_MAX_HOMES = MODEL_MAX_HOMES + 1,
+};
+
+/* The tensors of a layer; those of one home have the layout of their kind. */
+enum cache_tensor {
+    CACHE_K,
+    CACHE_V,
+    CACHE_TENSORS,
+};
+
+/* The tensors of a layer with a recurrence: a row a slot. */
+enum cache_recurrent_tensor {
+    CACHE_CONV,  /* d_conv - 1 columns x n_channels, time first */
+    CACHE_STATE, /* n_state */
+    CACHE_RECURRENT,
+};
+
+struct cache_layer {
+    enum cache_kind kind;
+    int home; /* of the model's, or the one behind them: elsewhere */
+    /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
+     * no attention or reads another's keys and values; no values where they are
+     * part of the keys: of latent attention, whose rows are keys */
+    struct ggml_tensor *t[CACHE_TENSORS];
+    struct ggml_tensor *states[CACHE_RECURRENT]; /* NULL where it keeps none */
+};
+
+/* A row of all states, as it was after the first n ids of a slot. */
+struct cache_snapshot {
+    int32_t slot; /* -1: none */
+    int32_t n;
+    bool brief;
+    uint64_t used; /* when it was last */
+};
+
+struct cache_recurrent {
+    int32_t n_layer; /* that keep a state; 0: there is nothing else here */
+    const struct model_layer_hparams *hp;
+    bool *written; /* a slot: its row ever was */
+    int32_t *at;   /* a slot: its row is that after so many ids; -1: unknown */
+    struct cache_snapshot *snapshots;
+    int32_t n_snapshots;
+    uint64_t clock;
+    struct cache_rows {
+        struct ggml_tensor *rows[CACHE_RECURRENT];
+    } * layers; /* the snapshots' rows; NULL before the first is made */
+    struct {
+        struct ggml_context *ctx;
+        ggml_backend_buffer_t buffer;
+    } homes[CACHE_MAX_HOMES]; /* of these */
+};
+
+/* What MTP layers need of a slot beside their keys and values. */
+enum {
+    CACHE_MTP_KEPT = 32,    /* hidden vectors of the last positions, and */
+    CACHE_MTP_DRAFTED = 16, /* of ids that are drafted after them */
+    CACHE_MTP_HOLES = 8,
+};
+
+struct cache_mtp_slot {
+    int32_t row, end; /* whose vectors are kept: of positions row..end - 1 */
+    /* Keys are right from position `first` on, but for some: those whose
+     * vector before was not kept, as of a prefix that was copied. */
+    int32_t first;
+    int32_t holes[CACHE_MTP_HOLES]; /* in ascending order */
+    int n_holes;
+};
+
+struct cache_mtp {
+    int32_t n;                /* layers; 0: there is nothing else here */
+    struct ggml_tensor *rows; /* n_embd x slots' KEPT and DRAFTED rows */
+    struct cache_mtp_slot *slots;
+};
+
+/* What layers of a kind have in common. Each slot has n_rows rows; row r of
+ * slot s is row s * n_rows + r of the tensors and is for position base[s] + r.
+ */
+struct cache_part {
+    int32_t n_layer;
+    int32_t n_rows; /* a multiple of CACHE_BLOCK */
+    int32_t window; /* keys that an id sees; 0: all */
+    int32_t *base;  /* a slot */
+    int32_t *used;  /* a slot: rows that were ever written */
+};
+
+struct cache {
+    enum ggml_type type;
+    int32_t n_slots;
+    int32_t n_ctx; /* positions a slot */
+    int32_t n_layer;
+    int32_t n_all; /* and MTP layers */
+    struct cache_part parts[CACHE_KINDS];
+    struct cache_recurrent recurrent;
+    struct cache_mtp mtp;
+    struct cache_layer *layers; /* n_all */
+    /* Those of the model: each layer's tensors are where its weights are. */
+    struct cache_home {
+        ggml_backend_dev_t device; /* NULL: there is none */
+        struct ggml_context *ctx;
+        ggml_backend_buffer_t buffer;
+        size_t size; /* bytes */
+    } homes[CACHE_MAX_HOMES];
+    int n_homes;
+    struct ggml_context *views; /* scratch for views of rows */
+    char *head;                 /* scratch for CACHE_BLOCK rows of a head */
+};
+
+/* Keys of a slot that attention reads for some of its ids. */
+struct cache_range {
+    int32_t row;   /* of the slot's: the first */
+    int32_t start; /* its position: a multiple of CACHE_BLOCK */
+    int32_t n;     /* rows: a multiple of CACHE_BLOCK */
+};
+
+/* Hidden vectors that are kept of n ids of a segment. */
+static inline int32_t
+graph_mtp_kept(int32_t n)
+{
+    return n < CACHE_MTP_KEPT ? n : CACHE_MTP_KEPT;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* deepseek2.c - DeepSeek V2, V3 and R1, Kimi K2, GLM 4.7 Flash, Mistral 4:
+ * latent attention, many small experts in groups
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           latent.c; the shared part of keys, and
+ *                                      of each query as much, is rotated
+ * x = x + mixture(c) + shared(c), c = norm(x)     the first layers are dense
+ * logits = output(norm(x))
+ *
+ * The best groups are chosen by their two best biased scores, or, in V2, whose
+ * scores are a softmax, by their best one; then experts of these. Files without
+ * attention.key_length_mla are from before keys and values were absorbed. */
+#include "graph/arch.h"
+
+/* GLM 4.7 Flash, whose first files do not say how experts are chosen. */
+enum {
+    GLM_LAYERS = 47,
+    GLM_VOCAB = 154880,
+};
+
+static int
+usual_gating(const struct model_hparams *hp)
+{
+    return hp->n_layer == GLM_LAYERS && hp->n_vocab == GLM_VOCAB
+               ? MODEL_GATING_SIGMOID
+               : MODEL_GATING_SOFTMAX;
+}
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    graph_keys_log_multiplier(keys, hp);
+    graph_keys_latent(keys, hp, hp->rope.n_rot,
+                      graph_key_exists(keys, "attention.key_length_mla"));
+    graph_keys_experts(keys, hp, false);
+    graph_keys_shared_experts(keys, hp);
+    graph_keys_routing(keys, hp, usual_gating(hp));
+    hp->temperature_scale =
+        graph_key_float(keys, "attention.temperature_scale", 0, 1e3f, 0);
+    hp->temperature_n =
+        graph_key_int_or_zero(keys, "attention.temperature_length",
+                              MODEL_MAX_CTX, hp->rope.n_ctx_orig);
+}
+
+static void
+deepseek2_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hparams(keys, hp);
+    hp->routing.group_by_best = hp->routing.gating == MODEL_GATING_SOFTMAX;
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->attn_norm = graph_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    graph_find_latent_attention(l, layer);
+    layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    graph_find_mixture_or_dense(l, layer, true, MODEL_OPTIONAL);
+    graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
+}
+
+const struct model_arch graph_arch_deepseek2 = {
+    .name = "deepseek2",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = deepseek2_hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+    .mtp = &graph_mtp_usual,
+};
+
+const struct model_arch graph_arch_mistral4 = {
+    .name = "mistral4",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};

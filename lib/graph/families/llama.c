@@ -1,0 +1,99 @@
+/* llama.c - LLaMA, Mistral, Mixtral, InternLM 2, XVERSE, ERNIE 4.5: rotary
+ * positions, RMS norms, SwiGLU
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           queries and keys rotated by position
+ * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x))
+ *
+ * Mixtral: the feed-forward block is a mixture of such. Mistral: attention sees
+ * a window of keys. llama-embed: hidden vectors are embeddings, and where
+ * attention.causal is false, ids see later ones, too (Llama-Embed-Nemotron,
+ * Babakhin et al. 2025). */
+#include "graph/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    graph_keys_window(keys, hp);
+    graph_keys_experts(keys, hp, false);
+    hp->routing.normed = true;
+}
+
+static void
+embed_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hparams(keys, hp);
+    hp->encoder = !graph_key_bool(keys, "attention.causal", true);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    graph_find_block(l, layer, true, MODEL_OPTIONAL);
+}
+
+const struct model_arch graph_arch_llama = {
+    .name = "llama",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+/* The same without mixtures and windows. */
+static void
+plain_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+}
+
+/* All matrices have biases, or none has: one for attention's output alone is
+ * not the model's. */
+static void
+ernie_layer(struct model_loader *l, struct model_layer *layer)
+{
+    graph_find_block(l, layer, true, MODEL_OPTIONAL);
+    if (!layer->ffn_up.bias)
+        layer->attn_output.bias = NULL;
+}
+
+const struct model_arch graph_arch_ernie4_5 = {
+    .name = "ernie4_5",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
+    .layer = ernie_layer,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_internlm2 = {
+    .name = "internlm2",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_llama_embed = {
+    .name = "llama-embed",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = embed_hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_xverse = {
+    .name = "xverse",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = plain_hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};

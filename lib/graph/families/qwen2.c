@@ -1,0 +1,68 @@
+/* qwen2.c - Qwen 2, 2.5, 2-VL, PaddleOCR-VL, EXAONE 3: LLaMA with biases on
+ * queries, keys and values
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))
+ * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x))
+ *
+ * EXAONE has no biases. Those that read pictures, too, give an id a position in
+ * time, height and width (M-RoPE), which is the same number thrice for text. */
+#include "graph/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    graph_find_block(l, layer, true, MODEL_OPTIONAL);
+}
+
+const struct model_arch graph_arch_qwen2 = {
+    .name = "qwen2",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_exaone = {
+    .name = "exaone",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_paddleocr = {
+    .name = "paddleocr",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+/* Some files have a bias for the output, the model has none. */
+static void
+find_plain_head(struct model_loader *l)
+{
+    graph_find_head(l);
+    l->model->output.bias = NULL;
+}
+
+const struct model_arch graph_arch_qwen2vl = {
+    .name = "qwen2vl",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = find_plain_head,
+};

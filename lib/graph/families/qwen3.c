@@ -1,0 +1,42 @@
+/* qwen3.c - Qwen 3: queries and keys are normed, each head alone
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k))
+ * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x))
+ *
+ * Qwen 3-VL is the same for text: M-RoPE has one position for all of its parts
+ * there, and no layer adds anything of a picture. */
+#include "graph/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    graph_find_block(l, layer, true, MODEL_OPTIONAL);
+    graph_find_head_norms(l, layer, MODEL_OPTIONAL);
+}
+
+const struct model_arch graph_arch_qwen3 = {
+    .name = "qwen3",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};
+
+const struct model_arch graph_arch_qwen3vl = {
+    .name = "qwen3vl",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph_decoder,
+    .head = graph_find_head,
+};

@@ -1,0 +1,468 @@
+/* graph.h - what the families share: the parts of a transformer
+ *
+ * Names of shapes: n_tokens ids are evaluated together; cur and x are
+ * n_embd x n_tokens. The ids belong to one or more segments, each a run of
+ * consecutive positions of one sequence. All but attention treats each id
+ * alone, so that many sequences share one reading of the weights; attention
+ * is done segment by segment, over nothing but the segment's own keys. */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "graph/cache.h"
+#include "graph/model.h"
+
+struct graph_segment {
+    int32_t slot;
+    int32_t first; /* row of the batch that it begins with */
+    int32_t n;     /* ids */
+    struct cache_range keys[CACHE_KINDS]; /* that attention covers */
+    /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
+    struct ggml_tensor *masks[CACHE_KINDS];
+    /* Input, i32: n for each id, the buckets of its distances to all; NULL: the
+     * model has no such biases. */
+    struct ggml_tensor *buckets;
+};
+
+/* Rows of ids that are computed whole, without a KV cache, as training does:
+ * row r has ids r * length .. (r + 1) * length - 1 of the batch, of one or more
+ * sequences side by side, which the masks keep apart. */
+struct graph_packing {
+    int32_t n_rows; /* 0: there is a cache */
+    int32_t length;
+    /* Inputs, f32, length x length x 1 x n_rows: of each id, 0 or -inf for each
+     * of its row. NULL: no such layers */
+    struct ggml_tensor *masks[CACHE_KINDS];
+};
+
+struct graph {
+    struct ggml_context *ctx;
+    struct ggml_cgraph *cgraph;
+    const struct model *model;
+    const struct cache *cache; /* or NULL: */
+    struct graph_packing packing;
+    struct graph_segment *segments;
+    int32_t n_segments;
+    int32_t n_tokens;
+    int32_t n_outputs;  /* rows that are wanted; at least 1 */
+    int32_t first, end; /* layers that it computes: first .. end - 1; and, if
+                           first is 0, what comes before */
+    bool leaves;        /* not what follows the last: the result is what it
+                           reads, or the next layer */
+    bool bf16;          /* F16 weights may be rounded: GGML_PREC_BF16 */
+    bool named;         /* somebody watches: graph_name() */
+    bool hidden;        /* of these not the logits, but what they are made of */
+    /* How much each of the model's adapters counts; NULL: none does. */
+    const float *scales;
+    /* Called with what of an adapter is looked at: a change, the embedding's
+     * behind the last, or a direction; or NULL. */
+    void (*met)(void *data, size_t adapter, size_t i);
+    void *met_data;
+    int32_t mtp;  /* which MTP layer is computed, from 1; 0: the model, */
+    bool feeds;   /* where all MTP layers get keys and values */
+    int32_t last; /* the layer that gives wanted rows only; -1: none */
+
+    /* Inputs, n_tokens values each. */
+    struct ggml_tensor *ids;                /* i32 */
+    struct ggml_tensor *positions;          /* i32 */
+    struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
+    struct ggml_tensor *temperature;        /* f32; NULL: there is none */
+    struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
+                                               to; NULL: no such layers */
+    struct ggml_tensor *slots; /* i32, of the segments; NULL: no layer
+                                  recurs */
+    struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
+                                  all of them */
+    /* Of the hidden vectors that MTP layers read, mtp.h; NULL: of none. */
+    struct ggml_tensor *mtp_from;  /* i32: kept rows that are read */
+    struct ggml_tensor *mtp_shift; /* i32, n_tokens: what each id reads, of the
+                                      above and then of the batch's own */
+    struct ggml_tensor *mtp_of;    /* i32: rows of the batch that are kept */
+    struct ggml_tensor *mtp_to;    /* i64: and where */
+    struct ggml_tensor *entered;   /* f32: what layer `first` reads; NULL: it
+                                      follows from the ids */
+    struct ggml_tensor *left;      /* of graph_leave() */
+    struct ggml_tensor *result;    /* output: logits, n_vocab x n_outputs, or,
+                                      if hidden, n_embd x n_outputs; or, if it
+                                      leaves, `left` */
+};
+
+/* Queries, keys and values: a head's length x heads x n_tokens; k and v are
+ * NULL where the layer reads another's. */
+struct graph_heads {
+    struct ggml_tensor *q, *k, *v;
+    struct ggml_tensor *gate; /* of hp.gated_queries; else NULL */
+};
+
+/* Tensors that a graph of the model needs at most. */
+size_t
+graph_max_nodes(const struct model *model, int32_t n_segments);
+
+/* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
+ * with room), model, cache, segments and the numbers. Layers first == end ==
+ * n_layer are none, and what follows them. */
+void
+graph_build(struct graph *g, size_t max_nodes);
+
+/* Gives all nodes a name that no other has: names.c. */
+void
+graph_name(struct graph *g);
+
+/* A product with weights, made as exact as g wants it; returned. */
+struct ggml_tensor *
+graph_product(struct graph *g, struct ggml_tensor *product);
+
+/* ---- what adapters change: adapted.c ------------------------------------ */
+
+/* The weight, or what an adapter has in its place; NULL for NULL. */
+struct ggml_tensor *
+graph_weight(struct graph *g, struct ggml_tensor *w);
+
+/* y, and what adapters add to the product of weight w with x; of experts, by
+ * `ids`, which is NULL otherwise. */
+struct ggml_tensor *
+graph_add_adapters(struct graph *g, struct ggml_tensor *y,
+                   const struct ggml_tensor *w, struct ggml_tensor *x,
+                   struct ggml_tensor *ids);
+
+/* The rows of the ids, with what adapters add. */
+struct ggml_tensor *
+graph_embed_rows(struct graph *g);
+
+/* x behind the layer, with the control vectors there. */
+struct ggml_tensor *
+graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* ---- parts, in the order in which a family uses them -------------------- */
+
+/* The embeddings of the ids, scaled as hp.embd_scale says. */
+struct ggml_tensor *
+graph_embed(struct graph *g);
+/* The same of another table. */
+struct ggml_tensor *
+graph_embed_by(struct graph *g, struct ggml_tensor *table);
+
+/* What layer g->first reads: x, which families make of the embeddings, or, of
+ * later layers, an input of its shape. */
+struct ggml_tensor *
+graph_enter(struct graph *g, struct ggml_tensor *x);
+
+/* After the loop over the layers g->first .. g->end - 1: x, the result where
+ * these are not the last. */
+struct ggml_tensor *
+graph_leave(struct graph *g, struct ggml_tensor *x);
+
+/* The embeddings for each layer of its own, from the ids and from what
+ * graph_embed() gave; n_embd_layer x n_layer x n_tokens. NULL where the
+ * layers have none. */
+struct ggml_tensor *
+graph_embed_layers(struct graph *g, struct ggml_tensor *x);
+
+/* norm(proj(gelu(gate(x)) * e)), e: the layer's of what the above gave. */
+struct ggml_tensor *
+graph_layer_embd(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                 struct ggml_tensor *embedded);
+
+/* The position table's rows. */
+struct ggml_tensor *
+graph_embed_positions(struct graph *g);
+
+/* x, and the embedding of each id's kind of text; of a model without such, x.
+ */
+struct ggml_tensor *
+graph_add_token_type(struct graph *g, struct ggml_tensor *x);
+
+/* Normalised as the family does it, hp.norms: to mean 0 and variance 1, or to
+ * root mean square 1; scaled, and shifted where the norm has a bias. As it is
+ * where the norm is empty. */
+struct ggml_tensor *
+graph_norm(struct graph *g, struct ggml_tensor *x,
+           const struct model_norm *norm);
+
+/* What is normalised, scaled and shifted by the norm, which is not empty. */
+struct ggml_tensor *
+graph_scale_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm);
+
+/* Normalised only. */
+struct ggml_tensor *
+graph_norm_plain(struct graph *g, struct ggml_tensor *x);
+
+struct ggml_tensor *
+graph_linear(struct graph *g, struct ggml_tensor *x,
+             const struct model_linear *linear);
+
+/* A product's rows as heads: d x n_head x n_tokens. */
+struct ggml_tensor *
+graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
+
+/* Rotates each head by its position; as it is where the layer has no rope. */
+struct ggml_tensor *
+graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* Writes k and v (a head's length x n_head_kv x n_tokens; heads side by side,
+ * ids may be apart) to the cache, but for those that are NULL, as the layer
+ * reads another's, or values in its keys; and returns softmax(q k * scale) v of
+ * each head, side by side: d_value * n_head x n_tokens. q: d_key x n_head x
+ * n_tokens. */
+struct ggml_tensor *
+graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                struct ggml_tensor *k, struct ggml_tensor *v);
+
+/* The same of packed rows: softmax(q k * scale + mask) v by ops that have a
+ * gradient each: packing.c. */
+struct ggml_tensor *
+graph_packed_attention(struct graph *g, int32_t layer,
+                       const struct graph_heads *h);
+
+/* What q k is multiplied by. */
+float
+graph_attention_scale(const struct model *m, int32_t layer);
+
+/* Writes them alone, for others to read. */
+void
+graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
+           struct ggml_tensor *v);
+
+/* In the layer g->last, the requested rows; otherwise all. */
+struct ggml_tensor *
+graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* ---- parts of attention ------------------------------------------------- */
+
+/* Projected from cur, clamped as hp.qkv_clamp says. Without a matrix for
+ * values they are the keys. */
+struct graph_heads
+graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* x of heads normed, as long as the norm is: each alone, or all together. */
+struct ggml_tensor *
+graph_norm_heads(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm);
+
+/* Normed and rotated, in the order of hp.norm_after_rope, and queries with
+ * their temperature; values normed if hp.values_normed. */
+struct graph_heads
+graph_turn(struct graph *g, int32_t layer, struct graph_heads h);
+
+/* Queries times the temperature of their positions; as they are where
+ * hp.temperature_scale is 0. */
+struct ggml_tensor *
+graph_temper(struct graph *g, struct ggml_tensor *q);
+
+/* softmax(q k + b) v of each head, side by side; b of table, n_head x
+ * hp.n_bucket. Encoders only: nothing is cached. */
+struct ggml_tensor *
+graph_relative_attention(struct graph *g, struct graph_heads h,
+                         struct ggml_tensor *table);
+
+/* What attention gives, projected back; of the last layer only the wanted rows.
+ */
+struct ggml_tensor *
+graph_project_back(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* ---- recurrences -------------------------------------------------------- */
+
+/* The short convolution of x, n_channels x n_tokens, by the layer's weights:
+ * each segment after the columns that its slot keeps. */
+struct ggml_tensor *
+graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* The same of some of its channels, from `first` on, by a weight of their own,
+ * d_conv x theirs. */
+struct ggml_tensor *
+graph_short_conv_part(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                      struct ggml_tensor *weight, int64_t first);
+
+/* What a gated delta rule takes: q and k, d_state x their heads x n_tokens, v,
+ * d_state x n_head x n_tokens, each row contiguous; gate (the logarithm of the
+ * decay, one a head or a value each) and beta, of n_tokens columns. */
+struct graph_delta {
+    struct ggml_tensor *q, *k, *v, *gate, *beta;
+};
+
+/* What a selective scan takes: x, its heads' length x heads x n_tokens, b and
+ * c, d_state x their groups x n_tokens, each row contiguous; dt, heads x
+ * n_tokens, contiguous. */
+struct graph_scan {
+    struct ggml_tensor *x, *dt, *b, *c;
+};
+
+/* ggml_ssm_scan() with the layer's rates of decay after the states of the
+ * slots: d_inner x n_tokens. */
+struct ggml_tensor *
+graph_scan(struct graph *g, int32_t layer, const struct graph_scan *p);
+
+/* Mamba's layers, from n_embd x n_tokens to the wanted rows: struct
+ * model_arch's recur. */
+struct ggml_tensor *
+graph_mamba(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+struct ggml_tensor *
+graph_mamba2(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* ggml_gated_delta_net() after the states of the slots: d_inner x n_tokens. */
+struct ggml_tensor *
+graph_delta_net(struct graph *g, int32_t layer, const struct graph_delta *d);
+
+/* Keys or queries of a delta rule, with rows of length 1; 1e-6 is added to the
+ * square of what they had, whatever epsilon norms have. */
+struct ggml_tensor *
+graph_unit(struct graph *g, struct ggml_tensor *x);
+
+/* ---- RWKV: rwkv.c ------------------------------------------------------- */
+
+/* x of the id before each, n_embd x n_tokens; of a segment's first id what its
+ * slot keeps, in channels from `first` on. */
+struct ggml_tensor *
+graph_shift(struct graph *g, int32_t layer, struct ggml_tensor *x,
+            int64_t first);
+
+/* x, and what it is a step away from: x of the id before, minus x. */
+struct graph_mix {
+    struct ggml_tensor *x, *step;
+};
+struct graph_mix
+graph_mix(struct graph *g, int32_t layer, struct ggml_tensor *x, int64_t first);
+/* x + step * share */
+struct ggml_tensor *
+graph_mixed(struct graph *g, const struct graph_mix *m,
+            struct ggml_tensor *share);
+
+/* What the states take, d_state x n_head x n_tokens, contiguous; a NULL: of
+ * version 6, whose `first` is the layer's. */
+struct graph_wkv {
+    struct ggml_tensor *r, *w, *k, *v, *a, *b;
+};
+
+/* ggml_rwkv_wkv6() or _wkv7() after the states of the slots: n_embd x n_tokens.
+ */
+struct ggml_tensor *
+graph_wkv(struct graph *g, int32_t layer, const struct graph_wkv *p);
+
+enum graph_squash {
+    GRAPH_PLAIN,
+    GRAPH_TANH,
+    GRAPH_SIGMOID,
+};
+
+/* base + up(squash(down(x))) */
+struct ggml_tensor *
+graph_low_rank(struct graph *g, const struct model_low_rank *r,
+               struct ggml_tensor *x, enum graph_squash squash);
+
+/* x as heads; and normed, each head alone, if there is a norm. */
+struct ggml_tensor *
+graph_rwkv_heads(struct graph *g, struct ggml_tensor *x);
+struct ggml_tensor *
+graph_norm_wkv(struct graph *g, const struct model_norm *norm,
+               struct ggml_tensor *x);
+
+/* A whole model: struct model_arch's graph. */
+struct ggml_tensor *
+graph_rwkv(struct graph *g, const struct model *m);
+
+/* ---- latent attention --------------------------------------------------- */
+
+/* As hp.latent says, of cur, projected back: of the last layer only the wanted
+ * rows. */
+struct ggml_tensor *
+graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* Writes the row and the shared part, or the keys and values, of cur. */
+void
+graph_keep_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* ---- whole blocks ------------------------------------------------------- */
+
+/* All of the above, of cur; with the layer's gate and norm before the matrix
+ * that projects back, if it has them. */
+struct ggml_tensor *
+graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* Writes the keys and values that the above would, of cur, and no more. */
+void
+graph_keep_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* act(x), by any but SILU_CLAMPED. */
+struct ggml_tensor *
+graph_activate(struct graph *g, struct ggml_tensor *x,
+               enum model_activation act);
+
+/* act(gate) * up, by SILU, SILU_CLAMPED, GELU, GELU_ERF or RELU. */
+struct ggml_tensor *
+graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
+            enum model_activation act);
+
+/* The same by hp.activation, the gate at most `limit` and up within +- it; 0:
+ * there is no limit. */
+struct ggml_tensor *
+graph_limited(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
+              float limit);
+
+/* act(gate) * up, where the first half of each row of x is the
+ * gate, the second up. */
+struct ggml_tensor *
+graph_gated_by_itself(struct graph *g, struct ggml_tensor *x,
+                      enum model_activation act);
+
+/* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)); a matrix `up`
+ * of twice the rows has the gate before it. act: hp.activation. */
+struct ggml_tensor *
+graph_feed_forward(struct graph *g, const struct model_layer *layer,
+                   struct ggml_tensor *x);
+
+/* The sum of the likeliest experts' answers by the router's weights (Shazeer et
+ * al. 2017), as hp.routing says; with the shared expert, where the layer has
+ * one. */
+struct ggml_tensor *
+graph_mixture(struct graph *g, const struct model_layer *layer,
+              struct ggml_tensor *x);
+
+/* The same, without a shared expert, by scores (n_expert x ids) that the router
+ * has given. */
+struct ggml_tensor *
+graph_experts(struct graph *g, const struct model_layer *layer,
+              struct ggml_tensor *x, struct ggml_tensor *scores);
+
+struct ggml_tensor *
+graph_shared_expert(struct graph *g, const struct model_layer *layer,
+                    struct ggml_tensor *x);
+
+/* The mixture where the layer has one, or else the feed-forward block. */
+struct ggml_tensor *
+graph_mixture_or_dense(struct graph *g, const struct model_layer *layer,
+                       struct ggml_tensor *x);
+
+/* x + hp.residual_scale * y */
+struct ggml_tensor *
+graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
+
+/* ---- a layer of the usual kinds: n_embd x ids, in and out ---------------- */
+
+/* x = x + post(attention(norm(x))); x + post(feed_forward(norm(x))); norms and
+ * blocks that the layer has not are left out. A recurrence stands in
+ * attention's place, or, where the layer has both, what they give is added. */
+struct ggml_tensor *
+graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* x + attention(c) + feed_forward(c), c = norm(x) */
+struct ggml_tensor *
+graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* ---- whole models of the usual kinds ------------------------------------- */
+
+/* x = embed(ids); graph_block() in each layer; output(norm(x)) */
+struct ggml_tensor *
+graph_decoder(struct graph *g, const struct model *m);
+/* The same by graph_parallel_block(). */
+struct ggml_tensor *
+graph_parallel_decoder(struct graph *g, const struct model *m);
+
+/* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
+struct ggml_tensor *
+graph_logits(struct graph *g, struct ggml_tensor *x);
+/* The same by another matrix. */
+struct ggml_tensor *
+graph_logits_by(struct graph *g, const struct model_linear *output,
+                struct ggml_tensor *x);
+
+#endif

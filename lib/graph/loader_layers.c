@@ -1,0 +1,297 @@
+/* loader_layers.c - tensors that most families have, of a layer
+ *
+ * Names are those of the field's converters; shapes follow from the
+ * hyper-parameters of the layer. */
+#include <stdio.h>
+
+#include "graph/arch.h"
+#include "graph/loader.h"
+
+static bool
+reads_own_keys(const struct model_loader *l)
+{
+    return l->hp->kv_layer == l->layer;
+}
+
+static struct model_linear
+find_values(struct model_loader *l, int64_t n_in, int64_t n_out,
+            enum model_need bias)
+{
+    return l->model->hp.keys_as_values
+               ? graph_find_linear_or_none(l, ".attn_v", n_in, n_out, bias)
+               : graph_find_linear(l, ".attn_v", n_in, n_out, bias);
+}
+
+void
+graph_find_attention(struct model_loader *l, struct model_layer *layer,
+                     enum model_need bias)
+{
+    int64_t e = l->model->hp.n_embd, q = (int64_t)l->hp->n_head * l->hp->d_key;
+    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
+    int64_t v = (int64_t)l->hp->n_head_kv * l->hp->d_value;
+    int64_t out = (int64_t)l->hp->n_head * l->hp->d_value;
+
+    layer->attn_qkv =
+        graph_find_linear_or_none(l, ".attn_qkv", e, q + k + v, bias);
+    if (!layer->attn_qkv.weight) {
+        if (l->model->hp.gated_queries)
+            q *= 2;
+        layer->attn_q = graph_find_linear(l, ".attn_q", e, q, bias);
+        if (reads_own_keys(l)) {
+            layer->attn_k = graph_find_linear(l, ".attn_k", e, k, bias);
+            layer->attn_v = find_values(l, e, v, bias);
+        }
+    }
+    layer->attn_output = graph_find_linear(l, ".attn_output", out, e, bias);
+}
+
+/* What is made of the latent row: as two tensors, or, unabsorbed, as one; some
+ * files have both. */
+static void
+find_latent_heads(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_latent *x = &l->model->hp.latent;
+    int64_t own = x->d_key - x->d_shared, n = l->hp->n_head;
+
+    if (x->absorbed) {
+        layer->attn_k_b = graph_find_matrices(l, ".attn_k_b", own, x->n, n);
+        layer->attn_v_b =
+            graph_find_matrices(l, ".attn_v_b", x->n, x->d_value, n);
+        graph_pass_over(l, ".attn_kv_b");
+        return;
+    }
+    layer->attn_kv_b = graph_find_linear(
+        l, ".attn_kv_b", x->n, (own + x->d_value) * n, MODEL_OPTIONAL);
+    graph_pass_over(l, ".attn_k_b");
+    graph_pass_over(l, ".attn_v_b");
+}
+
+void
+graph_find_latent_attention(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_latent *x = &l->model->hp.latent;
+    int64_t e = l->model->hp.n_embd, n = l->hp->n_head, q = x->n_query;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (q > 0) {
+        layer->attn_q_a = graph_find_linear(l, ".attn_q_a", e, q, bias);
+        layer->attn_q_a_norm = graph_find_norm(l, ".attn_q_a_norm", q, bias);
+    }
+    layer->attn_q =
+        q > 0 ? graph_find_linear(l, ".attn_q_b", q, n * x->d_key, bias)
+              : graph_find_linear(l, ".attn_q", e, n * x->d_key, bias);
+    layer->attn_kv_a =
+        graph_find_linear(l, ".attn_kv_a_mqa", e, x->n + x->d_shared, bias);
+    layer->attn_kv_a_norm = graph_find_norm(l, ".attn_kv_a_norm", x->n, bias);
+    find_latent_heads(l, layer);
+    layer->attn_output =
+        graph_find_linear(l, ".attn_output", n * x->d_value, e, bias);
+}
+
+void
+graph_find_attention_gate(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, n = l->hp->n_head;
+    const struct gguf_tensor *t = graph_peek(l, ".attn_gate");
+
+    if (!t || t->ne[1] != n)
+        n *= l->hp->d_value;
+    layer->attn_gate = graph_find_linear(l, ".attn_gate", e, n, MODEL_OPTIONAL);
+}
+
+void
+graph_find_head_norms(struct model_loader *l, struct model_layer *layer,
+                      enum model_need bias)
+{
+    int64_t d = l->hp->d_key;
+
+    layer->attn_q_norm = graph_find_norm(l, ".attn_q_norm", d, bias);
+    if (reads_own_keys(l))
+        layer->attn_k_norm = graph_find_norm(l, ".attn_k_norm", d, bias);
+}
+
+void
+graph_find_whole_norms(struct model_loader *l, struct model_layer *layer,
+                       enum model_need bias)
+{
+    int64_t q = (int64_t)l->hp->n_head * l->hp->d_key;
+    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
+
+    layer->attn_q_norm = graph_find_norm(l, ".attn_q_norm", q, bias);
+    layer->attn_k_norm = graph_find_norm(l, ".attn_k_norm", k, bias);
+}
+
+void
+graph_find_feed_forward(struct model_loader *l, struct model_layer *layer,
+                        bool gated, enum model_need bias)
+{
+    int64_t e = l->model->hp.n_embd, n_ff = l->hp->n_ff;
+
+    if (gated)
+        layer->ffn_gate = graph_find_linear(l, ".ffn_gate", e, n_ff, bias);
+    layer->ffn_up = graph_find_linear(l, ".ffn_up", e, n_ff, bias);
+    layer->ffn_down = graph_find_linear(l, ".ffn_down", n_ff, e, bias);
+}
+
+void
+graph_find_mixture(struct model_loader *l, struct model_layer *layer,
+                   enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    int64_t e = hp->n_embd, f = hp->n_ff_expert;
+
+    layer->router =
+        graph_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
+    if (graph_peek(l, ".ffn_gate_up_exps")) {
+        layer->experts_gate_up =
+            graph_find_experts(l, ".ffn_gate_up_exps", e, 2 * f, bias);
+    } else {
+        layer->experts_gate =
+            graph_find_experts(l, ".ffn_gate_exps", e, f, bias);
+        layer->experts_up = graph_find_experts(l, ".ffn_up_exps", e, f, bias);
+    }
+    layer->experts_down = graph_find_experts(l, ".ffn_down_exps", f, e, bias);
+}
+
+void
+graph_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
+                         enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    int64_t e = hp->n_embd, f = hp->n_ff_expert;
+    int64_t n = hp->n_embd_expert > 0 ? hp->n_embd_expert : e;
+
+    layer->router =
+        graph_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
+    layer->experts_up = graph_find_experts(l, ".ffn_up_exps", n, f, bias);
+    layer->experts_down = graph_find_experts(l, ".ffn_down_exps", f, n, bias);
+}
+
+void
+graph_find_shared_expert(struct model_loader *l, struct model_layer *layer,
+                         bool routed)
+{
+    int64_t e = l->model->hp.n_embd, f = l->model->hp.n_ff_shared;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (routed)
+        layer->shared_router =
+            graph_find_linear(l, ".ffn_gate_inp_shexp", e, 1, bias);
+    layer->shared_gate = graph_find_linear(l, ".ffn_gate_shexp", e, f, bias);
+    layer->shared_up = graph_find_linear(l, ".ffn_up_shexp", e, f, bias);
+    layer->shared_down = graph_find_linear(l, ".ffn_down_shexp", f, e, bias);
+}
+
+/* Numbers by which experts are only chosen: none that is not finite would be
+ * seen in the logits. */
+static void
+check_choice(struct model_loader *l, const struct ggml_tensor *bias)
+{
+    const struct gguf_tensor *t =
+        gguf_tensor_named(l->gguf, ggml_get_name(bias));
+
+    if (t && !ggml_validate_row_data(t->type, t->data, t->size))
+        l->status =
+            gguf_bad_value(l->gguf, t->name, l->err, "a value is not finite");
+}
+
+void
+graph_find_choice(struct model_loader *l, struct model_layer *layer,
+                  enum model_need choice)
+{
+    if (layer->router.weight)
+        layer->router_bias =
+            graph_find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
+    if (layer->router_bias && l->status == GG_OK)
+        check_choice(l, layer->router_bias);
+}
+
+void
+graph_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
+                             enum model_need choice)
+{
+    graph_find_choice(l, layer, choice);
+    if (layer->router.weight && l->model->hp.n_ff_shared > 0)
+        graph_find_shared_expert(l, layer, false);
+}
+
+void
+graph_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
+                            bool gated, enum model_need bias)
+{
+    if (graph_mixes(&l->model->hp, l->layer))
+        graph_find_mixture(l, layer, bias);
+    else
+        graph_find_feed_forward(l, layer, gated, bias);
+}
+
+void
+graph_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer)
+{
+    if (!graph_peek(l, ".ffn_gate_inp")) {
+        graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+        return;
+    }
+    graph_find_mixture(l, layer, MODEL_OPTIONAL);
+    graph_pass_over(l, ".ffn_gate");
+    graph_pass_over(l, ".ffn_up");
+    graph_pass_over(l, ".ffn_down");
+}
+
+void
+graph_find_short_conv(struct model_loader *l, struct model_layer *layer,
+                      const char *name, enum model_need bias)
+{
+    int64_t n = l->hp->n_channels;
+    char weight[GGML_MAX_NAME];
+
+    snprintf(weight, sizeof(weight), "%s.weight", name);
+    layer->conv = graph_find_numbers(l, weight, l->hp->d_conv, n);
+    layer->conv_bias = graph_find_bias(l, name, n, bias);
+}
+
+void
+graph_find_ssm_out(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_hparams *hp = &l->model->hp;
+
+    layer->ssm_out = graph_find_linear(l, ".ssm_out", hp->ssm.d_inner,
+                                       hp->n_embd, MODEL_OPTIONAL);
+}
+
+void
+graph_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
+                 enum model_need bias)
+{
+    int64_t e = l->model->hp.n_embd;
+    enum model_need norm_bias = l->model->arch->norm_bias;
+
+    layer->attn_norm = graph_find_norm(l, ".attn_norm", e, norm_bias);
+    graph_find_attention(l, layer, bias);
+    layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, norm_bias);
+    graph_find_mixture_or_dense(l, layer, gated, bias);
+}
+
+void
+graph_find_layer_embd_block(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, d = l->model->hp.n_embd_layer;
+
+    layer->embd_gate = graph_find_linear(l, ".inp_gate", e, d, MODEL_OPTIONAL);
+    layer->embd_proj = graph_find_linear(l, ".proj", d, e, MODEL_OPTIONAL);
+    layer->embd_post_norm = graph_find_norm(l, ".post_norm", e, MODEL_OPTIONAL);
+}
+
+void
+graph_find_layer_embd(struct model_loader *l)
+{
+    struct model *m = l->model;
+    int64_t d = m->hp.n_embd_layer, all = d * m->hp.n_layer;
+
+    m->layer_embd =
+        graph_find_sparse_table(l, "per_layer_token_embd", all, m->hp.n_vocab);
+    m->layer_embd_proj = graph_find_linear(l, "per_layer_model_proj",
+                                           m->hp.n_embd, all, MODEL_OPTIONAL);
+    m->layer_embd_norm =
+        graph_find_norm(l, "per_layer_proj_norm", d, MODEL_OPTIONAL);
+}

@@ -1,0 +1,75 @@
+/* relative.c - attention with a bias by relative position (Raffel et al. 2020)
+ *
+ * softmax(q k + b(bucket(key - query))) v: a value a head for each bucket of
+ * distances. All ids of a text are there at once, so that keys and values come
+ * from the batch and not from the cache. */
+#include "graph/graph.h"
+
+#include "graph/relative.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int32_t
+graph_relative_bucket(int32_t distance, int32_t n_buckets)
+{
+    int32_t half = n_buckets / 2, exact = half / 2, d = abs(distance);
+    int32_t first = distance > 0 ? half : 0, bucket;
+    float log_ratio;
+
+    if (d < exact)
+        return first + d;
+    log_ratio = logf((float)d / (float)exact) /
+                logf((float)MODEL_RELATIVE_FAR / (float)exact);
+    bucket = exact + (int32_t)(log_ratio * (float)(half - exact));
+    return first + (bucket < half ? bucket : half - 1);
+}
+
+/* Ids of the segment, d x n_head x n -> d x n x n_head. */
+static struct ggml_tensor *
+part(struct graph *g, const struct graph_segment *s, struct ggml_tensor *x)
+{
+    x = ggml_view_3d(g->ctx, x, x->ne[0], x->ne[1], s->n, x->nb[1], x->nb[2],
+                     (size_t)s->first * x->nb[2]);
+    return ggml_cont(g->ctx, ggml_permute(g->ctx, x, 0, 2, 1, 3));
+}
+
+/* keys x queries x n_head */
+static struct ggml_tensor *
+biases(struct graph *g, const struct graph_segment *s,
+       struct ggml_tensor *table)
+{
+    struct ggml_tensor *b = ggml_get_rows(g->ctx, table, s->buckets);
+
+    b = ggml_reshape_3d(g->ctx, b, b->ne[0], s->n, s->n);
+    return ggml_cont(g->ctx, ggml_permute(g->ctx, b, 2, 0, 1, 3));
+}
+
+/* d_value * n_head x s->n */
+static struct ggml_tensor *
+attend(struct graph *g, const struct graph_segment *s, struct graph_heads h,
+       struct ggml_tensor *table)
+{
+    struct ggml_tensor *v = part(g, s, h.v), *p;
+    int64_t d = v->ne[0], n_head = h.q->ne[1];
+
+    p = ggml_mul_mat(g->ctx, part(g, s, h.k), part(g, s, h.q));
+    p = ggml_soft_max(g->ctx, ggml_add(g->ctx, p, biases(g, s, table)));
+    v = ggml_cont(g->ctx, ggml_permute(g->ctx, v, 1, 0, 2, 3));
+    p = ggml_mul_mat(g->ctx, v, p);
+    p = ggml_cont(g->ctx, ggml_permute(g->ctx, p, 0, 2, 1, 3));
+    return ggml_reshape_2d(g->ctx, p, d * n_head, s->n);
+}
+
+struct ggml_tensor *
+graph_relative_attention(struct graph *g, struct graph_heads h,
+                         struct ggml_tensor *table)
+{
+    struct ggml_tensor *all = NULL, *one;
+
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        one = attend(g, &g->segments[i], h, table);
+        all = all ? ggml_concat(g->ctx, all, one, 1) : one;
+    }
+    return all;
+}

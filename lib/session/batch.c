@@ -1,0 +1,413 @@
+/* batch.c - a batch: ids evaluated together, and inputs of the graph */
+#include "session/batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "session/mtp_rows.h"
+#include "graph/relative.h"
+
+static bool
+new_hidden_rows(struct batch *b, size_t n)
+{
+    b->mtp_from = mem_array(n, sizeof(*b->mtp_from));
+    b->mtp_shift = mem_array(n, sizeof(*b->mtp_shift));
+    b->mtp_of = mem_array(n, sizeof(*b->mtp_of));
+    b->mtp_to = mem_array(n, sizeof(*b->mtp_to));
+    return b->mtp_from && b->mtp_shift && b->mtp_of && b->mtp_to;
+}
+
+bool
+session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
+                   const struct model_hparams *hp)
+{
+    size_t n = (size_t)max_tokens, m = (size_t)max_segments;
+
+    *b = (struct batch){
+        .max_tokens = max_tokens,
+        .max_segments = max_segments,
+        .n_vocab = hp->n_vocab,
+        .hp = hp,
+        .segments = mem_array(m, sizeof(struct graph_segment)),
+        .ids = mem_array(n, sizeof(int32_t)),
+        .positions = mem_array(n, sizeof(int32_t)),
+        .types = mem_array(n, sizeof(int32_t)),
+        .temperature = mem_array(n, sizeof(float)),
+        .rows = mem_array(n, sizeof(int32_t)),
+        .logits = mem_array(n, sizeof(float *)),
+        .best = mem_array(n, sizeof(struct gg_best *)),
+        .next = mem_array(n, sizeof(int32_t *)),
+        .n_next = mem_array(n, sizeof(size_t)),
+        .logprobs = mem_array(n, sizeof(float *)),
+        .pools = mem_array(n, sizeof(double *)),
+    };
+    for (int i = 0; i < CACHE_KINDS; i++)
+        b->cells[i] = mem_array(n, sizeof(int64_t));
+    if (hp->n_mtp > 0 && !new_hidden_rows(b, n))
+        return false;
+    return b->segments && b->ids && b->positions && b->types &&
+           b->temperature && b->rows && b->logits && b->best && b->next &&
+           b->n_next && b->logprobs && b->pools && b->cells[CACHE_ALL] &&
+           b->cells[CACHE_WINDOW];
+}
+
+void
+session_batch_clear(struct batch *b)
+{
+    mem_free(b->segments);
+    mem_free(b->ids);
+    mem_free(b->positions);
+    mem_free(b->types);
+    mem_free(b->temperature);
+    for (int i = 0; i < CACHE_KINDS; i++)
+        mem_free(b->cells[i]);
+    mem_free(b->rows);
+    mem_free(b->logits);
+    mem_free(b->best);
+    mem_free(b->next);
+    mem_free(b->n_next);
+    mem_free(b->logprobs);
+    mem_free(b->pools);
+    mem_free(b->mtp_from);
+    mem_free(b->mtp_shift);
+    mem_free(b->mtp_of);
+    mem_free(b->mtp_to);
+    mem_free(b->mask);
+    mem_free(b->buckets);
+    *b = (struct batch){ 0 };
+}
+
+void
+session_batch_start(struct batch *b)
+{
+    b->n_tokens = b->n_segments = b->n_outputs = 0;
+    b->scored = b->pooled = false;
+    b->scales = NULL;
+}
+
+static float
+temperature_at(const struct model_hparams *hp, int32_t position)
+{
+    double n = hp->temperature_n > 0 ? hp->temperature_n : 1;
+
+    return (float)(1 +
+                   (double)hp->temperature_scale *
+                       log(1 + floor((position + hp->temperature_offset) / n)));
+}
+
+static void
+add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
+           int32_t past, const int32_t *ids, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        b->ids[b->n_tokens] = ids[i];
+        b->positions[b->n_tokens] = past + i;
+        b->types[b->n_tokens] = 0;
+        b->temperature[b->n_tokens] = temperature_at(b->hp, past + i);
+        for (int k = 0; k < CACHE_KINDS; k++)
+            b->cells[k][b->n_tokens] =
+                session_cache_row(cache, k, slot, past + i);
+        b->n_tokens++;
+    }
+}
+
+/* What is behind the first separator is of the second kind. */
+static void
+set_types(struct batch *b, int32_t first)
+{
+    int32_t type = 0;
+
+    for (int32_t i = first; i < b->n_tokens; i++) {
+        b->types[i] = type;
+        if (b->ids[i] == b->hp->separator)
+            type = 1;
+    }
+}
+
+/* The first id that has a score. */
+static size_t
+first_scored(const struct gg_chunk *chunk)
+{
+    return chunk->scores.first ? chunk->scores.first : 1;
+}
+
+/* The ids that may be the one after id i of the chunk, and are scored; *n gets
+ * how many. NULL: none is. */
+static const int32_t *
+ids_after(const struct gg_chunk *chunk, size_t i, size_t *n)
+{
+    *n = 1;
+    if (!chunk->scores.logprobs || i + 1 < first_scored(chunk))
+        return NULL;
+    if (i < chunk->n - 1)
+        return chunk->ids + i + 1;
+    *n = chunk->scores.n_next ? chunk->scores.n_next : 1;
+    return chunk->scores.next;
+}
+
+static bool
+is_pooled(const struct model_hparams *hp, const struct gg_chunk *chunk,
+          size_t i)
+{
+    enum gg_pooling pooling = chunk->embed.pooling == GG_POOL_RANK
+                                  ? hp->rank_pooling
+                                  : chunk->embed.pooling;
+
+    switch (pooling) {
+    case GG_POOL_CLS:
+        return i == 0;
+    case GG_POOL_LAST:
+        return i == chunk->n - 1;
+    default:
+        return true;
+    }
+}
+
+/* What is wanted of id i of the chunk, which is in this row of the batch. */
+static void
+add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
+           double *pool)
+{
+    size_t n_last = chunk->rows.n_last ? chunk->rows.n_last : 1;
+    size_t first = chunk->n - n_last; /* that logits are wanted after */
+    size_t n_next;
+    const int32_t *next = ids_after(chunk, i, &n_next);
+    bool best = chunk->rows.best && i >= first;
+    bool logits = chunk->rows.logits && !chunk->rows.best && i >= first;
+    bool pooled = chunk->embed.values && is_pooled(b->hp, chunk, i);
+    int32_t n = b->n_outputs;
+
+    if (!logits && !best && !next && !pooled)
+        return;
+    b->rows[n] = row;
+    b->logits[n] =
+        logits ? chunk->rows.logits + (i - first) * (size_t)b->n_vocab : NULL;
+    b->best[n] = best ? chunk->rows.best + (i - first) : NULL;
+    b->next[n] = next;
+    b->n_next[n] = n_next;
+    b->logprobs[n] =
+        next ? chunk->scores.logprobs + (i + 1 - first_scored(chunk)) : NULL;
+    b->scored = b->scored || next;
+    if (pooled && chunk->embed.pooling == GG_POOL_NONE)
+        pool += i * (size_t)b->hp->n_embd;
+    b->pools[n] = pooled ? pool : NULL;
+    b->pooled = b->pooled || pooled;
+    b->n_outputs++;
+}
+
+/* The chunk's ids from `done` on; there is room for them. */
+static struct graph_segment *
+add_segment(struct batch *b, const struct cache *cache,
+            const struct gg_chunk *chunk, size_t done, int32_t past, int32_t n,
+            double *pool)
+{
+    struct graph_segment *s = &b->segments[b->n_segments++];
+
+    *s = (struct graph_segment){ chunk->slot, b->n_tokens, n,
+                                 { { 0 } },   { NULL },    NULL };
+    for (int i = 0; i < CACHE_KINDS; i++)
+        s->keys[i] = session_cache_seen(cache, i, chunk->slot, past, n);
+    for (int32_t i = 0; i < n; i++)
+        add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
+    add_tokens(b, cache, chunk->slot, past, chunk->ids + done, n);
+    return s;
+}
+
+void
+session_batch_add_draft(struct batch *b, struct cache *cache,
+                        const struct gg_chunk *chunk, int32_t past)
+{
+    int32_t n = (int32_t)chunk->n;
+
+    session_cache_make_draft_room(cache, chunk->slot, past, n);
+    add_segment(b, cache, chunk, 0, past, n, NULL);
+}
+
+int32_t
+session_batch_add(struct batch *b, struct cache *cache,
+                  const struct gg_chunk *chunk, size_t done, int32_t past,
+                  double *pool)
+{
+    int32_t room = b->max_tokens - b->n_tokens, slot = chunk->slot;
+    size_t n = chunk->n - done;
+    int32_t take = n < (size_t)room ? (int32_t)n : room;
+    struct graph_segment *s;
+
+    if (take == 0 || b->n_segments == b->max_segments)
+        return 0;
+    if (b->hp->encoder && (size_t)take < n)
+        return 0;
+    session_cache_make_room(cache, slot, past, take);
+    s = add_segment(b, cache, chunk, done, past, take, pool);
+    if (b->hp->typed_pairs && chunk->embed.pooling == GG_POOL_RANK)
+        set_types(b, s->first);
+    return take;
+}
+
+/* Each id reads the hidden vector before it: that of a segment's first was kept
+ * or is a hole, session_cache_mtp_begin(); of its last ids they are kept. */
+static void
+set_hidden_rows(struct batch *b)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *s = &b->segments[i];
+        int32_t past = b->positions[s->first];
+        int32_t kept = graph_mtp_kept(s->n);
+
+        b->mtp_from[i] = session_cache_mtp_row(s->slot, past ? past - 1 : 0);
+        b->mtp_shift[s->first] = i;
+        for (int32_t r = s->first + 1; r < s->first + s->n; r++)
+            b->mtp_shift[r] = b->n_segments + r - 1;
+        for (int32_t r = s->first + s->n - kept; r < s->first + s->n; r++) {
+            b->mtp_of[n] = r;
+            b->mtp_to[n++] = session_cache_mtp_row(s->slot, b->positions[r]);
+        }
+    }
+}
+
+void
+session_batch_finish(struct batch *b)
+{
+    if (b->hp->n_mtp > 0)
+        set_hidden_rows(b);
+    if (b->n_outputs == 0) {
+        b->rows[0] = b->n_tokens - 1;
+        b->logits[b->n_outputs] = NULL;
+        b->best[b->n_outputs] = NULL;
+        b->pools[b->n_outputs] = NULL;
+        b->logprobs[b->n_outputs++] = NULL;
+    }
+    /* a graph that ends in hidden vectors has no logits of its own */
+    for (int32_t i = 0; b->pooled && !b->scored && i < b->n_outputs; i++)
+        b->scored = b->logits[i] || b->best[i];
+}
+
+const int32_t *
+session_batch_buckets(struct batch *b, int32_t i)
+{
+    int32_t n = b->segments[i].n;
+    size_t side = (size_t)n;
+
+    if (!mem_grow(&b->buckets, &b->buckets_cap, side * side,
+                  sizeof(*b->buckets)))
+        return NULL;
+    for (int32_t q = 0; q < n; q++)
+        for (int32_t k = 0; k < n; k++)
+            b->buckets[(size_t)q * side + (size_t)k] =
+                graph_relative_bucket(k - q, b->hp->n_bucket);
+    return b->buckets;
+}
+
+static void
+hide(uint16_t *row, int32_t from, int32_t to)
+{
+    enum {
+        HALF_MINUS_INFINITY = 0xfc00,
+        BEGUN = 64 /* of these copies are made, and of what is there then */
+    };
+    size_t n = to > from ? (size_t)(to - from) : 0;
+
+    row += from;
+    for (size_t k = 0; k < n && k < BEGUN; k++)
+        row[k] = HALF_MINUS_INFINITY;
+    for (size_t done = BEGUN; done < n; done *= 2)
+        memcpy(row + done, row,
+               (n - done < done ? n - done : done) * sizeof(*row));
+}
+
+/* The distance times -1; what no half holds exactly is rounded, as attention's
+ * bias is. */
+static void
+bias(uint16_t *row, int32_t from, int32_t to, int32_t position)
+{
+    for (int32_t k = from; k < to; k++)
+        row[k] = ggml_fp32_to_fp16((float)-abs(position - k));
+}
+
+/* Which keys an id sees: positions first..last. */
+struct span {
+    int32_t first, last;
+};
+
+static struct span
+seen_in_window(const struct model_hparams *hp, struct span s, int32_t window,
+               int32_t position)
+{
+    int32_t first;
+
+    switch (hp->window_kind) {
+    case MODEL_WINDOW_CHUNKED:
+        first = position - position % window;
+        break;
+    case MODEL_WINDOW_SYMMETRIC:
+        first = position - window / 2;
+        if (position + window / 2 < s.last)
+            s.last = position + window / 2;
+        break;
+    default:
+        first = position - window + 1;
+    }
+    s.first = first > s.first ? first : s.first;
+    return s;
+}
+
+/* Positions count from the row's first key. */
+static void
+mask_row(const struct model_hparams *hp, uint16_t *row, int32_t n,
+         struct span seen, int32_t position)
+{
+    hide(row, 0, seen.first);
+    if (hp->attn_max_bias > 0)
+        bias(row, seen.first, seen.last + 1, position);
+    else
+        memset(row + seen.first, 0,
+               (size_t)(seen.last + 1 - seen.first) * sizeof(*row));
+    hide(row, seen.last + 1, n);
+}
+
+/* What MTP layers have no right key of. */
+static void
+hide_holes(uint16_t *row, const struct cache_range *keys,
+           const struct cache_mtp_slot *s)
+{
+    int32_t end = keys->start + keys->n;
+
+    hide(row, 0, (s->first < end ? s->first : end) - keys->start);
+    for (int i = 0; i < s->n_holes; i++)
+        if (s->holes[i] >= keys->start && s->holes[i] < end)
+            hide(row, s->holes[i] - keys->start, s->holes[i] - keys->start + 1);
+}
+
+const uint16_t *
+session_batch_mask(struct batch *b, const struct cache *cache,
+                   enum cache_kind kind, int32_t i, int32_t first, int32_t n)
+{
+    const struct graph_segment *s = &b->segments[i];
+    const struct cache_range *keys = &s->keys[kind];
+    const int32_t *positions = b->positions + s->first;
+    int32_t window = cache->parts[kind].window;
+
+    if (!mem_grow(&b->mask, &b->mask_cap, (size_t)keys->n * (size_t)n,
+                  sizeof(*b->mask)))
+        return NULL;
+    for (int32_t r = 0; r < n; r++) {
+        int32_t position = positions[first + r];
+        int32_t last = b->hp->encoder ? positions[s->n - 1] : position;
+        struct span seen = { keys->start, last };
+
+        if (window)
+            seen = seen_in_window(b->hp, seen, window, position);
+        seen.first -= keys->start;
+        seen.last -= keys->start;
+        mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
+                 position - keys->start);
+        if (b->mtp > 0)
+            hide_holes(b->mask + (size_t)r * (size_t)keys->n, keys,
+                       &cache->mtp.slots[s->slot]);
+    }
+    return b->mask;
+}

@@ -1,0 +1,563 @@
+/* cache.c - the KV cache: what each layer of a session keeps */
+#include "session/cache.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/mem.h"
+#include "session/mtp_rows.h"
+#include "session/recurrent.h"
+
+/* Bytes that a sum of sizes and alignments can have without overflow. */
+#define MEASURABLE (SIZE_MAX / 4)
+
+static int32_t
+block_up(int32_t n)
+{
+    return (n + CACHE_BLOCK - 1) / CACHE_BLOCK * CACHE_BLOCK;
+}
+
+static int32_t
+block_down(int32_t n)
+{
+    return n / CACHE_BLOCK * CACHE_BLOCK;
+}
+
+size_t
+session_cache_size(const struct cache *cache)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < cache->n_homes; i++)
+        n += cache->homes[i].size;
+    return n;
+}
+
+/* ---- layout ------------------------------------------------------------- */
+
+/* A window, the rest of the block that it begins in, a batch, and what makes
+ * moves rare: each moves the window, after at least a block of ids. */
+static int32_t
+window_rows(int32_t window, int32_t n_batch)
+{
+    return block_up(window + n_batch + 2 * CACHE_BLOCK);
+}
+
+static bool
+choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
+{
+    struct cache_part *all = &c->parts[CACHE_ALL];
+    struct cache_part *windowed = &c->parts[CACHE_WINDOW];
+    int32_t window = model->hp.window;
+
+    c->layers = mem_array((size_t)c->n_all, sizeof(*c->layers));
+    if (!c->layers)
+        return false;
+    for (int32_t i = 0; i < c->n_all; i++) {
+        bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
+
+        c->layers[i].kind = is_windowed ? CACHE_WINDOW : CACHE_ALL;
+        c->layers[i].home = graph_has_layer(model, i)
+                                ? graph_home_of(model, i, MODEL_REST)
+                                : model->n_homes;
+        if (graph_keeps(&model->hp, i))
+            c->parts[c->layers[i].kind].n_layer++;
+    }
+    all->n_rows = windowed->n_rows = block_up(c->n_ctx);
+    if (windowed->n_layer == 0)
+        return true;
+    windowed->window = window;
+    if (window_rows(window, n_batch) < windowed->n_rows)
+        windowed->n_rows = window_rows(window, n_batch);
+    return true;
+}
+
+/* Sizes that overflow must never reach the tensor interface: it would end the
+ * process. */
+static bool
+fits(const struct cache *c, const struct model *model, size_t total)
+{
+    size_t sum = 0, n;
+
+    for (int32_t i = 0; i < c->n_all; i++) {
+        const struct model_layer_hparams *l = &model->hp.layers[i];
+        int64_t width =
+            (int64_t)(l->d_key + graph_kept_value(l)) * l->n_head_kv;
+        const struct cache_part *p = &c->parts[c->layers[i].kind];
+
+        size_t state = (size_t)graph_state_floats(&model->hp, i) * 4;
+
+        if (!graph_has_layer(model, i))
+            continue;
+        if (!check_mul(state, (uint64_t)c->n_slots, &state) ||
+            !check_add(sum, state, &sum))
+            return false;
+        if (!graph_keeps(&model->hp, i))
+            continue;
+        if (!check_mul(ggml_row_size(c->type, width), (uint64_t)p->n_rows,
+                       &n) ||
+            !check_mul(n, (uint64_t)c->n_slots, &n) || !check_add(sum, n, &sum))
+            return false;
+    }
+    return sum <= total;
+}
+
+static bool
+new_parts(struct cache *c, size_t row)
+{
+    bool done;
+
+    c->head = mem_array(CACHE_BLOCK, row);
+    done = c->head != NULL;
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &c->parts[i];
+
+        p->base = mem_array((size_t)c->n_slots, sizeof(*p->base));
+        p->used = mem_array((size_t)c->n_slots, sizeof(*p->used));
+        done = done && p->base && p->used;
+    }
+    return done;
+}
+
+static bool
+new_homes(struct cache *c, const struct model *model)
+{
+    struct ggml_init_params params = {
+        .mem_size = ((CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_all + 1) *
+                    ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+    bool done = true;
+
+    c->n_homes = model->n_homes + !graph_is_whole(model);
+    for (int i = 0; i < c->n_homes; i++) {
+        bool here = i < model->n_homes;
+
+        c->homes[i] = (struct cache_home){
+            .device = here ? model->homes[i].device : NULL,
+            .ctx = ggml_init(params),
+        };
+        done = done && c->homes[i].ctx;
+    }
+    return done;
+}
+
+static void
+new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
+{
+    static const char *const names[] = { "cache_k", "cache_v" };
+    const int64_t widths[] = { hp->d_key, graph_kept_value(hp) };
+    struct cache_layer *l = &c->layers[i];
+    int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
+
+    for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
+        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type, widths[k],
+                                     n, hp->n_head_kv);
+        ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
+    }
+}
+
+static bool
+new_tensors(struct cache *c, const struct model *model)
+{
+    struct ggml_init_params two = {
+        .mem_size = 2 * ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+
+    c->views = ggml_init(two);
+    if (!new_homes(c, model) || !c->views)
+        return false;
+    for (int32_t i = 0; i < c->n_all; i++)
+        if (graph_keeps(&model->hp, i))
+            new_layer(c, i, &model->hp.layers[i]);
+    return session_recurrent_init(c, model) && session_cache_mtp_init(c, model);
+}
+
+/* Bytes of the longest row that a head keeps; 1 if none keeps any. */
+static size_t
+longest_head(const struct model_hparams *hp, enum ggml_type type)
+{
+    size_t longest = 1;
+
+    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+        const struct model_layer_hparams *l = &hp->layers[i];
+        int32_t d = l->d_key > l->d_value ? l->d_key : l->d_value;
+        size_t size = graph_keeps(hp, i) ? ggml_row_size(type, d) : 0;
+
+        longest = size > longest ? size : longest;
+    }
+    return longest;
+}
+
+/* Everything but the memory, if it can be no more than `max` bytes. */
+static bool
+lay_out_cache(struct cache *c, const struct model *model, enum ggml_type type,
+              int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
+{
+    *c = (struct cache){
+        .type = type,
+        .n_slots = n_slots,
+        .n_ctx = n_ctx,
+        .n_layer = model->hp.n_layer,
+        .n_all = graph_used_layers(&model->hp),
+    };
+    return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
+           new_parts(c, longest_head(&model->hp, type)) &&
+           new_tensors(c, model);
+}
+
+static enum gg_status
+check_allocated(struct cache *c, bool done, struct gg_error *err)
+{
+    if (done)
+        return GG_OK;
+    error_set(err, GG_ERR_NOMEM,
+              "no memory for the key/value cache of %d x %d positions; "
+              "a smaller -c (n_ctx) needs less",
+              (int)c->n_slots, (int)c->n_ctx);
+    session_cache_clear(c);
+    return GG_ERR_NOMEM;
+}
+
+/* No layer may live there. Attention covers rows before they are written:
+ * it multiplies what the mask hides by zero, which would not hide a NaN. */
+static bool
+get_memory(struct cache_home *home)
+{
+    if (!ggml_get_first_tensor(home->ctx) || !home->device)
+        return true;
+    home->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+        home->ctx, ggml_backend_dev_buffer_type(home->device));
+    if (!home->buffer)
+        return false;
+    home->size = ggml_backend_buffer_get_size(home->buffer);
+    if (ggml_backend_buffer_is_host(home->buffer))
+        mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
+                        ggml_backend_buffer_get_size(home->buffer));
+    ggml_backend_buffer_clear(home->buffer, 0);
+    return true;
+}
+
+/* What the devices of the layers have together. */
+static size_t
+all_memory(const struct model *model)
+{
+    bool cpu = graph_device_layers(model) < model->hp.n_layer;
+    size_t all = 0;
+
+    for (int i = !cpu; i < model->n_homes; i++) {
+        size_t available, total;
+
+        ggml_backend_dev_memory(model->homes[i].device, &available, &total);
+        if (!total) /* it cannot tell */
+            return MEASURABLE;
+        all += total;
+    }
+    return all;
+}
+
+enum gg_status
+session_cache_init(struct cache *cache, const struct model *model,
+                   enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                   int32_t n_batch, struct gg_error *err)
+{
+    struct cache *c = cache;
+    bool done = lay_out_cache(c, model, type, n_slots, n_ctx, n_batch,
+                              all_memory(model));
+
+    for (int i = c->n_homes; i-- > 0 && done;)
+        done = get_memory(&c->homes[i]);
+    return check_allocated(c, done, err);
+}
+
+/* A buffer without memory, so that nobody plans any for the tensors. */
+static bool
+get_no_memory(struct cache_home *home)
+{
+    ggml_backend_buffer_type_t buft;
+    struct ggml_tensor *t = ggml_get_first_tensor(home->ctx);
+
+    if (!home->device)
+        return true;
+    buft = ggml_backend_dev_buffer_type(home->device);
+    home->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
+    if (!home->buffer)
+        return false;
+    home->size = ggml_backend_alloc_ctx_tensors_from_buft_size(home->ctx, buft);
+    for (; t; t = ggml_get_next_tensor(home->ctx, t))
+        t->buffer = home->buffer;
+    return true;
+}
+
+enum gg_status
+session_cache_init_dry(struct cache *cache, const struct model *model,
+                       enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                       int32_t n_batch, struct gg_error *err)
+{
+    struct cache *c = cache;
+    bool done =
+        lay_out_cache(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
+
+    for (int i = c->n_homes; i-- > 0 && done;)
+        done = get_no_memory(&c->homes[i]);
+    return check_allocated(c, done, err);
+}
+
+void
+session_cache_clear(struct cache *cache)
+{
+    session_recurrent_clear(cache);
+    session_cache_mtp_clear(cache);
+    for (int i = 0; i < cache->n_homes; i++) {
+        ggml_backend_buffer_free(cache->homes[i].buffer);
+        ggml_free(cache->homes[i].ctx);
+    }
+    ggml_free(cache->views);
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        mem_free(cache->parts[i].base);
+        mem_free(cache->parts[i].used);
+    }
+    mem_free(cache->head);
+    mem_free(cache->layers);
+    *cache = (struct cache){ 0 };
+}
+
+/* ---- positions and rows ------------------------------------------------- */
+
+int64_t
+session_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+                  int32_t position)
+{
+    const struct cache_part *p = &cache->parts[kind];
+
+    return (int64_t)slot * p->n_rows + position - p->base[slot];
+}
+
+/* The end is that of the last id's block. The start follows from it, not from
+ * the first id that is seen, so that both change at once while ids come one by
+ * one, and the graph serves until then. */
+struct cache_range
+session_cache_seen(const struct cache *cache, enum cache_kind kind,
+                   int32_t slot, int32_t past, int32_t n)
+{
+    const struct cache_part *p = &cache->parts[kind];
+    int32_t base = p->base[slot], end = block_up(past + n), start = base;
+
+    if (p->window) {
+        /* past + n > end - CACHE_BLOCK */
+        int32_t first = end - (CACHE_BLOCK - 1) - n - (p->window - 1);
+
+        if (first > base)
+            start = block_down(first);
+    }
+    return (struct cache_range){ start - base, start, end - start };
+}
+
+/* The first position that an id at `past` sees. */
+static int32_t
+first_seen(int32_t window, int32_t past)
+{
+    return window && past >= window ? past - window + 1 : 0;
+}
+
+int32_t
+session_cache_first(int32_t window, int32_t n)
+{
+    return block_down(first_seen(window, n));
+}
+
+int32_t
+session_cache_kept(const struct cache *cache, int32_t slot, int32_t n)
+{
+    const struct cache_part *p = &cache->parts[CACHE_WINDOW];
+
+    n = session_recurrent_kept(cache, slot, n);
+    return p->base[slot] <= first_seen(p->window, n) ? n : 0;
+}
+
+/* ---- moving rows -------------------------------------------------------- */
+
+static size_t
+place_of(const struct ggml_tensor *t, int64_t head, int64_t row)
+{
+    return (size_t)head * t->nb[2] + (size_t)row * t->nb[1];
+}
+
+static struct ggml_tensor *
+rows_of(struct cache *cache, struct ggml_tensor *t, int64_t head, int64_t first,
+        int64_t n)
+{
+    struct ggml_tensor *v = ggml_view_2d(cache->views, t, t->ne[0], n, t->nb[1],
+                                         place_of(t, head, first));
+
+    ggml_backend_view_init(v);
+    return v;
+}
+
+/* They must not overlap. */
+static void
+copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
+          int64_t n)
+{
+    for (int64_t h = 0; h < t->ne[2]; h++) {
+        ggml_reset(cache->views);
+        ggml_backend_tensor_copy(rows_of(cache, t, h, from, n),
+                                 rows_of(cache, t, h, to, n));
+    }
+}
+
+/* n rows of each layer of the kind. */
+static void
+copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
+          int64_t n)
+{
+    for (int32_t i = 0; i < cache->n_all && n > 0; i++)
+        for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
+            if (cache->layers[i].t[k] && session_cache_is_here(cache, i))
+                copy_rows(cache, cache->layers[i].t[k], to, from, n);
+}
+
+/* The slot's rows from position `base` up to `end` move to its start, in
+ * pieces that do not overlap their targets. */
+static void
+move_down(struct cache *cache, int32_t slot, int32_t base, int32_t end)
+{
+    struct cache_part *p = &cache->parts[CACHE_WINDOW];
+    int32_t by = base - p->base[slot], n = end - base;
+    int64_t first = (int64_t)slot * p->n_rows;
+
+    assert(by > 0);
+    for (int32_t done = 0; done < n; done += by)
+        copy_part(cache, CACHE_WINDOW, first + done, first + done + by,
+                  n - done < by ? n - done : by);
+    p->base[slot] = base;
+}
+
+/* The slot has rows of positions below `end`. */
+static void
+count_used(struct cache *cache, int32_t slot, int32_t end)
+{
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+        int32_t n = end - p->base[slot];
+
+        p->used[slot] = n > p->used[slot] ? n : p->used[slot];
+    }
+}
+
+void
+session_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
+                              int32_t n)
+{
+    struct cache_part *p = &cache->parts[CACHE_WINDOW];
+
+    if (past == 0)
+        p->base[slot] = 0;
+    if (past + n > p->base[slot] + p->n_rows)
+        move_down(cache, slot, session_cache_first(p->window, past), past);
+    count_used(cache, slot, past + n);
+}
+
+void
+session_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
+                        int32_t n)
+{
+    session_cache_make_draft_room(cache, slot, past, n);
+    session_recurrent_begin(cache, slot, past);
+    session_cache_mtp_begin(cache, slot, past, n);
+}
+
+void
+session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
+{
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+        int32_t rows = n - p->base[from];
+
+        copy_part(cache, i, (int64_t)to * p->n_rows, (int64_t)from * p->n_rows,
+                  rows);
+        p->base[to] = p->base[from];
+    }
+    session_recurrent_copy(cache, to, from, n);
+    session_cache_mtp_copy(cache, to, from, n);
+    count_used(cache, to, n);
+}
+
+void
+session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
+{
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+
+        p->base[slot] = session_cache_first(p->window, n);
+        assert(n - p->base[slot] <= p->n_rows);
+    }
+    session_recurrent_assume(cache, slot, n);
+    session_cache_mtp_forget(cache, slot, n);
+    count_used(cache, slot, n);
+}
+
+/* ---- rows for a file ---------------------------------------------------- */
+
+size_t
+session_cache_row_size(const struct ggml_tensor *t)
+{
+    return t->nb[1] * (size_t)t->ne[2];
+}
+
+size_t
+session_cache_used(const struct cache *cache)
+{
+    size_t size = session_recurrent_used(cache);
+
+    for (int32_t i = 0; i < cache->n_all; i++) {
+        const struct cache_layer *l = &cache->layers[i];
+        const struct cache_part *p = &cache->parts[l->kind];
+        size_t row = 0;
+
+        if (!session_cache_is_here(cache, i))
+            continue;
+        for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
+            row += session_cache_row_size(l->t[k]);
+        for (int32_t slot = 0; slot < cache->n_slots; slot++)
+            size += (size_t)p->used[slot] * row;
+    }
+    return size;
+}
+
+static void
+copy_pieces(int64_t n, size_t size, char *to, size_t to_stride,
+            const char *from, size_t from_stride)
+{
+    for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride)
+        memcpy(to, from, size);
+}
+
+void
+session_cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
+                       int64_t row, int64_t n, char *to)
+{
+    size_t size = t->nb[1];
+
+    for (int64_t h = 0; h < t->ne[2]; h++, to += size) {
+        ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
+                                (size_t)n * size);
+        copy_pieces(n, size, to, session_cache_row_size(t), cache->head, size);
+    }
+}
+
+void
+session_cache_set_rows(const struct cache *cache, struct ggml_tensor *t,
+                       int64_t row, int64_t n, const char *from)
+{
+    size_t size = t->nb[1];
+
+    for (int64_t h = 0; h < t->ne[2]; h++, from += size) {
+        copy_pieces(n, size, cache->head, size, from,
+                    session_cache_row_size(t));
+        ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
+                                (size_t)n * size);
+    }
+}

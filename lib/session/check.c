@@ -1,0 +1,158 @@
+/* check.c - chunks that a caller gives: whether they can be evaluated */
+#include <math.h>
+
+#include "graph/adapter.h"
+#include "graph/arch.h"
+#include "session/chunks.h"
+
+static enum gg_status
+check_id(const struct gg_session *s, int32_t id, struct gg_error *err)
+{
+    int32_t n_vocab = s->model->hp.n_vocab;
+
+    if (id >= 0 && id < n_vocab)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d", (int)id,
+                     (int)n_vocab - 1);
+}
+
+static enum gg_status
+check_ids(const struct gg_session *s, const struct gg_chunk *c,
+          struct gg_error *err)
+{
+    size_t n_next = !c->scores.next    ? 0
+                    : c->scores.n_next ? c->scores.n_next
+                                       : 1;
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n_next && st == GG_OK; i++)
+        st = check_id(s, c->scores.next[i], err);
+    for (size_t i = 0; i < c->n && st == GG_OK; i++)
+        st = check_id(s, c->ids[i], err);
+    return st;
+}
+
+/* What an encoder cannot give. */
+static enum gg_status
+check_encoder(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    if (!s->model->hp.encoder)
+        return GG_OK;
+    if (c->rows.logits || c->rows.best || c->scores.logprobs)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "%s is a family of encoders: they make embeddings and "
+                         "no logits",
+                         s->model->arch->name);
+    if (s->slots.length[c->slot])
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "an encoder takes a text in one chunk");
+    return GG_OK;
+}
+
+static enum gg_status
+check_room(const struct gg_session *s, const struct gg_chunk *c,
+           struct gg_error *err)
+{
+    int32_t held = s->slots.length[c->slot];
+
+    if (c->n <= (size_t)(s->n_ctx - held))
+        return GG_OK;
+    return error_set(err, GG_ERR_CONTEXT,
+                     "context is full: %d ids and %zu more are above the limit "
+                     "of %d (-c raises it%s)",
+                     (int)held, c->n, (int)s->n_ctx,
+                     s->model->position_embd ? ", up to the model's own" : "");
+}
+
+/* What is given, and where results go. */
+static enum gg_status
+check_results(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    size_t n_best = !c->rows.best ? 0 : c->rows.n_last ? c->rows.n_last : 1;
+    size_t n_vocab = (size_t)s->model->hp.n_vocab;
+
+    if (!c->ids)
+        return error_null(err);
+    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_NONE)
+        return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
+    if (c->embed.values && c->embed.pooling == GG_POOL_RANK &&
+        s->model->rank.n == 0)
+        return error_set(
+            err, GG_ERR_UNSUPPORTED,
+            "the file has no classifier (cls.output): no reranker");
+    for (size_t i = 0; i < n_best; i++) {
+        const struct gg_best *b = &c->rows.best[i];
+
+        if (b->k && (!b->ids || !b->logits))
+            return error_null(err);
+        if (b->k > n_vocab)
+            return error_set(err, GG_ERR_ARG, "the %zu likeliest of %zu ids",
+                             b->k, n_vocab);
+    }
+    return GG_OK;
+}
+
+const float *
+session_scales(const struct gg_session *s, const struct gg_chunk *c)
+{
+    return c->scales ? c->scales : s->model->scales;
+}
+
+/* A slot that holds ids goes on with the adapters that they have. */
+static enum gg_status
+check_adapters(struct gg_session *s, const struct gg_chunk *c,
+               struct gg_error *err)
+{
+    const float *scales = session_scales(s, c);
+
+    for (size_t i = 0; i < s->model->files.n_adapters; i++)
+        if (!isfinite(scales[i]))
+            return error_set(err, GG_ERR_ARG,
+                             "the scale of an adapter is not finite");
+    if (s->slots.length[c->slot] == 0)
+        session_slots_set_scales(&s->slots, c->slot, scales);
+    else if (!graph_adapters_same(s->model, scales,
+                                  session_slots_scales(&s->slots, c->slot)))
+        return error_set(err, GG_ERR_ARG,
+                         "slot %d holds ids that were evaluated with other "
+                         "adapters",
+                         (int)c->slot);
+    return GG_OK;
+}
+
+enum gg_status
+session_check_chunk(struct gg_session *s, const struct gg_chunk *c,
+                    struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (c->slot < 0 || c->slot >= s->n_slots)
+        return error_set(err, GG_ERR_ARG, "slot %d is not in 0..%d",
+                         (int)c->slot, (int)s->n_slots - 1);
+    if (s->called[c->slot] == s->call)
+        return error_set(err, GG_ERR_ARG, "slot %d is named twice",
+                         (int)c->slot);
+    s->called[c->slot] = s->call;
+    if (c->n == 0)
+        return error_set(err, GG_ERR_ARG, "a chunk without ids");
+    if (c->rows.n_last > c->n || c->scores.first > c->n)
+        return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids",
+                         c->rows.n_last > c->n ? c->rows.n_last
+                                               : c->scores.first);
+    st = ERROR_RESERVED(c, err);
+    if (st == GG_OK)
+        st = check_results(s, c, err);
+    if (st == GG_OK)
+        st = check_ids(s, c, err);
+    if (st == GG_OK)
+        st = check_encoder(s, c, err);
+    if (st == GG_OK)
+        st = check_adapters(s, c, err);
+    if (st == GG_OK)
+        st = check_room(s, c, err);
+    if (st == GG_OK && !session_slots_keep(&s->slots, c))
+        st = error_nomem(err);
+    return st;
+}

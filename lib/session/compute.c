@@ -1,0 +1,535 @@
+/* compute.c - running a model's graphs on its device */
+#include "session/compute.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/adapter.h"
+#include "sched/sched.h"
+#include "session/pipeline.h"
+
+void
+session_compute_round(struct compute *c, bool bf16)
+{
+    c->graph.bf16 = bf16;
+}
+
+void
+session_compute_watch(struct compute *c, gg_watch_callback watch, void *data)
+{
+    c->watch = watch;
+    c->watch_data = data;
+    ggml_backend_sched_set_eval_callback(c->sched, watch, data);
+}
+
+/* ---- graphs ------------------------------------------------------------- */
+
+static void
+drop_graph(struct compute *c)
+{
+    ggml_free(c->graph.ctx);
+    c->graph.ctx = NULL;
+}
+
+/* The caller has filled in c->graph.segments. */
+static bool
+build(struct compute *c, const struct cache *cache, int32_t n_segments,
+      int32_t n_tokens, int32_t n_outputs, bool hidden)
+{
+    struct ggml_init_params params = {
+        .mem_size = c->pool_size,
+        .mem_buffer = c->pool,
+        .no_alloc = true,
+    };
+    struct graph *g = &c->graph;
+
+    drop_graph(c);
+    g->ctx = ggml_init(params);
+    if (!g->ctx)
+        return false;
+    g->model = c->model;
+    g->cache = cache;
+    g->n_segments = n_segments;
+    g->n_tokens = n_tokens;
+    g->n_outputs = n_outputs;
+    g->first = c->first;
+    g->end = c->end;
+    g->leaves = c->leaves;
+    g->hidden = hidden;
+    g->mtp = c->mtp;
+    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves;
+    g->named = c->watch != NULL;
+    g->scales = c->scales;
+    graph_build(g, c->max_nodes);
+    return true;
+}
+
+/* As many segments as there may be, and as many ids, before a full cache, and
+ * all adapters. */
+static bool
+build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
+{
+    bool encoder = c->model->hp.encoder;
+    int32_t first = 0;
+
+    for (size_t i = 0; i < c->model->files.n_adapters; i++)
+        c->scales[i] = 1;
+    for (int32_t i = 0; i < c->max_segments; i++) {
+        bool last = i == c->max_segments - 1;
+
+        c->graph.segments[i] = (struct graph_segment){
+            .slot = i,
+            .first = first,
+            .n = last ? max_tokens - first : 1,
+        };
+        for (int kind = 0; kind < CACHE_KINDS; kind++)
+            c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
+        first++;
+    }
+    return build(c, cache, c->max_segments, max_tokens,
+                 encoder ? max_tokens : c->max_segments, encoder);
+}
+
+static bool
+reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
+{
+    bool done = build_largest(c, cache, max_tokens) &&
+                ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+
+    drop_graph(c);
+    return done;
+}
+
+static bool
+measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
+              uint64_t *sizes)
+{
+    size_t own[MODEL_MAX_HOMES];
+    bool done = build_largest(c, cache, max_tokens) &&
+                sched_measure(c->sched, c->graph.cgraph, own);
+
+    for (int i = 0; i < c->n_backends && done; i++)
+        sizes[session_compute_home(c, i)] += own[i];
+    return done;
+}
+
+static bool
+same_keys(const struct graph_segment *a, const struct graph_segment *b)
+{
+    for (int i = 0; i < CACHE_KINDS; i++)
+        if (a->keys[i].row != b->keys[i].row || a->keys[i].n != b->keys[i].n)
+            return false;
+    return true;
+}
+
+/* Whether the batch's graph ends in front of the output. */
+static bool
+is_hidden(const struct compute *c, const struct batch *b)
+{
+    return b->scored || b->pooled || c->model->hp.encoder;
+}
+
+static bool
+same_shape(const struct compute *c, const struct batch *b)
+{
+    const struct graph *g = &c->graph;
+
+    if (!g->ctx || g->n_tokens != b->n_tokens ||
+        g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
+        g->mtp != b->mtp || g->hidden != is_hidden(c, b) ||
+        !graph_adapters_same(c->model, c->scales, b->scales))
+        return false;
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
+
+        if (x->slot != y->slot || x->n != y->n || !same_keys(x, y))
+            return false;
+    }
+    return true;
+}
+
+static bool
+prepare_batch(struct compute *c, const struct cache *cache,
+              const struct batch *b)
+{
+    if (same_shape(c, b))
+        return true;
+    if (c->scales)
+        memcpy(c->scales, b->scales,
+               c->model->files.n_adapters * sizeof(*c->scales));
+    memcpy(c->graph.segments, b->segments,
+           (size_t)b->n_segments * sizeof(*b->segments));
+    ggml_backend_sched_reset(c->sched);
+    c->mtp = b->mtp;
+    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
+              is_hidden(c, b)) &&
+        ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
+        return true;
+    drop_graph(c);
+    return false;
+}
+
+/* ---- one batch ---------------------------------------------------------- */
+
+static void
+set_part(struct compute *c, struct ggml_tensor *t, const void *data,
+         size_t offset, size_t size)
+{
+    session_stage_set(&c->stage,
+                      ggml_backend_sched_get_tensor_backend(c->sched, t), t,
+                      data, offset, size);
+}
+
+static void
+set(struct compute *c, struct ggml_tensor *t, const void *data)
+{
+    set_part(c, t, data, 0, ggml_nbytes(t));
+}
+
+/* A family that does not look at an input leaves it without memory. */
+static void
+set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
+{
+    if (t && t->buffer)
+        set(c, t, data);
+}
+
+/* A long context's mask is large; it goes to the device by and by. */
+static bool
+set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
+         struct ggml_tensor *mask)
+{
+    enum {
+        AT_ONCE = 1 << 19 /* keys */
+    };
+    int32_t rows = (int32_t)mask->ne[1], n = AT_ONCE / (int32_t)mask->ne[0];
+    size_t row = mask->nb[1];
+
+    n = n ? n : 1;
+    for (int32_t first = 0; first < rows; first += n) {
+        int32_t take = rows - first < n ? rows - first : n;
+        const uint16_t *p =
+            session_batch_mask(b, c->graph.cache, kind, i, first, take);
+
+        if (!p)
+            return false;
+        set_part(c, mask, p, (size_t)first * row, (size_t)take * row);
+    }
+    return true;
+}
+
+static bool
+set_buckets(struct compute *c, struct batch *b, int32_t i)
+{
+    struct ggml_tensor *t = c->graph.segments[i].buckets;
+    const int32_t *p = t ? session_batch_buckets(b, i) : NULL;
+
+    if (p)
+        set_if_used(c, t, p);
+    return p || !t;
+}
+
+static void
+set_slots(struct compute *c)
+{
+    struct graph *g = &c->graph;
+    size_t size = sizeof(g->segments[0].slot);
+
+    for (int32_t i = 0; i < g->n_segments; i++)
+        set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
+}
+
+static bool
+set_inputs(struct compute *c, struct batch *b, const void *entered)
+{
+    struct graph *g = &c->graph;
+    bool done = true;
+
+    session_stage_begin(&c->stage);
+    set_if_used(c, g->ids, b->ids);
+    set_if_used(c, g->entered, entered);
+    set_if_used(c, g->positions, b->positions);
+    set_if_used(c, g->types, b->types);
+    set_if_used(c, g->temperature, b->temperature);
+    set_if_used(c, g->rows, b->rows);
+    set_if_used(c, g->mtp_from, b->mtp_from);
+    set_if_used(c, g->mtp_shift, b->mtp_shift);
+    set_if_used(c, g->mtp_of, b->mtp_of);
+    set_if_used(c, g->mtp_to, b->mtp_to);
+    if (g->slots && g->slots->buffer)
+        set_slots(c);
+    for (int32_t i = 0; i < g->n_segments && done; i++)
+        done = set_buckets(c, b, i);
+    for (int kind = 0; kind < CACHE_KINDS; kind++) {
+        set_if_used(c, g->cells[kind], b->cells[kind]);
+        for (int32_t i = 0; i < g->n_segments && done; i++)
+            if (g->segments[i].masks[kind] &&
+                g->segments[i].masks[kind]->buffer)
+                done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
+    }
+    if (!done) /* what was set is being copied */
+        ggml_backend_sched_synchronize(c->sched);
+    return done;
+}
+
+enum gg_status
+session_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
+                       struct gg_error *err)
+{
+    const char *error = sched_error(sched);
+
+    if (status == GGML_STATUS_SUCCESS && error)
+        status = GGML_STATUS_FAILED;
+    switch (status) {
+    case GGML_STATUS_SUCCESS:
+        return GG_OK;
+    case GGML_STATUS_ABORTED:
+        return error_set(err, GG_ERR_ABORTED, "stopped");
+    case GGML_STATUS_ALLOC_FAILED:
+        return error_nomem(err);
+    default:
+        return error_set(err, GG_ERR_IO, "%s",
+                         error ? error : "the device failed to compute");
+    }
+}
+
+static enum gg_status
+get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (!c->logprobs.sched) {
+        st = session_logprobs_start(&c->logprobs, c->model, c->backends,
+                                    c->n_backends, c->graph.bf16, err);
+        if (st == GG_OK)
+            ggml_backend_sched_set_eval_callback(c->logprobs.sched, c->watch,
+                                                 c->watch_data);
+    }
+    return st == GG_OK
+               ? session_logprobs_run(&c->logprobs, c->graph.result, b, err)
+               : st;
+}
+
+bool
+session_compute_sizes(struct compute *c, const struct cache *cache,
+                      const struct batch *b, size_t *entered, size_t *left)
+{
+    if (!prepare_batch(c, cache, b))
+        return false;
+    *entered = c->graph.entered ? ggml_nbytes(c->graph.entered) : 0;
+    *left = c->leaves ? ggml_nbytes(c->graph.result) : 0;
+    return true;
+}
+
+static enum gg_status
+compute_graph(struct compute *c, struct gg_error *err)
+{
+    return session_compute_status(
+        c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
+        err);
+}
+
+enum gg_status
+session_compute_layers(struct compute *c, const struct cache *cache,
+                       struct batch *b, const void *entered, void *left,
+                       struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
+        return error_nomem(err);
+    st = compute_graph(c, err);
+    if (st != GG_OK)
+        return st;
+    ggml_backend_tensor_get(c->graph.result, left, 0,
+                            ggml_nbytes(c->graph.result));
+    return session_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+}
+
+enum gg_status
+session_compute_run(struct compute *c, const struct cache *cache,
+                    struct batch *b, const void *entered, struct gg_error *err)
+{
+    enum gg_status st;
+    void *own;
+
+    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
+        return error_nomem(err);
+    own = session_compute_place_logits(c, b);
+    st = compute_graph(c, err);
+    if (own)
+        c->graph.result->data = own;
+    if (st == GG_OK && b->pooled) {
+        if (!session_pooling_add(&c->pool_of_rows, c->graph.result, b))
+            return error_nomem(err);
+        st = session_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+    }
+    if (st == GG_OK && b->scored)
+        return get_scores(c, b, err);
+    if (st == GG_OK && !b->pooled && !own) {
+        if (!session_compute_get_logits(c, b))
+            return error_nomem(err);
+        st = session_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+    }
+    return st;
+}
+
+/* ---- birth and death ---------------------------------------------------- */
+
+static bool
+allocate(struct compute *c)
+{
+    size_t n_adapters = c->model->files.n_adapters;
+
+    c->max_nodes = graph_max_nodes(c->model, c->max_segments);
+    c->pool_size = c->max_nodes * ggml_tensor_overhead() +
+                   ggml_graph_overhead_custom(c->max_nodes, false);
+    c->pool = mem_alloc(c->pool_size);
+    c->graph.segments =
+        mem_array((size_t)c->max_segments, sizeof(*c->graph.segments));
+    if (n_adapters)
+        c->scales = mem_array(n_adapters, sizeof(*c->scales));
+    if (!c->pool || !c->graph.segments || (n_adapters && !c->scales))
+        return false;
+    c->sched = ggml_backend_sched_new(c->backends, NULL, c->n_backends,
+                                      c->max_nodes, false, false);
+    return c->sched != NULL;
+}
+
+static enum gg_status
+start_compute(struct compute *c, const struct model *model,
+              int32_t max_segments, struct gg_error *err)
+{
+    *c = (struct compute){ .model = model,
+                           .first = model->first,
+                           .end = model->end,
+                           .leaves = model->pipeline->divided,
+                           .max_segments = max_segments };
+    if (!session_compute_start(c))
+        return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
+                         ggml_backend_dev_name(graph_device(model)));
+    return allocate(c) ? GG_OK : error_nomem(err);
+}
+
+enum gg_status
+session_compute_init(struct compute *c, const struct model *model,
+                     const struct cache *cache, int32_t max_tokens,
+                     int32_t max_segments, int n_threads,
+                     ggml_abort_callback abort, void *abort_data,
+                     struct gg_error *err)
+{
+    enum gg_status st = start_compute(c, model, max_segments, err);
+
+    for (int i = 0; i < c->n_backends; i++)
+        session_compute_set_up(c->backends[i], n_threads, abort, abort_data);
+    if (st == GG_OK && !reserve_graph(c, cache, max_tokens))
+        st = error_set(err, GG_ERR_NOMEM,
+                       "no memory for the compute buffers of %d ids",
+                       (int)max_tokens);
+    if (st != GG_OK)
+        session_compute_clear(c);
+    return st;
+}
+
+enum gg_status
+session_compute_init_mtp(struct compute *c, const struct compute *lender,
+                         const struct cache *cache, int32_t max_tokens,
+                         int32_t max_segments, struct gg_error *err)
+{
+    *c = (struct compute){ .model = lender->model,
+                           .n_backends = lender->n_backends,
+                           .borrowed = true,
+                           .mtp = 1,
+                           .max_segments = max_segments };
+    memcpy(c->backends, lender->backends, sizeof(c->backends));
+    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+        return GG_OK;
+    session_compute_clear(c);
+    return error_set(err, GG_ERR_NOMEM,
+                     "no memory for the compute buffers of MTP layers");
+}
+
+static enum gg_status
+measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
+        uint64_t *sizes, enum gg_status st, struct gg_error *err)
+{
+    if (st == GG_OK && !measure_graph(c, cache, max_tokens, sizes))
+        st = error_nomem(err);
+    session_compute_clear(c);
+    return st;
+}
+
+enum gg_status
+session_compute_init_output(struct compute *c, const struct compute *beside,
+                            const struct cache *cache, int32_t max_tokens,
+                            struct gg_error *err)
+{
+    int32_t n_layer = beside->model->hp.n_layer;
+
+    *c = (struct compute){ .model = beside->model,
+                           .first = n_layer,
+                           .end = n_layer,
+                           .n_backends = beside->n_backends,
+                           .borrowed = true,
+                           .max_segments = beside->max_segments };
+    memcpy(c->backends, beside->backends, sizeof(c->backends));
+    c->graph.bf16 = beside->graph.bf16;
+    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+        return GG_OK;
+    session_compute_clear(c);
+    return error_nomem(err);
+}
+
+enum gg_status
+session_compute_measure(const struct model *model, const struct cache *cache,
+                        int32_t max_tokens, int32_t max_segments,
+                        uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err)
+{
+    struct compute c;
+    enum gg_status st = start_compute(&c, model, max_segments, err);
+
+    return measure(&c, cache, max_tokens, sizes, st, err);
+}
+
+enum gg_status
+session_compute_measure_mtp(const struct model *model,
+                            const struct cache *cache, int32_t max_tokens,
+                            int32_t max_segments,
+                            uint64_t sizes[MODEL_MAX_HOMES],
+                            struct gg_error *err)
+{
+    struct compute c;
+    enum gg_status st = start_compute(&c, model, max_segments, err);
+
+    c.mtp = 1;
+    return measure(&c, cache, max_tokens, sizes, st, err);
+}
+
+void
+session_compute_clear(struct compute *c)
+{
+    drop_graph(c);
+    session_logprobs_clear(&c->logprobs);
+    session_readback_clear(&c->readback);
+    session_topk_clear(&c->topk);
+    mem_free(c->row);
+    session_pooling_clear(&c->pool_of_rows);
+    session_stage_clear(&c->stage);
+    ggml_backend_sched_free(c->sched);
+    for (int i = 0; i < c->n_backends && !c->borrowed; i++)
+        ggml_backend_free(c->backends[i]);
+    mem_free(c->graph.segments);
+    mem_free(c->scales);
+    mem_free(c->pool);
+    *c = (struct compute){ 0 };
+}
+
+size_t
+session_compute_size(const struct compute *c)
+{
+    size_t n = session_logprobs_size(&c->logprobs);
+
+    for (int i = 0; i < c->n_backends; i++)
+        n += ggml_backend_sched_get_buffer_size(c->sched, c->backends[i]);
+    return n;
+}

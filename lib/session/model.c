@@ -1,0 +1,227 @@
+/* model.c - from a parsed file to weights where the device wants them */
+#include "session/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/arch.h"
+#include "graph/mtp.h"
+#include "session/move.h"
+#include "session/needs.h"
+#include "session/offload.h"
+#include "session/pipeline.h"
+#include "session/place.h"
+#include "session/adapters.h"
+#include "graph/rope.h"
+
+static enum gg_status
+check_same_model(const struct gguf_context *mtp, const struct model *a,
+                 const struct model *b, struct gg_error *err)
+{
+    if (a->arch != b->arch || a->hp.n_embd != b->hp.n_embd ||
+        a->hp.n_vocab != b->hp.n_vocab || a->hp.n_layer != b->hp.n_layer)
+        return gguf_bad_value(mtp, "general.architecture", err,
+                              "MTP layers of another model: %s of %d layers, "
+                              "%d values, %d tokens, not %s of %d, %d, %d",
+                              b->arch->name, (int)b->hp.n_layer,
+                              (int)b->hp.n_embd, (int)b->hp.n_vocab,
+                              a->arch->name, (int)a->hp.n_layer,
+                              (int)a->hp.n_embd, (int)a->hp.n_vocab);
+    return GG_OK;
+}
+
+static bool
+is_behind(const char *name, const void *n_layer)
+{
+    char *end;
+    long layer;
+
+    if (strncmp(name, "blk.", 4) != 0)
+        return false;
+    layer = strtol(name + 4, &end, 10);
+    return *end == '.' && layer >= *(const int32_t *)n_layer;
+}
+
+enum gg_status
+session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
+                  struct gg_error *err)
+{
+    struct model *a = NULL, *b = NULL;
+    enum gg_status st = graph_read_keys(file->gguf, &a, err);
+
+    if (st == GG_OK)
+        st = graph_read_keys(mtp->gguf, &b, err);
+    if (st == GG_OK)
+        st = check_same_model(mtp->gguf, a, b, err);
+    if (st == GG_OK)
+        st = gguf_file_take(file, mtp, is_behind, &a->hp.n_layer, err);
+    mem_free(a);
+    mem_free(b);
+    return st;
+}
+
+/* Memory for the divisors that no file has, and their values. */
+static enum gg_status
+make_divisors(struct model *m, struct gg_error *err)
+{
+    size_t n = (size_t)m->rope.params.n_rot / 2;
+    float *x;
+
+    if (!m->made_ctx)
+        return GG_OK;
+    x = mem_array(n, sizeof(*x));
+    m->made = ggml_backend_alloc_ctx_tensors_from_buft(
+        m->made_ctx, ggml_backend_dev_buffer_type(graph_device(m)));
+    if (x && m->made) {
+        graph_rope_divisors(m, x, n);
+        ggml_backend_tensor_set(m->rope.divisors, x, 0, n * sizeof(*x));
+    }
+    mem_free(x);
+    return x && m->made ? GG_OK : error_nomem(err);
+}
+
+enum gg_status
+session_take_weights(const struct gg_model_params *params,
+                     const struct model *lender, struct model *m,
+                     model_home_set *failed, struct gg_error *err)
+{
+    enum gg_status st = graph_find_weights(m, err);
+
+    *failed = 0;
+    if (st == GG_OK)
+        st = session_place_weights(params, lender, m, failed, err);
+    if (st == GG_OK)
+        st = session_adapters_place(m, params, failed, err);
+    if (st == GG_OK)
+        st = make_divisors(m, err);
+    return st == GG_OK ? session_adapters_check(m, err) : st;
+}
+
+/* Of devices: a home each, without layers. */
+static void
+start_homes(struct model *m, const struct model_devices *devices)
+{
+    ggml_backend_dev_t first = devices->list[0];
+
+    m->n_homes = 1;
+    if (ggml_backend_dev_type(first) == GGML_BACKEND_DEVICE_TYPE_CPU) {
+        m->homes[0].device = first;
+        return;
+    }
+    m->homes[0].device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    for (int i = 0; i < devices->n; i++)
+        m->homes[m->n_homes++].device = devices->list[i];
+}
+
+/* What an option says of layers is not made less where there is too little
+ * memory for them on a device that was named. */
+static bool
+is_wanted_so(const struct gg_model_params *params, const struct model *m)
+{
+    return m->named && (params->gpu_layers > 0 || params->n_device_layers > 0);
+}
+
+/* Where devices fail, as err says, the others' turn comes. */
+static enum gg_status
+load_weights(const struct gg_model_params *params, struct model **m,
+             struct gg_error *err)
+{
+    model_home_set failed;
+    struct model *from = *m, *other;
+    enum gg_status st = session_take_weights(params, NULL, from, &failed, err);
+
+    st = from->pipeline->call->agree(from->pipeline, st, err);
+    if (st == GG_OK || !session_can_move(from, st) ||
+        (st == GG_ERR_NOMEM && is_wanted_so(params, from)))
+        return st;
+    failed |= session_find_lost(from);
+    if (!failed)
+        failed = session_devices_of(from);
+    if (session_move_model(from, &failed,
+                           session_needs_positions(from, params->n_ctx), &other,
+                           NULL) != GG_OK)
+        return st;
+    session_move_words(from, failed, other, err->message, other->note,
+                       sizeof(other->note));
+    other->before = from;
+    *m = other;
+    return GG_OK;
+}
+
+/* All but the weights: what it is, and where its layers are to be. */
+static enum gg_status
+plan_model(const struct gg_model_params *params, struct model *m,
+           struct gg_error *err)
+{
+    const struct gguf_context *gguf = m->file->gguf;
+    enum gg_status st = graph_read_model(m, err);
+
+    if (st == GG_OK && params->mtp)
+        st = graph_mtp_use(m->files.mtp ? m->files.mtp : gguf, m, err);
+    if (st == GG_OK)
+        st = graph_rope_override(&m->hp.rope, params, err);
+    if (st == GG_OK && params->pipeline)
+        st = params->pipeline->call->divide(params->pipeline, m, err);
+    return st == GG_OK ? session_offload_layers(params, m, err) : st;
+}
+
+enum gg_status
+session_load_model(const struct model_files *files,
+                   const struct model_devices *devices,
+                   const struct gg_model_params *params, struct model **out,
+                   struct gg_error *err)
+{
+    struct model *m = mem_zalloc(sizeof(*m));
+    struct gg_error own;
+    enum gg_status st;
+
+    err = err ? err : &own;
+    if (!m)
+        return error_nomem(err);
+    m->file = files->file;
+    m->files = *files;
+    m->pipeline = &session_alone;
+    start_homes(m, devices);
+    st = plan_model(params, m, err);
+    if (st == GG_OK)
+        st = load_weights(params, &m, err);
+    if (st == GG_OK && !m->pipeline->planned)
+        session_spread_over_nodes(m);
+    if (st == GG_OK)
+        *out = m;
+    else
+        session_free_model(m);
+    return st;
+}
+
+uint64_t
+session_home_weights(const struct model *m, int home)
+{
+    struct ggml_context *ctx = m->homes[home].ctx;
+    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
+    uint64_t n = graph_adapters_size_at(m, home);
+
+    for (; t; t = ggml_get_next_tensor(ctx, t))
+        n += ggml_nbytes(t);
+    return n;
+}
+
+void
+session_free_model(struct model *model)
+{
+    if (!model)
+        return;
+    model->pipeline->call->close(model->pipeline);
+    session_adapters_free(model);
+    session_free_buffers(&model->buffers);
+    ggml_backend_buffer_free(model->made);
+    for (int i = 0; i < model->n_homes; i++)
+        ggml_free(model->homes[i].ctx);
+    ggml_free(model->elsewhere);
+    ggml_free(model->made_ctx);
+    mem_free(model->layers);
+    session_free_model(model->before);
+    mem_free(model);
+}

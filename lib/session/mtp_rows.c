@@ -1,0 +1,158 @@
+/* mtp_rows.c - hidden vectors that MTP layers read: which a slot has kept */
+#include "session/mtp_rows.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+
+enum {
+    ROWS = CACHE_MTP_KEPT + CACHE_MTP_DRAFTED,
+};
+
+bool
+session_cache_mtp_init(struct cache *cache, const struct model *model)
+{
+    struct cache_mtp *m = &cache->mtp;
+    bool here = graph_has_layer(model, model->hp.n_layer);
+    int home = here ? graph_home_of(model, model->hp.n_layer, MODEL_REST)
+                    : model->n_homes;
+
+    m->n = model->hp.n_mtp;
+    if (m->n == 0)
+        return true;
+    m->slots = mem_array((size_t)cache->n_slots, sizeof(*m->slots));
+    m->rows =
+        ggml_new_tensor_2d(cache->homes[home].ctx, GGML_TYPE_F32,
+                           model->hp.n_embd, (int64_t)ROWS * cache->n_slots);
+    ggml_set_name(m->rows, "cache_hidden");
+    return m->slots != NULL;
+}
+
+void
+session_cache_mtp_clear(struct cache *cache)
+{
+    mem_free(cache->mtp.slots);
+    cache->mtp = (struct cache_mtp){ 0 };
+}
+
+int32_t
+session_cache_mtp_row(int32_t slot, int32_t position)
+{
+    return slot * ROWS + position % CACHE_MTP_KEPT;
+}
+
+int32_t
+session_cache_mtp_drafted(int32_t slot, int32_t i)
+{
+    return slot * ROWS + CACHE_MTP_KEPT + i;
+}
+
+bool
+session_cache_mtp_has(const struct cache *cache, int32_t slot, int32_t position)
+{
+    const struct cache_mtp_slot *s;
+
+    if (cache->mtp.n == 0)
+        return false;
+    s = &cache->mtp.slots[slot];
+    return position >= s->row && position < s->end;
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void
+drop_holes_from(struct cache_mtp_slot *s, int32_t position)
+{
+    while (s->n_holes > 0 && s->holes[s->n_holes - 1] >= position)
+        s->n_holes--;
+}
+
+/* Where there are too many of them, nothing before the first is seen. */
+static void
+add_hole(struct cache_mtp_slot *s, int32_t position)
+{
+    if (s->n_holes == CACHE_MTP_HOLES) {
+        s->first = s->holes[0] + 1;
+        s->n_holes--;
+        memmove(s->holes, s->holes + 1, (size_t)s->n_holes * sizeof(*s->holes));
+    }
+    s->holes[s->n_holes++] = position;
+}
+
+/* A key at `past`, after which all are right. */
+static void
+add_key(struct cache_mtp_slot *s, int32_t past, bool right)
+{
+    drop_holes_from(s, past);
+    if (s->first >= past)
+        s->first = past + !right;
+    else if (!right)
+        add_hole(s, past);
+}
+
+/* ---- positions ----------------------------------------------------------- */
+
+void
+session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
+                        int32_t n)
+{
+    struct cache_mtp_slot *s;
+    int32_t kept = past + n - CACHE_MTP_KEPT;
+    bool right = session_cache_mtp_has(cache, slot, past - 1);
+
+    if (cache->mtp.n == 0)
+        return;
+    s = &cache->mtp.slots[slot];
+    add_key(s, past, right);
+    if (!right)
+        s->row = past;
+    s->row = s->row > kept ? s->row : kept;
+    s->end = past + n;
+}
+
+void
+session_cache_mtp_cut(struct cache *cache, int32_t slot, int32_t n)
+{
+    struct cache_mtp_slot *s;
+
+    if (cache->mtp.n == 0)
+        return;
+    s = &cache->mtp.slots[slot];
+    s->end = s->end < n ? s->end : n;
+    drop_holes_from(s, n);
+}
+
+void
+session_cache_mtp_forget(struct cache *cache, int32_t slot, int32_t n)
+{
+    if (cache->mtp.n)
+        cache->mtp.slots[slot] = (struct cache_mtp_slot){ .first = n };
+}
+
+/* Rows go through the host: a few kilobytes. Another process may have them. */
+static bool
+copy_rows(struct cache_mtp *m, int32_t to, int32_t from)
+{
+    size_t size = ROWS * m->rows->nb[1];
+    void *rows = m->rows->buffer ? mem_alloc(size) : NULL;
+
+    if (!rows)
+        return false;
+    ggml_backend_tensor_get(m->rows, rows, (size_t)from * size, size);
+    ggml_backend_tensor_set(m->rows, rows, (size_t)to * size, size);
+    mem_free(rows);
+    return true;
+}
+
+void
+session_cache_mtp_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
+{
+    struct cache_mtp *m = &cache->mtp;
+
+    if (m->n == 0)
+        return;
+    m->slots[to] = m->slots[from];
+    session_cache_mtp_cut(cache, to, n);
+    if (!session_cache_mtp_has(cache, to, n - 1) || !copy_rows(m, to, from))
+        m->slots[to].row = m->slots[to].end = 0;
+}

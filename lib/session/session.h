@@ -1,0 +1,111 @@
+/* session.h - sequences of ids in slots, and their evaluation
+ *
+ * The memory of a session is a matter of each layer (struct cache_layer): of a
+ * kind, with a width, on the device where the layer's weights are. Kinds, and
+ * operations that they allow:
+ *
+ *   kind              truncate to N       copy first N     snapshot, restore
+ *   keys and values   any N               any N            rows of positions
+ *   in a window       N near the end      the same         rows in the window
+ *   latent rows       any N               any N            rows of positions
+ *   recurrent state   0, or a snapshot's  all, or the      one row, after the
+ *                     position            snapshot's       last position
+ *
+ * A session can do what all of its layers can. Who works with it, the engine,
+ * assumes nothing: session_can() says what is worth trying,
+ * session_kept() and the functions that truncate, copy and load return
+ * the position that is really kept, 0 at worst, and what is missing after it
+ * is evaluated again. */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "graph/model.h"
+
+/* What gg_session_new() does with the model's weights. `params` is not NULL.
+ * The other functions of gg.h on sessions are here as well. */
+enum gg_status
+session_new(const struct model *model, const struct gg_session_params *params,
+            struct gg_session **out, struct gg_error *err);
+
+int32_t
+session_n_vocab(const struct gg_session *session);
+
+/* What a session can do with a sequence, other than begin anew. */
+struct session_can {
+    bool truncate;  /* go back to an earlier position: */
+    bool goes_back; /* further than was wanted, where a recurrent state was
+                       kept */
+    bool copy;      /* begin another sequence like it */
+    bool save;      /* leave it in a file, and load it */
+};
+struct session_can
+session_can(const struct gg_session *session);
+
+/* How many of the first n ids of the slot it could go on after: what
+ * gg_session_truncate() and gg_session_copy() would return. */
+int32_t
+session_kept(const struct gg_session *session, int32_t slot, int32_t n);
+
+/* The CPU computes all of it. */
+bool
+session_is_on_cpu(const struct gg_session *session);
+
+/* ---- evaluations under way ----------------------------------------------- */
+
+/* As gg_session_eval(), but where ranks of a pipeline evaluate, results come
+ * later: what is named is the caller's again, but for where they go, which is
+ * written to until session_wait() says so. Other slots can be used
+ * meanwhile, and these as if the call had ended. *ticket: what to wait for. */
+enum gg_status
+session_start(struct gg_session *s, const struct gg_chunk *chunks,
+              size_t n_chunks, uint64_t *ticket, struct gg_error *err);
+
+/* The results of that call, and of all before it, are there. */
+enum gg_status
+session_wait(struct gg_session *s, uint64_t ticket, struct gg_error *err);
+
+/* How many calls are worth having under way: the ranks of a pipeline, or 1. */
+int32_t
+session_overlap(const struct gg_session *s);
+
+/* ---- drafts by MTP layers ------------------------------------------------ */
+
+/* How many ids the MTP layers draft after one at most; 0: none are in use. */
+int32_t
+session_mtp(const struct gg_session *session);
+
+/* Whether they can after the first n ids of the slot, whose last one has been
+ * evaluated with others before it: its hidden vector is kept. */
+bool
+session_mtp_can(const struct gg_session *session, int32_t slot, int32_t n);
+
+/* After the first `past` ids of a slot, which still has them or had them before
+ * it went back, one was drawn and `n - 1` drafted, by as many calls as this:
+ * ids. The logits of the next go to `logits`, or what is likeliest to `best`.
+ */
+struct model_guess {
+    int32_t slot, past;
+    const int32_t *ids;
+    int32_t n;
+    float *logits;
+    struct gg_best *best; /* or NULL */
+};
+
+/* All of the same n. A slot's ids stay as they are. */
+enum gg_status
+session_mtp_guess(struct gg_session *session, const struct model_guess *guesses,
+                  size_t n_guesses, struct gg_error *err);
+
+/* What each home needs: n_homes of them; gg_model_memory() adds them up.
+ * `params` is not NULL. */
+enum gg_status
+session_memory_at(const struct model *model,
+                  const struct gg_session_params *params,
+                  struct gg_memory homes[MODEL_MAX_HOMES],
+                  struct gg_error *err);
+
+/* How many adapters its model has. */
+size_t
+session_n_adapters(const struct gg_session *session);
+
+#endif

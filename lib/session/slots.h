@@ -1,0 +1,63 @@
+/* slots.h - which ids each slot of a session holds
+ *
+ * A device may be lost, and the keys and values of its memory with it. Where
+ * that need not be the end, the ids themselves are kept, too: whatever is not
+ * there any more is evaluated again when its slot is named next. */
+#ifndef SESSION_SLOTS_H
+#define SESSION_SLOTS_H
+
+#include <gg.h>
+
+struct slots {
+    int32_t n;
+    int32_t *length; /* ids that each of them holds */
+    size_t n_adapters;
+    float *scales;  /* n_adapters each: that its ids were evaluated with */
+    int32_t *there; /* how many of these, from the first, the cache has: all,
+                       unless they are kept */
+    struct slot_ids {
+        int32_t *ids;
+        size_t cap;
+    } * kept; /* NULL: they are not kept */
+};
+
+/* On failure it is to be cleared, too. */
+bool
+session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters);
+void
+session_slots_clear(struct slots *s); /* takes an empty one */
+
+/* How much each adapter counts in the slot. */
+const float *
+session_slots_scales(const struct slots *s, int32_t slot);
+/* The slot, which holds nothing, is evaluated with these from now on. */
+void
+session_slots_set_scales(struct slots *s, int32_t slot, const float *scales);
+
+/* The chunk's ids stand after those of its slot, whose length stays. False: no
+ * memory. Without effect where ids are not kept. */
+bool
+session_slots_keep(struct slots *s, const struct gg_chunk *chunk);
+
+/* The chunk has been evaluated. */
+void
+session_slots_add(struct slots *s, const struct gg_chunk *chunk);
+
+/* The cache has nothing any more. */
+void
+session_slots_lose(struct slots *s);
+
+/* What is to be evaluated again before the slot can go on; false: nothing. */
+bool
+session_slots_missing(const struct slots *s, int32_t slot,
+                      struct gg_chunk *chunk);
+
+/* All but the first n of its ids are forgotten. */
+void
+session_slots_cut(struct slots *s, int32_t slot, int32_t n);
+
+/* Slot `to` gets the first n ids of slot `from`. False: no memory. */
+bool
+session_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n);
+
+#endif

@@ -1,0 +1,93 @@
+/* state.h - what files of states are made of: gg-stream(5)
+ *
+ * A file says what each layer keeps, by the numbers of enum state_layer, and
+ * has the tensors of that kind for it: a row for each position that the next id
+ * of a sequence may see, one sequence's rows after another's. A recurrent state
+ * has a row for each sequence with n_held > 0, which is that after these ids: a
+ * snapshot, from which a session goes on there and nowhere else. A reader that
+ * does not know a kind refuses the file; a new kind is no new version.
+ * Version 1 had no kinds: layers keep what they do by their model. Version 3
+ * names the adapters that it was made with, by their fingerprints, and their
+ * scales; without such a state is of version 2.
+ *
+ * The tensors, in this order, but those without elements:
+ *   sequences    i64  STATE_COLUMNS x sequences
+ *   ids          i32  of all sequences, one after another
+ *   forgotten    i64  2 x ranges of numbers
+ *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ..., which keeps
+ *   cache_v.N    d_value * n_head_kv x rows        keys and values; of latent
+ *                                                  rows cache_k alone
+ *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
+ *   cache_state.N  f32  n_state x sequences        keeps a recurrent state
+ *   crc32        i32  of what stands before the data, and of each tensor above
+ * Rows are one sequence's after another's, those of the positions that its
+ * next id may see. */
+#ifndef SESSION_STATE_H
+#define SESSION_STATE_H
+
+#include "session/cache.h"
+#include "session/impl.h"
+
+#define STATE_TYPE "gg-state"
+
+#define STATE_KEY_VERSION  "state.version"
+#define STATE_KEY_LAYERS   "state.layers"
+#define STATE_KEY_CHAT     "state.chat_template"
+#define STATE_KEY_DATE     "state.date"
+#define STATE_KEY_MIROSTAT "state.mirostat"
+#define STATE_KEY_ADAPTERS "state.adapters"
+#define STATE_SEQUENCES    "sequences"
+#define STATE_IDS          "ids"
+#define STATE_FORGOTTEN    "forgotten"
+#define STATE_CRC          "crc32"
+
+enum {
+    STATE_VERSION = 3,
+    STATE_PLAIN = 2,   /* of one that was made without adapters */
+    STATE_OLDEST = 1,  /* that is read */
+    STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
+    STATE_MAX_DROPPED_LOG2 = 62,
+};
+
+/* What a layer keeps: numbers of the file, appended to and never changed. */
+enum state_layer {
+    STATE_KV = 0,        /* keys and values of all positions */
+    STATE_KV_WINDOW = 1, /* of those in the model's window */
+    STATE_NOTHING = 2,
+    STATE_RECURRENT = 3,        /* a recurrent state */
+    STATE_KV_AND_RECURRENT = 4, /* and keys and values of all positions */
+    STATE_LATENT = 5,           /* latent rows of all positions */
+    STATE_KINDS,
+};
+
+/* By the model, however long the context of a session is. */
+static inline enum state_layer
+session_state_kind(const struct model *m, int32_t layer)
+{
+    bool recurs = graph_recurs(&m->hp, layer);
+
+    if (!graph_keeps(&m->hp, layer))
+        return recurs ? STATE_RECURRENT : STATE_NOTHING;
+    if (recurs)
+        return STATE_KV_AND_RECURRENT;
+    if (m->hp.layers[layer].values_in_keys)
+        return STATE_LATENT;
+    return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
+}
+
+/* The positions of the first n ids that layer i has rows for begin here. */
+static inline int32_t
+session_state_first(const struct model *m, int32_t i, int32_t n)
+{
+    return session_cache_first(
+        session_state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
+}
+
+/* Values of a row of a tensor of the cache. */
+static inline int64_t
+session_state_width(const struct ggml_tensor *t)
+{
+    return t->ne[0] * t->ne[2];
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* state_open.c - opens the files that gg_session_save() writes, and believes
+ * nothing of what they say */
+#include "session/state_open.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/mem.h"
+
+enum gg_status
+session_state_refuse(const struct opener *o, enum gg_status status,
+                     const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return error_prefix(o->err, error_set(o->err, status, "%s", text), "%s",
+                        o->path);
+}
+
+enum gg_status
+session_state_find(struct opener *o, const char *name, enum ggml_type type,
+                   int64_t n0, int64_t n1, const struct gguf_tensor **out)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(o->gguf, name);
+    bool wanted = n0 && n1;
+
+    if (!t && wanted)
+        return session_state_refuse(o, GG_ERR_FORMAT, "%s: is missing", name);
+    if (t && (!wanted || t->type != type || t->ne[0] != n0 || t->ne[1] != n1 ||
+              t->ne[2] != 1 || t->ne[3] != 1))
+        return session_state_refuse(
+            o, GG_ERR_FORMAT,
+            "%s: has not the type and shape that it should have", name);
+    o->n_tensors += t != NULL;
+    if (out)
+        *out = t;
+    return GG_OK;
+}
+
+/* ---- keys and values ---------------------------------------------------- */
+
+static enum gg_status
+count_rows(const struct opener *o)
+{
+    struct gg_state_file *f = o->f;
+    size_t n = f->state.n_sequences;
+
+    for (int k = 0; k < STATE_KINDS; k++) {
+        int32_t window =
+            k == STATE_KV_WINDOW ? o->session->model->hp.window : 0;
+        int64_t *before = f->before[k] = mem_array(n + 1, sizeof(*before));
+
+        if (!before)
+            return error_nomem(o->err);
+        for (size_t i = 0; i < n; i++) {
+            int32_t held = (int32_t)f->sequences[i].n_held;
+
+            before[i + 1] =
+                before[i] + (k == STATE_RECURRENT
+                                 ? held > 0
+                                 : held - session_cache_first(window, held));
+        }
+    }
+    return GG_OK;
+}
+
+const int64_t *
+session_state_before(const struct gg_state_file *f, const struct gg_session *s,
+                     int32_t layer)
+{
+    return f->before[session_state_kind(s->model, layer)];
+}
+
+/* Keys of any layer; NULL: the file has none. */
+static const struct gguf_tensor *
+any_keys(const struct gguf_context *gguf)
+{
+    const struct gguf_tensor *t;
+
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
+        t = gguf_tensor(gguf, i);
+        if (!strncmp(t->name, "cache_k.", 8))
+            return t;
+    }
+    return NULL;
+}
+
+static enum gg_status
+check_type(const struct opener *o)
+{
+    const struct gguf_tensor *t = any_keys(o->gguf);
+    enum ggml_type own = o->session->cache.type;
+
+    if (!t || t->type == own)
+        return GG_OK;
+    return session_state_refuse(
+        o, GG_ERR_UNSUPPORTED,
+        "keys and values of the state are of type %s, not %s: "
+        "--cache-type must be as it was",
+        ggml_type_name(t->type), ggml_type_name(own));
+}
+
+static enum gg_status
+check_cache(struct opener *o)
+{
+    const struct cache *c = &o->session->cache;
+    enum gg_status st = count_rows(o);
+
+    for (int32_t i = 0; i < c->n_layer && st == GG_OK; i++) {
+        int64_t rows =
+            session_state_before(o->f, o->session, i)[o->f->state.n_sequences];
+
+        for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++) {
+            const struct ggml_tensor *t = c->layers[i].t[k];
+
+            if (!t)
+                continue;
+            st = session_state_find(o, t->name, c->type, session_state_width(t),
+                                    rows, NULL);
+        }
+        for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++) {
+            const struct ggml_tensor *t = c->layers[i].states[k];
+
+            if (t)
+                st = session_state_find(
+                    o, t->name, GGML_TYPE_F32, t->ne[0],
+                    o->f->before[STATE_RECURRENT][o->f->state.n_sequences],
+                    NULL);
+        }
+    }
+    if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
+        return session_state_refuse(o, GG_ERR_FORMAT,
+                                    "has a tensor that is none of a state");
+    return st;
+}
+
+/* ---- the file ----------------------------------------------------------- */
+
+static enum gg_status
+read_state(struct opener *o)
+{
+    enum gg_status st = session_state_check_kind(o);
+
+    if (st == GG_OK)
+        st = session_state_find_sums(o);
+    if (st == GG_OK)
+        st = session_state_check_head(o);
+    if (st == GG_OK)
+        st = check_type(o);
+    if (st == GG_OK)
+        st = session_state_check_sums(o);
+    if (st == GG_OK)
+        st = session_state_read_table(o);
+    return st == GG_OK ? check_cache(o) : st;
+}
+
+enum gg_status
+gg_state_open(const char *path, const struct gg_session *session,
+              struct gg_state_file **out, struct gg_error *err)
+{
+    struct opener o = { .path = path, .session = session, .err = err };
+    struct gg_state_file *f;
+    enum gg_status st;
+
+    if (!path || !session || !out)
+        return error_null(err);
+    o.f = f = mem_zalloc(sizeof(*f));
+    st = f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
+    if (st == GG_OK) {
+        o.gguf = f->file.gguf;
+        st = read_state(&o);
+    }
+    session_state_head_clear(&o.own);
+    if (st == GG_OK)
+        *out = f;
+    else
+        gg_state_close(f);
+    return st;
+}
+
+void
+gg_state_close(struct gg_state_file *file)
+{
+    if (!file)
+        return;
+    gguf_file_close(&file->file);
+    mem_free(file->sequences);
+    mem_free(file->forgotten);
+    mem_free(file->chat);
+    for (int k = 0; k < STATE_KINDS; k++)
+        mem_free(file->before[k]);
+    mem_free(file);
+}
+
+const struct gg_state *
+gg_state_get(const struct gg_state_file *file)
+{
+    return file ? &file->state : NULL;
+}
