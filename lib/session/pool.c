@@ -1,5 +1,4 @@
-/* pool.c - embeddings of chunks: sums of hidden vectors, and what follows them
- */
+/* pool.c - embeddings of chunks: sums of hidden vectors, and what follows */
 #include <string.h>
 
 #include "core/mem.h"

@@ -1,5 +1,4 @@
-/* module_pattern.h - names of modules by regular expressions, as PEFT has them
- */
+/* module_pattern.h - names of modules by the regular expressions of PEFT */
 #ifndef CONVERT_HF_MODULE_PATTERN_H
 #define CONVERT_HF_MODULE_PATTERN_H
 
