@@ -1,14 +1,8 @@
-/* case.h - small and capital letters of Latin, Greek, Cyrillic, Armenian */
+/* case.h - texts in small and capital letters */
 #ifndef CHAT_CASE_H
 #define CHAT_CASE_H
 
 #include "chat/text.h"
-
-/* A letter's other form, or itself. */
-uint32_t
-chat_upper(uint32_t c);
-uint32_t
-chat_lower(uint32_t c);
 
 enum chat_case {
     CHAT_CASE_UPPER,

@@ -10,6 +10,7 @@
 #include "chat/builtin.h"
 #include "chat/case.h"
 #include "chat/text.h"
+#include "core/case.h"
 
 /* ---- any value ----------------------------------------------------------- */
 
@@ -262,7 +263,7 @@ filter_title(struct chat_run *r, struct chat_value v,
         uint32_t c = 0, other;
 
         n = chat_character(s, at, &c);
-        other = first ? chat_upper(c) : chat_lower(c);
+        other = first ? core_upper(c) : core_lower(c);
         if (other == c)
             chat_put_part(&b, s, at, n);
         else
@@ -355,7 +356,8 @@ filter_truncate(struct chat_run *r, struct chat_value v,
         return chat_fail(r, "truncate: no such length");
     if ((int64_t)chat_length(r, s.string) - leeway <= length)
         return s;
-    n = chat_offset(r, s.string, (size_t)(length - (int64_t)chat_length(r, end)));
+    n = chat_offset(r, s.string,
+                    (size_t)(length - (int64_t)chat_length(r, end)));
     for (size_t k = n; !kill && k > 0; k--)
         if (s.string->s[k - 1] == ' ') {
             n = k - 1;

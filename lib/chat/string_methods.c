@@ -6,6 +6,7 @@
 #include "chat/builtin.h"
 #include "chat/case.h"
 #include "chat/text.h"
+#include "core/case.h"
 
 /* ---- white space and case ------------------------------------------------ */
 
@@ -274,7 +275,7 @@ all_have(const struct chat_string *s, uint32_t (*form)(uint32_t c))
         at += chat_character(s, at, &c);
         if (form(c) != c)
             return chat_bool(false);
-        some = some || chat_upper(c) != c || chat_lower(c) != c;
+        some = some || core_upper(c) != c || core_lower(c) != c;
     }
     return chat_bool(some);
 }
@@ -299,8 +300,8 @@ is_title(const struct chat_string *s)
         bool small, capital;
 
         at += chat_character(s, at, &c);
-        small = chat_upper(c) != c;
-        capital = chat_lower(c) != c;
+        small = core_upper(c) != c;
+        capital = core_lower(c) != c;
         if (within ? capital : small)
             return chat_bool(false);
         within = small || capital;
@@ -324,8 +325,8 @@ KIND(method_isdigit, all_are(self.string, is_digit))
 KIND(method_isalnum, all_are(self.string, is_letter_or_digit))
 KIND(method_isascii, chat_bool(is_ascii(self.string)))
 KIND(method_istitle, is_title(self.string))
-KIND(method_isupper, all_have(self.string, chat_upper))
-KIND(method_islower, all_have(self.string, chat_lower))
+KIND(method_isupper, all_have(self.string, core_upper))
+KIND(method_islower, all_have(self.string, core_lower))
 
 const struct chat_builtin chat_string_methods[] = {
     { "capitalize", method_capitalize, "" },

@@ -96,7 +96,8 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
 static inline bool
 is_never_merged(const struct gg_vocab *v, const uint8_t *p)
 {
-    return v->ignore_merges || (v->ranked && p[0] == '\n');
+    return v->ignore_merges ||
+           (v->ranked && p[0] == '\n' && v->cuts != VOCAB_CUTS_MERGED_LINES);
 }
 
 /* Most words are tokens. That merging makes them so is found out once. */
@@ -296,14 +297,6 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
     return st == GG_OK ? encode_words(e, p + done, len - done, next_spm) : st;
 }
 
-/* A text without control tokens. */
-static enum gg_status
-encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
-{
-    return e->v->kind == VOCAB_SPM ? encode_spm(e, p, len, blank)
-                                   : encode_words(e, p, len, next_bpe);
-}
-
 /* Bytes of the white space that p[0..len) begins with. */
 static size_t
 white_space(const uint8_t *p, size_t len)
@@ -314,6 +307,65 @@ white_space(const uint8_t *p, size_t len)
                            p + at, len - at, &n)) == UNICODE_SPACE)
         at += n;
     return at;
+}
+
+/* The words between white space, which is dropped. */
+static enum gg_status
+encode_dropping(struct encoder *e, const uint8_t *p, size_t len)
+{
+    enum gg_status st = GG_OK;
+    size_t at = 0, n;
+
+    if (e->v->lower) {
+        if (!mem_grow(&e->text, &e->cap_text, len, 1))
+            return error_nomem(e->err);
+        vocab_unicode_lower(p, len, e->text);
+        p = e->text;
+    }
+    while (at < len && st == GG_OK) {
+        size_t word = at + white_space(p + at, len - at);
+
+        for (at = word; at < len; at += n)
+            if (vocab_unicode_class(vocab_unicode_at(p + at, len - at, &n)) ==
+                UNICODE_SPACE)
+                break;
+        st = encode_words(e, p + word, at - word, next_spm);
+    }
+    return st;
+}
+
+/* As encode_spm(), for each line. */
+static enum gg_status
+encode_lines(struct encoder *e, const uint8_t *p, size_t len, bool blank)
+{
+    enum gg_status st = unmark(e, &p, &len);
+
+    for (size_t n, done; len && st == GG_OK; p += n, len -= n) {
+        const uint8_t *end = memchr(p, '\n', len);
+
+        n = *p == '\n' ? vocab_spm_word(e->v, p, len)
+            : end      ? (size_t)(end - p)
+                       : len;
+        done = 0;
+        if (blank && *p != ' ' && *p != '\n')
+            st = encode_first(e, p, n, &done);
+        if (st == GG_OK)
+            st = encode_words(e, p + done, n - done, next_spm);
+        blank = true;
+    }
+    return st;
+}
+
+/* A text without control tokens. */
+static enum gg_status
+encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
+{
+    if (e->v->kind != VOCAB_SPM)
+        return encode_words(e, p, len, next_bpe);
+    if (e->v->cuts == VOCAB_CUTS_WORDS)
+        return encode_dropping(e, p, len);
+    return e->v->cuts == VOCAB_CUTS_BLANKS ? encode_lines(e, p, len, blank)
+                                           : encode_spm(e, p, len, blank);
 }
 
 /* Special tokens part the text; each part is encoded on its own. SentencePiece
@@ -334,7 +386,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
 
         if (at)
             st = encode_plain(e, p, at, blank);
-        else if (spm && blank && user)
+        else if (spm && blank && user && v->cuts != VOCAB_CUTS_BLANKS)
             st = encode_one(e, (const uint8_t *)" ", 1);
         if (st == GG_OK && id >= 0) {
             vocab_bytes(v, id, &n);
@@ -342,7 +394,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
             if (v->types[id] & VOCAB_STRIPS)
                 n += white_space(p + at + n, len - at - n);
         }
-        blank = spm && v->add_blank && !user;
+        blank = vocab_blank_after(v, user);
         p += at + n;
         len -= at + n;
     }

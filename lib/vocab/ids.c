@@ -324,7 +324,7 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         settle_unknown(v);
         mark_strips(v, gguf);
     }
-    v->add_bos = spm || wpm || (defaults && defaults->add_bos);
+    v->add_bos = (spm && strcmp(v->name, "gpt2") != 0) || wpm || (defaults && defaults->add_bos);
     v->add_eos = wpm || v->kind == VOCAB_UGM;
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
@@ -335,5 +335,7 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
     v->add_blank = (spm && !v->ranked) || wpm;
     if (st == GG_OK && (spm || v->kind == VOCAB_UGM))
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);
+    v->add_blank = v->cuts == VOCAB_CUTS_BLANKS ||
+                   (v->add_blank && v->cuts != VOCAB_CUTS_WORDS);
     return st;
 }

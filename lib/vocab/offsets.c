@@ -20,6 +20,22 @@ struct walk {
     struct gg_range *ranges;
 };
 
+/* The byte of the text in lower case. */
+static uint8_t
+lower_at(const uint8_t *text, size_t at, size_t end)
+{
+    uint8_t small[4];
+    size_t from = at, n;
+
+    while (from > 0 && at - from < 3 && (text[from] & 0xc0) == 0x80)
+        from--;
+    vocab_unicode_at(text + from, end - from, &n);
+    if (at - from >= n)
+        return text[at];
+    vocab_unicode_lower(text + from, n, small);
+    return small[at - from];
+}
+
 /* The bytes of the text, up to `end`, that the byte `b` of a token can stand
  * for at w->at; 0: it cannot. */
 static size_t
@@ -32,7 +48,7 @@ match_byte(const struct walk *w, size_t end, uint8_t b)
     if (w->v->kind == VOCAB_SPM && b == ' ' && end - w->at >= 3 &&
         memcmp(p, "\xe2\x96\x81", 3) == 0)
         return 3;
-    return *p == b;
+    return (w->v->lower ? lower_at(w->text, w->at, end) : *p) == b;
 }
 
 /* The unknown token stands for a character; the same where there is no such
@@ -91,14 +107,51 @@ take_bytes(struct walk *w, size_t end, int32_t id)
     return len > 0;
 }
 
+/* Each line gets a blank in front. */
+static bool
+lines(const struct gg_vocab *v)
+{
+    return v->cuts == VOCAB_CUTS_BLANKS;
+}
+
+/* What stands at w->at needs no blank in front. */
+static bool
+is_spaced(const struct walk *w, size_t end)
+{
+    return w->at == end || w->text[w->at] == '\n' ||
+           match_byte(w, end, ' ') > 0;
+}
+
+/* Steps over what encoding drops or adds between two words. */
+static void
+take_between(struct walk *w, size_t end, size_t *line)
+{
+    if (w->v->cuts == VOCAB_CUTS_WORDS)
+        w->at = (size_t)(vocab_split_run(w->text + w->at, w->text + end,
+                                         UNICODE_SPACE) -
+                         w->text);
+    if (lines(w->v) && w->at > *line && w->text[w->at - 1] == '\n') {
+        *line = w->at;
+        w->blank = !is_spaced(w, end);
+    }
+}
+
 /* The ids of the text up to `end`, where no special token is. */
 static bool
 take_part(struct walk *w, size_t end)
 {
-    while (w->blank || w->at < end) {
-        struct walk before = *w;
+    size_t line = w->at;
+
+    for (;;) {
+        struct walk before;
         int32_t id = w->i < w->n ? w->ids[w->i] : -1;
-        bool taken = id >= 0 && id < w->v->n && take_bytes(w, end, id);
+        bool taken;
+
+        take_between(w, end, &line);
+        if (!w->blank && w->at >= end)
+            return true;
+        before = *w;
+        taken = id >= 0 && id < w->v->n && take_bytes(w, end, id);
 
         if (!taken) {
             *w = before;
@@ -112,7 +165,6 @@ take_part(struct walk *w, size_t end)
         }
         w->ranges[w->i++] = (struct gg_range){ before.at, w->at };
     }
-    return true;
 }
 
 /* A special token at w->at, and what it takes. */
@@ -144,11 +196,12 @@ take_text(struct walk *w, size_t len, const struct special_set *set, bool blank)
             vocab_special_find(set, w->v, w->text + w->at, len - w->at, &n);
         bool user = id >= 0 && vocab_type(w->v, id) == GG_TOKEN_USER_DEFINED;
 
-        w->blank = blank && (n > 0 || user);
+        w->blank = blank && (n > 0 || (user && !lines(w->v))) &&
+                   !(lines(w->v) && is_spaced(w, w->at + n));
         same = take_part(w, w->at + n);
         if (same && id >= 0)
             same = take_special(w, id, len);
-        blank = w->v->kind == VOCAB_SPM && w->v->add_blank && !user;
+        blank = vocab_blank_after(w->v, user);
     }
     return same;
 }

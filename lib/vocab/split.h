@@ -90,6 +90,8 @@ vocab_split_llama3(const uint8_t *p, size_t len);
 size_t
 vocab_split_qwen2(const uint8_t *p, size_t len);
 size_t
+vocab_split_ufakzeka(const uint8_t *p, size_t len);
+size_t
 vocab_split_qwen35(const uint8_t *p, size_t len);
 size_t
 vocab_split_seed_coder(const uint8_t *p, size_t len);
@@ -115,6 +117,8 @@ size_t
 vocab_split_deepseek_coder(const uint8_t *p, size_t len);
 size_t
 vocab_split_deepseek_v3(const uint8_t *p, size_t len);
+size_t
+vocab_split_spark(const uint8_t *p, size_t len);
 size_t
 vocab_split_afmoe(const uint8_t *p, size_t len);
 size_t

@@ -334,7 +334,7 @@ afmoe_script(uint32_t cp)
 
 /* The piece that p belongs to: of a script or, if that is 0, of none. */
 struct piece {
-    bool afmoe;
+    bool afmoe, spark;
     unsigned script;
 };
 
@@ -414,6 +414,21 @@ v3_numbers(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
+/* spark2_5: an end of a line is a word, and no other word holds the last of
+ * spaces, unless the piece ends there. */
+static const uint8_t *
+spark_spaces(const uint8_t *p, const uint8_t *end, struct piece first)
+{
+    const uint8_t *last, *q;
+    size_t n;
+
+    if (vocab_split_is_newline(*p))
+        return p + 1;
+    q = vocab_split_spaces(p, end, &last, NULL);
+    return q == end || last == p || v3_class(q, end, &n, first) & STOP ? q
+                                                                       : last;
+}
+
 /* The first word of the last expression in the piece. */
 SPLIT_INLINE size_t
 v3_word(const uint8_t *p, size_t len, struct piece first)
@@ -433,10 +448,11 @@ v3_word(const uint8_t *p, size_t len, struct piece first)
         q = v3_run(q, end, L | M, first);
     } else if (c & PS || (*p == ' ' && next & PS)) {
         q = v3_run(q, end, PS, first);
-        while (!first.script && q < end && vocab_split_is_newline(*q))
+        while (!first.script && !first.spark && q < end &&
+               vocab_split_is_newline(*q))
             q++;
     } else if (c & S) {
-        q = v3_lines(p, end, first);
+        q = first.spark ? spark_spaces(p, end, first) : v3_lines(p, end, first);
     } else {
         q = v3_rest(q, end, first);
     }
@@ -457,6 +473,25 @@ vocab_split_deepseek_v3(const uint8_t *p, size_t len)
         return (size_t)(q - p);
     if (*p >= 0x80)
         first.script = v3_script(vocab_unicode_at(p, len, &n));
+    return v3_word(p, len, first);
+}
+
+/* ---- spark2_5: as deepseek-v3, with | ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+ at
+ * the end of its last expression, and then \p{N}. ---- */
+
+size_t
+vocab_split_spark(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len;
+    struct piece first = { .spark = true };
+    size_t n = vocab_split_plain(p, len), bytes;
+
+    if (n)
+        return n;
+    if (vocab_split_class(p, end, &bytes) == N)
+        return bytes;
+    if (*p >= 0x80)
+        first.script = v3_script(vocab_unicode_at(p, len, &bytes));
     return v3_word(p, len, first);
 }
 

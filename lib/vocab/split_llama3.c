@@ -8,12 +8,13 @@
 #define N UNICODE_NUMBER
 #define S UNICODE_SPACE
 
-/* llama3 is this, with `letters` L, `digits` 3 and `tail`:
+/* llama3 is this, with `letters` L, `digits` 3, `tail` and `suffixes`:
  * (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
  * | ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  * All of them are of the tokenizer.json of the models. */
 static inline size_t
-scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
+scan_any(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail,
+         bool suffixes)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
@@ -27,7 +28,7 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
             q += n;
         return (size_t)(q - p);
     }
-    if (*p == '\'' && (m = vocab_split_contraction(p, end)))
+    if (suffixes && *p == '\'' && (m = vocab_split_contraction(p, end)))
         return m;
     if (q < end)
         next = vocab_split_class(q, end, &m);
@@ -39,6 +40,12 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
     while (tail && q < end && vocab_split_is_newline(*q))
         q++;
     return (size_t)(q - p);
+}
+
+static inline size_t
+scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
+{
+    return scan_any(p, len, letters, digits, tail, true);
 }
 
 size_t
@@ -58,7 +65,17 @@ vocab_split_qwen2(const uint8_t *p, size_t len)
     return n ? n : scan(p, len, L, 1, true);
 }
 
-/* The same, and [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+. */
+/* Qwen 2's without (?i:'s|'t|'re|'ve|'m|'ll|'d): suffixes of Turkish stay whole
+ * with their apostrophe. */
+size_t
+vocab_split_ufakzeka(const uint8_t *p, size_t len)
+{
+    size_t n = vocab_split_plain(p, len);
+
+    return n ? n : scan_any(p, len, L, 1, true, false);
+}
+
+/* Qwen 2's, and [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+. */
 size_t
 vocab_split_qwen35(const uint8_t *p, size_t len)
 {

@@ -163,7 +163,8 @@ vocab_spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
     if (v->ranked && p[0] == '\n')
         return line_ends(p, len);
     while (n < len && vocab_joined(v, p[n - 1], p[n]) &&
-           !(v->ranked && p[n] == '\n')) {
+           !(v->ranked && p[n] == '\n') &&
+           !(v->cuts == VOCAB_CUTS_BLANKS && p[n] == ' ')) {
         n++;
         if (vocab_bytes_letters(p + n - 1, 1))
             n += vocab_bytes_letters(p + n, len - n);

@@ -1,6 +1,9 @@
 /* unicode.c - UTF-8 characters and their classes */
 #include "vocab/unicode.h"
 
+#include <string.h>
+
+#include "core/case.h"
 #include "vocab/unicode_tables.h"
 
 enum vocab_unicode_class
@@ -72,4 +75,30 @@ vocab_unicode_at(const uint8_t *p, size_t len, size_t *n)
     for (size_t i = 1; i < length; i++)
         cp = cp << 6 | (p[i] & 0x3f);
     return cp;
+}
+
+/* The n bytes of a character. */
+static void
+write_character(uint8_t *out, size_t n, uint32_t c)
+{
+    if (n == 1) {
+        out[0] = (uint8_t)c;
+        return;
+    }
+    for (size_t k = n - 1; k > 0; k--, c >>= 6)
+        out[k] = (uint8_t)(0x80 | (c & 0x3f));
+    out[0] = (uint8_t)(0xff << (8 - n) | c);
+}
+
+void
+vocab_unicode_lower(const uint8_t *p, size_t len, uint8_t *out)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t c = vocab_unicode_at(p + i, len - i, &n);
+
+        if (core_lower(c) != c)
+            write_character(out + i, n, core_lower(c));
+        else
+            memcpy(out + i, p + i, n);
+    }
 }

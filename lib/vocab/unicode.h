@@ -43,4 +43,8 @@ vocab_unicode_length(const uint8_t *p, size_t len);
 uint32_t
 vocab_unicode_at(const uint8_t *p, size_t len, size_t *n);
 
+/* Writes p[0..len) in lower case, which is as long, to out[0..len). */
+void
+vocab_unicode_lower(const uint8_t *p, size_t len, uint8_t *out);
+
 #endif

@@ -13,6 +13,7 @@
 
 #define MODEL "tokenizer.ggml.model"
 #define PRE   "tokenizer.ggml.pre"
+#define LOWER "tokenizer.ggml.normalizer.lowercase"
 
 static enum gg_status
 load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
@@ -20,6 +21,8 @@ load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
 {
     enum gg_status st = vocab_load_merges(v, gguf, err);
 
+    if (st == GG_OK && v->cuts == VOCAB_CUTS_WORDS)
+        st = gguf_opt_bool(gguf, LOWER, &v->lower, err);
     return st == GG_OK ? vocab_load_joints(v, err) : st;
 }
 
@@ -27,16 +30,28 @@ static const struct kind {
     const char *name;
     enum vocab_kind kind;
     bool ranked;
+    enum vocab_cuts cuts;
+    const char *pre; /* what tokenizer.ggml.pre must name; or NULL */
     /* What only this kind has. */
     enum gg_status (*load)(struct gg_vocab *v, const struct gguf_context *gguf,
                            struct gg_error *err);
 } kinds[] = {
-    { "gpt2", VOCAB_BPE, false, vocab_load_merges },
-    { "llama", VOCAB_SPM, false, vocab_load_scores },
-    { "bert", VOCAB_WPM, false, vocab_load_wordpiece },
-    { "t5", VOCAB_UGM, false, vocab_load_unigram },
-    { "gemma4", VOCAB_SPM, true, load_ranked },
-    { "rwkv", VOCAB_WORLD, false, vocab_load_world },
+#define CHARACTERS(model, pre, cuts)                                           \
+    {                                                                          \
+        model, VOCAB_SPM, true, cuts, pre, load_ranked                         \
+    }
+    CHARACTERS("gpt2", "gemma4", VOCAB_CUTS_LINES),
+    CHARACTERS("gpt2", "granite-embed-multi-311m", VOCAB_CUTS_LINES),
+    CHARACTERS("gpt2", "sarvam-moe", VOCAB_CUTS_MERGED_LINES),
+    CHARACTERS("gpt2", "mmbert", VOCAB_CUTS_BLANKS),
+    CHARACTERS("gpt2", "whitespace", VOCAB_CUTS_WORDS),
+    CHARACTERS("whitespace", NULL, VOCAB_CUTS_WORDS),
+    CHARACTERS("gemma4", NULL, VOCAB_CUTS_LINES),
+    { "gpt2", VOCAB_BPE, false, 0, NULL, vocab_load_merges },
+    { "llama", VOCAB_SPM, false, 0, NULL, vocab_load_scores },
+    { "bert", VOCAB_WPM, false, 0, NULL, vocab_load_wordpiece },
+    { "t5", VOCAB_UGM, false, 0, NULL, vocab_load_unigram },
+    { "rwkv", VOCAB_WORLD, false, 0, NULL, vocab_load_world },
 };
 
 enum {
@@ -65,21 +80,25 @@ static enum gg_status
 load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
           const struct kind **kind, struct gg_error *err)
 {
-    struct gguf_str s;
+    struct gguf_str s, pre = { 0 };
     enum gg_status st = gguf_get_str(gguf, MODEL, &s, err);
 
+    if (st == GG_OK)
+        st = gguf_opt_str(gguf, PRE, &pre, err);
     if (st != GG_OK)
         return st;
     for (size_t i = 0; i < N_KINDS; i++)
-        if (is(&s, kinds[i].name)) {
+        if (is(&s, kinds[i].name) &&
+            (!kinds[i].pre || is(&pre, kinds[i].pre))) {
             *kind = &kinds[i];
             v->name = kinds[i].name;
             v->kind = kinds[i].kind;
             v->ranked = kinds[i].ranked;
+            v->cuts = kinds[i].cuts;
             return GG_OK;
         }
     return unknown(gguf, MODEL, "the kind", &s,
-                   "gpt2 llama bert t5 gemma4 rwkv", err);
+                   "gpt2 llama bert t5 gemma4 rwkv whitespace", err);
 }
 
 void

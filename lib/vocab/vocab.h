@@ -23,6 +23,16 @@ enum vocab_kind {
     VOCAB_WORLD, /* "rwkv": the longest pieces of the text */
 };
 
+/* Where ranked SPM cuts a text, and what is a word whole if it is a token. */
+enum vocab_cuts {
+    VOCAB_CUTS_LINES,        /* at lines; ends of lines are whole */
+    VOCAB_CUTS_MERGED_LINES, /* at lines; ends of lines merge */
+    /* At lines, whose ends are whole, and in front of each blank. A blank goes
+     * in front of each line, and of a text after any token. */
+    VOCAB_CUTS_BLANKS,
+    VOCAB_CUTS_WORDS, /* at white space, which is dropped */
+};
+
 enum {
     VOCAB_MAX_TOKENS = 1 << 24,
     VOCAB_MAX_TOKEN_BYTES = 65535,
@@ -77,6 +87,7 @@ struct gg_vocab {
     const char *name;      /* of the kind, in the file */
     enum vocab_kind kind;
     bool ranked; /* SPM: merges have ranks, as those of BPE, and no scores */
+    enum vocab_cuts cuts; /* of ranked SPM */
     int32_t n;
     const struct gguf_str *tokens; /* as the file writes them */
     uint8_t *types;                /* enum gg_token_type, | VOCAB_... */
@@ -112,7 +123,7 @@ struct gg_vocab {
     bool add_blank;  /* in front of a text; WPM: only decoding drops it */
     /* WPM */
     struct trie trie;   /* of the pieces; of the World vocabulary, too */
-    bool lower;         /* lower case without accents */
+    bool lower;         /* lower case without accents; ranked SPM: with them */
     int32_t alone[128]; /* of punctuation of ASCII */
     /* WPM, UGM: what a byte does, each in its own way */
     uint8_t plain[256];
@@ -307,6 +318,14 @@ bool
 vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
                   const struct special_set *set, bool first,
                   struct cache *cache, struct vocab_out *out);
+
+/* Whether a blank goes in front of what follows a special token. */
+static inline bool
+vocab_blank_after(const struct gg_vocab *v, bool user)
+{
+    return v->kind == VOCAB_SPM && v->add_blank &&
+           (!user || v->cuts == VOCAB_CUTS_BLANKS);
+}
 
 /* ---- tokens ---- */
 

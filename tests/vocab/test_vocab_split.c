@@ -75,6 +75,14 @@ static const struct {
       "He|'LL|'ve| paid| $|1|2|3|4|5| for| the| caf\xc3\xa9s|'| | "
       "BigTable|...\n\n|\tif| (|x|>=|1|0|)| "
       "\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| |\xc2\xbd|\xe2\x82\xac\n|/" },
+    { "ufakzeka",
+      { 46877, UINT64_C(0xb227d4266dd303e1) },
+      { 53577, UINT64_C(0x7d6874c964b6d4d5) },
+      { 33363, UINT64_C(0x3f33f9de4ed98a7c) },
+      { 20255, UINT64_C(0xc8e67be3f179d0b6) },
+      "He|'LL|'ve| paid| $|1|2|3|4|5| for| the| caf\xc3\xa9s|'| | "
+      "BigTable|...\n\n|\tif| (|x|>=|1|0|)| "
+      "\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| |\xc2\xbd|\xe2\x82\xac\n|/" },
     { "qwen35",
       { 48289, UINT64_C(0x11a46c1224257a11) },
       { 54881, UINT64_C(0xcdbb1973a628312d) },
@@ -131,6 +139,14 @@ static const struct {
       "He|'LL|'ve| paid| $|123|45| for| the| caf\xc3\xa9s|'| | "
       "BigTable|...\n\n|\tif| (|x|>=|10|)| "
       "|\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| |\xc2\xbd|\xe2\x82\xac\n|/" },
+    { "spark2_5",
+      { 53218, UINT64_C(0x3d209be29a79aa3f) },
+      { 62734, UINT64_C(0x038d5095b97dc33f) },
+      { 37467, UINT64_C(0xc0160652a95d3d7a) },
+      { 23753, UINT64_C(0x4df788f2fb0ccc8f) },
+      "He|'LL|'ve| paid| $|1|2|3|4|5| for| the| caf\xc3\xa9s|'| | "
+      "BigTable|...|\n|\n|\tif| (|x|>=|1|0|)| "
+      "|\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| |\xc2\xbd|\xe2\x82\xac|\n|/" },
     { "minicpm5",
       { 36721, UINT64_C(0x799830f5e0a3efb5) },
       { 44497, UINT64_C(0x180e84ac40c51c65) },
@@ -344,6 +360,32 @@ test_names(void)
        "other names are not known");
 }
 
+/* Names that share a rule, and what their files leave out. */
+static void
+test_shared(void)
+{
+    static const struct {
+        const char *name, *like;
+        bool ignore_merges;
+    } names[] = {
+        { "glm5", "llama-bpe", true },
+        { "granite-embed-multi-97m", "gpt-4o", true },
+        { "ufakzeka", "ufakzeka", false },
+        { "spark2_5", "spark2_5", false },
+    };
+
+    for (size_t i = 0; i < TEXT_COUNT(names); i++) {
+        const struct vocab_split_name *s =
+            vocab_split_find(names[i].name, strlen(names[i].name));
+
+        ok(s &&
+               same_rule(
+                   s, vocab_split_find(names[i].like, strlen(names[i].like))) &&
+               s->ignore_merges == names[i].ignore_merges && !s->add_bos,
+           names[i].name);
+    }
+}
+
 /* A rule looks no further than a word needs: a text of one kind is read once
  * or twice, not once a word. What counts here is that it ends at all. */
 static void
@@ -464,6 +506,7 @@ main(void)
     text_damage(t.damaged, TEXT_MIXED);
     test_rules(&t);
     test_names();
+    test_shared();
     test_linear();
     test_ends();
     free(t.mixed);

@@ -120,7 +120,10 @@ static const struct {
     { "Isolated " SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"
       "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" REST "; bytes",
       "qwen35", NULL },
-    { O200K(SUFFIXES "?", "\\p{N}{1,3}"), "gpt-4o", NULL },
+    { "Isolated [^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
+      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" REST "; bytes",
+      "ufakzeka", NULL },
+    { O200K(SUFFIXES "?", "\\p{N}{1,3}"), "gpt-4o", "granite-embed-multi-97m" },
     { O200K("", "\\p{N}"), "tekken", "tekken" },
 };
 
