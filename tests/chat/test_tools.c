@@ -342,6 +342,55 @@ test_own(void)
     }
 }
 
+/* ---- built-in forms ---- */
+
+static void
+test_known(void)
+{
+    static const char *const names[] = { "qwen2.5", "qwen3", "llama3.1" };
+    static char text[TEXT];
+    char form[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const struct gg_chat_template *t = gg_chat_find(names[i]);
+
+        is(t ? back(t, form, sizeof(form)) : -2, DRAWN, names[i]);
+        ok(t && render_some(t, 0, text) == 1 && strstr(text, "The weather.") &&
+               strstr(text, "The time."),
+           "it shows the tools");
+    }
+}
+
+/* A tool without parameters, however its description is written. */
+static void
+test_bare(void)
+{
+    static const char *const bare[] = {
+        "[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}]",
+        "[{\"type\":\"function\",\"function\":{\"name\":\"f\","
+        "\"parameters\":null}}]",
+        "[{\"name\":\"f\"}]",
+    };
+    static char text[TEXT];
+
+    for (size_t i = 0; i < sizeof(bare) / sizeof(*bare); i++) {
+        struct gg_chat_params params = {
+            .messages = "[{\"role\":\"user\",\"content\":\"Hi\"}]",
+            .tools = bare[i]
+        };
+        struct gg_error err;
+        size_t n = 0;
+
+        ok(gg_chat_render(vocab, gg_chat_find("qwen3"), NULL, 0, &params, text,
+                          TEXT - 1, &n, &err) == GG_OK &&
+               memmem(text, n,
+                      "\"parameters\": {\"type\": \"object\", "
+                      "\"properties\": {}}",
+                      50),
+           bare[i]);
+    }
+}
+
 /* ---- what models write that templates don't ---- */
 
 static bool
@@ -509,7 +558,7 @@ test_refused(void)
 
     ok(gg_chat_calls_open(vocab, gg_chat_find("chatml"), &c, &err) ==
                GG_ERR_UNSUPPORTED &&
-           strstr(err.message, "no place for tools"),
+           strstr(err.message, "has no tools"),
        "a known form");
     refused("{{ messages[0].content }}", "does not show calls");
     refused(FOR_MESSAGES
@@ -543,6 +592,8 @@ main(void)
     if (make_load(&make, &vocab, NULL) != GG_OK)
         return 1;
     test_own();
+    test_known();
+    test_bare();
     test_answers();
     test_refused();
     test_memory();
