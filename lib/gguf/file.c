@@ -45,19 +45,75 @@ check_alignment(const struct gguf_context *ctx, struct gg_error *err)
     return st == GG_OK ? st : gguf_in_file(ctx, st, err);
 }
 
+static bool
+is_aligned(const struct gguf_context *ctx)
+{
+    for (size_t i = 0; i < ctx->n_tensors; i++)
+        if ((uintptr_t)ctx->tensors[i].data % GGUF_MIN_ALIGNMENT)
+            return false;
+    return true;
+}
+
+/* Copies the data of each tensor to where it is aligned. */
+static void
+place_data(const struct gguf_context *from, const struct gguf_context *to,
+           uint8_t *p)
+{
+    for (size_t i = 0; i < to->n_tensors; i++) {
+        p += -(uintptr_t)p % GGUF_DEFAULT_ALIGNMENT;
+        if (to->tensors[i].size)
+            memcpy(p, from->tensors[i].data, to->tensors[i].size);
+        to->tensors[i].data = p;
+        p += to->tensors[i].size;
+    }
+}
+
+/* The file is copied to memory, with what its context points to. */
+static enum gg_status
+align_data(const char *path, struct file_map *map, struct gguf_context **ctx,
+           struct gg_error *err)
+{
+    struct gguf_context *old = *ctx, *copy = NULL;
+    size_t size = old->data_offset;
+    struct file_map made = { 0 };
+    enum gg_status st;
+
+    for (size_t i = 0; i < old->n_tensors; i++)
+        size += old->tensors[i].size + GGUF_DEFAULT_ALIGNMENT;
+    st = file_map_memory(size, &made, err);
+    if (st != GG_OK)
+        return st;
+    memcpy(made.data, map->data, old->data_offset);
+    st = gguf_parse_some(made.data, old->data_offset, path,
+                         GGUF_PARSE_BARE | GGUF_PARSE_SWAPPED, &copy, err);
+    if (st == GG_OK)
+        place_data(old, copy, (uint8_t *)made.data + old->data_offset);
+    if (st != GG_OK) {
+        file_unmap(&made);
+        return st;
+    }
+    gguf_free(old);
+    file_unmap(map);
+    *map = made;
+    *ctx = copy;
+    return GG_OK;
+}
+
 static enum gg_status
 open_one(const char *path, unsigned flags, struct file_map *map,
          struct gguf_context **out, struct gg_error *err)
 {
     enum gg_status st = take_file(path, flags, map, err);
 
-    if (st == GG_OK && flags & GGUF_OPEN_LOCK)
-        st = file_lock(map, path, err);
     if (st == GG_OK)
         st = gguf_parse_some(map->data, map->size, path,
                              map->filed ? 0 : GGUF_PARSE_SWAPPED, out, err);
-    if (st == GG_OK)
+    if (st == GG_OK && !(flags & GGUF_OPEN_ALIGN))
         st = check_alignment(*out, err);
+    else if (st == GG_OK && !is_aligned(*out))
+        st = align_data(path, map, out, err);
+    if (st == GG_OK && flags & GGUF_OPEN_LOCK)
+        st = file_lock(map, path, err);
     if (st == GG_OK)
         gguf_swap_data(*out);
     return st;

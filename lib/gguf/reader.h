@@ -41,9 +41,10 @@ struct gguf_file {
 };
 
 enum {
-    GGUF_OPEN_READ = 1, /* read into memory instead of mapped */
-    GGUF_OPEN_LOCK = 2, /* never swapped out */
-    GGUF_OPEN_ALL = 4,  /* with the other shards, which lie beside the first */
+    GGUF_OPEN_READ = 1,  /* read into memory instead of mapped */
+    GGUF_OPEN_LOCK = 2,  /* never swapped out */
+    GGUF_OPEN_ALL = 4,   /* with the other shards, which lie beside the first */
+    GGUF_OPEN_ALIGN = 8, /* data of too small an alignment are copied */
 };
 
 /* `path` is a file or the first shard of a model; a later one is refused with
@@ -65,8 +66,9 @@ gguf_file_take(struct gguf_file *to, struct gguf_file *from,
                bool (*wanted)(const char *name, const void *data),
                const void *data, struct gg_error *err);
 
-/* Keys and the table of tensors alone, without a mapping: the data, which may be
- * missing, is at no place. `all`: of all shards, where `path` is the first. */
+/* Keys and the table of tensors alone, without a mapping: the data, which may
+ * be missing, is at no place. `all`: of all shards, where `path` is the first.
+ */
 enum gg_status
 gguf_read_metadata(const char *path, bool all, struct gguf_context **out,
                    struct gg_error *err);

@@ -66,6 +66,21 @@ open_file(bool no_alloc, struct ggml_context **data)
     return gguf_init_from_file(NAME, params);
 }
 
+/* The same for those who read the data where it lies. */
+static bool
+opens_in_place(unsigned flags)
+{
+    struct gguf_file file = { 0 };
+    bool good = gguf_file_open(NAME, flags, &file, NULL) == GG_OK;
+    const float *data = good ? gguf_tensor(file.gguf, 0)->data : NULL;
+
+    good = data && (uintptr_t)data % 8 == 0;
+    for (int i = 0; good && i < N; i++)
+        good = data[i] == (float)i;
+    gguf_file_close(&file);
+    return good;
+}
+
 /* Whether it opens; `whole`: with its values. */
 static bool
 opens(bool no_alloc, bool whole)
@@ -135,6 +150,10 @@ test_alignment(const struct bytes *b)
         memmove(changed.p + to, changed.p + from, b->n - from);
         write_file(&changed, to + b->n - from);
         ok(opens(true, false) && opens(false, true), "its data");
+        ok(opens_in_place(GGUF_OPEN_ALIGN) &&
+               opens_in_place(GGUF_OPEN_ALIGN | GGUF_OPEN_READ),
+           "and where it is aligned");
+        ok(opens_in_place(0) == (good[i] == 8), "or refused");
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         snprintf(what, sizeof(what), "no alignment %u", (unsigned)bad[i]);
