@@ -173,10 +173,10 @@ echo "-- with -v that is said"
     echo '[{"role":"developer","content":"a"}]'
     echo '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]'
 } >plain.jsonl
-gg-tokenize -v --chat --template strict.jinja --lines -t 2 plain.jsonl 2>&1 >/dev/null | grep 'the template'
-head -n 3 plain.jsonl | gg-tokenize -v --chat --template strict.jinja --lines 2>&1 >/dev/null | grep 'the template'
+gg-tokenize -v --chat --template strict.jinja --lines -t 2 plain.jsonl 2>&1 >/dev/null | grep 'the chat template'
+head -n 3 plain.jsonl | gg-tokenize -v --chat --template strict.jinja --lines 2>&1 >/dev/null | grep 'the chat template'
 sed 's/.*/{"messages":&}/' plain.jsonl |
-    gg-generate -v --jsonl --template strict.jinja -n 1 2>&1 >/dev/null | grep 'the template'
+    gg-generate -v --jsonl --template strict.jinja -n 1 2>&1 >/dev/null | grep 'the chat template'
 echo '[{"role":"robot","content":""}]' | gg-tokenize -q --chat --template strict.jinja
 echo "[$?]"
 echo '[{"role":"user","content":"","tools":[]},3]' | gg-tokenize -q --chat --template strict.jinja
