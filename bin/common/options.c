@@ -168,12 +168,12 @@ check_together(const struct cli_rows *rows)
 
 /* ---- the sandbox ---- */
 
-/* A name of a model may be that of a file elsewhere. */
+/* A name of a model may be that of a file elsewhere, or lack its ending. */
 static void
 allow_read(const char *path)
 {
     sandbox_add(path, SANDBOX_READ);
-    if (!strchr(path, '/') && strcmp(path, "-") != 0)
+    if (strcmp(path, "-") != 0)
         sandbox_add(cli_model(path, true), SANDBOX_READ);
 }
 

@@ -17,11 +17,13 @@
 
 /* ---- folders ------------------------------------------------------------- */
 
-/* All folders in front of the last slash of the path. */
+/* All folders in front of the last slash of the path. Those that are there are
+ * not asked for: the sandbox may refuse it. */
 static void
 make_folders(const char *path)
 {
     char *copy = strdup(path);
+    struct stat st;
 
     if (!copy)
         cli_die("out of memory");
@@ -29,7 +31,7 @@ make_folders(const char *path)
         if (*p != '/')
             continue;
         *p = '\0';
-        if (mkdir(copy, 0777) && errno != EEXIST && errno != EISDIR)
+        if (stat(copy, &st) && mkdir(copy, 0777) && errno != EEXIST)
             cli_die("%s: %s", copy, strerror(errno));
         *p = '/';
     }

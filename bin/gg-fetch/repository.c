@@ -252,6 +252,8 @@ is_folder_file(const char *path)
 
     if (base != path && !is_known_subfolder(path, (size_t)(base - path - 1)))
         return false;
+    if (base != path && (path[0] < '0' || path[0] > '9'))
+        return ends_with(path, n, ".jinja"); /* a folder of templates */
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         if (ends_with(path, n, endings[i]))
             return true;

@@ -84,7 +84,7 @@ read_text(const struct options *o, const char **name, size_t *len)
         char *read =
             cli_read_all(cli_open_input(o->input), *name, MAX_PROMPT, &n);
 
-        if (!o->messages)
+        if (!o->messages && !o->engine.quiet)
             cli_tell_kind(*name, read, n);
         buffer_add(&text, read, n);
         free(read);

@@ -13,19 +13,23 @@
 
 /* ---- bytes --------------------------------------------------------------- */
 
+/* From the place in its file. */
 static void
-read_exactly(int fd, const char *path, void *data, size_t size, uint64_t offset)
+read_exactly(const struct tensor_source *s, void *data, size_t size,
+             uint64_t offset)
 {
     char *p = data;
 
     while (size) {
-        ssize_t n = pread(fd, p, size, (off_t)offset);
+        ssize_t n = pread(s->fd, p, size, (off_t)offset);
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            cli_die("%s: %s", path,
-                    n ? strerror(errno) : "data ends past end of file");
+        if (n < 0)
+            cli_die("%s: %s", s->path, strerror(errno));
+        if (n == 0)
+            cli_die("%s: %s: data ends past end of file", s->path,
+                    gguf_get_tensor_name(s->f->gguf, s->tensor));
         p += n;
         size -= (size_t)n;
         offset += (uint64_t)n;
@@ -85,7 +89,7 @@ tensor_source_read(const struct tensor_source *s, void *data, size_t size,
         memcpy(data, (const char *)gg_file_data(s->f->file, s->tensor) + offset,
                size);
     else {
-        read_exactly(s->fd, s->path, data, size,
+        read_exactly(s, data, size,
                      gguf_get_tensor_place(s->f->gguf, s->tensor) + offset);
         gguf_order_data(s->f->gguf, gguf_get_tensor_type(s->f->gguf, s->tensor),
                         data, size);

@@ -187,7 +187,9 @@ tokenize_budget(const struct gg_vocab *vocab,
 {
     struct work w = { .vocab = vocab,
                       .o = options,
-                      .input = { .fd = options->fd, .name = options->input },
+                      .input = { .fd = options->fd,
+                                 .name = options->input,
+                                 .quiet = options->quiet },
                       .window = 4 * options->budget + 64 };
     size_t n;
 

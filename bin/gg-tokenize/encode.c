@@ -258,7 +258,9 @@ tokenize_encode(const struct gg_vocab *vocab,
 {
     struct work w = { .vocab = vocab,
                       .o = options,
-                      .input = { .fd = options->fd, .name = options->input },
+                      .input = { .fd = options->fd,
+                                 .name = options->input,
+                                 .quiet = options->quiet },
                       .sequence = 1 };
 
     start_jobs(&w);

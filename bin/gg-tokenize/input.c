@@ -33,7 +33,7 @@ input_read(struct input *in, struct buffer *text)
     while (n < 0 && errno == EINTR);
     if (n < 0)
         cli_die("%s: %s", in->name, strerror(errno));
-    if (!in->begun)
+    if (!in->begun && !in->quiet)
         cli_tell_kind(in->name, p, (size_t)n);
     in->begun = true;
     text->len += (size_t)n;

@@ -11,6 +11,7 @@ enum {
 struct input {
     int fd;
     const char *name;
+    bool quiet; /* about what it looks like */
     bool begun, ended;
 };
 

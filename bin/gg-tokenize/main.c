@@ -115,7 +115,7 @@ static int
 run(struct arguments *a)
 {
     struct tokenize_options *o = &a->options;
-    const char *model = cli_model(a->model, a->quiet);
+    const char *model = cli_model(a->model, a->options.quiet);
     struct gg_vocab *vocab;
     struct gg_error err;
     char *prompt = NULL;

@@ -209,7 +209,7 @@ static const struct cli_option rows[] = {
       "write to FILE instead of standard output", AT(output),
       .use = SANDBOX_WRITE },
     { "quiet", 'q', CLI_FLAG, NULL,
-      "do not say which model is used when none is named", AT(quiet) },
+      "do not say which model is used when none is named", AT(options.quiet) },
     { "verbose", 'v', CLI_FLAG, NULL,
       "say on stderr what was read and written", OPT(verbose) },
     CLI_HELP_AND_VERSION,

@@ -16,7 +16,7 @@ struct tokenize_options {
     bool records;       /* each record is a numbered sequence of its own */
     char end;           /* of a record: newline or NUL */
     struct shard shard; /* of the records; or, decode, of the sequences */
-    bool verbose;
+    bool quiet, verbose;
     enum special special;
     size_t binary; /* bytes of an id; 0: decimal */
     bool no_bos;   /* decode: the text starts at the first id */
@@ -51,7 +51,7 @@ struct tokenize_options {
 struct arguments {
     struct tokenize_options options;
     const char *model, *file, *output, *prompt;
-    bool decode, bos, eos, no_eos, quiet, chat, no_answer, text;
+    bool decode, bos, eos, no_eos, chat, no_answer, text;
 };
 
 /* GG_ENCODE_... of every text. */

@@ -1,4 +1,8 @@
-/* features.c - what instructions this machine has */
+/* features.c - what instructions this machine has
+ *
+ * configure runs it, too, for --with-kernels=native: it includes what needs no
+ * config.h. */
+#include <sys/resource.h>
 #include <ggml-cpu.h>
 
 #include "cpu/kernels.h"
@@ -118,20 +122,22 @@ ggml_cpu_get_rvv_vlen(void)
     return 0;
 }
 
-bool
-cpu_has_armbf16(void)
+/* ---- sets of kernels ----------------------------------------------------- */
+
+/* Blocks are unpacked on the stack: up to 150 KiB. A thread that computes may
+ * be the main one, whose stack a limit may keep smaller. */
+static bool
+has_stack(void)
 {
-    return HAS_ARM2(HWCAP2_BF16);
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= 512 << 10;
 }
 
-bool
-cpu_has_gfni(void)
-{
-    return HAS("gfni");
-}
-
-bool
-cpu_may_use_tiles(void)
+/* The system is asked for the room that registers of AMX take where it saves
+ * them, for all threads of the process. */
+static bool
+may_use_tiles(void)
 {
 #if defined(__x86_64__) && defined(SYS_arch_prctl)
     const long ask = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM */
@@ -141,4 +147,65 @@ cpu_may_use_tiles(void)
 #else
     return false;
 #endif
+}
+
+bool
+cpu_runs_avx2(void)
+{
+    return ggml_cpu_has_avx2() && ggml_cpu_has_fma() && ggml_cpu_has_f16c();
+}
+
+bool
+cpu_runs_avxvnni(void)
+{
+    return cpu_runs_avx2() && ggml_cpu_has_avx_vnni();
+}
+
+bool
+cpu_runs_avx512(void)
+{
+    return cpu_runs_avx2() && ggml_cpu_has_avx512() &&
+           ggml_cpu_has_avx512_vnni();
+}
+
+bool
+cpu_runs_avx512vbmi(void)
+{
+    return cpu_runs_avx512() && ggml_cpu_has_avx512_vbmi() && HAS("gfni");
+}
+
+bool
+cpu_runs_avx512bf16(void)
+{
+    return cpu_runs_avx512() && ggml_cpu_has_avx512_bf16();
+}
+
+bool
+cpu_runs_amx(void)
+{
+    return cpu_runs_avx512vbmi() && may_use_tiles() && has_stack();
+}
+
+bool
+cpu_runs_neon(void)
+{
+    return ggml_cpu_has_neon();
+}
+
+bool
+cpu_runs_dotprod(void)
+{
+    return ggml_cpu_has_dotprod();
+}
+
+bool
+cpu_runs_i8mm(void)
+{
+    return cpu_runs_dotprod() && ggml_cpu_has_matmul_int8();
+}
+
+bool
+cpu_runs_armbf16(void)
+{
+    return cpu_runs_i8mm() && HAS_ARM2(HWCAP2_BF16);
 }

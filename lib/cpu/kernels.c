@@ -8,103 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <ggml-cpu.h>
 
 #include "cpu/isa.h"
 
-#ifdef HAVE_AVX2
-static bool
-has_avx2(void)
-{
-    return ggml_cpu_has_avx2() && ggml_cpu_has_fma() && ggml_cpu_has_f16c();
-}
-#endif
-
-#ifdef HAVE_AVXVNNI
-static bool
-has_avxvnni(void)
-{
-    return has_avx2() && ggml_cpu_has_avx_vnni();
-}
-#endif
-
-#ifdef HAVE_AVX512
-static bool
-has_avx512(void)
-{
-    return has_avx2() && ggml_cpu_has_avx512() && ggml_cpu_has_avx512_vnni();
-}
-#endif
-
-#ifdef HAVE_AVX512VBMI
-static bool
-has_avx512vbmi(void)
-{
-    return has_avx512() && ggml_cpu_has_avx512_vbmi() && cpu_has_gfni();
-}
-#endif
-
-#ifdef HAVE_AVX512BF16
-static bool
-has_avx512bf16(void)
-{
-    return has_avx512() && ggml_cpu_has_avx512_bf16();
-}
-#endif
-
-#ifdef HAVE_AMX
-/* Blocks are unpacked on the stack: up to 150 KiB. A thread that computes may
- * be the main one, whose stack a limit may keep smaller. */
-static bool
-has_stack(void)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= 512 << 10;
-}
-
-static bool
-has_amx(void)
-{
-    return has_avx512vbmi() && cpu_may_use_tiles() && has_stack();
-}
-#endif
-
-#ifdef HAVE_NEON
-static bool
-has_neon(void)
-{
-    return ggml_cpu_has_neon();
-}
-#endif
-
-#ifdef HAVE_DOTPROD
-static bool
-has_dotprod(void)
-{
-    return ggml_cpu_has_dotprod();
-}
-#endif
-
-#ifdef HAVE_I8MM
-static bool
-has_i8mm(void)
-{
-    return has_dotprod() && ggml_cpu_has_matmul_int8();
-}
-#endif
-
-#ifdef HAVE_ARMBF16
-static bool
-has_armbf16(void)
-{
-    return has_i8mm() && cpu_has_armbf16();
-}
-#endif
-
-/* A family of instructions: each set adds to those before it that are here. */
+/* A family of instructions: each set adds to those before it that are built and
+ * that this machine runs. */
 static const struct isa {
     const char *name, *description;
     bool (*present)(void); /* NULL: on any machine */
@@ -112,41 +22,41 @@ static const struct isa {
 } isas[] = {
     { "c", "CPU, C kernels", NULL, cpu_fill_reference },
 #ifdef HAVE_AVX2
-    { "avx2", "CPU, AVX2 kernels", has_avx2, cpu_fill_avx2 },
+    { "avx2", "CPU, AVX2 kernels", cpu_runs_avx2, cpu_fill_avx2 },
+#endif
 #ifdef HAVE_AVXVNNI
-    { "avxvnni", "CPU, AVX2 kernels with dot products of bytes", has_avxvnni,
-      cpu_fill_avxvnni },
+    { "avxvnni", "CPU, AVX2 kernels with dot products of bytes",
+      cpu_runs_avxvnni, cpu_fill_avxvnni },
 #endif
 #ifdef HAVE_AVX512
-    { "avx512", "CPU, AVX-512 kernels", has_avx512, cpu_fill_avx512 },
+    { "avx512", "CPU, AVX-512 kernels", cpu_runs_avx512, cpu_fill_avx512 },
+#endif
 #ifdef HAVE_AVX512VBMI
-    { "avx512vbmi", "CPU, AVX-512 kernels that permute bytes", has_avx512vbmi,
-      cpu_fill_avx512vbmi },
+    { "avx512vbmi", "CPU, AVX-512 kernels that permute bytes",
+      cpu_runs_avx512vbmi, cpu_fill_avx512vbmi },
 #endif
 #ifdef HAVE_AVX512BF16
     { "avx512bf16", "CPU, AVX-512 kernels with BF16 dot products",
-      has_avx512bf16, cpu_fill_avx512bf16 },
+      cpu_runs_avx512bf16, cpu_fill_avx512bf16 },
 #endif
 #ifdef HAVE_AMX
-    { "amx", "CPU, AVX-512 kernels with tiles of bytes", has_amx,
+    { "amx", "CPU, AVX-512 kernels with tiles of bytes", cpu_runs_amx,
       cpu_fill_amx },
 #endif
-#endif
-#endif
 #ifdef HAVE_NEON
-    { "neon", "CPU, NEON kernels", has_neon, cpu_fill_neon },
+    { "neon", "CPU, NEON kernels", cpu_runs_neon, cpu_fill_neon },
+#endif
 #ifdef HAVE_DOTPROD
-    { "dotprod", "CPU, NEON kernels with dot products", has_dotprod,
+    { "dotprod", "CPU, NEON kernels with dot products", cpu_runs_dotprod,
       cpu_fill_dotprod },
+#endif
 #ifdef HAVE_I8MM
-    { "i8mm", "CPU, NEON kernels with matrix products of bytes", has_i8mm,
+    { "i8mm", "CPU, NEON kernels with matrix products of bytes", cpu_runs_i8mm,
       cpu_fill_i8mm },
+#endif
 #ifdef HAVE_ARMBF16
     { "bf16", "CPU, NEON kernels with matrix products of bytes and BF16",
-      has_armbf16, cpu_fill_armbf16 },
-#endif
-#endif
-#endif
+      cpu_runs_armbf16, cpu_fill_armbf16 },
 #endif
 };
 #define N_ISAS ((int)(sizeof(isas) / sizeof(isas[0])))

@@ -221,14 +221,27 @@ cpu_fill_i8mm(struct cpu_kernels *k);
 void
 cpu_fill_armbf16(struct cpu_kernels *k);
 
-/* What ggml-cpu.h does not ask for: BF16 products of Arm, bit matrices. */
+/* Whether this machine runs a set. AMX is asked of the system, for all threads of
+ * the process. */
 bool
-cpu_has_armbf16(void);
+cpu_runs_avx2(void);
 bool
-cpu_has_gfni(void);
-/* Whether AMX is there; asks the system for the room that its registers take
- * where it saves them, for all threads of the process. */
+cpu_runs_avxvnni(void);
 bool
-cpu_may_use_tiles(void);
+cpu_runs_avx512(void);
+bool
+cpu_runs_avx512vbmi(void);
+bool
+cpu_runs_avx512bf16(void);
+bool
+cpu_runs_amx(void);
+bool
+cpu_runs_neon(void);
+bool
+cpu_runs_dotprod(void);
+bool
+cpu_runs_i8mm(void);
+bool
+cpu_runs_armbf16(void);
 
 #endif

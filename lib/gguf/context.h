@@ -63,6 +63,9 @@ enum {
     /* It may have the other byte order, in which the data of tensors stays
      * until gguf_swap_data(). */
     GGUF_PARSE_SWAPPED = 2,
+    /* A file may be cut anywhere in the data; a tensor whose data is not whole
+     * has none. */
+    GGUF_PARSE_CUT = 4,
 };
 
 /* Like gguf_parse(). */
@@ -87,7 +90,7 @@ gguf_parse_tensors(struct gguf_context *ctx, struct cursor *c, size_t n,
 /* Finds out where each tensor's data lies in data[0..size). */
 enum gg_status
 gguf_place_tensors(struct gguf_context *ctx, const void *data, size_t size,
-                   bool bare, struct gg_error *err);
+                   unsigned flags, struct gg_error *err);
 
 /* The tensors in the order of their data. The caller frees the array with
  * mem_free(); NULL: no memory. */

@@ -160,14 +160,15 @@ own_and_load(struct gguf_context *ctx, struct data *d,
     return st == GG_OK && params.ctx ? load_file(ctx, d, params, err) : st;
 }
 
-/* From the whole file in memory, which is not needed any more afterwards. */
+/* From the whole file in memory, which is not needed any more afterwards.
+ * `bare`: how it is parsed where no data is read. */
 static enum gg_status
-init(const void *file, size_t size, const char *name,
+init(const void *file, size_t size, const char *name, unsigned bare,
      struct gguf_init_params params, struct gguf_context **out,
      struct gg_error *err)
 {
-    bool bare = params.no_alloc || !params.ctx;
-    unsigned flags = GGUF_PARSE_SWAPPED | (bare ? GGUF_PARSE_BARE : 0);
+    bool reads = params.ctx && !params.no_alloc;
+    unsigned flags = GGUF_PARSE_SWAPPED | (reads ? 0 : bare);
     struct data d = { .read = copy_file, .file = file };
     struct gguf_context *ctx = NULL;
     enum gg_status st = gguf_parse_some(file, size, name, flags, &ctx, err);
@@ -205,7 +206,7 @@ init_source(struct gguf_source *source, struct gguf_init_params params,
 
     if (st == GG_OK)
         st = gguf_parse_some(metadata, size, NULL,
-                             GGUF_PARSE_BARE | GGUF_PARSE_SWAPPED, &ctx, err);
+                             GGUF_PARSE_CUT | GGUF_PARSE_SWAPPED, &ctx, err);
     if (st == GG_OK && params.ctx && !params.no_alloc)
         st = check_limit(source, ctx, err);
     if (st == GG_OK)
@@ -233,7 +234,8 @@ gguf_init_from_buffer(const void *data, size_t size,
 {
     struct gguf_context *ctx = NULL;
     struct gg_error err;
-    enum gg_status st = init(data, size, NULL, params, &ctx, &err);
+    enum gg_status st =
+        init(data, size, NULL, GGUF_PARSE_CUT, params, &ctx, &err);
 
     return report(ctx, st, &err);
 }
@@ -247,7 +249,8 @@ gguf_init_from_file(const char *fname, struct gguf_init_params params)
     enum gg_status st = file_map(fname, &map, &err);
 
     if (st == GG_OK) {
-        st = init(map.data, map.size, fname, params, &ctx, &err);
+        st =
+            init(map.data, map.size, fname, GGUF_PARSE_CUT, params, &ctx, &err);
         file_unmap(&map);
     }
     return report(ctx, st, &err);
@@ -266,7 +269,7 @@ gguf_read_metadata(const char *path, bool all, struct gguf_context **out,
         st = file_map(path, &map, err);
         if (st != GG_OK)
             return st;
-        st = init(map.data, map.size, path, bare, out, err);
+        st = init(map.data, map.size, path, GGUF_PARSE_BARE, bare, out, err);
         file_unmap(&map);
         return st;
     }
@@ -327,8 +330,8 @@ init_from_map(FILE *file, off_t at, struct gguf_init_params params)
     if (st != GG_OK)
         return report(NULL, st, &err);
     begin = begin < map.size ? begin : map.size;
-    st = init((const char *)map.data + begin, map.size - begin, NULL, params,
-              &ctx, &err);
+    st = init((const char *)map.data + begin, map.size - begin, NULL,
+              GGUF_PARSE_CUT, params, &ctx, &err);
     if (st == GG_OK) {
         read = begin + ctx->data_offset;
         if (params.ctx && !params.no_alloc)

@@ -202,16 +202,16 @@ ends_within(const struct gguf_tensor *t, size_t limit)
     return t->offset <= limit && t->size <= limit - t->offset;
 }
 
-/* Where data is not read (`bare`) the file may be cut: a tensor may end anywhere
- * that can be counted, and has no data past the end. One without bytes has them
- * where the section begins. */
+/* Data that may be `missing` may end anywhere that can be counted, and is NULL
+ * where it is not whole; a tensor without bytes has them where the section
+ * begins. */
 static enum gg_status
-place_data(struct gguf_tensor *t, const char *data, size_t room, bool bare,
+place_data(struct gguf_tensor *t, const char *data, size_t room, bool missing,
            struct gg_error *err)
 {
     if (t->size == 0)
         t->data = data;
-    else if (!ends_within(t, bare ? INT64_MAX : room))
+    else if (!ends_within(t, missing ? INT64_MAX : room))
         return about_tensor(
             t, error_set(err, GG_ERR_TRUNCATED, "data ends past end of file"),
             err);
@@ -222,14 +222,16 @@ place_data(struct gguf_tensor *t, const char *data, size_t room, bool bare,
 
 enum gg_status
 gguf_place_tensors(struct gguf_context *ctx, const void *data, size_t size,
-                   bool bare, struct gg_error *err)
+                   unsigned flags, struct gg_error *err)
 {
     bool absent = size <= ctx->data_offset;
     size_t room = absent ? 0 : size - ctx->data_offset;
     const char *start = absent ? data : (const char *)data + ctx->data_offset;
+    bool missing =
+        (flags & GGUF_PARSE_CUT) || (absent && (flags & GGUF_PARSE_BARE));
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < ctx->n_tensors && st == GG_OK; i++)
-        st = place_data(&ctx->tensors[i], start, room, bare, err);
+        st = place_data(&ctx->tensors[i], start, room, missing, err);
     return st == GG_OK ? check_overlap(ctx, err) : st;
 }

@@ -342,7 +342,7 @@ parse(struct gguf_context *ctx, const void *data, size_t size, unsigned flags,
     if (st == GG_OK)
         st = find_data(ctx, (size_t)(c.pos - (const uint8_t *)data), err);
     if (st == GG_OK)
-        st = gguf_place_tensors(ctx, data, size, flags & GGUF_PARSE_BARE, err);
+        st = gguf_place_tensors(ctx, data, size, flags, err);
     ctx->indexed = st == GG_OK;
     return st == GG_OK ? st : gguf_in_file(ctx, st, err);
 }

@@ -109,7 +109,7 @@ chat_render(void)
     size_t len;
     bool good;
 
-    if (gg_chat_parse("b", 1, &t, &err) != GG_OK)
+    if (gg_chat_parse("{{ messages[0].content }}", 25, &t, &err) != GG_OK)
         return false;
     good =
         refused(gg_chat_render(NULL, t, &m, 1, NULL, text, 8, &len, &err)) &&

@@ -66,6 +66,24 @@ set_open_callback(void)
 }
 
 static bool
+set_opener(void)
+{
+    struct gg_file *f;
+
+    gg_set_opener(NULL, NULL);
+    must(gg_file_open(model_path, &f, &err));
+    gg_file_close(f);
+    return true;
+}
+
+static bool
+is_model_subfolder(void)
+{
+    return !gg_is_model_subfolder(NULL) && !gg_is_model_subfolder("") &&
+           !gg_is_model_subfolder("..") && gg_is_model_subfolder("1_Pooling");
+}
+
+static bool
 file_open(void)
 {
     struct gg_file *f = NULL;
@@ -149,6 +167,7 @@ const struct argument_test arguments_library[] = {
     TEST(status_string),     TEST(escape),
     TEST(version),           TEST(version_number),
     TEST(default_threads),   TEST(set_open_callback),
+    TEST(set_opener),        TEST(is_model_subfolder),
     TEST(file_open),         TEST(file_open_metadata),
     TEST(file_open_adapter), TEST(file_close),
     TEST(file_gguf),         TEST(file_format),

@@ -243,6 +243,20 @@ session_save(void)
 }
 
 static bool
+session_write(void)
+{
+    static const struct gg_state_sequence wrong = { .ids = NULL, .n_ids = 1 };
+    struct gg_state s = { .n_sequences = 1 }, none = { 0 };
+    bool right = refused(gg_session_write(NULL, &none, 1, &err)) &&
+                 refused(gg_session_write(session, NULL, 1, &err)) &&
+                 refused(gg_session_write(session, &s, 1, &err)) &&
+                 gg_session_write(session, &none, -1, &err) != GG_OK;
+
+    s.sequences = &wrong;
+    return right && refused(gg_session_write(session, &s, 1, &err));
+}
+
+static bool
 state_open(void)
 {
     struct gg_state_file *f = NULL;
@@ -295,7 +309,8 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),
     TEST(session_used),      TEST(session_profile),
-    TEST(session_save),      TEST(state_open),
-    TEST(state_close),       TEST(state_get),
-    TEST(session_load),      { .name = NULL },
+    TEST(session_save),      TEST(session_write),
+    TEST(state_open),        TEST(state_close),
+    TEST(state_get),         TEST(session_load),
+    { .name = NULL },
 };

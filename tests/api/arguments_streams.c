@@ -209,13 +209,24 @@ logit_write(void)
     return right;
 }
 
+static bool
+stream_kind(void)
+{
+    bool is_text = false;
+
+    return !gg_stream_kind(NULL, 1, &is_text) && is_text &&
+           !gg_stream_kind("", 0, NULL) &&
+           gg_stream_kind("{\"a\": 1}", 8, NULL);
+}
+
 const struct argument_test arguments_streams[] = {
-    TEST(line_reader_new),   TEST(line_reader_free),
-    TEST(line_reader_split), TEST(line_reader_watch),
-    TEST(line_read),         TEST(line_ready),
-    TEST(line_write),        TEST(logit_reader_new),
-    TEST(logit_reader_free), TEST(logit_reader_begin),
-    TEST(logit_read),        TEST(logit_reader_logits),
-    TEST(logit_writer_new),  TEST(logit_writer_free),
-    TEST(logit_write),       { .name = NULL },
+    TEST(stream_kind),         TEST(line_reader_new),
+    TEST(line_reader_free),    TEST(line_reader_split),
+    TEST(line_reader_watch),   TEST(line_read),
+    TEST(line_ready),          TEST(line_write),
+    TEST(logit_reader_new),    TEST(logit_reader_free),
+    TEST(logit_reader_begin),  TEST(logit_read),
+    TEST(logit_reader_logits), TEST(logit_writer_new),
+    TEST(logit_writer_free),   TEST(logit_write),
+    { .name = NULL },
 };

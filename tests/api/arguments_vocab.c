@@ -210,16 +210,16 @@ vocab_decode(void)
 }
 
 const struct argument_test arguments_vocab[] = {
-    TEST(vocab_open),        TEST(vocab_free),
-    TEST(vocab_note),        TEST(vocab_size),
-    TEST(vocab_fingerprint), TEST(vocab_bos),
-    TEST(vocab_eos),         TEST(vocab_add_bos),
-    TEST(vocab_add_eos),     TEST(vocab_is_eog),
-    TEST(vocab_eog_ids),     TEST(vocab_suppressed_ids),
-    TEST(vocab_type),        TEST(vocab_token),
-    TEST(vocab_find),        TEST(vocab_encode),
+    TEST(vocab_open),          TEST(vocab_free),
+    TEST(vocab_note),          TEST(vocab_size),
+    TEST(vocab_fingerprint),   TEST(vocab_bos),
+    TEST(vocab_eos),           TEST(vocab_add_bos),
+    TEST(vocab_add_eos),       TEST(vocab_is_eog),
+    TEST(vocab_eog_ids),       TEST(vocab_suppressed_ids),
+    TEST(vocab_type),          TEST(vocab_token),
+    TEST(vocab_find),          TEST(vocab_encode),
     TEST(vocab_encode_infill), TEST(vocab_cut),
-    TEST(vocab_find_control), TEST(vocab_offsets),
-    TEST(vocab_decode_ids),  TEST(vocab_decode),
+    TEST(vocab_find_control),  TEST(vocab_offsets),
+    TEST(vocab_decode_ids),    TEST(vocab_decode),
     { .name = NULL },
 };

@@ -558,7 +558,7 @@ test_refused(void)
 
     ok(gg_chat_calls_open(vocab, gg_chat_find("chatml"), &c, &err) ==
                GG_ERR_UNSUPPORTED &&
-           strstr(err.message, "has no tools"),
+           strstr(err.message, "chatml has no tools"),
        "a known form");
     refused("{{ messages[0].content }}", "does not show calls");
     refused(FOR_MESSAGES

@@ -47,7 +47,9 @@ try --chat -p q --template-arg messages=1
 try --chat -p q --template-arg a
 try -p q --reasoning on
 printf '%s' '{{ messages[0].content }}' >plain
-try --chat -p q --template plain --reasoning off -n 1
+try --chat -p q --template plain --reasoning on -n 1
+gg-generate -q --chat -p q --template plain --reasoning off -n 1 >out ||
+    echo 'off is refused where nothing thinks'
 gg-tokenize --chat --text --template-arg enable_thinking=false q.json
 gg-tokenize --chat --text --template-arg enable_thinking= q.json
 echo "[$?]"

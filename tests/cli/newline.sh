@@ -21,4 +21,4 @@ gg-generate -p x --grammar ab -v >all 2>&1
 sed -n 's/^gg-generate: prefill.*/prefill/p; /^ab/p' all
 gg-generate -p x --grammar ab -v --newline 2>&1 | grep -A 1 '^ab' | cut -d : -f 1,2
 gg-generate -p x --grammar ab -v 2>err | od -An -c
-printf 'ab' | gg-tokenize | gg-tokenize -d -v 2>&1
+printf 'ab' | gg-tokenize | gg-tokenize -d -v 2>&1 | sed 's|: /.*/|: |'

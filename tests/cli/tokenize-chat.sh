@@ -132,7 +132,8 @@ printf '\n\n{%% if x %%}' >open.jinja
 gg-tokenize -q --chat --template open.jinja chat.jsonl
 echo "[$?]"
 echo '{{ strftime_now("%d %B %Y") }}' >date.jinja
-SOURCE_DATE_EPOCH=1795780800 gg-tokenize -q --chat --template date.jinja --text chat.jsonl
+echo '{"role":"user","content":""}' |
+    SOURCE_DATE_EPOCH=1795780800 gg-tokenize -q --chat --template date.jinja --text
 echo
 gg-tokenize -q --chat --template zephyr --text chat.jsonl
 echo "[$?]"
@@ -172,10 +173,10 @@ echo "-- with -v that is said"
     echo '[{"role":"developer","content":"a"}]'
     echo '[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]'
 } >plain.jsonl
-gg-tokenize -v --chat --template strict.jinja --lines -t 2 plain.jsonl 2>&1 >/dev/null | grep 'template refuses'
-head -n 3 plain.jsonl | gg-tokenize -v --chat --template strict.jinja --lines 2>&1 >/dev/null | grep 'template refuses'
+gg-tokenize -v --chat --template strict.jinja --lines -t 2 plain.jsonl 2>&1 >/dev/null | grep 'the chat template'
+head -n 3 plain.jsonl | gg-tokenize -v --chat --template strict.jinja --lines 2>&1 >/dev/null | grep 'the chat template'
 sed 's/.*/{"messages":&}/' plain.jsonl |
-    gg-generate -v --jsonl --template strict.jinja -n 1 2>&1 >/dev/null | grep 'template refuses'
+    gg-generate -v --jsonl --template strict.jinja -n 1 2>&1 >/dev/null | grep 'the chat template'
 echo '[{"role":"robot","content":""}]' | gg-tokenize -q --chat --template strict.jinja
 echo "[$?]"
 echo '[{"role":"user","content":"","tools":[]},3]' | gg-tokenize -q --chat --template strict.jinja
@@ -185,7 +186,7 @@ gg-convert --set 'tokenizer.chat_template={{ "default" }}' \
     --set 'tokenizer.chat_template.tool_use={{ "tools " ~ tools | length }}' \
     "$GG_MODEL" named.gguf
 text() { # members
-    echo "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]$1}" |
+    echo "{\"messages\":[{\"role\":\"user\",\"content\":\"\"}]$1}" |
         gg-tokenize -m named.gguf --chat --text
     echo
 }

@@ -34,6 +34,7 @@ cp m.gguf checkpoint && try --all --checkpoint checkpoint -o out ids
 rm checkpoint
 try --all --steps 2 --checkpoint checkpoint -o out ids
 try --all --steps 2 --checkpoint checkpoint --rate 0.1 -o out2 ids
+try --all --steps 2 --checkpoint checkpoint --seed 2 -o out2 ids
 head -c 20000 checkpoint >cut && mv cut checkpoint
 try --all --steps 2 --checkpoint checkpoint -o out2 ids
 try --jsonl -o out2 ids

@@ -26,7 +26,7 @@ echo '[]' >empty
 targets empty
 gg-train --dry-run --jsonl chats
 gg-train --dry-run --jsonl --template chatml chats
-# An answer that is left out once there is more is not learnt.
+# A template that leaves an answer out once there is more is refused.
 cat >forgets <<'END'
 {% for m in messages %}{% if loop.last or m.role == 'user' %}{{ m.role[0] }}:{{ m.content }};{% endif %}{% endfor %}{% if add_generation_prompt %}a:{% endif %}
 END

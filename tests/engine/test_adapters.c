@@ -130,6 +130,39 @@ check_prefix(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* Scales that are given and those of the model, which NULL stands for, differ:
+ * a long prefix of the one is nothing to the other, whichever came first, and
+ * whether its sequence is still there. */
+static void
+check_unsaid(const struct gg_model *m, bool first_is_given, bool leave)
+{
+    const float *scales[2] = { first_is_given ? sets[2] : NULL,
+                               first_is_given ? NULL : sets[2] };
+    struct gg_session *s;
+    struct gg_engine *e = new_engine(m, 2, false, &s);
+    struct gg_query first = { .sequence = new_sequence(e, scales[0], N) };
+    struct gg_query second = { .sequence = new_sequence(e, scales[1], N) };
+    float out[V], one[V];
+
+    is(gg_sequence_cost(second.sequence, &first.sequence, 1), N,
+       "nothing is shared with one that is to be evaluated with other scales");
+    must(gg_engine_eval(e, &first, 1, &err));
+    if (leave)
+        gg_sequence_free(first.sequence);
+    is(gg_sequence_cost(second.sequence, NULL, 0), N,
+       "nor with one that was evaluated with them");
+    second.rows.logits = out;
+    must(gg_engine_eval(e, &second, 1, &err));
+    is(gg_engine_stats(e).n_copied, 0, "nothing of it is copied");
+    alone(m, scales[1], N, one);
+    ok(same(out, one), "the logits are those of the sequence's own scales");
+    if (!leave)
+        gg_sequence_free(first.sequence);
+    gg_sequence_free(second.sequence);
+    gg_engine_free(e);
+    gg_session_free(s);
+}
+
 /* One that gets other adapters is evaluated anew; copies have its own. */
 static void
 check_change(const struct gg_model *m)
@@ -229,6 +262,8 @@ main(void)
     check_neighbours(m, 2);
     check_neighbours(m, 4);
     check_prefix(m);
+    for (int i = 0; i < 4; i++)
+        check_unsaid(m, i & 1, i & 2);
     check_change(m);
     check_scores(m);
     check_choices(m);

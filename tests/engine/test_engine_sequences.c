@@ -79,6 +79,49 @@ check_score(const struct gg_model *m)
     close_bench(&b);
 }
 
+/* A scoring engine whose model keeps recurrent states: of a prompt all ids but
+ * the last were evaluated, and just there its snapshot is. One that begins so
+ * has all of it. */
+static void
+check_score_snapshot(void)
+{
+    enum {
+        PROMPT = 100
+    };
+    struct model_spec spec;
+    struct gg_model *m;
+    struct gg_query queries[2] = { 0 };
+    struct bench b;
+    float truth[128];
+    size_t known;
+    const float *got;
+
+    if (!models_named("qwen35-f32", &spec))
+        exit(99);
+    m = new_model(&spec);
+    score_truth(m, ids, 128, truth);
+    open_bench(&b, m, 2, 200, (struct gg_engine_params){ .score = true });
+    for (int i = 0; i < 2; i++) {
+        must(gg_sequence_new(b.engine, &queries[i].sequence, &err));
+        must(gg_sequence_put(queries[i].sequence, ids, PROMPT, &err));
+    }
+    must(gg_engine_eval(b.engine, queries, 1, &err));
+    must(gg_sequence_put(queries[0].sequence, ids + 300, 50, &err));
+    must(gg_engine_eval(b.engine, queries, 1, &err));
+    must(
+        gg_sequence_put(queries[1].sequence, ids + PROMPT, 128 - PROMPT, &err));
+    must(gg_engine_eval(b.engine, queries + 1, 1, &err));
+    is(gg_engine_stats(b.engine).n_copied, PROMPT - 1,
+       "all of a scored prompt's snapshot is copied");
+    got = gg_sequence_logprobs(queries[1].sequence, &known);
+    ok(known == 128 && !memcmp(got + 1, truth, 127 * sizeof(*truth)),
+       "and the scores after it are those of the session");
+    for (int i = 0; i < 2; i++)
+        gg_sequence_free(queries[i].sequence);
+    close_bench(&b);
+    gg_model_free(m);
+}
+
 /* They add up to 1, and go by the likelihoods. */
 static bool
 are_shares(const struct gg_choice *list, int n)
@@ -207,6 +250,7 @@ main(void)
     check_score(m);
     check_choices(m);
     gg_model_free(m);
+    check_score_snapshot();
     check_window();
     return tap_done();
 }

@@ -162,6 +162,25 @@ check_truncate(const struct gg_model *m, const float *truth)
     gg_session_free(s);
 }
 
+/* Two snapshots, an id apart. The slot goes back to the first and on with other
+ * ids: the second is of a text that is no more. */
+static void
+check_other_future(const struct gg_model *m, const float *truth)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+
+    eval(s, 0, 0, 200, NULL);
+    eval(s, 0, 200, 201, NULL);
+    eval(s, 0, 201, 230, NULL);
+    ism(gg_session_truncate(s, 0, 201), 201, "there is a snapshot after an id");
+    ism(gg_session_truncate(s, 0, 200), 200, "and one before it");
+    eval(s, 0, 7, 50, NULL);
+    ism(gg_session_truncate(s, 0, 201), 200,
+        "only that before it is left of the other text");
+    okm(goes_on(s, 0, truth), "and goes on as ever");
+    gg_session_free(s);
+}
+
 static void
 check_copy(const struct gg_model *m, const float *truth)
 {
@@ -267,6 +286,7 @@ check_model(const char *name)
     check_cuts(m, truth);
     check_many(m);
     check_truncate(m, truth);
+    check_other_future(m, truth);
     check_copy(m, truth);
     check_eviction(m, truth);
     check_abort(m, truth);

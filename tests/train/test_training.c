@@ -301,6 +301,87 @@ test_indifference(const char *name, int rank)
     ok(difference(a, b, n) < 1e-9, "rows at once: the same but for rounding");
 }
 
+/* ---- what a checkpoint belongs to ---------------------------------------- */
+
+static uint64_t
+fingerprint_of(const struct gg_train_params *p)
+{
+    struct trained t;
+    uint64_t print;
+
+    start(&t, p);
+    add_sequence(&t, 40, 0);
+    must(train_run_start(t.run, &err));
+    print = t.run->place.fingerprint;
+    finish(&t);
+    return print;
+}
+
+/* Each option that results depend on changes the fingerprint of a run, by which
+ * its checkpoint is known; others do not. */
+static void
+test_fingerprint(void)
+{
+    static const struct gg_train_params base = { .n_ctx = 32, .measure = true };
+    struct change {
+        const char *name;
+        struct gg_train_params p;
+    };
+#define CHANGE(field, value)                                                   \
+    {                                                                          \
+#field,                                                                \
+        {                                                                      \
+            .n_ctx = 32, .measure = true, .field = value                       \
+        }                                                                      \
+    }
+    static const struct change changes[] = {
+        { "n_ctx", { .n_ctx = 33, .measure = true } },
+        CHANGE(batch, 4),
+        CHANGE(at_once, 2),
+        CHANGE(rank, 2),
+        { "alpha", { .n_ctx = 32, .measure = true, .rank = 2, .alpha = 7 } },
+        { "targets",
+          { .n_ctx = 32, .measure = true, .rank = 2, .targets = "attn_q" } },
+        CHANGE(optimizer, GG_TRAIN_MUON),
+        CHANGE(rate, 0.001),
+        CHANGE(matrix_rate, 0.001),
+        CHANGE(beta1, 0.5),
+        CHANGE(beta2, 0.5),
+        CHANGE(epsilon, 1e-4),
+        CHANGE(decay, 0.1),
+        CHANGE(clip, 2),
+        CHANGE(schedule, GG_TRAIN_LINEAR),
+        CHANGE(warm_up, 1),
+        CHANGE(fall, 1),
+        CHANGE(least_rate, 0.1),
+        CHANGE(in_order, true),
+        CHANGE(init, true),
+        CHANGE(seed, 1),
+        CHANGE(seed, UINT64_C(1) << 63),
+    };
+    enum {
+        N_CHANGES = sizeof(changes) / sizeof(changes[0])
+    };
+    struct gg_train_params same = base;
+    uint64_t first, prints[N_CHANGES];
+
+    write_model("llama-f32");
+    first = fingerprint_of(&base);
+    same.n_threads = 3;
+    same.memory_limit = 1 << 30;
+    same.n_steps = 7;
+    ok(fingerprint_of(&same) == first,
+       "threads, memory and steps do not count");
+    for (int i = 0; i < N_CHANGES; i++) {
+        bool is_new = true;
+
+        prints[i] = fingerprint_of(&changes[i].p);
+        for (int k = 0; k < i; k++)
+            is_new = is_new && prints[k] != prints[i];
+        ok(is_new && prints[i] != first, changes[i].name);
+    }
+}
+
 int
 main(void)
 {
@@ -310,6 +391,7 @@ main(void)
         test_golden(&golden_runs[i]);
     test_indifference("llama-f32", 0);
     test_indifference("llama-q8_0", 4);
+    test_fingerprint();
     unlink(path);
     return tap_done();
 }

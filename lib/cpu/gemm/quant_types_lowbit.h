@@ -7,13 +7,12 @@
 #include "cpu/gemm/quant_types.h"
 
 /*          min    offset, largest code; integers as scales */
-DEFINE_GEMM(ternary, 32, false, 1, 2, false, false)
 DEFINE_GEMM(bits2_less_1, 32, false, 1, 3, false, false)
 
 /*                                    chunk units;            small batch */
-MULTIPLY(q1_0, 128, ternary, 4, FLOAT_SCALES(q1_0), SMALL_BATCH_OF(8, 1))
+MULTIPLY(q1_0, 128, bits2_less_1, 4, FLOAT_SCALES(q1_0), SMALL_BATCH_OF(8, 1))
 MULTIPLY(q2_0, 64, bits2_less_1, 2, FLOAT_SCALES(q2_0), SMALL_BATCH_OF(8, 2))
-MULTIPLY(tq1_0, QUANT_SUPER, ternary, 5, GEMV(cpu_gemv_ternary, tq1_0), 1)
+MULTIPLY(tq1_0, QUANT_SUPER, bits2_less_1, 5, GEMV(cpu_gemv_ternary, tq1_0), 1)
 MULTIPLY(tq2_0, QUANT_SUPER, bits2_less_1, 4, CHUNK_LOOP(FLOAT_SCALES(tq2_0)),
          SMALL_BATCH_OF(8, 1))
 
