@@ -157,7 +157,7 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_train_save(const struct gg_train *train, const char *path,
               struct gg_error *err);
 
-/* The same into an open file, from where it stands on. */
+/* Like it, into an open file, from where it stands on. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_train_write_checkpoint(const struct gg_train *train, FILE *file,
                           struct gg_error *err);

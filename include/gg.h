@@ -1125,7 +1125,7 @@ struct gg_state {
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_save(struct gg_session *session, const struct gg_state *state,
                 const char *path, struct gg_error *err);
-/* The same in place of what a regular file has that is open for writing. */
+/* Like it, over the content of a regular file that is open for writing. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_write(struct gg_session *session, const struct gg_state *state,
                  int fd, struct gg_error *err);

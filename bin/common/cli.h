@@ -149,7 +149,7 @@ cli_read_all(int fd, const char *name, size_t max, size_t *len);
  * it seems to be: it is taken as text. */
 void
 cli_tell_kind(const char *name, const char *text, size_t len);
-/* What is said of arguments that are no FILE: "; a text goes after -p". */
+/* A hint after arguments that are no FILE: "; a text goes after -p". */
 void
 cli_hint_file(const char *hint);
 /* argv[first], where there is one, which cannot be opened with that hint; NULL.
@@ -184,7 +184,7 @@ cli_output(const char *path);
 void
 cli_output_next(const char *path);
 
-/* What messages call standard output from now on; the name is copied. */
+/* Messages call standard output so from now on; the name is copied. */
 void
 cli_name_output(const char *path);
 

@@ -154,7 +154,7 @@ open_pending(const char *path)
     return fd;
 }
 
-/* What "/dev/stdout", "/dev/fd/3" and the like have open for writing; -1. */
+/* The descriptor of "/dev/stdout", "/dev/fd/3" and the like, or -1. */
 static int
 own_descriptor(const char *path)
 {

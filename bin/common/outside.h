@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* What a name is allowed for. */
+/* Uses that a name is allowed for. */
 enum outside_use {
     OUTSIDE_OUTPUT = 1,   /* a file that is replaced whole */
     OUTSIDE_SHARDS = 2,   /* OUT-00001-of-00003.gguf and so on, of OUT.gguf */

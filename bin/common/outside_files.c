@@ -61,7 +61,7 @@ outside_resolve(const char *path, char final[PATH_MAX], struct stat *st)
 
 /* ---- temporary files ----------------------------------------------------- */
 
-/* What the process gives new files. */
+/* The mode that the process gives new files. */
 static mode_t
 new_mode(void)
 {

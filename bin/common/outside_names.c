@@ -30,7 +30,7 @@ copy_of(const char *text)
     return strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
 }
 
-/* What "/dev/fd/3" is, another process has not. */
+/* Another process does not have the file of "/dev/fd/3". */
 static char *
 real_name(const char *path)
 {

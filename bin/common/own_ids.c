@@ -25,7 +25,7 @@ struct text {
     size_t ends[OWN_IDS_SEEN], n;
 };
 
-/* What became of all ids so far. */
+/* The result for all ids so far. */
 struct found {
     bool back[OWN_IDS_SEEN];
     bool whole[OWN_IDS_SEEN]; /* its bytes are whole characters */

@@ -31,11 +31,11 @@ own_ids_start(struct own_ids *o, const struct gg_vocab *vocab,
 void
 own_ids_see(struct own_ids *o, const struct gg_line *line);
 
-/* The same after the last line. */
+/* Like it, after the last line. */
 void
 own_ids_end(struct own_ids *o);
 
-/* What is found of the ids so far. */
+/* The finding about the ids so far. */
 bool
 own_ids_look_foreign(const struct own_ids *o);
 

@@ -19,7 +19,7 @@ prefill_start(struct prefill *p, bool quiet);
 void
 prefill_show(void *data, uint64_t done, uint64_t all);
 
-/* The same ids, some time later. */
+/* Ids of the sample, some time later. */
 void
 prefill_tick(struct prefill *p);
 

@@ -65,7 +65,7 @@ forget_wishes(void)
     }
 }
 
-/* What is no regular file and no folder is written by the tool itself. */
+/* Devices and pipes are written by the tool itself. */
 static bool
 is_device(const char *path)
 {

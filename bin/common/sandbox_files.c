@@ -25,7 +25,7 @@
 
 #include "common/cli.h"
 
-/* Those of later versions than the headers may know. */
+/* Rights of later versions than the headers may know. */
 #define ACCESS_REFER     (1ull << 13)
 #define ACCESS_TRUNCATE  (1ull << 14)
 #define ACCESS_IOCTL_DEV (1ull << 15)
@@ -156,7 +156,7 @@ allow_some(struct rules *r, const char *folder, bool (*wanted)(const char *))
         closedir(d);
 }
 
-/* What goes with a file, and lies beside it. */
+/* Files that belong to a file, in its folder. */
 static void
 allow_beside(struct rules *r, const char *path)
 {
@@ -306,7 +306,7 @@ allow_gpu(struct rules *r)
 
 /* ---- the kernel ---------------------------------------------------------- */
 
-/* What the kernel can refuse; 0: errno says why nothing. */
+/* Rights that the kernel can refuse; 0: errno says why none. */
 static uint64_t
 known_accesses(void)
 {

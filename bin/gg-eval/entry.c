@@ -96,7 +96,7 @@ write_score(struct evaluate *e, struct entry *entry)
     }
 }
 
-/* Of row i, for the ids of `line`. */
+/* Row i, for the ids of `line`. */
 static void
 write_row(struct evaluate *e, const struct entry *entry, size_t i,
           const struct gg_line *line)

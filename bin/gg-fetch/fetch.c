@@ -18,7 +18,7 @@
 /* ---- folders ------------------------------------------------------------- */
 
 /* All folders in front of the last slash of the path. Those that are there are
- * not asked for: the sandbox may refuse it. */
+ * not made again: the sandbox may refuse it. */
 static void
 make_folders(const char *path)
 {

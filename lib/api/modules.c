@@ -30,7 +30,7 @@ enum {
     N_MODULES = sizeof(table) / sizeof(table[0]),
 };
 
-/* What became of each. */
+/* The result of loading each. */
 static struct loaded {
     bool tried;
     ggml_backend_reg_t reg;

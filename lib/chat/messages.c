@@ -208,7 +208,7 @@ member_value(struct chat_arena *a, const struct chat_pair *p,
     return v;
 }
 
-/* What get('content') gives is seen, too. */
+/* The value of get('content') is seen, too. */
 static bool
 label_missing(struct chat_arena *a, struct chat_dict *m, const struct given *g)
 {

@@ -8,7 +8,7 @@
 #include "chat/render.h"
 #include "chat/shown.h"
 
-/* What is made plainer: GG_CHAT_JOINED ..., and */
+/* Fallback forms: GG_CHAT_JOINED ..., and */
 enum {
     CHAT_NULLED = 1 << 7, /* the empty content of calls is null */
     CHAT_PLAIN = GG_CHAT_JOINED | GG_CHAT_EMPTIED,

@@ -260,7 +260,7 @@ render_refused(struct rendering *x, enum gg_status refused,
     return refused;
 }
 
-/* What of a message may be plainer yet, where something is lost. */
+/* Fallback forms that are left for a message that loses something. */
 static unsigned
 plainer_yet(struct chat_value message, unsigned lost, unsigned plainer)
 {

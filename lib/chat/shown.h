@@ -26,7 +26,7 @@ struct chat_labels {
     size_t n, cap;
 };
 
-/* What is wrong with a message, from what is tried first on: flags. */
+/* Faults of a message, in the order in which they are tried: flags. */
 enum {
     CHAT_LOST_TEXT = 1, /* a text of the content does not come out */
     CHAT_LOST_CALL = 2, /* a call does not */

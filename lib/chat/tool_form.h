@@ -42,7 +42,7 @@ enum {
     TOOL_ANY = 63,
 };
 
-/* What calls may begin with, whatever their form is. */
+/* Texts that calls may begin with, whatever their form is. */
 #define TOOL_COMMON_MARK "<tool_call>"
 
 /* How a value stands behind its key. */

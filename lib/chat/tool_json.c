@@ -81,7 +81,7 @@ number(struct scan *r)
     return is;
 }
 
-/* What stands behind a backslash. */
+/* The character after a backslash. */
 static bool
 escape(struct scan *r)
 {

@@ -16,7 +16,7 @@
 size_t
 chat_tool_match(const char *s, size_t n, size_t at, const char *literal);
 
-/* The same of literal[0..len). */
+/* Like it, of literal[0..len). */
 size_t
 chat_tool_match_part(const char *s, size_t n, size_t at, const char *literal,
                      size_t len);

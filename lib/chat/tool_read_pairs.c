@@ -101,7 +101,7 @@ struct ending {
     bool more;    /* another key follows */
 };
 
-/* What stands between the last value and the end: a comma in Python. */
+/* Text between the last value and the end: a comma in Python. */
 static size_t
 last_comma(const struct tool_reader *r, size_t at)
 {

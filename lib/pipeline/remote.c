@@ -9,7 +9,7 @@
 
 /* ---- sessions ----------------------------------------------------------- */
 
-/* What this process leads; NULL: it follows. */
+/* The pipeline that this process leads; NULL: it follows. */
 static struct pipeline *
 led(const struct gg_session *s)
 {

@@ -32,7 +32,7 @@ check_ids(const struct gg_session *s, const struct gg_chunk *c,
     return st;
 }
 
-/* What an encoder cannot give. */
+/* Encoders cannot give some results. */
 static enum gg_status
 check_encoder(const struct gg_session *s, const struct gg_chunk *c,
               struct gg_error *err)
@@ -65,7 +65,7 @@ check_room(const struct gg_session *s, const struct gg_chunk *c,
                      s->model->position_embd ? ", up to the model's own" : "");
 }
 
-/* What is given, and where results go. */
+/* The ids that are given, and places of results. */
 static enum gg_status
 check_results(const struct gg_session *s, const struct gg_chunk *c,
               struct gg_error *err)

@@ -39,7 +39,7 @@ run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     return st;
 }
 
-/* What the slot holds, and the cache has not, is evaluated again. */
+/* Ids that the slot holds and the cache lacks are evaluated again. */
 static enum gg_status
 catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
 {

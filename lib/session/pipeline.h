@@ -64,7 +64,7 @@ struct pipeline_calls {
                  const char *from);
 };
 
-/* What gg.h calls struct gg_pipeline. */
+/* The base of each kind of pipeline; gg.h declares it. */
 struct gg_pipeline {
     const struct pipeline_calls *call;
     int32_t rank;    /* of this process, */

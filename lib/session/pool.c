@@ -29,7 +29,7 @@ session_start_pools(struct gg_session *s, const struct gg_chunk *chunks,
     return true;
 }
 
-/* What follows the pooling of the chunk. */
+/* The head that follows the pooling of the chunk. */
 static const struct model_head *
 head_of(const struct gg_session *s, const struct gg_chunk *c)
 {

@@ -213,7 +213,7 @@ parse_past(struct payload *p, struct cursor *c, size_t length,
     return GG_OK;
 }
 
-/* Of the head in force, which has none yet. */
+/* The head in force has none yet. */
 static enum gg_status
 parse_suppressed(struct payload *p, struct cursor *c, size_t length,
                  struct gg_error *err)

@@ -114,7 +114,7 @@ lines(const struct gg_vocab *v)
     return v->cuts == VOCAB_CUTS_BLANKS;
 }
 
-/* What stands at w->at needs no blank in front. */
+/* The text at w->at needs no blank in front. */
 static bool
 is_spaced(const struct walk *w, size_t end)
 {

@@ -229,7 +229,7 @@ test_loss(void)
     ok(back, "CROSS_ENTROPY_LOSS_BACK");
 }
 
-/* What is chosen by its greatest values has the NaN. */
+/* The choice of the greatest values has the NaN. */
 static void
 test_order(void)
 {

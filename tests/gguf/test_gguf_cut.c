@@ -66,7 +66,7 @@ open_file(bool no_alloc, struct ggml_context **data)
     return gguf_init_from_file(NAME, params);
 }
 
-/* The same for those who read the data where it lies. */
+/* Like it, for callers that read the data where it lies. */
 static bool
 opens_in_place(unsigned flags)
 {

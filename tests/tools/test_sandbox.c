@@ -73,7 +73,7 @@ make_output(const char *path)
     return why ? why : outside_commit(&failed);
 }
 
-/* What a tool that was taken over could ask for. */
+/* Deeds that a tool that was taken over could ask for. */
 static int
 ask_aside(const char *path)
 {

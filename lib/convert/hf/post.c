@@ -23,7 +23,7 @@ is_type(const json_t *step, const char *type)
     return s && !strcmp(s, type);
 }
 
-/* Of the id, if it is one, else of the text; -1: there is no such token. */
+/* The token of the id, or else of the text; -1: there is none. */
 static int32_t
 token_of(const struct hf_tokens *t, const json_t *id, const json_t *text)
 {

@@ -28,7 +28,7 @@ apart(struct looks *l, json_t *a, json_t *b);
 
 /* ---- parts of values ----------------------------------------------------- */
 
-/* Of two schemas that are not flat. */
+/* Two schemas that are not flat. */
 static bool
 parts_apart(struct looks *l, json_t *a, json_t *b)
 {
@@ -126,7 +126,7 @@ items_apart(struct looks *l, json_t *a, json_t *b)
 
 /* ---- limits -------------------------------------------------------------- */
 
-/* What is no more than `max` of one is below the `min` of the other. */
+/* The `max` of one is below the `min` of the other. */
 static bool
 is_below(const json_t *one, const char *max, const json_t *other,
          const char *min, bool equal)
