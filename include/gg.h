@@ -502,10 +502,11 @@ struct gg_calls_read {
 /* Reads the calls of an answer, whose text has control tokens shown, to a JSON
  * array as OpenAI has it: [{"id": ..., "type": "function", "function": {"name":
  * ..., "arguments": "JSON"}}]; not NUL-ended, its first `cap` bytes. Text that
- * stands between and after calls follows it. What is no call, as an answer that was cut off in one, is none. An id that the answer
- * has is kept, others are made of nine letters and digits. `tools`, a JSON
- * array as in gg_chat_params or NULL, says which arguments are strings where
- * the answer doesn't. Any bytes will do; time is linear in them. */
+ * stands between and after calls follows it. What is no call, as an answer that
+ * was cut off in one, is none. An id that the answer has is kept, others are
+ * made of nine letters and digits. `tools`, a JSON array as in gg_chat_params
+ * or NULL, says which arguments are strings where the answer doesn't. Any bytes
+ * will do; time is linear in them. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
                    const char *text, size_t len, char *json, size_t cap,
