@@ -67,13 +67,19 @@ refuse_file(const char *name, const struct file *f)
                name, f->name, advice);
 }
 
+static bool
+is_regular(int fd, struct stat *st)
+{
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode);
+}
+
 static void
 note_read(const char *path, int fd, bool may_change)
 {
     struct stat st;
     struct file *f;
 
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+    if (!is_regular(fd, &st))
         return;
     pthread_mutex_lock(&mutex);
     f = find_file(&st);
@@ -224,7 +230,7 @@ files_write_open(const char *path, int fd)
     struct stat st;
     struct file *f;
 
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+    if (!is_regular(fd, &st))
         return;
     pthread_mutex_lock(&mutex);
     f = find_file(&st);
