@@ -1,14 +1,14 @@
 /* matrices.c - which tensors of a file are quantised, and their order */
 #include <config.h>
 
-#include "gg-quantize/matrices.h"
+#include "common/quantize/matrices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cli.h"
-#include "gg-quantize/mixture.h"
+#include "common/quantize/mixture.h"
 
 /* Matrices that stay as they are, by a part of their names: norms, routers,
  * positions, small ones of other kinds of layers; as in llama.cpp. */

@@ -1,7 +1,7 @@
 /* work.c - quantises a tensor with several threads */
 #include <config.h>
 
-#include "gg-quantize/work.h"
+#include "common/quantize/work.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* importance.c - an importance matrix: how much columns of weights matter */
 #include <config.h>
 
-#include "gg-quantize/importance.h"
+#include "common/quantize/importance.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,18 +5,18 @@
 #include <gg.h>
 #include <gguf.h>
 
-#include "gg-quantize/importance.h"
-#include "gg-quantize/mixture.h"
+#include "common/quantize/importance.h"
+#include "common/quantize/mixture.h"
 
 /* --tensor PATTERN=TYPE */
-struct choice {
+struct type_choice {
     char *pattern;
     enum ggml_type type;
     bool used;
 };
 
 struct type_choices {
-    struct choice *list;
+    struct type_choice *list;
     size_t n;
     bool pure; /* all matrices get the mixture's own type */
 };

@@ -1,7 +1,7 @@
 /* mixture.c - the customary mixtures of types, as tables */
 #include <config.h>
 
-#include "gg-quantize/mixture.h"
+#include "common/quantize/mixture.h"
 
 #include <stdio.h>
 #include <string.h>

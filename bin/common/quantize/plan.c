@@ -1,7 +1,7 @@
 /* plan.c - which tensors are quantised, and to what */
 #include <config.h>
 
-#include "gg-quantize/plan.h"
+#include "common/quantize/plan.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "common/cli.h"
 #include "common/gguf.h"
-#include "gg-quantize/matrices.h"
+#include "common/quantize/matrices.h"
 
 enum {
     MAX_LAYERS = 4096, /* as of lib/graph */
@@ -135,7 +135,8 @@ type_choices_add(struct type_choices *c, const char *argument)
     memcpy(pattern, argument, len);
     pattern[len] = '\0';
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
-    c->list[c->n++] = (struct choice){ pattern, type_named(equals + 1), false };
+    c->list[c->n++] =
+        (struct type_choice){ pattern, type_named(equals + 1), false };
 }
 
 void
@@ -147,10 +148,10 @@ type_choices_clear(struct type_choices *c)
 }
 
 /* The last pattern that fits; NULL: none. */
-static const struct choice *
+static const struct type_choice *
 choice_for(struct type_choices *c, const char *name)
 {
-    struct choice *last = NULL;
+    struct type_choice *last = NULL;
 
     for (size_t i = 0; i < c->n; i++)
         if (fnmatch(c->list[i].pattern, name, 0) == 0) {
@@ -202,7 +203,7 @@ plan_tensor(const struct gguf_context *gguf, int64_t i, int32_t number,
                                 ne[2] > 1 };
     enum ggml_type type;
     bool fits;
-    const struct choice *chosen;
+    const struct type_choice *chosen;
 
     if (!matrices_has(gguf, i))
         return gguf_get_tensor_type(gguf, i);
