@@ -3,12 +3,11 @@
 #define GENERATE_H
 
 #include "common/reasoning.h"
+#include "common/records/request.h"
 #include "common/shard.h"
 #include "common/state.h"
 #include "gg-generate/answer.h"
-#include "gg-generate/choice.h"
 #include "gg-generate/contest.h"
-#include "gg-generate/grammars.h"
 #include "gg-generate/prompt_source.h"
 #include "gg-generate/tools.h"
 
@@ -83,10 +82,6 @@ struct base {
     double mirostat;
 };
 
-enum {
-    MAX_UNKNOWN = 16,
-};
-
 /* Everything while the tool runs. */
 struct generate {
     struct options *o;
@@ -101,11 +96,9 @@ struct generate {
     struct prompt_source source;   /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
-    struct grammars grammars; /* of records */
+    struct requests requests; /* of records */
     struct tools tools;
     bool told_calls;            /* for -v: their form */
-    char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
-    size_t n_unknown;
     int resumed; /* a file with answers that there are already; or -1 */
     bool loaded; /* prompts go on from a state */
     bool heard;  /* some prompt was evaluated */

@@ -1,7 +1,7 @@
 /* record_input.c - records with their numbers in the whole job */
 #include <config.h>
 
-#include "gg-generate/record_input.h"
+#include "common/records/record_input.h"
 
 /* Of a record that is too long only an end is there. */
 static uint64_t

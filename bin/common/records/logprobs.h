@@ -1,7 +1,7 @@
 /* logprobs.h - how likely the tokens of an answer were, as OpenAI's interface
  * tells it */
-#ifndef GENERATE_LOGPROBS_H
-#define GENERATE_LOGPROBS_H
+#ifndef RECORDS_LOGPROBS_H
+#define RECORDS_LOGPROBS_H
 
 #include <gg-engine.h>
 

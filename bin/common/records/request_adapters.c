@@ -1,84 +1,82 @@
-/* adapters_override.c - which adapters count for a record in JSON */
+/* request_adapters.c - which adapters count for a request */
 #include <config.h>
-
-#include "gg-generate/records.h"
 
 #ifdef HAVE_JANSSON
 
 #include <math.h>
 #include <string.h>
 
-#include "common/adapters.h"
-#include "gg-generate/overrides.h"
+#include "common/records/request_parts.h"
 
 #define MOST 1e6 /* of a scale, as on the command line */
 
 static const struct adapter_options *
-adapters_of(const struct override *o)
+adapters_of(const struct request_member *m)
 {
-    return &o->g->o->engine.adapters;
+    return m->all->adapters;
 }
 
 static bool
-is_vectors(const struct override *o)
+is_vectors(const struct request_member *m)
 {
-    return strcmp(o->key, "lora") != 0;
+    return strcmp(m->key, "lora") != 0;
 }
 
 /* By its name, or its number; -1: there is none. */
 static int
-find(const struct override *o, const json_t *which)
+find(const struct request_member *m, const json_t *which)
 {
     const char *name = cli_json_text(which);
     double i = json_number_value(which);
 
     if (name)
-        return adapters_find(adapters_of(o), is_vectors(o), name);
+        return adapters_find(adapters_of(m), is_vectors(m), name);
     if (!json_is_number(which) || !(i >= 0 && i < 1e6) || i != floor(i))
         return -1;
-    return adapters_at(adapters_of(o), is_vectors(o), (size_t)i);
+    return adapters_at(adapters_of(m), is_vectors(m), (size_t)i);
 }
 
 static enum gg_status
-add_scale(const struct override *o, const json_t *which, double scale,
+add_scale(const struct request_member *m, const json_t *which, double scale,
           struct gg_error *err)
 {
-    int at = find(o, which);
+    int at = find(m, which);
 
     if (at < 0)
         return cli_error(err, GG_ERR_FORMAT,
                          "%s: names no adapter, or several, of the command "
                          "line",
-                         o->key);
+                         m->key);
     if (!(scale >= -MOST && scale <= MOST))
         return cli_error(err, GG_ERR_FORMAT,
-                         "%s: a scale that is no number from %g to %g", o->key,
+                         "%s: a scale that is no number from %g to %g", m->key,
                          -MOST, MOST);
-    o->r->scales[at] += (float)scale;
+    m->r->scales[at] += (float)scale;
     return GG_OK;
 }
 
 /* "NAME", or {"id": N or "name": NAME, "scale": X}. */
 static enum gg_status
-add_adapter(const struct override *o, const json_t *value, struct gg_error *err)
+add_adapter(const struct request_member *m, const json_t *value,
+            struct gg_error *err)
 {
     const json_t *which = json_object_get(value, "id");
     const json_t *scale = json_object_get(value, "scale");
 
     if (!json_is_object(value))
-        return add_scale(o, value, 1, err);
+        return add_scale(m, value, 1, err);
     which = which ? which : json_object_get(value, "name");
     if (scale && !json_is_number(scale))
-        return add_scale(o, which, NAN, err);
-    return add_scale(o, which, scale ? json_number_value(scale) : 1, err);
+        return add_scale(m, which, NAN, err);
+    return add_scale(m, which, scale ? json_number_value(scale) : 1, err);
 }
 
 /* Those of the kind that are not named do not count. */
 static void
-start_scales(const struct override *o)
+start_scales(const struct request_member *m)
 {
-    const struct adapter_options *a = adapters_of(o);
-    struct record *r = o->r;
+    const struct adapter_options *a = adapters_of(m);
+    struct request *r = m->r;
 
     if (!r->scales) {
         r->scales = cli_alloc(NULL, a->n + 1, sizeof(*r->scales));
@@ -86,20 +84,20 @@ start_scales(const struct override *o)
             r->scales[i] = a->list[i].scale;
     }
     for (size_t i = 0; i < a->n; i++)
-        if (a->vectors[i] == is_vectors(o))
+        if (a->vectors[i] == is_vectors(m))
             r->scales[i] = 0;
 }
 
 enum gg_status
-override_adapters(const struct override *o, struct gg_error *err)
+request_set_adapters(const struct request_member *m, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    start_scales(o);
-    if (!json_is_array(o->value))
-        return add_adapter(o, o->value, err);
-    for (size_t i = 0; st == GG_OK && i < json_array_size(o->value); i++)
-        st = add_adapter(o, json_array_get(o->value, i), err);
+    start_scales(m);
+    if (!json_is_array(m->value.json))
+        return add_adapter(m, m->value.json, err);
+    for (size_t i = 0; st == GG_OK && i < json_array_size(m->value.json); i++)
+        st = add_adapter(m, json_array_get(m->value.json, i), err);
     return st;
 }
 

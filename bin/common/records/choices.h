@@ -1,11 +1,11 @@
-/* choice.h - texts of which one is to follow the prompt */
-#ifndef GENERATE_CHOICE_H
-#define GENERATE_CHOICE_H
+/* choices.h - texts of which one is to follow the prompt */
+#ifndef RECORDS_CHOICES_H
+#define RECORDS_CHOICES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <gg.h>
+#include <gg-engine.h>
 
 #include "common/buffer.h"
 
@@ -37,7 +37,12 @@ choices_add_list(struct choices *c, const char *list, struct gg_error *err);
 void
 choices_clear(struct choices *c);
 
-struct gg_choices;
+/* The text of a choice whose data is the struct choice that it was made of. */
+static inline const struct choice *
+choices_text(const struct gg_choice *c)
+{
+    return c->data;
+}
 
 /* Adds "SCORE<TAB>NUMBER<TAB>CHOICE<TAB>PROBABILITY" for each choice of a
  * contest that was decided, `between` two of them. */

@@ -1,7 +1,7 @@
 /* reader.c - records of text, as they come */
 #include <config.h>
 
-#include "gg-generate/reader.h"
+#include "common/records/reader.h"
 
 #include <errno.h>
 #include <poll.h>

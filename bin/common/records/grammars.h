@@ -1,8 +1,8 @@
 /* grammars.h - grammars of records, each compiled once as long as it is in use
  *
  * Many records have the same one: those that were used last stay. */
-#ifndef GENERATE_GRAMMARS_H
-#define GENERATE_GRAMMARS_H
+#ifndef RECORDS_GRAMMARS_H
+#define RECORDS_GRAMMARS_H
 
 #include "common/cli.h"
 

@@ -2,7 +2,7 @@
  * tells it */
 #include <config.h>
 
-#include "gg-generate/logprobs.h"
+#include "common/records/logprobs.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* grammars.c - grammars of records, each compiled once while in use */
 #include <config.h>
 
-#include "gg-generate/grammars.h"
+#include "common/records/grammars.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* record_input.h - records with their numbers in the whole job, of which this
  * process may do a part */
-#ifndef GENERATE_RECORD_INPUT_H
-#define GENERATE_RECORD_INPUT_H
+#ifndef RECORDS_INPUT_H
+#define RECORDS_INPUT_H
 
 #include "common/shard.h"
-#include "gg-generate/reader.h"
+#include "common/records/reader.h"
 
 struct record_input {
     struct reader reader;

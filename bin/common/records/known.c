@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "gg-generate/known.h"
-#include "gg-generate/members.h"
+#include "common/records/jsonl.h"
+#include "common/records/known.h"
 
 /* Those that change nothing. */
 static const char *const harmless[] = {
     "prompt",
     "messages",
     "id",
-    MEMBER_NUMBER,
+    JSONL_NUMBER,
     "custom_id",
     "name",
     "model",
@@ -129,7 +129,7 @@ is_harmless(const struct refused *r, const json_t *value)
 enum known
 known_member(const char *key, const json_t *value)
 {
-    if (member_is_written(key))
+    if (jsonl_is_written(key))
         return KNOWN_HARMLESS;
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
         if (strcmp(key, harmless[i]) == 0)

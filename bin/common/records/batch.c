@@ -1,45 +1,32 @@
 /* batch.c - records of OpenAI's batch files: a request each, by its id */
 #include <config.h>
 
-#include "gg-generate/records.h"
-
 #ifdef HAVE_JANSSON
 
 #include <math.h>
 #include <string.h>
 
-#include "gg-generate/batch.h"
-#include "gg-generate/members.h"
+#include "common/json.h"
+#include "common/records/batch.h"
 
 /* ---- the envelope ---- */
 
 bool
-batch_is(const json_t *object)
+batch_is(const struct record_value *object)
 {
-    return json_object_get(object, "custom_id") &&
-           json_object_get(object, "body");
+    return json_object_get(object->json, "custom_id") &&
+           json_object_get(object->json, "body");
 }
 
-void
-batch_free(struct batch *b)
-{
-    if (!b)
-        return;
-    buffer_clear(&b->custom_id);
-    buffer_clear(&b->model);
-    free(b);
-}
-
-/* The value of the member as it stands in the text, if it is a string. */
+/* The value of the member as it was written, if it is a string. */
 static void
-keep_string(const json_t *object, const char *text, const char *name,
+keep_string(const struct record_value *object, const char *name,
             struct buffer *out)
 {
-    struct member m;
+    struct record_value value;
 
-    if (json_is_string(json_object_get(object, name)) &&
-        member_find(text, name, &m))
-        buffer_add(out, m.value, (size_t)(m.end - m.value));
+    if (record_value_find(object, name, &value) && json_is_string(value.json))
+        buffer_add(out, value.text, value.len);
 }
 
 /* Absent is what the body says itself. */
@@ -76,28 +63,21 @@ check_envelope(const json_t *object, struct gg_error *err)
 }
 
 enum gg_status
-batch_open(struct generate *g, struct record *r, json_t *object,
-           const char *line, json_t **body, const char **text,
-           struct gg_error *err)
+batch_open(struct request *r, const struct record_value *object,
+           struct record_value *body, struct gg_error *err)
 {
     struct batch *b = cli_alloc(NULL, 1, sizeof(*b));
-    struct member m;
     enum gg_status st;
 
     *b = (struct batch){ 0 };
     r->batch = b;
-    r->writer = &batch_writer;
-    keep_string(object, line, "custom_id", &b->custom_id);
-    st = check_envelope(object, err);
+    keep_string(object, "custom_id", &b->custom_id);
+    st = check_envelope(object->json, err);
     if (st != GG_OK)
         return st;
-    *body = json_object_get(object, "body");
-    if (!member_find(line, "body", &m))
-        return cli_error(err, GG_ERR_FORMAT, "body: written with escapes");
-    *text = m.value;
-    keep_string(*body, *text, "model", &b->model);
-    (void)generate_date(g); /* which answers have */
-    return read_url(b, json_object_get(object, "url"), *body, err);
+    record_value_find(object, "body", body);
+    keep_string(body, "model", &b->model);
+    return read_url(b, json_object_get(object->json, "url"), body->json, err);
 }
 
 /* ---- members of the body ---- */
@@ -118,7 +98,7 @@ read_count(const json_t *value, const char *name, int least, int most,
 
 /* A chat says whether, and how many beside; a completion how many. */
 static enum gg_status
-set_logprobs(struct record *r, const json_t *value, struct gg_error *err)
+set_logprobs(struct request *r, const json_t *value, struct gg_error *err)
 {
     struct logprobs *l = &r->logprobs;
 
@@ -132,7 +112,7 @@ set_logprobs(struct record *r, const json_t *value, struct gg_error *err)
 }
 
 static enum gg_status
-set_echo(struct record *r, const json_t *value, struct gg_error *err)
+set_echo(struct request *r, const json_t *value, struct gg_error *err)
 {
     if (!json_is_boolean(value))
         return cli_error(err, GG_ERR_FORMAT, "echo: neither true nor false");
@@ -141,7 +121,7 @@ set_echo(struct record *r, const json_t *value, struct gg_error *err)
 }
 
 static enum gg_status
-set_top(struct record *r, const json_t *value, struct gg_error *err)
+set_top(struct request *r, const json_t *value, struct gg_error *err)
 {
     if (!r->batch->is_chat)
         return cli_error(err, GG_ERR_FORMAT,
@@ -152,20 +132,20 @@ set_top(struct record *r, const json_t *value, struct gg_error *err)
 }
 
 static enum gg_status
-set_n(struct record *r, const json_t *value, struct gg_error *err)
+set_n(struct request *r, const json_t *value, struct gg_error *err)
 {
     return read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
 }
 
 static enum gg_status
-set_best_of(struct record *r, const json_t *value, struct gg_error *err)
+set_best_of(struct request *r, const json_t *value, struct gg_error *err)
 {
     return read_count(value, "best_of", 1, BATCH_MOST, &r->batch->best_of, err);
 }
 
 static const struct {
     const char *key;
-    enum gg_status (*set)(struct record *r, const json_t *value,
+    enum gg_status (*set)(struct request *r, const json_t *value,
                           struct gg_error *err);
 } setters[] = {
     { "n", set_n },
@@ -176,7 +156,7 @@ static const struct {
 };
 
 enum gg_status
-batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
+batch_set(struct request *r, const char *key, const json_t *value, bool *taken,
           struct gg_error *err)
 {
     for (size_t i = 0; i < sizeof(setters) / sizeof(setters[0]); i++) {
@@ -188,9 +168,10 @@ batch_set(struct record *r, const char *key, const json_t *value, bool *taken,
 }
 
 enum gg_status
-batch_check(struct record *r, const json_t *body, struct gg_error *err)
+batch_check(struct request *r, const struct record_value *body,
+            struct gg_error *err)
 {
-    bool messages = json_object_get(body, "messages") != NULL;
+    bool messages = json_object_get(body->json, "messages") != NULL;
 
     if (r->batch->is_chat != messages)
         return cli_error(err, GG_ERR_FORMAT,
@@ -214,47 +195,28 @@ batch_check(struct record *r, const json_t *body, struct gg_error *err)
 
 /* ---- an earlier run's ---- */
 
-static bool
-matches_date(struct generate *g, const struct record *r, const json_t *body)
-{
-    const json_t *created = json_object_get(body, "created");
-    double date = json_number_value(created);
-
-    if (!created)
-        return true;
-    if (!(date >= 1 && date < 1e15))
-        return false;
-    generate_resume_date(g, r->number, (int64_t)date);
-    return true;
-}
-
 bool
-batch_matches(struct generate *g, struct record *r, const json_t *object,
-              const json_t *answer, bool *failed)
+batch_is_answer(const struct record_value *object,
+                const struct record_value *answer, struct record_value *asked,
+                struct record_value *answered, bool *failed)
 {
-    const json_t *response = json_object_get(answer, "response");
-    const json_t *body = json_object_get(response, "body");
-    const json_t *id = json_object_get(object, "custom_id");
-    const json_t *said =
-        json_object_get(json_object_get(object, "body"), "seed");
-    const json_t *seed = json_object_get(body, "seed");
+    const json_t *id = json_object_get(object->json, "custom_id");
+    struct record_value response;
 
+    record_value_find(object, "body", asked);
+    record_value_find(answer, "response", &response);
+    record_value_find(&response, "body", answered);
     *failed =
-        json_number_value(json_object_get(response, "status_code")) != 200;
-    r->has_seed = json_is_number(said);
-    return json_is_object(body) &&
+        json_number_value(json_object_get(response.json, "status_code")) != 200;
+    return json_is_object(answered->json) &&
            (!json_is_string(id) ||
-            json_equal(id, json_object_get(answer, "custom_id"))) &&
-           (!seed || record_matches_seed(g, r, json_number_value(seed))) &&
-           matches_date(g, r, body);
+            json_equal(id, json_object_get(answer->json, "custom_id")));
 }
 
-#else
-
-void
-batch_free(struct batch *b)
+int64_t
+batch_date(const struct record_value *answered)
 {
-    (void)b;
+    return record_value_date(answered, "created");
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* known.h - members of a record in JSON that are no options of ours */
-#ifndef GENERATE_KNOWN_H
-#define GENERATE_KNOWN_H
+#ifndef RECORDS_KNOWN_H
+#define RECORDS_KNOWN_H
 
 #include "common/json.h"
 

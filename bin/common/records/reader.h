@@ -1,6 +1,6 @@
 /* reader.h - records of text, as they come */
-#ifndef GENERATE_READER_H
-#define GENERATE_READER_H
+#ifndef RECORDS_READER_H
+#define RECORDS_READER_H
 
 #include "common/buffer.h"
 

@@ -1,0 +1,180 @@
+/* value.c - values of a record in JSON, each with the text that it was read
+ * from */
+#include <config.h>
+
+#include "common/records/value.h"
+
+#ifdef HAVE_JANSSON
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+
+enum {
+    FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
+};
+
+/* ---- numbers ---- */
+
+/* Behind a string, or a number, that may begin at s[at]. */
+static size_t
+token_end(const char *s, size_t n, size_t at)
+{
+    if (s[at] != '"') {
+        while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
+            at++;
+        return at;
+    }
+    for (at++; at < n && s[at] != '"'; at++)
+        at += s[at] == '\\';
+    return at < n ? at + 1 : n;
+}
+
+/* Whether s[0..n) is a number of JSON that no double holds; the text goes on
+ * to a NUL. */
+static bool
+is_too_large(const char *s, size_t n)
+{
+    const char *first = s + (*s == '-'), *dot = memchr(s, '.', n);
+    char *end;
+
+    if (!isdigit((unsigned char)*first) ||
+        (*first == '0' && isdigit((unsigned char)first[1])) ||
+        (dot && !isdigit((unsigned char)dot[1])))
+        return false;
+    return isinf(strtod(s, &end)) && end == s + n;
+}
+
+/* Numbers that no double holds become strings of the same length: what is
+ * passed through is text and need be no number of C, and what is read is none.
+ */
+static void
+quote_large(char *s, size_t n)
+{
+    for (size_t at = 0, to; at < n; at = to) {
+        to = token_end(s, n, at);
+        if (to - at > 4 && s[at] != '"' && is_too_large(s + at, to - at))
+            s[at] = s[to - 1] = '"';
+        to += to == at;
+    }
+}
+
+/* ---- objects ---- */
+
+enum gg_status
+record_value_read(const char *line, size_t len, struct record_value *out,
+                  struct gg_error *err)
+{
+    char why[CLI_JSON_WHY];
+    json_error_t e;
+    char *copy = cli_alloc(NULL, len + 1, 1);
+    json_t *json;
+
+    memcpy(copy, line, len);
+    copy[len] = '\0';
+    quote_large(copy, len);
+    json = cli_json_load(copy, len, FLAGS, &e);
+    free(copy);
+    *out = (struct record_value){ json, line, len };
+    if (json_is_object(json))
+        return GG_OK;
+    *out = (struct record_value){ 0 };
+    if (!json)
+        return cli_error(err, GG_ERR_FORMAT, "not JSON: %s",
+                         cli_json_why(why, &e));
+    json_decref(json);
+    return cli_error(err, GG_ERR_FORMAT, "not an object in JSON");
+}
+
+void
+record_value_clear(struct record_value *v)
+{
+    json_decref(v->json);
+    *v = (struct record_value){ 0 };
+}
+
+/* ---- places in a text that Jansson has read ---- */
+
+static const char *
+skip_space(const char *p)
+{
+    while (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')
+        p++;
+    return p;
+}
+
+static const char *
+skip_string(const char *p)
+{
+    for (p++; *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+/* A value of an object: a comma, a brace or white space follows it. */
+static const char *
+skip_value(const char *p)
+{
+    size_t depth = 0;
+
+    do {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        depth += *p == '[' || *p == '{';
+        depth -= *p == ']' || *p == '}';
+        p++;
+    } while (depth || !strchr(",]} \t\r\n", *p));
+    return p;
+}
+
+/* Jansson keeps the order of members, each of which is there once. */
+bool
+record_member_next(const struct record_value *object, struct record_member *m)
+{
+    const char *p = m->at ? m->value.text + m->value.len : object->text;
+
+    m->at = m->at ? json_object_iter_next(object->json, m->at)
+                  : json_object_iter(object->json);
+    if (!m->at)
+        return false;
+    m->key = json_object_iter_key(m->at);
+    m->begin = skip_space(p) + 1;
+    p = skip_space(skip_string(skip_space(m->begin))) + 1;
+    m->value.json = json_object_iter_value(m->at);
+    m->value.text = skip_space(p);
+    m->value.len = (size_t)(skip_value(m->value.text) - m->value.text);
+    return true;
+}
+
+bool
+record_value_find(const struct record_value *object, const char *name,
+                  struct record_value *out)
+{
+    struct record_member m = { 0 };
+
+    *out = m.value;
+    if (!json_object_get(object->json, name))
+        return false;
+    while (record_member_next(object, &m) && strcmp(m.key, name) != 0)
+        ;
+    *out = m.value;
+    return true;
+}
+
+int64_t
+record_value_date(const struct record_value *object, const char *name)
+{
+    const json_t *member = json_object_get(object->json, name);
+    double date = json_number_value(member);
+
+    if (!member)
+        return 0;
+    return date >= 1 && date < 1e15 ? (int64_t)date : -1;
+}
+
+#endif
