@@ -112,6 +112,7 @@ reader_next(struct reader *r, bool wait, const char **text, size_t *len)
 
         if (found)
             drop_mark(r, text, len);
+        r->n_records += found;
         if (found &&
             (r->too_long || !r->skip_blank || !reader_is_blank(*text, *len)))
             return READER_RECORD;

@@ -20,7 +20,8 @@ struct reader {
     bool ended;         /* nothing more can be read */
     uint64_t n_read;    /* bytes in all */
     size_t lost;        /* bytes of a record that is too long */
-    bool too_long;      /* the record that was returned */
+    bool too_long;      /* the record that was returned, which is: */
+    uint64_t n_records; /* from 1, blank ones counted */
 };
 
 enum reader_state {
