@@ -63,9 +63,9 @@ static const struct writer batch_writer;
 /* The object is a request, or has one of OpenAI's batch file. */
 static enum gg_status
 read_object(struct generate *g, struct record *r,
-            const struct record_value *object, struct gg_error *err)
+            const struct record_object *object, struct gg_error *err)
 {
-    bool is_batch = batch_is(object);
+    bool is_batch = batch_is(&object->value);
     enum gg_status st;
 
     if (is_batch)
@@ -85,15 +85,18 @@ static enum gg_status
 read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
 {
-    struct record_value object;
-    enum gg_status st = record_value_read(text, len, &object, err);
+    struct record_value value;
+    struct record_object object;
+    enum gg_status st = record_value_read(text, len, &value, err);
     uint64_t number;
 
-    if (st == GG_OK && g->o->numbered && !jsonl_number(&object, &number))
+    if (st == GG_OK && g->o->numbered && !jsonl_number(&value, &number))
         st = cli_error(err, GG_ERR_FORMAT, JSONL_NUMBER ": not a whole number");
+    record_object_open(&value, &object);
     if (st == GG_OK)
         st = read_object(g, r, &object, err);
-    record_value_clear(&object);
+    record_object_close(&object);
+    record_value_clear(&value);
     return st;
 }
 
@@ -288,15 +291,18 @@ matches_batch(struct generate *g, uint64_t number,
 /* The answer has the members that were passed through. */
 static bool
 matches_plain(struct generate *g, struct record *r,
-              const struct record_value *object,
+              const struct record_value *value,
               const struct record_value *answer, bool *failed)
 {
     uint64_t number = r->request.number;
+    struct record_object object;
 
     *failed = jsonl_has_error(answer);
-    jsonl_pass_through(object, &r->text);
+    record_object_open(value, &object);
+    jsonl_pass_through(&object, &r->text);
+    record_object_close(&object);
     return jsonl_is_answer(&r->text, answer->text, answer->len) &&
-           request_matches_seed(&g->requests, number, object, answer) &&
+           request_matches_seed(&g->requests, number, value, answer) &&
            matches_date(g, number, jsonl_date(answer));
 }
 

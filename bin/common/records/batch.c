@@ -20,13 +20,13 @@ batch_is(const struct record_value *object)
 
 /* The value of the member as it was written, if it is a string. */
 static void
-keep_string(const struct record_value *object, const char *name,
+keep_string(const struct record_object *object, const char *name,
             struct buffer *out)
 {
-    struct record_value value;
+    const struct record_value *value = record_object_find(object, name);
 
-    if (record_value_find(object, name, &value) && json_is_string(value.json))
-        buffer_add(out, value.text, value.len);
+    if (value && json_is_string(value->json))
+        buffer_add(out, value->text, value->len);
 }
 
 /* Absent is what the body says itself. */
@@ -63,21 +63,22 @@ check_envelope(const json_t *object, struct gg_error *err)
 }
 
 enum gg_status
-batch_open(struct request *r, const struct record_value *object,
-           struct record_value *body, struct gg_error *err)
+batch_open(struct request *r, const struct record_object *object,
+           struct record_object *body, struct gg_error *err)
 {
     struct batch *b = cli_alloc(NULL, 1, sizeof(*b));
+    const json_t *json = object->value.json;
     enum gg_status st;
 
     *b = (struct batch){ 0 };
     r->batch = b;
     keep_string(object, "custom_id", &b->custom_id);
-    st = check_envelope(object->json, err);
-    if (st != GG_OK)
-        return st;
-    record_value_find(object, "body", body);
+    record_object_open(record_object_find(object, "body"), body);
     keep_string(body, "model", &b->model);
-    return read_url(b, json_object_get(object->json, "url"), body->json, err);
+    st = check_envelope(json, err);
+    return st == GG_OK ? read_url(b, json_object_get(json, "url"),
+                                  body->value.json, err)
+                       : st;
 }
 
 /* ---- members of the body ---- */

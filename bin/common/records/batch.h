@@ -30,10 +30,11 @@ struct batch {
 bool
 batch_is(const struct record_value *object);
 
-/* Makes the request such a one, and finds its body. */
+/* Makes the request such a one, and opens its body, which is to be closed even
+ * if this fails. */
 enum gg_status
-batch_open(struct request *r, const struct record_value *object,
-           struct record_value *body, struct gg_error *err);
+batch_open(struct request *r, const struct record_object *object,
+           struct record_object *body, struct gg_error *err);
 
 /* Takes a member of the body that other records have not, or that means
  * something else there; *taken says whether it is one. */

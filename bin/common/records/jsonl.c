@@ -50,16 +50,16 @@ is_ours(const struct record_member *m)
 }
 
 void
-jsonl_pass_through(const struct record_value *object, struct buffer *out)
+jsonl_pass_through(const struct record_object *object, struct buffer *out)
 {
-    struct record_member m = { 0 };
+    for (size_t i = 0; i < object->n; i++) {
+        const struct record_member *m = &object->members[i];
 
-    while (record_member_next(object, &m)) {
-        if (is_ours(&m))
+        if (is_ours(m))
             continue;
         buffer_char(out, out->len ? ',' : '{');
-        buffer_add(out, m.begin,
-                   (size_t)(m.value.text + m.value.len - m.begin));
+        buffer_add(out, m->begin,
+                   (size_t)(m->value.text + m->value.len - m->begin));
     }
 }
 

@@ -20,7 +20,7 @@ jsonl_is_written(const char *name);
 /* Adds the object up to its closing brace, byte by byte, without members that
  * are written anew; nothing where none is left. */
 void
-jsonl_pass_through(const struct record_value *object, struct buffer *out);
+jsonl_pass_through(const struct record_object *object, struct buffer *out);
 
 /* Each adds members to a line that begins with what is passed through. */
 void

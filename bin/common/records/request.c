@@ -100,21 +100,33 @@ request_seed(uint64_t seed, uint64_t number)
 
 #ifdef HAVE_JANSSON
 
+/* The object's members, or those of a batch's body. */
+static enum gg_status
+read_members(struct requests *all, struct request *r,
+             const struct record_object *object, struct gg_error *err)
+{
+    enum gg_status st = request_read_options(all, r, object, err);
+
+    if (st == GG_OK && r->batch)
+        st = batch_check(r, &object->value, err);
+    return st == GG_OK ? request_read_prompts(r, object, err) : st;
+}
+
 enum gg_status
 request_read(struct requests *all, struct request *r,
-             const struct record_value *object, struct gg_error *err)
+             const struct record_object *object, struct gg_error *err)
 {
-    struct record_value body = *object;
-    enum gg_status st = GG_OK;
+    struct record_object body;
+    enum gg_status st;
 
-    if (batch_is(object))
-        st = batch_open(r, object, &body, err);
     r->sampling.params.seed = request_seed(r->sampling.params.seed, r->number);
+    if (!batch_is(&object->value))
+        return read_members(all, r, object, err);
+    st = batch_open(r, object, &body, err);
     if (st == GG_OK)
-        st = request_read_options(all, r, &body, err);
-    if (st == GG_OK && r->batch)
-        st = batch_check(r, &body, err);
-    return st == GG_OK ? request_read_prompts(r, &body, err) : st;
+        st = read_members(all, r, &body, err);
+    record_object_close(&body);
+    return st;
 }
 
 /* ---- an earlier run's ---- */

@@ -97,7 +97,7 @@ request_begin(const struct requests *all, uint64_t number, struct request *r);
  * this fails. */
 enum gg_status
 request_read(struct requests *all, struct request *r,
-             const struct record_value *object, struct gg_error *err);
+             const struct record_object *object, struct gg_error *err);
 
 /* The record's text may go. */
 void

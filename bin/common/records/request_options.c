@@ -68,7 +68,7 @@ show_value(char *text, size_t size, const json_t *value)
 static bool
 is_number_of_answers(const struct request_member *m, const char *key)
 {
-    json_t *object = m->object->json;
+    json_t *object = m->object->value.json;
     void *at = strcmp(key, "n") == 0 ? json_object_iter(object) : NULL;
 
     for (; at; at = json_object_iter_next(object, at)) {
@@ -86,7 +86,7 @@ is_number_of_answers(const struct request_member *m, const char *key)
 static enum gg_status
 check_twice(const struct request_member *m, struct gg_error *err)
 {
-    json_t *object = m->object->json;
+    json_t *object = m->object->value.json;
     void *at = json_object_iter(object);
 
     for (; at; at = json_object_iter_next(object, at)) {
@@ -198,16 +198,15 @@ set_option(const struct request_member *m, struct gg_error *err)
 
 enum gg_status
 request_read_options(struct requests *all, struct request *r,
-                     const struct record_value *object, struct gg_error *err)
+                     const struct record_object *object, struct gg_error *err)
 {
     struct request_member m = { .all = all, .r = r, .object = object };
-    struct record_member at = { 0 };
     enum gg_status st = GG_OK;
 
     r->sampling.has_seed = r->sampling.takes_none = false;
-    while (st == GG_OK && record_member_next(object, &at)) {
-        m.key = at.key;
-        m.value = at.value;
+    for (size_t i = 0; st == GG_OK && i < object->n; i++) {
+        m.key = object->members[i].key;
+        m.value = object->members[i].value;
         st = set_option(&m, err);
     }
     r->has_seed = r->sampling.has_seed;

@@ -10,7 +10,7 @@
 struct request_member {
     struct requests *all;
     struct request *r;
-    const struct record_value *object; /* that it is of */
+    const struct record_object *object; /* that it is of */
     const char *key;
     struct record_value value;
 };
@@ -64,13 +64,13 @@ request_set_tool_choice(const struct request_member *m, struct gg_error *err);
 /* All members that are options; all others mean something else. */
 enum gg_status
 request_read_options(struct requests *all, struct request *r,
-                     const struct record_value *object, struct gg_error *err);
+                     const struct record_object *object, struct gg_error *err);
 
 /* ---- request_prompt.c ---- */
 
 /* The prompt or prompts, each a text or ids; or messages. */
 enum gg_status
-request_read_prompts(struct request *r, const struct record_value *object,
+request_read_prompts(struct request *r, const struct record_object *object,
                      struct gg_error *err);
 
 #endif

@@ -98,21 +98,22 @@ read_prompt(struct request *r, const json_t *prompt, struct gg_error *err)
 }
 
 enum gg_status
-request_read_prompts(struct request *r, const struct record_value *object,
+request_read_prompts(struct request *r, const struct record_object *object,
                      struct gg_error *err)
 {
-    const json_t *prompt = json_object_get(object->json, "prompt");
-    struct record_value messages;
+    const struct record_value *prompt = record_object_find(object, "prompt");
+    const struct record_value *messages =
+        record_object_find(object, "messages");
 
-    if (!record_value_find(object, "messages", &messages))
-        return read_prompt(r, prompt, err);
+    if (!messages)
+        return read_prompt(r, prompt ? prompt->json : NULL, err);
     if (prompt)
         return cli_error(err, GG_ERR_FORMAT, "both prompt and messages");
-    if (!json_is_array(messages.json))
+    if (!json_is_array(messages->json))
         return cli_error(err, GG_ERR_FORMAT, "messages that are not an array");
     *make_prompts(r, 1) = (struct request_prompt){ .kind = REQUEST_MESSAGES,
-                                                   .text = messages.text,
-                                                   .len = messages.len };
+                                                   .text = messages->text,
+                                                   .len = messages->len };
     return GG_OK;
 }
 

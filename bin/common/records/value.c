@@ -17,20 +17,42 @@ enum {
     FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
 };
 
+/* ---- strings ---- */
+
+/* Whether the quote at `end` is one of the string that begins at `p`. */
+static bool
+is_escaped(const char *p, const char *end)
+{
+    const char *first = end;
+
+    while (first - 1 > p && first[-1] == '\\')
+        first--;
+    return (end - first) % 2 != 0;
+}
+
+/* Behind the string that begins at s[0], of n bytes at most. */
+static size_t
+string_end(const char *s, size_t n)
+{
+    const char *end = s;
+
+    do
+        end = memchr(end + 1, '"', n - 1 - (size_t)(end - s));
+    while (end && is_escaped(s, end));
+    return end ? (size_t)(end - s) + 1 : n;
+}
+
 /* ---- numbers ---- */
 
 /* Behind a string, or a number, that may begin at s[at]. */
 static size_t
 token_end(const char *s, size_t n, size_t at)
 {
-    if (s[at] != '"') {
-        while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
-            at++;
-        return at;
-    }
-    for (at++; at < n && s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at < n ? at + 1 : n;
+    if (s[at] == '"')
+        return at + string_end(s + at, n - at);
+    while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
+        at++;
+    return at;
 }
 
 /* Whether s[0..n) is a number of JSON that no double holds; the text goes on
@@ -109,9 +131,12 @@ skip_space(const char *p)
 static const char *
 skip_string(const char *p)
 {
-    for (p++; *p != '"'; p++)
-        p += *p == '\\';
-    return p + 1;
+    const char *end = p;
+
+    do
+        end = strchr(end + 1, '"');
+    while (is_escaped(p, end));
+    return end + 1;
 }
 
 /* A value of an object: a comma, a brace or white space follows it. */
@@ -132,36 +157,76 @@ skip_value(const char *p)
     return p;
 }
 
-/* Jansson keeps the order of members, each of which is there once. */
-bool
-record_member_next(const struct record_value *object, struct record_member *m)
+/* Reads the member whose place Jansson's iterator has, after a brace or a comma
+ * in the text. */
+static void
+read_member(void *at, const char *begin, struct record_member *m)
 {
-    const char *p = m->at ? m->value.text + m->value.len : object->text;
+    const char *colon = skip_space(skip_string(skip_space(begin)));
 
-    m->at = m->at ? json_object_iter_next(object->json, m->at)
-                  : json_object_iter(object->json);
-    if (!m->at)
-        return false;
-    m->key = json_object_iter_key(m->at);
-    m->begin = skip_space(p) + 1;
-    p = skip_space(skip_string(skip_space(m->begin))) + 1;
-    m->value.json = json_object_iter_value(m->at);
-    m->value.text = skip_space(p);
+    m->begin = begin;
+    m->key = json_object_iter_key(at);
+    m->value.json = json_object_iter_value(at);
+    m->value.text = skip_space(colon + 1);
     m->value.len = (size_t)(skip_value(m->value.text) - m->value.text);
-    return true;
+}
+
+/* Where the text goes on after a member, or an object's brace. */
+static const char *
+after_member(const struct record_member *m)
+{
+    return skip_space(m->value.text + m->value.len) + 1;
+}
+
+/* Jansson keeps the order of members, each of which is there once. */
+void
+record_object_open(const struct record_value *v, struct record_object *out)
+{
+    size_t n = json_object_size(v->json);
+    void *at = json_object_iter(v->json);
+    const char *begin = n ? skip_space(v->text) + 1 : NULL;
+
+    *out = (struct record_object){ .value = *v };
+    out->members = cli_alloc(NULL, n, sizeof(*out->members));
+    for (; at; at = json_object_iter_next(v->json, at)) {
+        read_member(at, begin, &out->members[out->n]);
+        begin = after_member(&out->members[out->n++]);
+    }
+}
+
+void
+record_object_close(struct record_object *o)
+{
+    free(o->members);
+    *o = (struct record_object){ 0 };
+}
+
+const struct record_value *
+record_object_find(const struct record_object *o, const char *name)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (strcmp(o->members[i].key, name) == 0)
+            return &o->members[i].value;
+    return NULL;
 }
 
 bool
 record_value_find(const struct record_value *object, const char *name,
                   struct record_value *out)
 {
-    struct record_member m = { 0 };
+    struct record_member m;
+    void *at = json_object_iter(object->json);
+    const char *begin;
 
-    *out = m.value;
+    *out = (struct record_value){ 0 };
     if (!json_object_get(object->json, name))
         return false;
-    while (record_member_next(object, &m) && strcmp(m.key, name) != 0)
-        ;
+    begin = skip_space(object->text) + 1;
+    read_member(at, begin, &m);
+    while (strcmp(m.key, name) != 0) {
+        at = json_object_iter_next(object->json, at);
+        read_member(at, after_member(&m), &m);
+    }
     *out = m.value;
     return true;
 }

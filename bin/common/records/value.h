@@ -30,20 +30,32 @@ record_value_read(const char *line, size_t len, struct record_value *out,
 void
 record_value_clear(struct record_value *v);
 
-/* A member of an object. */
 struct record_member {
     const char *key; /* without quotes and escapes */
     struct record_value value;
     const char *begin; /* of its text: after the brace or comma before it */
-    void *at;          /* private */
 };
 
-/* Goes to the first member, where *m is all zero, or to the next. False: there
- * is none, or the value is no object. */
-bool
-record_member_next(const struct record_value *object, struct record_member *m);
+/* An object and all of its members, in their order. */
+struct record_object {
+    struct record_value value;
+    struct record_member *members;
+    size_t n;
+};
 
-/* The value of a member; false: there is none, and *out is none. */
+/* Finds the members of a value, which outlives *out; what is no object has
+ * none. record_object_close() it. */
+void
+record_object_open(const struct record_value *v, struct record_object *out);
+void
+record_object_close(struct record_object *o);
+
+/* The value of a member; NULL: there is none. */
+const struct record_value *
+record_object_find(const struct record_object *o, const char *name);
+
+/* The same of a value whose other members nobody wants; false: there is none,
+ * and *out is none. */
 bool
 record_value_find(const struct record_value *object, const char *name,
                   struct record_value *out);
