@@ -82,26 +82,31 @@ struct base {
     double mirostat;
 };
 
+/* What was evaluated, for -v. */
+struct generate_sums {
+    size_t n_prompt, n_made;  /* ids */
+    int64_t t_prompt, t_made; /* microseconds */
+};
+
 /* Everything while the tool runs. */
 struct generate {
     struct options *o;
     struct engine engine, draft; /* the second is open with --draft MODEL */
     struct answer answer;
-    size_t sum_prompt, sum_made;   /* ids */
+    struct generate_sums sums;
     uint64_t left_out;             /* bytes of prompts without a token */
     unsigned plainer;              /* what templates refused, the same */
     int64_t date;                  /* of all conversations; 0: of none yet */
-    int64_t t_prompt, t_made;      /* microseconds of evaluation */
     struct gg_chat_reader *reader; /* of the template; NULL: none was wanted */
     struct prompt_source source;   /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
     struct requests requests; /* of records */
     struct tools tools;
-    bool told_calls;            /* for -v: their form */
-    int resumed; /* a file with answers that there are already; or -1 */
-    bool loaded; /* prompts go on from a state */
-    bool heard;  /* some prompt was evaluated */
+    int resumed;     /* a file with answers that there are already; or -1 */
+    bool loaded;     /* prompts go on from a state */
+    bool heard;      /* some prompt was evaluated */
+    bool told_calls; /* for -v: their form */
     bool told_unread;
     bool cut;    /* some answer, inside its grammar */
     bool gentle; /* what has no room ends a message, not the tool */

@@ -377,7 +377,7 @@ step_answers(struct records *w)
         if (!a->record || a->flight != flight) /* another answer has failed */
             continue;
         a->flight = 0;
-        w->g->sum_made++;
+        w->g->sums.n_made++;
         answer_take(&a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
             end_answer(w, a);
@@ -412,7 +412,7 @@ describe_times(const struct records *w, int64_t us)
     cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,
              s > 0 ? (double)w->n_records / s : 0);
     cli_warn("%" PRIu64 " ids evaluated, %" PRIu64 " copied, %zu drawn",
-             stats.n_evaluated, stats.n_copied, w->g->sum_made);
+             stats.n_evaluated, stats.n_copied, w->g->sums.n_made);
     draft_model_describe(w->g);
 }
 
@@ -447,7 +447,7 @@ show_progress(struct records *w)
     if (w->all)
         ticker_show_part(&w->ticker, done, w->all, text);
     else
-        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sum_made,
+        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sums.n_made,
                     rate);
 }
 

@@ -39,7 +39,7 @@ struct record {
     struct buffer before;
 };
 
-/* What all records have in common is the options'. */
+/* Records begin with the values of the options from now on. */
 void
 generate_start_requests(struct generate *g);
 

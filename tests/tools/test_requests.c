@@ -169,6 +169,26 @@ check_ids(void)
     clear_request(&r, &v);
 }
 
+/* Without a vocabulary a grammar is nothing but checked for its kind. */
+static void
+check_grammar(void)
+{
+    struct request r;
+    struct record_value v;
+    struct gg_error err;
+
+    is(read_request(&r, &v,
+                    "{\"prompt\":\"a\",\"response_format\":{\"type\":"
+                    "\"json_schema\",\"json_sch\\u0065ma\":{\"schema\":{}}}}",
+                    &err),
+       GG_OK, "a format");
+    ok(r.grammar.is_json && !r.grammar.entry, "which is one of JSON");
+    clear_request(&r, &v);
+    is(read_request(&r, &v, "{\"prompt\":\"a\",\"json_schema\":1}", &err),
+       GG_ERR_FORMAT, "1 is no schema");
+    clear_request(&r, &v);
+}
+
 /* Each name of a member is written with escapes. */
 static void
 check_batch(void)
@@ -245,6 +265,7 @@ main(void)
                  "{ \"id\" : 1e999,\n\"seed\":1");
     check_text();
     check_ids();
+    check_grammar();
     check_batch();
     check_answer();
     requests_clear(&all);

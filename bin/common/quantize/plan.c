@@ -128,12 +128,11 @@ type_choices_add(struct type_choices *c, const char *argument)
 {
     const char *equals = strrchr(argument, '=');
     size_t len = equals ? (size_t)(equals - argument) : 0;
-    char *pattern = cli_alloc(NULL, len + 1, 1);
+    char *pattern;
 
     if (len == 0)
         cli_misuse("--tensor: '%s' is not PATTERN=TYPE", argument);
-    memcpy(pattern, argument, len);
-    pattern[len] = '\0';
+    pattern = cli_copy(argument, len);
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
     c->list[c->n++] =
         (struct type_choice){ pattern, type_named(equals + 1), false };

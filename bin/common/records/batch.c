@@ -97,7 +97,7 @@ read_count(const json_t *value, const char *name, int least, int most,
     return GG_OK;
 }
 
-/* A chat says whether, and how many beside; a completion how many. */
+/* A chat says whether, and how many in top_logprobs; a completion how many. */
 static enum gg_status
 set_logprobs(struct request *r, const json_t *value, struct gg_error *err)
 {

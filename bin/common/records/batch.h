@@ -15,7 +15,7 @@ enum {
     BATCH_MOST = 128, /* answers to one request */
 };
 
-/* What a request is, beside a record. */
+/* Members of a request that other records do not have. */
 struct batch {
     bool is_chat;
     bool has_top;   /* top_logprobs was there */
@@ -70,7 +70,7 @@ void
 batch_add_response(const struct batch *b, const struct batch_response *r,
                    struct buffer *out);
 
-/* The same where an answer has failed: `own` by the request's fault, `context`
+/* The line of an answer that failed: `own` by the request's fault, `context`
  * because it has no room there. */
 void
 batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,

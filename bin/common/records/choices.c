@@ -16,9 +16,7 @@ choices_add(struct choices *c, const char *text, size_t len,
         return cli_error(err, GG_ERR_ARG, "--choice: a choice is empty");
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
     new = &c->list[c->n++];
-    *new = (struct choice){ .text = cli_alloc(NULL, len + 1, 1), .len = len };
-    memcpy(new->text, text, len);
-    new->text[len] = '\0';
+    *new = (struct choice){ .text = cli_copy(text, len), .len = len };
     return GG_OK;
 }
 

@@ -114,7 +114,7 @@ jsonl_add_answer(const struct record_answer *a, struct buffer *line)
     buffer_format(line, "%" PRIu64, *a->seed);
 }
 
-/* The same members for the likeliest one, and for each in turn. */
+/* Members of a choice: of the likeliest one, and of each in turn. */
 static void
 add_scored(struct buffer *out, const struct gg_choice *s)
 {

@@ -13,7 +13,7 @@
 bool
 jsonl_number(const struct record_value *object, uint64_t *number);
 
-/* True for a member that answers have, beside those of their records. */
+/* True for a member that answers have of their own. */
 bool
 jsonl_is_written(const char *name);
 

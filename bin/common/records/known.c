@@ -9,7 +9,7 @@
 #include "common/records/jsonl.h"
 #include "common/records/known.h"
 
-/* Those that change nothing. */
+/* Members that change nothing. */
 static const char *const harmless[] = {
     "prompt",
     "messages",
@@ -38,8 +38,8 @@ static const char *const harmless[] = {
     "cache_salt",
 };
 
-/* Those that change an answer, and the value with which they do not, beside
- * null, false, and what is empty; after '=' the only one. */
+/* Members that change an answer, and a value with which they do not, as null,
+ * false, and what is empty do not; after '=' the only one. */
 static const struct refused {
     const char *name, *harmless;
 } refused[] = {

@@ -10,7 +10,7 @@ enum known {
     KNOWN_REFUSED,  /* it would change the answer, and is not obeyed */
 };
 
-/* What other programs take the member for: OpenAI's interface, and servers that
+/* The member's meaning to other programs: OpenAI's interface, and servers that
  * have taken it over. */
 enum known
 known_member(const char *key, const json_t *value);

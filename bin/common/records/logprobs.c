@@ -115,7 +115,7 @@ count_characters(const char *p, size_t len, size_t *offsets, size_t n)
     }
 }
 
-/* All tokens, behind the echo; offsets say where they begin, and one more
+/* All tokens, after the echo; offsets say where they begin, and one more
  * where the last one ends. */
 static void
 add_all(const struct logprobs *l, const struct logprobs_texts *texts,
@@ -175,7 +175,7 @@ find_tokens(const struct logprobs *l, const struct logprobs_texts *texts)
 
 /* ---- JSON ---- */
 
-/* What is impossible has the number that OpenAI writes there. */
+/* An impossible token has the number that OpenAI writes there. */
 static void
 add_number(struct buffer *out, double logprob)
 {
@@ -229,7 +229,7 @@ logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
     free(s.offsets);
 }
 
-/* What any reader of JSON takes for a member's name. */
+/* Whether any reader of JSON takes it for a member's name. */
 static bool
 is_name(const struct buffer *b)
 {

@@ -32,7 +32,7 @@ logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
 void
 logprobs_clear(struct logprobs *l);
 
-/* What their texts are made by. */
+/* How texts of tokens are made. */
 struct logprobs_texts {
     const struct gg_vocab *vocab;
     unsigned flags;            /* GG_DECODE_... of the answer */
@@ -46,7 +46,7 @@ void
 logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);
 
-/* The same of a completion's choice. */
+/* Adds the object that a completion's choice has. */
 void
 logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);

@@ -3,7 +3,7 @@
 
 #include "common/records/record_input.h"
 
-/* Of a record that is too long only an end is there. */
+/* A record that is too long has but its end here. */
 static uint64_t
 number_of(const struct record_input *in, const char *text, size_t len)
 {

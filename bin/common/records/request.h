@@ -21,7 +21,7 @@ struct requests {
     const struct adapter_options *adapters;
     const struct sampling_options *sampling;
     const struct reasoning_options *reasoning;
-    const struct gg_vocab *vocab;
+    const struct gg_vocab *vocab; /* for grammars; NULL: none is compiled */
     bool quiet;
 
     struct grammars grammars;
@@ -62,7 +62,7 @@ struct request_grammar {
     bool is_json;                /* it is of a JSON schema */
 };
 
-/* What a request's own sampling options point to. */
+/* Arrays that a request's own sampling options point to. */
 struct request_owned {
     struct gg_bias *bias;
     char **breakers;

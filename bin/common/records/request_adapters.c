@@ -71,7 +71,7 @@ add_adapter(const struct request_member *m, const json_t *value,
     return add_scale(m, which, scale ? json_number_value(scale) : 1, err);
 }
 
-/* Those of the kind that are not named do not count. */
+/* Adapters of the kind that are not named do not count. */
 static void
 start_scales(const struct request_member *m)
 {

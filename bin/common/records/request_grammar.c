@@ -25,9 +25,11 @@ take_grammar(const struct request_member *m, bool schema, const char *text,
 {
     struct request_grammar *own = &m->r->grammar;
     struct gg_error why;
-    enum gg_status st = grammars_take(&m->all->grammars, m->all->vocab, schema,
-                                      text, len, &own->entry, &why);
+    enum gg_status st = GG_OK;
 
+    if (m->all->vocab)
+        st = grammars_take(&m->all->grammars, m->all->vocab, schema, text, len,
+                           &own->entry, &why);
     own->is_json = schema && st == GG_OK;
     if (st == GG_OK)
         return st;

@@ -152,7 +152,7 @@ add_breaker(struct request *r, const json_t *value, struct gg_error *err)
             "in it, and no NUL, nor an array of such");
     if (strcmp(text, "none") == 0)
         return GG_OK;
-    copy = strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
+    copy = cli_copy(text, strlen(text));
     r->owned.breakers[r->sampling.n_breakers++] = copy;
     return GG_OK;
 }

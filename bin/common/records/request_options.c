@@ -14,7 +14,7 @@
 
 #define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
 
-/* What a member is called as an option. */
+/* The name of a member as an option. */
 static const char *
 option_of(const struct requests *all, const char *key)
 {
@@ -114,8 +114,7 @@ warn_of_unknown(struct requests *all, const struct request *r, const char *key)
         i++;
     if (i < all->n_unknown || i == REQUESTS_UNKNOWN || all->quiet)
         return;
-    all->unknown[all->n_unknown++] =
-        strcpy(cli_alloc(NULL, strlen(key) + 1, 1), key);
+    all->unknown[all->n_unknown++] = cli_copy(key, strlen(key));
     cli_warn("record %" PRIu64 ": %s is no option: it %schanges nothing",
              r->number, gg_escape(shown, sizeof(shown), key, strlen(key)),
              r->batch ? "" : "is passed through, and ");
@@ -150,7 +149,7 @@ set_sampling(const struct request_member *m, struct gg_error *err)
     return st == GG_OK ? check_twice(m, err) : st;
 }
 
-/* Those whose values are not as on the command line. */
+/* Options whose values are not as on the command line. */
 static const struct {
     const char *option;
     enum gg_status (*set)(const struct request_member *m, struct gg_error *err);

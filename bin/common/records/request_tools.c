@@ -8,16 +8,6 @@
 
 #include "common/records/request_parts.h"
 
-static char *
-copied(const char *text, size_t len)
-{
-    char *copy = cli_alloc(NULL, len + 1, 1);
-
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    return copy;
-}
-
 /* The array as it stands in the text: the order of members counts. */
 enum gg_status
 request_set_tools(const struct request_member *m, struct gg_error *err)
@@ -29,7 +19,7 @@ request_set_tools(const struct request_member *m, struct gg_error *err)
     if (json_array_size(m->value.json) == 0)
         return GG_OK;
     free(tools->list);
-    tools->list = copied(m->value.text, m->value.len);
+    tools->list = cli_copy(m->value.text, m->value.len);
     return GG_OK;
 }
 
@@ -57,7 +47,7 @@ request_set_tool_choice(const struct request_member *m, struct gg_error *err)
                          "name");
     name = word ? word : name;
     free(m->r->tools.choice);
-    m->r->tools.choice = copied(name, strlen(name));
+    m->r->tools.choice = cli_copy(name, strlen(name));
     return GG_OK;
 }
 

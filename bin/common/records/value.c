@@ -30,7 +30,7 @@ is_escaped(const char *p, const char *end)
     return (end - first) % 2 != 0;
 }
 
-/* Behind the string that begins at s[0], of n bytes at most. */
+/* The end of the string that begins at s[0], of n bytes at most. */
 static size_t
 string_end(const char *s, size_t n)
 {
@@ -44,7 +44,7 @@ string_end(const char *s, size_t n)
 
 /* ---- numbers ---- */
 
-/* Behind a string, or a number, that may begin at s[at]. */
+/* The end of a string, or a number, that may begin at s[at]. */
 static size_t
 token_end(const char *s, size_t n, size_t at)
 {
@@ -92,11 +92,9 @@ record_value_read(const char *line, size_t len, struct record_value *out,
 {
     char why[CLI_JSON_WHY];
     json_error_t e;
-    char *copy = cli_alloc(NULL, len + 1, 1);
+    char *copy = cli_copy(line, len);
     json_t *json;
 
-    memcpy(copy, line, len);
-    copy[len] = '\0';
     quote_large(copy, len);
     json = cli_json_load(copy, len, FLAGS, &e);
     free(copy);

@@ -54,7 +54,7 @@ record_object_close(struct record_object *o);
 const struct record_value *
 record_object_find(const struct record_object *o, const char *name);
 
-/* The same of a value whose other members nobody wants; false: there is none,
+/* The value of one member, where nobody wants the others; false: there is none,
  * and *out is none. */
 bool
 record_value_find(const struct record_value *object, const char *name,
