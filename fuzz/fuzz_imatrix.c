@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "gg-quantize/importance.h"
+#include "common/quantize/importance.h"
 #include "fixtures/importance_cases.h"
 #include "harness/scratch.h"
 

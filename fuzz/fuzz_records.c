@@ -63,6 +63,7 @@ start(void)
     options.n_batch = 1;
     all = (struct generate){ .o = &options, .answer.tail = -1, .resumed = -1 };
     engine_open(&all.engine, &options.engine, 2, false);
+    generate_start_requests(&all);
     all.date = 1795780800;
 }
 
@@ -86,18 +87,13 @@ static void
 read_record(const struct form *form, uint64_t number, const char *text,
             size_t len)
 {
-    struct record *r = cli_alloc(NULL, 1, sizeof(*r));
+    struct record *r = record_new(&all, form->writer, number);
     struct gg_error err = { "" };
     char *line = cli_alloc(NULL, len + 1, 1);
     enum gg_status st;
 
     memcpy(line, text, len); /* NUL-ended, as the reader has it */
     line[len] = '\0';
-    *r = (struct record){ .number = number,
-                          .sampling = options.sampling,
-                          .reasoning = options.reasoning,
-                          .n_answers = 1,
-                          .writer = form->writer };
     st = form->read(&all, r, line, len, &err);
     if (st == GG_OK)
         touch_prompt(&r->prompt);

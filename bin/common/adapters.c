@@ -35,10 +35,9 @@ add_adapter(void *options, const struct cli_option *row, const char *value,
             struct gg_error *err)
 {
     struct adapter_options *o = options;
-    char *name = cli_alloc(NULL, strlen(value) + 1, 1);
+    char *name = cli_copy(value, strlen(value));
     struct gg_adapter a = { .path = name, .scale = 1 };
 
-    strcpy(name, value);
     cut_scale(name, &a.scale);
     if (!*name) {
         free(name);

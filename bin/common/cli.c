@@ -232,6 +232,16 @@ cli_alloc(void *p, size_t n, size_t size)
     return grown;
 }
 
+char *
+cli_copy(const char *text, size_t len)
+{
+    char *copy = cli_alloc(NULL, len + 1, 1);
+
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
 void
 cli_version(void)
 {

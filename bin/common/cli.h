@@ -92,6 +92,10 @@ cli_finished(enum gg_status status, const struct gg_error *err);
 void *
 cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
 
+/* text[0..len) and a NUL, for free(). */
+char *
+cli_copy(const char *text, size_t len);
+
 /* --version: ends the tool with 0. */
 CLI_NORETURN void
 cli_version(void);

@@ -135,7 +135,7 @@ new_pending(const char *name)
     struct pending *f = cli_alloc(NULL, 1, sizeof(*f));
 
     *f = (struct pending){ .changed = -1 };
-    f->name = strcpy(cli_alloc(NULL, strlen(name) + 1, 1), name);
+    f->name = cli_copy(name, strlen(name));
     return f;
 }
 

@@ -27,7 +27,7 @@ static struct name {
 static char *
 copy_of(const char *text)
 {
-    return strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
+    return cli_copy(text, strlen(text));
 }
 
 /* Another process does not have the file of "/dev/fd/3". */

@@ -9,7 +9,7 @@
 
 #include "common/ticker.h"
 #include "gg-convert/merge.h"
-#include "gg-quantize/plan.h"
+#include "common/quantize/plan.h"
 
 /* One --set or --unset, in the order of the command line. */
 struct key_change {

@@ -16,13 +16,12 @@ keys_add(struct key_changes *c, const char *argument, bool unset)
     size_t len = unset    ? strlen(argument)
                  : equals ? (size_t)(equals - argument)
                           : 0;
-    char *key = cli_alloc(NULL, len + 1, 1);
+    char *key;
 
     if (len == 0 || len > UINT16_MAX)
         cli_misuse(unset ? "--unset: no KEY" : "--set: '%s' is not KEY=VALUE",
                    argument);
-    memcpy(key, argument, len);
-    key[len] = '\0';
+    key = cli_copy(argument, len);
     if (strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) == 0)
         cli_misuse("%s is not set by hand", key);
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));

@@ -10,7 +10,7 @@
 #include "common/files.h"
 #include "common/gguf.h"
 #include "gg-convert/convert.h"
-#include "gg-quantize/work.h"
+#include "common/quantize/work.h"
 
 /* ---- what will be written ------------------------------------------------ */
 

@@ -48,8 +48,7 @@ entry_clear_room(struct entry *entry)
 void
 entry_fail(struct entry *entry, const char *message)
 {
-    entry->message = cli_alloc(NULL, strlen(message) + 1, 1);
-    strcpy(entry->message, message);
+    entry->message = cli_copy(message, strlen(message));
 }
 
 static void

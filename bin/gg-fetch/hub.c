@@ -17,16 +17,6 @@ enum {
 
 /* ---- sources ------------------------------------------------------------- */
 
-static char *
-copy_text(const char *p, size_t n)
-{
-    char *s = cli_alloc(NULL, n + 1, 1);
-
-    memcpy(s, p, n);
-    s[n] = '\0';
-    return s;
-}
-
 static bool
 is_name(const char *s)
 {
@@ -54,18 +44,18 @@ read_short(const char *p, struct hub_source *s)
 {
     size_t n = strcspn(p, "/");
 
-    s->owner = copy_text(p, n);
+    s->owner = cli_copy(p, n);
     p += n + (p[n] == '/');
     n = strcspn(p, "@:");
-    s->name = copy_text(p, n);
+    s->name = cli_copy(p, n);
     p += n;
     if (*p == '@') {
         n = strcspn(++p, ":");
-        s->revision = copy_text(p, n);
+        s->revision = cli_copy(p, n);
         p += n;
     }
     if (*p == ':')
-        s->want = copy_text(p + 1, strlen(p + 1));
+        s->want = cli_copy(p + 1, strlen(p + 1));
 }
 
 /* ENDPOINT/OWNER/NAME[/resolve/REVISION/PATH], "blob" or "tree" in its place,
@@ -78,17 +68,17 @@ read_url(const char *p, struct hub_source *s)
     for (int i = 0; i < 4 && *p && !strchr("?#", *p); i++) {
         size_t n = strcspn(p, "/?#");
 
-        parts[i] = copy_text(p, n);
+        parts[i] = cli_copy(p, n);
         p += n + (p[n] == '/');
     }
-    s->owner = parts[0] ? parts[0] : copy_text("", 0);
-    s->name = parts[1] ? parts[1] : copy_text("", 0);
+    s->owner = parts[0] ? parts[0] : cli_copy("", 0);
+    s->name = parts[1] ? parts[1] : cli_copy("", 0);
     s->revision = parts[3];
     if (parts[2] && strcmp(parts[2], "resolve") != 0 &&
         strcmp(parts[2], "blob") != 0 && strcmp(parts[2], "tree") != 0)
         cli_misuse("%s: no file of a repository", s->text);
     if (parts[2] && strcmp(parts[2], "tree") != 0 && strcspn(p, "?#"))
-        s->want = copy_text(p, strcspn(p, "?#"));
+        s->want = cli_copy(p, strcspn(p, "?#"));
     free(parts[2]);
 }
 
@@ -182,7 +172,7 @@ read_file(const struct hub_source *s, const json_t *file,
         cli_die("%s: the hub names a file by no text", s->text);
     if (!repository_is_safe(path))
         cli_die("%s: a file has a name that is not safe: '%s'", s->text, path);
-    f.path = copy_text(path, strlen(path));
+    f.path = cli_copy(path, strlen(path));
     f.has_size = json_is_integer(size) && json_integer_value(size) >= 0;
     if (f.has_size)
         f.size = (uint64_t)json_integer_value(size);
@@ -211,9 +201,9 @@ read_answer(const struct hub_source *s, const struct buffer *body,
         commit[0] = '\0';
     json_decref(all);
     if (commit[0])
-        return copy_text(commit, strlen(commit));
-    return s->revision ? copy_text(s->revision, strlen(s->revision))
-                       : copy_text("main", 4);
+        return cli_copy(commit, strlen(commit));
+    return s->revision ? cli_copy(s->revision, strlen(s->revision))
+                       : cli_copy("main", 4);
 }
 
 static bool

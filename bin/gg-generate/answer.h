@@ -7,8 +7,8 @@
 
 #include "common/buffer.h"
 #include "common/reasoning.h"
+#include "common/records/logprobs.h"
 #include "common/sampling.h"
-#include "gg-generate/logprobs.h"
 
 /* All zero but for `tail`, which is -1: none yet. */
 struct answer {

@@ -74,7 +74,7 @@ by_score(const void *x, const void *y)
 
     if (a->logprob != b->logprob)
         return a->logprob < b->logprob ? 1 : -1;
-    return contest_text(a) < contest_text(b) ? -1 : 1;
+    return choices_text(a) < choices_text(b) ? -1 : 1;
 }
 
 bool

@@ -1,14 +1,14 @@
 /* contest.h - choices of which one is to follow a prompt
  *
  * A struct gg_choices whose choices' data is the struct choice that each was
- * made of, and whose ids are its own. */
+ * made of, which choices_text() takes, and whose ids are its own. */
 #ifndef GENERATE_CONTEST_H
 #define GENERATE_CONTEST_H
 
 #include <gg-engine.h>
 
 #include "common/engine.h"
-#include "gg-generate/choice.h"
+#include "common/records/choices.h"
 
 /* Adds a choice, which outlives the contest, and takes its ids over, which
  * begin as the prompt's do. On failure it says why. */
@@ -31,12 +31,5 @@ contest_run(struct gg_engine *engine, struct gg_choices *list, size_t n);
  * first. False: the scores are not numbers. */
 bool
 contest_decide(struct gg_choices *c, struct gg_error *err);
-
-/* The text of a choice. */
-static inline const struct choice *
-contest_text(const struct gg_choice *c)
-{
-    return c->data;
-}
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef GENERATE_EDITOR_H
 #define GENERATE_EDITOR_H
 
-#include "gg-generate/reader.h"
+#include "common/records/reader.h"
 
 struct editor;
 

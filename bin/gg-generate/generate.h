@@ -3,12 +3,11 @@
 #define GENERATE_H
 
 #include "common/reasoning.h"
+#include "common/records/request.h"
 #include "common/shard.h"
 #include "common/state.h"
 #include "gg-generate/answer.h"
-#include "gg-generate/choice.h"
 #include "gg-generate/contest.h"
-#include "gg-generate/grammars.h"
 #include "gg-generate/prompt_source.h"
 #include "gg-generate/tools.h"
 
@@ -83,8 +82,10 @@ struct base {
     double mirostat;
 };
 
-enum {
-    MAX_UNKNOWN = 16,
+/* What was evaluated, for -v. */
+struct generate_sums {
+    size_t n_prompt, n_made;  /* ids */
+    int64_t t_prompt, t_made; /* microseconds */
 };
 
 /* Everything while the tool runs. */
@@ -92,23 +93,20 @@ struct generate {
     struct options *o;
     struct engine engine, draft; /* the second is open with --draft MODEL */
     struct answer answer;
-    size_t sum_prompt, sum_made;   /* ids */
+    struct generate_sums sums;
     uint64_t left_out;             /* bytes of prompts without a token */
     unsigned plainer;              /* what templates refused, the same */
     int64_t date;                  /* of all conversations; 0: of none yet */
-    int64_t t_prompt, t_made;      /* microseconds of evaluation */
     struct gg_chat_reader *reader; /* of the template; NULL: none was wanted */
     struct prompt_source source;   /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
-    struct grammars grammars; /* of records */
+    struct requests requests; /* of records */
     struct tools tools;
-    bool told_calls;            /* for -v: their form */
-    char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
-    size_t n_unknown;
-    int resumed; /* a file with answers that there are already; or -1 */
-    bool loaded; /* prompts go on from a state */
-    bool heard;  /* some prompt was evaluated */
+    int resumed;     /* a file with answers that there are already; or -1 */
+    bool loaded;     /* prompts go on from a state */
+    bool heard;      /* some prompt was evaluated */
+    bool told_calls; /* for -v: their form */
     bool told_unread;
     bool cut;    /* some answer, inside its grammar */
     bool gentle; /* what has no room ends a message, not the tool */

@@ -5,349 +5,325 @@
 
 #ifdef HAVE_JANSSON
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gg-generate/batch.h"
-#include "gg-generate/json_prompt.h"
-#include "gg-generate/members.h"
-#include "gg-generate/overrides.h"
-
-enum {
-    FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
-};
+#include "common/records/batch.h"
+#include "common/records/jsonl.h"
 
 /* ---- reading ---- */
 
-/* Behind a string, or a number, that may begin at s[at]. */
-static size_t
-token_end(const char *s, size_t n, size_t at)
-{
-    if (s[at] != '"') {
-        while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
-            at++;
-        return at;
-    }
-    for (at++; at < n && s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at < n ? at + 1 : n;
-}
-
-/* Whether s[0..n) is a number of JSON that no double holds; the text goes on
- * to a NUL. */
-static bool
-is_too_large(const char *s, size_t n)
-{
-    const char *first = s + (*s == '-'), *dot = memchr(s, '.', n);
-    char *end;
-
-    if (!isdigit((unsigned char)*first) ||
-        (*first == '0' && isdigit((unsigned char)first[1])) ||
-        (dot && !isdigit((unsigned char)dot[1])))
-        return false;
-    return isinf(strtod(s, &end)) && end == s + n;
-}
-
-/* Numbers that no double holds become strings: what is passed through is text
- * and need be no number of C, and what is read is none. */
-static void
-quote_large(char *s, size_t n)
-{
-    for (size_t at = 0, to; at < n; at = to) {
-        to = token_end(s, n, at);
-        if (to - at > 4 && s[at] != '"' && is_too_large(s + at, to - at))
-            s[at] = s[to - 1] = '"';
-        to += to == at;
-    }
-}
-
-static json_t *
-load_json(const char *text, size_t len, struct gg_error *err)
-{
-    char why[CLI_JSON_WHY];
-    json_error_t e;
-    char *copy = cli_alloc(NULL, len + 1, 1);
-    json_t *value;
-
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    quote_large(copy, len);
-    value = cli_json_load(copy, len, FLAGS, &e);
-    free(copy);
-    if (value && json_is_object(value))
-        return value;
-    if (value)
-        cli_error(err, GG_ERR_FORMAT, "not an object in JSON");
-    else
-        cli_error(err, GG_ERR_FORMAT, "not JSON: %s", cli_json_why(why, &e));
-    json_decref(value);
-    return NULL;
-}
-
-/* The member by which --numbered tells its place in the whole job. */
-static bool
-read_number(const json_t *object, uint64_t *number)
-{
-    const json_t *member = json_object_get(object, MEMBER_NUMBER);
-    double x = json_number_value(member);
-
-    if (!json_is_number(member) || !(x >= 0 && x < 0x1p53) || x != floor(x))
-        return false;
-    *number = (uint64_t)x;
-    return true;
-}
-
-static bool
-number_of_jsonl(const char *text, size_t len, uint64_t *number)
-{
-    struct gg_error err;
-    json_t *object = load_json(text, len, &err);
-    bool found = read_number(object, number);
-
-    json_decref(object);
-    return found;
-}
-
-/* The object is a request, or in one of OpenAI's batch file. */
 static enum gg_status
-read_object(struct generate *g, struct record *r, json_t *object,
-            const char *text, struct gg_error *err)
+encode_text(struct generate *g, struct record *r,
+            const struct request_prompt *p, struct gg_error *err)
 {
-    json_t *request = object;
+    bool empty = p->len == 0 && (!g->o->prompt || !*g->o->prompt) &&
+                 r->request.suffix.len == 0 && !g->o->suffix;
+    enum gg_status st = record_take_prompt(g, r, p->text, p->len, err);
+
+    if (st == GG_OK && !r->prompt.goes_on &&
+        (r->prompt.n == 0 || (empty && g->o->bos != BOS_FIRST)))
+        st = cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
+    return st;
+}
+
+static enum gg_status
+encode_one(struct generate *g, struct record *r, const struct request_prompt *p,
+           struct gg_error *err)
+{
+    if (p->kind == REQUEST_MESSAGES)
+        return record_encode(g, r, true, p->text, p->len, err);
+    if (p->kind == REQUEST_IDS)
+        return record_take_ids(g, r, p->ids, p->n_ids, err);
+    return encode_text(g, r, p, err);
+}
+
+/* Choices and echoes are those of one prompt. */
+static enum gg_status
+encode_prompts(struct generate *g, struct record *r, struct gg_error *err)
+{
+    const struct request *asked = &r->request;
     enum gg_status st = GG_OK;
 
-    if (batch_is(object))
-        st = batch_open(g, r, object, text, &request, &text, err);
+    r->answers.n = asked->n_answers;
+    if (asked->n_prompts == 1)
+        return encode_one(g, r, asked->prompts, err);
+    if (g->o->choices.n || g->o->echo)
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "prompt: several, with echo or choice");
+    for (size_t i = 0; i < asked->n_prompts && st == GG_OK; i++) {
+        st = encode_one(g, r, &asked->prompts[i], err);
+        record_next_prompt(r);
+    }
+    record_end_prompts(r);
+    return st;
+}
+
+static const struct writer batch_writer;
+
+/* The object is a request, or has one of OpenAI's batch file. */
+static enum gg_status
+read_object(struct generate *g, struct record *r,
+            const struct record_object *object, struct gg_error *err)
+{
+    bool is_batch = batch_is(&object->value);
+    enum gg_status st;
+
+    if (is_batch)
+        r->writer = &batch_writer;
     else
-        member_pass_through(text, &r->text);
-    r->sampling.params.seed = record_seed(r->sampling.params.seed, r->number);
+        jsonl_pass_through(object, &r->text);
+    st = request_read(&g->requests, &r->request, object, err);
+    if (st == GG_OK && is_batch)
+        (void)generate_date(g); /* which answers have */
     if (st == GG_OK)
-        st = overrides_read(g, r, request, text, err);
-    if (st == GG_OK && r->batch)
-        st = batch_check(r, request, err);
-    return st == GG_OK ? json_prompt_encode(g, r, request, text, err) : st;
+        st = encode_prompts(g, r, err);
+    request_clear_prompts(&r->request);
+    return st;
 }
 
 static enum gg_status
 read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
            struct gg_error *err)
 {
-    json_t *object = load_json(text, len, err);
-    enum gg_status st = GG_ERR_FORMAT;
+    struct record_value value;
+    struct record_object object;
+    enum gg_status st = record_value_read(text, len, &value, err);
     uint64_t number;
 
-    if (object && g->o->numbered && !read_number(object, &number))
-        cli_error(err, st, MEMBER_NUMBER ": not a whole number");
-    else if (object)
-        st = read_object(g, r, object, text, err);
-    json_decref(object);
+    if (st == GG_OK && g->o->numbered && !jsonl_number(&value, &number))
+        st = cli_error(err, GG_ERR_FORMAT, JSONL_NUMBER ": not a whole number");
+    record_object_open(&value, &object);
+    if (st == GG_OK)
+        st = read_object(g, r, &object, err);
+    record_object_close(&object);
+    record_value_clear(&value);
     return st;
+}
+
+static bool
+number_of_jsonl(const char *text, size_t len, uint64_t *number)
+{
+    struct record_value object;
+    struct gg_error err;
+    bool found = record_value_read(text, len, &object, &err) == GG_OK &&
+                 jsonl_number(&object, number);
+
+    record_value_clear(&object);
+    return found;
 }
 
 /* ---- writing ---- */
 
-static void
-add_key(struct buffer *out, const char *key)
+/* One that nobody has said, and something depends on; or NULL. */
+static const uint64_t *
+seed_of(const struct record *r)
 {
-    buffer_char(out, out->len ? ',' : '{');
-    buffer_format(out, "\"%s\":", key);
+    const struct sampling_options *s = &r->request.sampling;
+
+    return r->request.has_seed || s->params.temperature == 0 ? NULL
+                                                             : &s->params.seed;
 }
 
-static void
-add_ids(struct buffer *out, const int32_t *ids, size_t n)
+static struct logprobs_texts
+texts_of(const struct generate *g, const struct record *r, size_t which,
+         const struct answer *a)
 {
-    add_key(out, "ids");
-    buffer_char(out, '[');
-    for (size_t i = 0; i < n; i++)
-        buffer_format(out, "%s%" PRId32, i ? "," : "", ids[i]);
-    buffer_char(out, ']');
+    bool stop = gg_text_finish(a->made) == GG_FINISH_STOP;
+
+    return (struct logprobs_texts){
+        .vocab = g->engine.vocab,
+        .flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
+        .goes_on = record_prompt(r, which)->goes_on,
+        .text = stop || a->is_parted ? &a->text : NULL,
+    };
 }
 
-/* The same members for the likeliest one, and for each in turn. */
-static void
-add_scored(struct buffer *out, const struct gg_choice *s)
+static struct record_answer
+answer_of(const struct generate *g, const struct record *r, size_t which,
+          const struct answer *a)
 {
-    add_key(out, "text");
-    cli_json_add(out, contest_text(s)->text, contest_text(s)->len);
-    add_ids(out, s->ids + s->n - s->n_scored, s->n_scored);
-    add_key(out, "logprob");
-    buffer_format(out, "%.6f", s->logprob);
-    add_key(out, "probability");
-    buffer_format(out, "%.6f", s->probability);
-}
+    struct record_answer out = { .echo = r->out,
+                                 .text = a->text,
+                                 .reasoning = a->reasoning,
+                                 .tool_calls = a->tool_calls,
+                                 .logprob = a->logprob,
+                                 .finish = gg_text_finish(a->made),
+                                 .logprobs = &a->logprobs,
+                                 .texts = texts_of(g, r, which, a),
+                                 .seed = seed_of(r) };
 
-static void
-add_contest(struct buffer *out, const struct gg_choices *c)
-{
-    add_scored(out, c->list);
-    add_key(out, "stop_reason");
-    buffer_format(out, "\"choice\"");
-    add_key(out, "choices");
-    buffer_char(out, '[');
-    for (size_t i = 0; i < c->n; i++) {
-        struct buffer one = { 0 };
-
-        add_scored(&one, &c->list[i]);
-        if (i)
-            buffer_char(out, ',');
-        buffer_add(out, one.p, one.len);
-        buffer_char(out, '}');
-        buffer_clear(&one);
-    }
-    buffer_char(out, ']');
-}
-
-/* The prompt comes first, if that is wanted. */
-static void
-add_text(struct buffer *out, const struct record *r, const struct answer *a)
-{
-    struct buffer text = { 0 };
-
-    buffer_add(&text, r->out.p, r->out.len);
-    buffer_add(&text, a->text.p, a->text.len);
-    add_key(out, "text");
-    cli_json_add(out, text.p, text.len);
-    buffer_clear(&text);
+    out.ids = gg_text_ids(a->made, &out.n_ids);
+    return out;
 }
 
 static void
 add_jsonl(const struct generate *g, const struct record *r, size_t which,
           const struct answer *a, struct buffer *out)
 {
-    static const char *const endings[] = { "", "eog", "length", "context",
-                                           "string" };
-    enum gg_finish finish = gg_text_finish(a->made);
-    size_t n;
-    const int32_t *ids = gg_text_ids(a->made, &n);
+    struct record_answer one = answer_of(g, r, which, a);
 
-    (void)which;
     if (gg_text_error(a->made))
         return;
+    if (g->o->show_reasoning != SHOW_REASONING)
+        one.reasoning.len = 0;
     buffer_add(out, r->text.p, r->text.len);
-    add_text(out, r, a);
-    if (a->reasoning.len && g->o->show_reasoning == SHOW_REASONING) {
-        add_key(out, "reasoning_content");
-        cli_json_add(out, a->reasoning.p, a->reasoning.len);
-    }
-    if (a->tool_calls.len) {
-        add_key(out, "tool_calls");
-        buffer_add(out, a->tool_calls.p, a->tool_calls.len);
-    }
-    add_ids(out, ids, n);
-    add_key(out, "logprob");
-    buffer_format(out, "%.6f", a->logprob);
-    add_key(out, "stop_reason");
-    buffer_format(out, "\"%s\"", endings[finish]);
-    if (r->has_seed || r->sampling.params.temperature == 0)
-        return;
-    add_key(out, "seed");
-    buffer_format(out, "%" PRIu64, r->sampling.params.seed);
-}
-
-/* For a run that resumes this one. */
-static void
-add_date(struct buffer *out, int64_t date)
-{
-    add_key(out, MEMBER_DATE);
-    buffer_format(out, "%" PRId64, date);
+    jsonl_add_answer(&one, out);
 }
 
 static void
 write_jsonl(const struct generate *g, struct record *r, const char *message)
 {
+    const struct buffer *written = message ? NULL : r->answers.written;
+    const struct buffer *head = written ? written : &r->text;
+
     r->out.len = 0;
-    if (!message && r->written) {
-        buffer_add(&r->out, r->written->p, r->written->len);
-    } else {
-        buffer_add(&r->out, r->text.p, r->text.len);
-        if (message) {
-            add_key(&r->out, "error");
-            cli_json_add(&r->out, message, strlen(message));
-        } else {
-            add_contest(&r->out, &r->prompt.contest);
-        }
-    }
+    buffer_add(&r->out, head->p, head->len);
+    if (message)
+        jsonl_add_error(message, &r->out);
+    else if (!written)
+        jsonl_add_choices(&r->prompt.contest, &r->out);
     if (!message && r->takes_date)
-        add_date(&r->out, g->date);
-    buffer_add(&r->out, "}\n", 2);
+        jsonl_add_date(g->date, &r->out);
+    jsonl_end(&r->out);
 }
+
+static void
+add_batch(const struct generate *g, const struct record *r, size_t which,
+          const struct answer *a, struct buffer *out)
+{
+    struct record_answer one = answer_of(g, r, which, a);
+
+    if (!gg_text_error(a->made))
+        batch_add_answer(r->request.batch, which, &one, out);
+}
+
+/* A failure is the request's own but where answers had begun and there was
+ * room for them. */
+static void
+add_failure(const struct record *r, const char *message, struct buffer *out)
+{
+    const struct batch *b = r->request.batch;
+    bool context = r->status == GG_ERR_CONTEXT;
+    bool began = r->answers.n_ended || (b->ready && r->prompt.contest.n);
+
+    batch_add_error(b, r->request.number, !began || context, context, message,
+                    out);
+}
+
+static void
+add_response(const struct generate *g, const struct record *r,
+             const struct buffer *answers, size_t n, struct buffer *out)
+{
+    struct batch_response all = { .number = r->request.number,
+                                  .date = g->date,
+                                  .model = g->engine.path,
+                                  .answers = answers,
+                                  .n_answers = n,
+                                  .n_prompt = r->prompt.n,
+                                  .n_made = r->answers.n_made,
+                                  .seed = seed_of(r) };
+
+    for (size_t i = 0; i < r->n_others; i++)
+        all.n_prompt += r->others[i].n;
+    if (r->prompt.contest.n) {
+        all.n_made = r->prompt.contest.list->n_scored;
+        all.seed = NULL;
+    }
+    batch_add_response(r->request.batch, &all, out);
+}
+
+/* Where one of several texts was likeliest. */
+static void
+add_chosen(const struct generate *g, const struct record *r, struct buffer *out)
+{
+    const struct choice *best = choices_text(r->prompt.contest.list);
+    struct record_answer a = { .echo = r->out,
+                               .text = { best->text, best->len, 0 },
+                               .finish = GG_FINISH_EOG };
+    struct buffer answer = { 0 };
+
+    batch_add_answer(r->request.batch, 0, &a, &answer);
+    add_response(g, r, &answer, 1, out);
+    buffer_clear(&answer);
+}
+
+static void
+write_batch(const struct generate *g, struct record *r, const char *message)
+{
+    struct buffer out = { 0 };
+
+    if (message)
+        add_failure(r, message, &out);
+    else if (r->prompt.contest.n)
+        add_chosen(g, r, &out);
+    else
+        add_response(g, r, r->answers.written,
+                     r->answers.written ? r->answers.n : 0, &out);
+    buffer_clear(&r->out);
+    r->out = out;
+}
+
+static const struct writer batch_writer = { add_batch, write_batch };
 
 /* ---- an earlier run's ---- */
 
-/* True where `out` begins with what is passed through, and then with a member
- * that was added. */
+/* A date that an answer has is that of the job. */
 static bool
-is_prefix(const struct buffer *head, const char *out, size_t len)
+matches_date(struct generate *g, uint64_t number, int64_t date)
 {
-    static const char *const next[] = { "\"text\":", "\"error\":" };
-    size_t n = head->len;
-
-    if (n == 0 ? len == 0 || *out != '{'
-               : len <= n || memcmp(head->p, out, n) || out[n] != ',')
-        return false;
-    n = n ? n + 1 : 1;
-    for (size_t i = 0; i < 2; i++)
-        if (len - n >= strlen(next[i]) &&
-            memcmp(out + n, next[i], strlen(next[i])) == 0)
-            return true;
-    return false;
+    if (date > 0)
+        generate_resume_date(g, number, date);
+    return date >= 0;
 }
 
 static bool
-matches_seed(const struct generate *g, const struct record *r,
-             const json_t *answer)
+matches_batch(struct generate *g, uint64_t number,
+              const struct record_value *object,
+              const struct record_value *answer, bool *failed)
 {
-    const json_t *seed = json_object_get(answer, "seed");
+    struct record_value asked, answered;
 
-    return !seed || record_matches_seed(g, r, json_number_value(seed));
-}
-
-static bool
-matches_date(struct generate *g, const struct record *r, const json_t *answer)
-{
-    const json_t *member = json_object_get(answer, MEMBER_DATE);
-    double date = json_number_value(member);
-
-    if (!member)
-        return true;
-    if (!(date >= 1 && date < 1e15))
-        return false;
-    generate_resume_date(g, r->number, (int64_t)date);
-    return true;
+    return batch_is_answer(object, answer, &asked, &answered, failed) &&
+           request_matches_seed(&g->requests, number, &asked, &answered) &&
+           matches_date(g, number, batch_date(&answered));
 }
 
 /* The answer has the members that were passed through. */
 static bool
-matches_plain(struct generate *g, struct record *r, const json_t *object,
-              const char *text, const json_t *answer, const char *out,
-              size_t out_len)
+matches_plain(struct generate *g, struct record *r,
+              const struct record_value *value,
+              const struct record_value *answer, bool *failed)
 {
-    if (object)
-        member_pass_through(text, &r->text);
-    r->has_seed = json_is_number(json_object_get(object, "seed"));
-    return is_prefix(&r->text, out, out_len) && matches_seed(g, r, answer) &&
-           matches_date(g, r, answer);
+    uint64_t number = r->request.number;
+    struct record_object object;
+
+    *failed = jsonl_has_error(answer);
+    record_object_open(value, &object);
+    jsonl_pass_through(&object, &r->text);
+    record_object_close(&object);
+    return jsonl_is_answer(&r->text, answer->text, answer->len) &&
+           request_matches_seed(&g->requests, number, value, answer) &&
+           matches_date(g, number, jsonl_date(answer));
 }
 
 static bool
 matches_jsonl(struct generate *g, struct record *r, const char *text,
               size_t len, const char *out, size_t out_len, bool *failed)
 {
+    struct record_value object, answer;
     struct gg_error err;
-    json_t *object = load_json(text, len, &err);
-    json_t *answer = load_json(out, out_len, &err);
-    bool same = answer != NULL;
+    bool same;
 
-    *failed = json_object_get(answer, "error") != NULL;
-    if (same && batch_is(object))
-        same = batch_matches(g, r, object, answer, failed);
+    /* A record that is none has an error for an answer. */
+    (void)!record_value_read(text, len, &object, &err);
+    same = record_value_read(out, out_len, &answer, &err) == GG_OK;
+    *failed = false;
+    if (same && batch_is(&object))
+        same = matches_batch(g, r->request.number, &object, &answer, failed);
     else if (same)
-        same = matches_plain(g, r, object, text, answer, out, out_len);
-    json_decref(object);
-    json_decref(answer);
+        same = matches_plain(g, r, &object, &answer, failed);
+    record_value_clear(&object);
+    record_value_clear(&answer);
     return same;
 }
 

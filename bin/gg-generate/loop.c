@@ -133,21 +133,21 @@ generate_loop(struct generate *g, const struct prompt *prompt)
     int64_t start = ggml_time_us();
     bool none = g->o->sampling.none;
 
-    g->sum_prompt += prompt->n;
+    g->sums.n_prompt += prompt->n;
     if (none ? !evaluate_only(g, prompt) : !begin_text(g, prompt)) {
         if (!none)
             answer_cut(&g->answer);
         g->answer.tail = tail;
         return false;
     }
-    g->t_prompt += ggml_time_us() - start;
+    g->sums.t_prompt += ggml_time_us() - start;
     g->heard = true;
     if (none)
         return true;
     start = ggml_time_us();
     finish_text(g);
-    g->sum_made += g->answer.n_made;
-    g->t_made += ggml_time_us() - start;
+    g->sums.n_made += g->answer.n_made;
+    g->sums.t_made += ggml_time_us() - start;
     return true;
 }
 
@@ -161,10 +161,10 @@ void
 generate_describe(const struct generate *g)
 {
     cli_warn("prefill: %" PRIu64 " ids in %.3f s, %.1f ids/s",
-             (uint64_t)g->sum_prompt, (double)g->t_prompt / 1e6,
-             rate(g->sum_prompt, g->t_prompt));
+             (uint64_t)g->sums.n_prompt, (double)g->sums.t_prompt / 1e6,
+             rate(g->sums.n_prompt, g->sums.t_prompt));
     cli_warn("decoding: %" PRIu64 " ids in %.3f s, %.1f ids/s",
-             (uint64_t)g->sum_made, (double)g->t_made / 1e6,
-             rate(g->sum_made, g->t_made));
+             (uint64_t)g->sums.n_made, (double)g->sums.t_made / 1e6,
+             rate(g->sums.n_made, g->sums.t_made));
     draft_model_describe(g);
 }

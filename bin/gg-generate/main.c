@@ -163,9 +163,7 @@ run(struct generate *g, const struct mode *mode)
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);
     gg_sequence_free(g->base.sequence);
-    grammars_clear(&g->grammars);
-    while (g->n_unknown)
-        free(g->unknown[--g->n_unknown]);
+    requests_clear(&g->requests);
     return status;
 }
 

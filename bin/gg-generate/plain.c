@@ -41,7 +41,7 @@ read_plain(struct generate *g, struct record *r, const char *text, size_t len,
 {
     size_t at = 0;
 
-    r->sequence = r->number;
+    r->sequence = r->request.number;
     if (g->o->numbered) {
         at = read_number(text, len, &r->sequence);
         if (at == 0)
@@ -71,7 +71,7 @@ static void
 add_choice(const struct generate *g, const struct gg_choices *c,
            struct buffer *out)
 {
-    const struct choice *best = contest_text(c->list);
+    const struct choice *best = choices_text(c->list);
 
     if (g->o->scores)
         choices_add_scores(c, '\t', out);
@@ -98,8 +98,8 @@ write_plain(const struct generate *g, struct record *r, const char *message)
 
     r->out = (struct buffer){ 0 };
     buffer_add(&r->out, r->text.p, r->text.len);
-    if (r->written)
-        buffer_add(&echo, r->written->p, r->written->len);
+    if (r->answers.written)
+        buffer_add(&echo, r->answers.written->p, r->answers.written->len);
     if (chosen)
         add_choice(g, &r->prompt.contest, &echo);
     if (end == '\n' && !(chosen && g->o->scores))

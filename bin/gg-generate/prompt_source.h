@@ -3,7 +3,7 @@
 #define GENERATE_PROMPT_SOURCE_H
 
 #include "common/chat.h"
-#include "gg-generate/choice.h"
+#include "common/records/choices.h"
 
 struct options;
 struct generate;

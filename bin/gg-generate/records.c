@@ -88,7 +88,7 @@ check_known(const struct records *w, const struct record *r)
         (r->out.len && memcmp(r->out.p, r->before.p, r->out.len) != 0))
         cli_die("%s: record %" PRIu64 " would now have another answer: the "
                 "input, the options, the model or the processor differ",
-                w->g->o->resume, r->number);
+                w->g->o->resume, r->request.number);
 }
 
 /* A NUL at the end of one is no part of its text. */
@@ -129,9 +129,9 @@ fail(struct records *w, struct record *r, enum gg_status st,
      const char *message)
 {
     if (st == GG_ERR_NOMEM || st == GG_ERR_IO)
-        cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name, r->number,
-                message);
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->number,
+        cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name,
+                r->request.number, message);
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->request.number,
              message);
     w->failed = true;
     r->status = st;
@@ -144,14 +144,8 @@ fail(struct records *w, struct record *r, enum gg_status st,
 static struct record *
 add_record(struct records *w, uint64_t number)
 {
-    struct record *r = cli_alloc(NULL, 1, sizeof(*r));
+    struct record *r = record_new(w->g, w->form->writer, number);
 
-    *r = (struct record){ .number = number,
-                          .sampling = w->g->o->sampling,
-                          .reasoning = w->g->o->reasoning,
-                          .writer = w->form->writer,
-                          .n_answers = 1 };
-    r->reasoning.arguments = NULL;
     if (w->last)
         w->last->next = r;
     else
@@ -181,8 +175,8 @@ check_room(const struct records *w, const struct record *r,
 static bool
 is_repeatable(const struct records *w, const struct record *r)
 {
-    return w->g->o->sampling.has_seed || r->has_seed ||
-           r->sampling.params.temperature == 0 || r->prompt.contest.n;
+    return w->g->o->sampling.has_seed || r->request.has_seed ||
+           r->request.sampling.params.temperature == 0 || r->prompt.contest.n;
 }
 
 /* As an earlier run has written it. */
@@ -234,10 +228,10 @@ begin_answer(struct records *w)
     enum gg_status st = GG_OK;
     struct gg_error err;
 
-    *a = (struct active){ r, r->n_begun++, { .tail = -1 }, 0 };
+    *a = (struct active){ r, r->answers.n_begun++, { .tail = -1 }, 0 };
     if (r->prompt.contest.n == 0)
         st = record_begin(w->g, r, a->which, &a->answer, &err);
-    if (r->n_begun == r->n_answers)
+    if (r->answers.n_begun == r->answers.n)
         w->beginning = NULL;
     w->n_active++;
     if (st != GG_OK) {
@@ -326,11 +320,11 @@ is_too_short(const struct records *w, const struct active *a, char *text,
         return false;
     engine_say_full(&w->g->engine, engine_count_ids(a->answer.sequence), 1,
                     text, size);
-    if (a->record->sampling.count)
+    if (a->record->request.sampling.count)
         return true;
     if (!w->g->o->engine.quiet)
         cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.reader.name,
-                 a->record->number, text);
+                 a->record->request.number, text);
     return false;
 }
 
@@ -341,8 +335,8 @@ say_cut(struct records *w, const struct active *a)
 
     if (!answer_is_cut(&a->answer, text, sizeof(text)))
         return;
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, a->record->number,
-             text);
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name,
+             a->record->request.number, text);
     w->failed = true;
 }
 
@@ -363,7 +357,7 @@ end_answer(struct records *w, struct active *a)
     }
     say_cut(w, a);
     end_active(a);
-    if (r->n_ended < r->n_answers)
+    if (r->answers.n_ended < r->answers.n)
         return;
     r->writer->write(w->g, r, NULL);
     finish_record(w, r);
@@ -383,7 +377,7 @@ step_answers(struct records *w)
         if (!a->record || a->flight != flight) /* another answer has failed */
             continue;
         a->flight = 0;
-        w->g->sum_made++;
+        w->g->sums.n_made++;
         answer_take(&a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
             end_answer(w, a);
@@ -418,7 +412,7 @@ describe_times(const struct records *w, int64_t us)
     cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,
              s > 0 ? (double)w->n_records / s : 0);
     cli_warn("%" PRIu64 " ids evaluated, %" PRIu64 " copied, %zu drawn",
-             stats.n_evaluated, stats.n_copied, w->g->sum_made);
+             stats.n_evaluated, stats.n_copied, w->g->sums.n_made);
     draft_model_describe(w->g);
 }
 
@@ -453,7 +447,7 @@ show_progress(struct records *w)
     if (w->all)
         ticker_show_part(&w->ticker, done, w->all, text);
     else
-        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sum_made,
+        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sums.n_made,
                     rate);
 }
 
@@ -499,6 +493,7 @@ open_records(struct records *w, struct generate *g)
     bool json = o->form == FORM_JSONL;
     const struct form *form = json ? jsonl_form : &plain_form;
 
+    generate_start_requests(g);
     *w = (struct records){
         .g = g,
         .form = form,

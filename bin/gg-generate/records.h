@@ -7,51 +7,46 @@
 
 #include <sys/types.h>
 
+#include "common/records/record_input.h"
 #include "gg-generate/generate.h"
-#include "gg-generate/record_input.h"
 
-/* A record from when it is read until its answer is written. */
-struct record {
-    struct record *next; /* in the input */
-    uint64_t number;     /* in the whole job: its place there, from 1, or what
-                          * it says with --numbered */
-    struct buffer text;  /* of JSON: what is passed through */
-
-    uint64_t sequence; /* what its draws depend on, beside their place */
-    struct sampling_options sampling;
-    struct gg_stop *stop; /* its own stop strings, or NULL */
-    bool has_seed;
-    bool echo;                /* wants its prompt to be written */
-    struct batch *batch;      /* what it asks in OpenAI's batch file; or NULL */
-    struct logprobs logprobs; /* wanted of each answer; no list */
-    bool takes_date;          /* its prompt may depend on it */
-    struct reasoning_options reasoning; /* with its own arguments only */
-    bool says_thoughts, has_effort;     /* it says something of them */
-    struct choices choices;             /* the same */
-    struct gg_bias *bias;               /* and what its options point to */
-    char **breakers;
-    float *scales; /* of adapters, its own, or NULL */
-    char *suffix;  /* its own text after the gap, or NULL */
-    size_t n_suffix;
-    char *tools, *tool_choice; /* its own, or NULL */
-    struct grammar_entry *grammar;
-    bool is_json; /* that is of a JSON schema */
-    struct prompt prompt;
-    struct prompt *others; /* more of them, whose answers come after its */
-    size_t n_others;
-
-    size_t n_answers;        /* that are wanted, as many to each prompt */
+/* The answers to a record. */
+struct record_answers {
+    size_t n;                /* that are wanted, as many to each prompt */
     size_t n_begun, n_ended; /* of them */
     uint64_t n_made;         /* ids in those that have ended */
     struct buffer *written;  /* what is written of each that has ended; NULL:
                               * none has begun */
-    struct buffer out;       /* what is written, once it is */
+};
+
+/* A record from when it is read until its answer is written. */
+struct record {
+    struct record *next;    /* in the input */
+    struct request request; /* its number: its place in the whole job, from 1,
+                             * or what it says with --numbered */
+    struct buffer text;     /* of JSON: what is passed through */
+    uint64_t sequence;      /* what its draws depend on, beside their place */
+    bool takes_date;        /* its prompt may depend on it */
+    struct prompt prompt;
+    struct prompt *others; /* more of them, whose answers come after its */
+    size_t n_others;
+    struct record_answers answers;
+    struct buffer out; /* what is written, once it is */
     const struct writer *writer;
     enum gg_status status; /* GG_OK: it has not failed */
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;
 };
+
+/* Records begin with the values of the options from now on. */
+void
+generate_start_requests(struct generate *g);
+
+/* One that asks nothing of its own yet. */
+struct record *
+record_new(const struct generate *g, const struct writer *writer,
+           uint64_t number);
 
 /* Frees all that the answers were made of; they must have been cleared. */
 void
@@ -92,21 +87,6 @@ record_end_prompts(struct record *r);
 /* The prompt of one of the answers. */
 const struct prompt *
 record_prompt(const struct record *r, size_t which);
-
-/* The seed of a record that has none: made of --seed and its place. */
-uint64_t
-record_seed(uint64_t seed, uint64_t number);
-
-/* True where `seed`, which stands in an answer of an earlier run, can be that
- * of the record: where it had none, it was made of --seed, if that was given.
- */
-bool
-record_matches_seed(const struct generate *g, const struct record *r,
-                    double seed);
-
-/* batch.h */
-void
-batch_free(struct batch *b); /* takes NULL */
 
 /* How answers are written. */
 struct writer {

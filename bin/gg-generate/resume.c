@@ -98,7 +98,7 @@ resume_skip(struct generate *g, const struct form *form,
 
         if (old.too_long)
             cli_too_long(path, "a record", MAX_ANSWER);
-        if (record_input_next(in, true, &text, &len, &r.number) !=
+        if (record_input_next(in, true, &text, &len, &r.request.number) !=
             READER_RECORD) {
             if (cli_signal())
                 cli_raise(cli_signal());
@@ -109,9 +109,9 @@ resume_skip(struct generate *g, const struct form *form,
         buffer_clear(&r.text);
         if (!same)
             cli_die("%s: record %" PRIu64 " is no answer to that of %s", path,
-                    r.number, in->reader.name);
+                    r.request.number, in->reader.name);
         last->n++;
-        last->number = r.number;
+        last->number = r.request.number;
         last->failed |= bad;
         keep(&last->text, text, len);
         keep(&last->out, out, out_len);

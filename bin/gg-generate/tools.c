@@ -134,7 +134,7 @@ tools_give(const struct generate *g, struct prompt_source *s)
     const char *tools = s->tools ? s->tools : g->tools.text;
 
     if (!s->chat.tools && tools)
-        s->chat.tools = strcpy(cli_alloc(NULL, strlen(tools) + 1, 1), tools);
+        s->chat.tools = cli_copy(tools, strlen(tools));
     if (s->chat.tools && choice && strcmp(choice, "none") == 0) {
         free(s->chat.tools);
         s->chat.tools = NULL;
@@ -160,7 +160,7 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
         return st;
     out->reader = g->tools.reader;
     out->must_call = tools_must_call(choice);
-    out->tools = strcpy(cli_alloc(NULL, strlen(tools) + 1, 1), tools);
+    out->tools = cli_copy(tools, strlen(tools));
     return out->must_call && g->o->form != FORM_TEXT
                ? make_grammar(g, tools, choice, &out->grammar, err)
                : GG_OK;

@@ -13,9 +13,9 @@
 #include "common/gguf.h"
 #include "common/options.h"
 #include "common/ticker.h"
-#include "gg-quantize/importance.h"
-#include "gg-quantize/plan.h"
-#include "gg-quantize/work.h"
+#include "common/quantize/importance.h"
+#include "common/quantize/plan.h"
+#include "common/quantize/work.h"
 
 const char cli_name[] = "gg-quantize";
 

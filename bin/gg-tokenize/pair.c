@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "common/json.h"
+#include "common/records/value.h"
 
 void
 ranked_pair_clear(struct pair *pair)
@@ -33,10 +34,10 @@ read_fields(struct pair *pair, const char *line, size_t len,
 #ifdef HAVE_JANSSON
 
 static enum gg_status
-take(const json_t *object, const char *name, struct buffer *to,
+take(const struct record_value *object, const char *name, struct buffer *to,
      struct gg_error *err)
 {
-    const char *text = cli_json_text(json_object_get(object, name));
+    const char *text = cli_json_text(json_object_get(object->json, name));
 
     if (!text)
         return cli_error(err, GG_ERR_FORMAT, "\"%s\" is no text", name);
@@ -47,17 +48,14 @@ take(const json_t *object, const char *name, struct buffer *to,
 static enum gg_status
 read_json(struct pair *pair, const char *line, size_t len, struct gg_error *err)
 {
-    char why[CLI_JSON_WHY];
-    json_error_t e;
-    json_t *o = cli_json_load(line, len, 0, &e);
-    enum gg_status st;
+    struct record_value object;
+    enum gg_status st = record_value_read(line, len, &object, err);
 
-    if (!o)
-        return cli_error(err, GG_ERR_FORMAT, "%s", cli_json_why(why, &e));
-    st = take(o, "query", &pair->query, err);
     if (st == GG_OK)
-        st = take(o, "document", &pair->document, err);
-    json_decref(o);
+        st = take(&object, "query", &pair->query, err);
+    if (st == GG_OK)
+        st = take(&object, "document", &pair->document, err);
+    record_value_clear(&object);
     return st;
 }
 

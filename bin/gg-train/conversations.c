@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "common/chat.h"
+#include "common/records/reader.h"
 #include "gg-train/train.h"
 
 enum {
-    MAX_BYTES = 1 << 30, /* of a file */
+    MAX_BYTES = 1 << 30, /* of a conversation */
 };
 
 struct encoded {
@@ -154,37 +155,47 @@ add_chat(struct gg_train *train, enum gg_train_part part,
     return st;
 }
 
-static bool
-is_blank(const char *text, size_t n)
+static void
+add_line(struct gg_train *train, enum gg_train_part part,
+         const struct encoding *e, const struct reader *in, const char *line,
+         size_t len, struct added *added)
 {
-    return strspn(text, " \t\r\n") >= n;
+    struct chat c = { 0 };
+    struct gg_error err;
+    enum gg_status st;
+
+    if (in->too_long)
+        cli_too_long(in->name, in->what, in->max);
+    st = chat_read(&c, e->chat, line, len, false, &err);
+    if (st == GG_OK)
+        st = add_chat(train, part, e, &c, in->n_records, added, &err);
+    if (st != GG_OK)
+        cli_die("%s: line %" PRIu64 ": %s", in->name, in->n_records,
+                err.message);
+    chat_clear(&c);
 }
 
 static struct added
 add_lines(struct gg_train *train, enum gg_train_part part,
-          const struct encoding *e, const char *text, size_t len,
-          const char *name)
+          const struct encoding *e, int fd, const char *name)
 {
+    struct reader in = { .fd = fd,
+                         .name = name,
+                         .end = '\n',
+                         .what = "a conversation",
+                         .max = MAX_BYTES,
+                         .max_lost = MAX_BYTES,
+                         .skip_blank = true };
     struct added added = { 0 };
-    uint64_t number = 0;
-    struct gg_error err;
+    enum reader_state state;
+    const char *line;
+    size_t len;
 
-    for (const char *line = text, *end; line < text + len; line = end + 1) {
-        struct chat c = { 0 };
-        enum gg_status st;
-
-        end = memchr(line, '\n', (size_t)(text + len - line));
-        end = end ? end : text + len;
-        number++;
-        if (is_blank(line, (size_t)(end - line)))
-            continue;
-        st = chat_read(&c, e->chat, line, (size_t)(end - line), false, &err);
-        if (st == GG_OK)
-            st = add_chat(train, part, e, &c, number, &added, &err);
-        if (st != GG_OK)
-            cli_die("%s: line %" PRIu64 ": %s", name, number, err.message);
-        chat_clear(&c);
-    }
+    while ((state = reader_next(&in, true, &line, &len)) == READER_RECORD)
+        add_line(train, part, e, &in, line, len, &added);
+    if (state == READER_WAITS)
+        cli_raise(cli_signal());
+    reader_clear(&in);
     return added;
 }
 
@@ -196,19 +207,16 @@ conversations_add(struct gg_train *train, enum gg_train_part part,
     struct encoding e = { gg_train_vocab(train), o->chat, o->date };
     int fd = cli_open_input(path);
     struct added added;
-    size_t len;
-    char *text = cli_read_all(fd, name, MAX_BYTES, &len);
 
     if (!e.chat)
         e.chat = chat_template_open(e.vocab, o->model);
     if (e.date == 0)
         e.date = chat_date();
-    added = add_lines(train, part, &e, text, len, name);
+    added = add_lines(train, part, &e, fd, name);
     if (added.n == 0)
         cli_die("%s: no conversations", name);
     if (e.chat != o->chat)
         chat_template_clear(e.chat);
-    free(text);
     close(fd);
     return added;
 }

@@ -32,3 +32,10 @@ gg-eval --embed tokens pair | gg-logits --to text | grep -c ^record >n
 wc -w <pair | tr -d ' ' | cmp - n
 gg-eval --embed mean --dims 100000 pair
 echo "status $?"
+
+# Names of members may have escapes; each is there once.
+printf '{"qu\\u0065ry": "the cat", "document": "it sat"}\n' |
+    gg-tokenize --pairs -m bert | cut -f 2 | cmp - pair
+printf '{"query": "a", "query": "b", "document": "c"}\n' |
+    gg-tokenize --pairs -m bert
+echo "status $?"

@@ -2,7 +2,7 @@
  * hostile one gets a sentence */
 #include <math.h>
 
-#include "gg-quantize/importance.h"
+#include "common/quantize/importance.h"
 #include "fixtures/importance_cases.h"
 #include "harness/scratch.h"
 #include "harness/tap.h"

@@ -9,8 +9,8 @@
 #include <gguf.h>
 
 #include "common/cli.h"
-#include "gg-quantize/matrices.h"
-#include "gg-quantize/mixture.h"
+#include "common/quantize/matrices.h"
+#include "common/quantize/mixture.h"
 #include "harness/tap.h"
 
 const char cli_name[] = "test_mixture_models";

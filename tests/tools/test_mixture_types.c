@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gg-quantize/mixture.h"
+#include "common/quantize/mixture.h"
 #include "harness/tap.h"
 
 static const struct mixture_model small = { .n_layer = 16, .n_gqa = 4 };

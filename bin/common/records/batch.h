@@ -1,0 +1,92 @@
+/* batch.h - records of OpenAI's batch files: a request each, by its id
+ *
+ *     {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions",
+ *      "body": {"messages": [...], "n": 2}}
+ *
+ * The body's members are those of other records, but that `n` is the number of
+ * answers. What is written has the form of OpenAI's output files. */
+#ifndef RECORDS_BATCH_H
+#define RECORDS_BATCH_H
+
+#include "common/records/answer.h"
+#include "common/records/request.h"
+
+enum {
+    BATCH_MOST = 128, /* answers to one request */
+};
+
+/* Members of a request that other records do not have. */
+struct batch {
+    bool is_chat;
+    bool has_top;   /* top_logprobs was there */
+    size_t best_of; /* answers that the best are taken of; 0: not said */
+    bool ready;     /* the body can be answered */
+    struct buffer custom_id, model; /* JSON; the latter may be empty */
+};
+
+/* ---- reading ---- */
+
+/* True for an object with custom_id and body. */
+bool
+batch_is(const struct record_value *object);
+
+/* Makes the request such a one, and opens its body, which is to be closed even
+ * if this fails. */
+enum gg_status
+batch_open(struct request *r, const struct record_object *object,
+           struct record_object *body, struct gg_error *err);
+
+/* Takes a member of the body that other records have not, or that means
+ * something else there; *taken says whether it is one. */
+enum gg_status
+batch_set(struct request *r, const char *key, const struct json_t *value,
+          bool *taken, struct gg_error *err);
+
+/* Whether its options go together, and with its prompt. */
+enum gg_status
+batch_check(struct request *r, const struct record_value *body,
+            struct gg_error *err);
+
+/* ---- writing ---- */
+
+/* Adds an answer: a choice, as OpenAI calls it. */
+void
+batch_add_answer(const struct batch *b, size_t index,
+                 const struct record_answer *a, struct buffer *out);
+
+/* The answers to a request as a whole. */
+struct batch_response {
+    uint64_t number; /* of the record */
+    int64_t date;
+    const char *model;            /* its file, for a request that names none */
+    const struct buffer *answers; /* of batch_add_answer() */
+    size_t n_answers;
+    uint64_t n_prompt, n_made; /* ids */
+    const uint64_t *seed;      /* that nobody has said; or NULL */
+};
+
+/* Adds the line. */
+void
+batch_add_response(const struct batch *b, const struct batch_response *r,
+                   struct buffer *out);
+
+/* The line of an answer that failed: `own` by the request's fault, `context`
+ * because it has no room there. */
+void
+batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
+                const char *message, struct buffer *out);
+
+/* ---- an earlier run's ---- */
+
+/* True where the line `answer` could have been written for the record. *asked
+ * and *answered get the bodies of both, *failed whether it is an error. */
+bool
+batch_is_answer(const struct record_value *object,
+                const struct record_value *answer, struct record_value *asked,
+                struct record_value *answered, bool *failed);
+
+/* The date of an answer's body, as record_value_date(). */
+int64_t
+batch_date(const struct record_value *answered);
+
+#endif

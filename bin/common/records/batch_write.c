@@ -1,0 +1,169 @@
+/* batch_write.c - answers in the form of OpenAI's output files */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/records/batch.h"
+
+/* ---- an answer ---- */
+
+static void
+add_message(const struct record_answer *a, struct buffer *out)
+{
+    buffer_format(out, "\"message\":{\"role\":\"assistant\",\"content\":");
+    if (a->tool_calls.len && a->text.len == 0)
+        buffer_format(out, "null");
+    else
+        cli_json_add(out, a->text.p, a->text.len);
+    if (a->reasoning.len) {
+        buffer_format(out, ",\"reasoning_content\":");
+        cli_json_add(out, a->reasoning.p, a->reasoning.len);
+    }
+    if (a->tool_calls.len) {
+        buffer_format(out, ",\"tool_calls\":");
+        buffer_add(out, a->tool_calls.p, a->tool_calls.len);
+    }
+    buffer_format(out, ",\"refusal\":null}");
+}
+
+/* An end that was nobody's wish is a length. */
+static const char *
+finish_reason(const struct record_answer *a)
+{
+    if (a->tool_calls.len && a->finish == GG_FINISH_EOG)
+        return "tool_calls";
+    return a->finish == GG_FINISH_EOG || a->finish == GG_FINISH_STOP ? "stop"
+                                                                     : "length";
+}
+
+static void
+add_logprobs(const struct batch *b, const struct record_answer *a,
+             struct buffer *out)
+{
+    struct logprobs_texts texts = a->texts;
+
+    texts.echo = &a->echo;
+    buffer_format(out, ",\"logprobs\":");
+    if (!a->logprobs)
+        buffer_format(out, "null");
+    else if (b->is_chat)
+        logprobs_add_chat(a->logprobs, &texts, out);
+    else
+        logprobs_add_text(a->logprobs, &texts, out);
+}
+
+void
+batch_add_answer(const struct batch *b, size_t index,
+                 const struct record_answer *a, struct buffer *out)
+{
+    buffer_format(out, "{\"index\":%zu,", index);
+    if (b->is_chat) {
+        add_message(a, out);
+    } else {
+        buffer_format(out, "\"text\":");
+        record_answer_add_text(a, out);
+    }
+    add_logprobs(b, a, out);
+    buffer_format(out, ",\"finish_reason\":\"%s\"}", finish_reason(a));
+}
+
+/* ---- a record ---- */
+
+static void
+add_choices(const struct batch_response *r, struct buffer *out)
+{
+    buffer_format(out, ",\"choices\":[");
+    for (size_t i = 0; i < r->n_answers; i++) {
+        if (i)
+            buffer_char(out, ',');
+        buffer_add(out, r->answers[i].p, r->answers[i].len);
+    }
+    buffer_char(out, ']');
+}
+
+static void
+add_usage(const struct batch_response *r, struct buffer *out)
+{
+    buffer_format(out,
+                  ",\"usage\":{\"prompt_tokens\":%" PRIu64
+                  ",\"completion_tokens\":%" PRIu64 ",\"total_tokens\":%" PRIu64
+                  "}",
+                  r->n_prompt, r->n_made, r->n_prompt + r->n_made);
+}
+
+/* As the request has it, else the file's name. */
+static void
+add_model(const struct batch *b, const char *path, struct buffer *out)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    buffer_format(out, ",\"model\":");
+    if (b->model.len)
+        buffer_add(out, b->model.p, b->model.len);
+    else
+        cli_json_add(out, name, strlen(name));
+}
+
+static void
+add_body(const struct batch *b, const struct batch_response *r,
+         struct buffer *out)
+{
+    buffer_format(out,
+                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
+                  "%" PRId64,
+                  b->is_chat ? "chatcmpl" : "cmpl", r->number,
+                  b->is_chat ? "chat.completion" : "text_completion", r->date);
+    add_model(b, r->model, out);
+    add_choices(r, out);
+    add_usage(r, out);
+    if (r->seed)
+        buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
+    buffer_char(out, '}');
+}
+
+/* The line up to its body. */
+static void
+begin_line(const struct batch *b, uint64_t number, int status,
+           struct buffer *out)
+{
+    const struct buffer *id = &b->custom_id;
+
+    buffer_format(out,
+                  "{\"id\":\"batch_req_%" PRIu64 "\",\"custom_id\":", number);
+    buffer_add(out, id->len ? id->p : "null", id->len ? id->len : 4);
+    buffer_format(out,
+                  ",\"response\":{\"status_code\":%d,\"request_id\":"
+                  "\"req_%" PRIu64 "\",\"body\":",
+                  status, number);
+}
+
+static void
+end_line(struct buffer *out)
+{
+    buffer_format(out, "},\"error\":null}\n");
+}
+
+void
+batch_add_response(const struct batch *b, const struct batch_response *r,
+                   struct buffer *out)
+{
+    begin_line(b, r->number, 200, out);
+    add_body(b, r, out);
+    end_line(out);
+}
+
+void
+batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
+                const char *message, struct buffer *out)
+{
+    begin_line(b, number, own ? 400 : 500, out);
+    buffer_format(out, "{\"error\":{\"message\":");
+    cli_json_add(out, message, strlen(message));
+    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":%s}}",
+                  own ? "invalid_request_error" : "server_error",
+                  context ? "\"context_length_exceeded\"" : "null");
+    end_line(out);
+}

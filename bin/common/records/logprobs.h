@@ -1,0 +1,54 @@
+/* logprobs.h - how likely the tokens of an answer were, as OpenAI's interface
+ * tells it */
+#ifndef RECORDS_LOGPROBS_H
+#define RECORDS_LOGPROBS_H
+
+#include <gg-engine.h>
+
+#include "common/buffer.h"
+
+enum {
+    LOGPROBS_MOST = 20, /* likeliest ids of each token */
+};
+
+/* All zero: they are not wanted. */
+struct logprobs {
+    bool wanted;
+    size_t n_top;           /* likeliest ids that are wanted of each */
+    struct gg_likely *list; /* for each token itself, and then these; where
+                             * there are fewer, their ids are -1 */
+    size_t n, cap;          /* tokens */
+    enum gg_part part;      /* that the next token belongs to */
+};
+
+/* An answer begins. */
+void
+logprobs_begin(struct logprobs *l, const struct gg_text *text);
+/* After a step in which an id was drawn: of the answer's text there are all but
+ * the one that ends it. */
+void
+logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
+              const struct gg_text *text);
+void
+logprobs_clear(struct logprobs *l);
+
+/* How texts of tokens are made. */
+struct logprobs_texts {
+    const struct gg_vocab *vocab;
+    unsigned flags;            /* GG_DECODE_... of the answer */
+    bool goes_on;              /* it goes on from a text */
+    const struct buffer *echo; /* what stands before the first one */
+    const struct buffer *text; /* tokens of this stretch only; NULL: all */
+};
+
+/* Adds the object that a chat's choice has: null, if it is not wanted. */
+void
+logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out);
+
+/* Adds the object that a completion's choice has. */
+void
+logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
+                  struct buffer *out);
+
+#endif

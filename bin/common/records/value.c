@@ -1,0 +1,243 @@
+/* value.c - values of a record in JSON, each with the text that it was read
+ * from */
+#include <config.h>
+
+#include "common/records/value.h"
+
+#ifdef HAVE_JANSSON
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+
+enum {
+    FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
+};
+
+/* ---- strings ---- */
+
+/* Whether the quote at `end` is one of the string that begins at `p`. */
+static bool
+is_escaped(const char *p, const char *end)
+{
+    const char *first = end;
+
+    while (first - 1 > p && first[-1] == '\\')
+        first--;
+    return (end - first) % 2 != 0;
+}
+
+/* The end of the string that begins at s[0], of n bytes at most. */
+static size_t
+string_end(const char *s, size_t n)
+{
+    const char *end = s;
+
+    do
+        end = memchr(end + 1, '"', n - 1 - (size_t)(end - s));
+    while (end && is_escaped(s, end));
+    return end ? (size_t)(end - s) + 1 : n;
+}
+
+/* ---- numbers ---- */
+
+/* The end of a string, or a number, that may begin at s[at]. */
+static size_t
+token_end(const char *s, size_t n, size_t at)
+{
+    if (s[at] == '"')
+        return at + string_end(s + at, n - at);
+    while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
+        at++;
+    return at;
+}
+
+/* Whether s[0..n) is a number of JSON that no double holds; the text goes on
+ * to a NUL. */
+static bool
+is_too_large(const char *s, size_t n)
+{
+    const char *first = s + (*s == '-'), *dot = memchr(s, '.', n);
+    char *end;
+
+    if (!isdigit((unsigned char)*first) ||
+        (*first == '0' && isdigit((unsigned char)first[1])) ||
+        (dot && !isdigit((unsigned char)dot[1])))
+        return false;
+    return isinf(strtod(s, &end)) && end == s + n;
+}
+
+/* Numbers that no double holds become strings of the same length: what is
+ * passed through is text and need be no number of C, and what is read is none.
+ */
+static void
+quote_large(char *s, size_t n)
+{
+    for (size_t at = 0, to; at < n; at = to) {
+        to = token_end(s, n, at);
+        if (to - at > 4 && s[at] != '"' && is_too_large(s + at, to - at))
+            s[at] = s[to - 1] = '"';
+        to += to == at;
+    }
+}
+
+/* ---- objects ---- */
+
+enum gg_status
+record_value_read(const char *line, size_t len, struct record_value *out,
+                  struct gg_error *err)
+{
+    char why[CLI_JSON_WHY];
+    json_error_t e;
+    char *copy = cli_copy(line, len);
+    json_t *json;
+
+    quote_large(copy, len);
+    json = cli_json_load(copy, len, FLAGS, &e);
+    free(copy);
+    *out = (struct record_value){ json, line, len };
+    if (json_is_object(json))
+        return GG_OK;
+    *out = (struct record_value){ 0 };
+    if (!json)
+        return cli_error(err, GG_ERR_FORMAT, "not JSON: %s",
+                         cli_json_why(why, &e));
+    json_decref(json);
+    return cli_error(err, GG_ERR_FORMAT, "not an object in JSON");
+}
+
+void
+record_value_clear(struct record_value *v)
+{
+    json_decref(v->json);
+    *v = (struct record_value){ 0 };
+}
+
+/* ---- places in a text that Jansson has read ---- */
+
+static const char *
+skip_space(const char *p)
+{
+    while (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')
+        p++;
+    return p;
+}
+
+static const char *
+skip_string(const char *p)
+{
+    const char *end = p;
+
+    do
+        end = strchr(end + 1, '"');
+    while (is_escaped(p, end));
+    return end + 1;
+}
+
+/* A value of an object: a comma, a brace or white space follows it. */
+static const char *
+skip_value(const char *p)
+{
+    size_t depth = 0;
+
+    do {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        depth += *p == '[' || *p == '{';
+        depth -= *p == ']' || *p == '}';
+        p++;
+    } while (depth || !strchr(",]} \t\r\n", *p));
+    return p;
+}
+
+/* Reads the member whose place Jansson's iterator has, after a brace or a comma
+ * in the text. */
+static void
+read_member(void *at, const char *begin, struct record_member *m)
+{
+    const char *colon = skip_space(skip_string(skip_space(begin)));
+
+    m->begin = begin;
+    m->key = json_object_iter_key(at);
+    m->value.json = json_object_iter_value(at);
+    m->value.text = skip_space(colon + 1);
+    m->value.len = (size_t)(skip_value(m->value.text) - m->value.text);
+}
+
+/* Where the text goes on after a member, or an object's brace. */
+static const char *
+after_member(const struct record_member *m)
+{
+    return skip_space(m->value.text + m->value.len) + 1;
+}
+
+/* Jansson keeps the order of members, each of which is there once. */
+void
+record_object_open(const struct record_value *v, struct record_object *out)
+{
+    size_t n = json_object_size(v->json);
+    void *at = json_object_iter(v->json);
+    const char *begin = n ? skip_space(v->text) + 1 : NULL;
+
+    *out = (struct record_object){ .value = *v };
+    out->members = cli_alloc(NULL, n, sizeof(*out->members));
+    for (; at; at = json_object_iter_next(v->json, at)) {
+        read_member(at, begin, &out->members[out->n]);
+        begin = after_member(&out->members[out->n++]);
+    }
+}
+
+void
+record_object_close(struct record_object *o)
+{
+    free(o->members);
+    *o = (struct record_object){ 0 };
+}
+
+const struct record_value *
+record_object_find(const struct record_object *o, const char *name)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (strcmp(o->members[i].key, name) == 0)
+            return &o->members[i].value;
+    return NULL;
+}
+
+bool
+record_value_find(const struct record_value *object, const char *name,
+                  struct record_value *out)
+{
+    struct record_member m;
+    void *at = json_object_iter(object->json);
+    const char *begin;
+
+    *out = (struct record_value){ 0 };
+    if (!json_object_get(object->json, name))
+        return false;
+    begin = skip_space(object->text) + 1;
+    read_member(at, begin, &m);
+    while (strcmp(m.key, name) != 0) {
+        at = json_object_iter_next(object->json, at);
+        read_member(at, after_member(&m), &m);
+    }
+    *out = m.value;
+    return true;
+}
+
+int64_t
+record_value_date(const struct record_value *object, const char *name)
+{
+    const json_t *member = json_object_get(object->json, name);
+    double date = json_number_value(member);
+
+    if (!member)
+        return 0;
+    return date >= 1 && date < 1e15 ? (int64_t)date : -1;
+}
+
+#endif
