@@ -200,3 +200,16 @@ chat_put_value(struct chat_builder *b, struct chat_value v)
     else if (v.type != CHAT_UNDEFINED)
         chat_put_repr(b, v);
 }
+
+struct chat_value
+chat_str(struct chat_run *r, struct chat_value v)
+{
+    struct chat_builder b = { .r = r };
+
+    if (v.type == CHAT_STRING || chat_failed(r))
+        return v;
+    if (v.type == CHAT_ABSENT)
+        return chat_fail(r, "an argument is missing");
+    chat_put_value(&b, v);
+    return chat_built(&b);
+}

@@ -148,19 +148,6 @@ chat_built(struct chat_builder *b)
     return (struct chat_value){ .type = CHAT_STRING, .string = s };
 }
 
-struct chat_value
-chat_str(struct chat_run *r, struct chat_value v)
-{
-    struct chat_builder b = { .r = r };
-
-    if (v.type == CHAT_STRING || chat_failed(r))
-        return v;
-    if (v.type == CHAT_ABSENT)
-        return chat_fail(r, "an argument is missing");
-    chat_put_value(&b, v);
-    return chat_built(&b);
-}
-
 /* ---- parts --------------------------------------------------------------- */
 
 enum chat_origin

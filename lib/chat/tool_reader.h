@@ -63,6 +63,11 @@ size_t
 chat_tool_read_closing(const struct tool_reader *r, size_t at,
                        const char *literal);
 
+/* The end of a mark at `at` that may stand before, between and after calls, each
+ * of which may be missing; TOOL_NOT_THERE: none is there. */
+size_t
+chat_tool_read_mark(const struct tool_reader *r, size_t at);
+
 /* Whether calls may go on, or end, at `at`. */
 bool
 chat_tool_read_border(const struct tool_reader *r, size_t at);

@@ -66,9 +66,6 @@ static bool filled[N_ISAS];
 static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-bool cpu_large_l1;
-bool cpu_only_l2_large;
-
 static bool
 is_here(int isa)
 {
@@ -116,23 +113,13 @@ cpu_isa_check(struct gg_error *err)
 }
 
 static void
-find_cache_sizes(void)
-{
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-    cpu_large_l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
-    cpu_only_l2_large =
-        !cpu_large_l1 && sysconf(_SC_LEVEL2_CACHE_SIZE) >= 1024 * 1024;
-#endif
-}
-
-static void
 choose_tables(void)
 {
     int isa = wanted(getenv("GG_CPU_ISA"));
 
     if (isa < 0)
         isa = N_ISAS - 1;
-    find_cache_sizes();
+    cpu_find_cache_sizes();
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))
             fill_table(i);

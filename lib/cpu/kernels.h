@@ -196,6 +196,9 @@ extern bool cpu_large_l1;
 /* Not that, but an L2 cache of a megabyte and more: it may have more lines
  * on their way to it than to the first, which memory takes longer to send. */
 extern bool cpu_only_l2_large;
+/* Sets both. */
+void
+cpu_find_cache_sizes(void);
 
 /* How the tables are filled, each over the one before. */
 void

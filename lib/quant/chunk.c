@@ -3,6 +3,7 @@
 #include <string.h>
 #include <ggml.h>
 
+#include "quant/sound.h"
 #include "quant/blocks.h"
 #include "quant/format.h"
 #include "quant/types.h"
@@ -87,56 +88,6 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
     return (size_t)nrows * row_size;
 }
 
-static inline bool
-is_finite_16(const void *p, uint16_t exponent)
-{
-    uint16_t bits;
-
-    memcpy(&bits, p, sizeof(bits));
-    return (bits & exponent) != exponent;
-}
-
-static inline bool
-is_finite_32(const void *p)
-{
-    uint32_t bits;
-
-    memcpy(&bits, p, sizeof(bits));
-    return (bits & 0x7f800000) != 0x7f800000;
-}
-
-enum {
-    EXPONENT_F16 = 0x7c00,
-    EXPONENT_BF16 = 0x7f80,
-};
-
-bool
-quant_sound_f16(const void *block)
-{
-    return is_finite_16(block, EXPONENT_F16);
-}
-
-bool
-quant_sound_bf16(const void *block)
-{
-    return is_finite_16(block, EXPONENT_BF16);
-}
-
-bool
-quant_sound_f32(const void *block)
-{
-    return is_finite_32(block);
-}
-
-bool
-quant_sound_f64(const void *block)
-{
-    double d;
-
-    memcpy(&d, block, sizeof(d));
-    return isfinite(d);
-}
-
 static bool
 block_is_sound(const struct quant_type *t, const char *p)
 {
@@ -153,7 +104,7 @@ all_finite_16(const char *p, size_t n, uint16_t exponent)
     bool all = true;
 
     for (size_t i = 0; i < n; i++)
-        all &= is_finite_16(p + 2 * i, exponent);
+        all &= quant_is_finite_16(p + 2 * i, exponent);
     return all;
 }
 
@@ -163,7 +114,7 @@ all_finite_32(const char *p, size_t n)
     bool all = true;
 
     for (size_t i = 0; i < n; i++)
-        all &= is_finite_32(p + 4 * i);
+        all &= quant_is_finite_32(p + 4 * i);
     return all;
 }
 
@@ -178,9 +129,9 @@ ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes)
     if (type == GGML_TYPE_F32)
         return all_finite_32(p, nbytes / 4);
     if (type == GGML_TYPE_F16)
-        return all_finite_16(p, nbytes / 2, EXPONENT_F16);
+        return all_finite_16(p, nbytes / 2, QUANT_EXPONENT_F16);
     if (type == GGML_TYPE_BF16)
-        return all_finite_16(p, nbytes / 2, EXPONENT_BF16);
+        return all_finite_16(p, nbytes / 2, QUANT_EXPONENT_BF16);
     for (size_t at = 0; at < nbytes; at += t->traits.type_size)
         if (!block_is_sound(t, p + at))
             return false;

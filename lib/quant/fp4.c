@@ -18,10 +18,6 @@ enum {
     NV_GROUP = 16
 };
 
-/* Twice the value of each code; the highest bit is the sign. */
-const int8_t quant_fp4_doubled[16] = { 0, 1,  2,  3,  4,  6,  8,  12,
-                                       0, -1, -2, -3, -4, -6, -8, -12 };
-
 /* 2^(e - 128) */
 static float
 half_e8m0(uint8_t e)

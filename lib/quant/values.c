@@ -35,3 +35,7 @@ quant_open_row(quant_unpack_fn unpack, size_t size, const void *x, float *y,
         }
     }
 }
+
+/* Twice the value of each code; the highest bit is the sign. */
+const int8_t quant_fp4_doubled[16] = { 0, 1,  2,  3,  4,  6,  8,  12,
+                                       0, -1, -2, -3, -4, -6, -8, -12 };

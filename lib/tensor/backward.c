@@ -4,75 +4,6 @@
 #include "core/mem.h"
 #include "tensor/tensor.h"
 
-static size_t
-slot_of(const struct backward *b, const struct ggml_tensor *t)
-{
-    size_t slot = tensor_set_find(&b->graph->visited, t);
-
-    GGML_ASSERT(b->graph->visited.keys[slot]);
-    return slot;
-}
-
-bool
-tensor_backward_wants(const struct backward *b, const struct ggml_tensor *src)
-{
-    return src && tensor_set_has(&b->graph->visited, src) &&
-           b->needed[slot_of(b, src)];
-}
-
-/* Nodes of gradients come after all that they are made of. */
-static void
-set_grad(struct backward *b, struct ggml_tensor *src, struct ggml_tensor *grad)
-{
-    ggml_format_name(grad, "grad for %s", src->name);
-    b->graph->grads[slot_of(b, src)] = grad;
-    ggml_build_forward_expand(b->graph, grad);
-}
-
-/* A gradient that others are added to stays where it is. */
-void
-tensor_backward_add(struct backward *b, struct ggml_tensor *src,
-                    struct ggml_tensor *grad)
-{
-    struct ggml_tensor *sum = ggml_graph_get_grad(b->graph, src);
-
-    GGML_ASSERT(ggml_are_same_shape(src, grad));
-    if (!sum)
-        set_grad(b, src, grad);
-    else if (ggml_graph_get_grad_acc(b->graph, src))
-        set_grad(b, src, ggml_add_inplace(b->ctx, sum, grad));
-    else
-        set_grad(b, src, ggml_add(b->ctx, sum, grad));
-}
-
-void
-tensor_backward_add_repeated(struct backward *b, struct ggml_tensor *src,
-                             struct ggml_tensor *grad)
-{
-    if (!tensor_backward_wants(b, src))
-        return;
-    if (!ggml_are_same_shape(src, grad))
-        grad = ggml_repeat_back(b->ctx, grad, src);
-    tensor_backward_add(b, src, grad);
-}
-
-void
-tensor_backward_add_part(struct backward *b, struct ggml_tensor *src,
-                         struct ggml_tensor *grad, const size_t nb[3],
-                         size_t offset)
-{
-    struct ggml_tensor *sum = ggml_graph_get_grad(b->graph, src);
-    bool stays = ggml_graph_get_grad_acc(b->graph, src) != NULL;
-
-    if (!sum)
-        sum = ggml_fill(b->ctx,
-                        ggml_new_tensor(b->ctx, GGML_TYPE_F32, 4, src->ne), 0);
-    set_grad(
-        b, src,
-        stays ? ggml_acc_inplace(b->ctx, sum, grad, nb[0], nb[1], nb[2], offset)
-              : ggml_acc(b->ctx, sum, grad, nb[0], nb[1], nb[2], offset));
-}
-
 static bool
 has_flag(const struct ggml_cgraph *g, enum ggml_tensor_flag flag)
 {
@@ -106,7 +37,7 @@ is_needed(const struct backward *b, const struct ggml_tensor *t)
 static void
 start_grad(struct backward *b, struct ggml_tensor *t, struct ggml_tensor *acc)
 {
-    size_t slot = slot_of(b, t);
+    size_t slot = tensor_backward_slot(b, t);
 
     if (!acc && t->flags & GGML_TENSOR_FLAG_LOSS) {
         acc = ggml_new_tensor(b->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, t->ne);
@@ -126,7 +57,7 @@ mark_needed(struct backward *b, struct ggml_tensor **grad_accs)
         GGML_ASSERT(t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 ||
                     t->type == GGML_TYPE_BF16);
         GGML_ASSERT(keeps_its_sources(t));
-        b->needed[slot_of(b, t)] = true;
+        b->needed[tensor_backward_slot(b, t)] = true;
         start_grad(b, t, grad_accs ? grad_accs[i] : NULL);
     }
 }

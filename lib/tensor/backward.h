@@ -37,6 +37,10 @@ tensor_backward_supports(const struct ggml_tensor *t);
 bool
 tensor_backward_ends_at(const struct ggml_tensor *t, int i);
 
+/* Where arrays of the pass have the node. */
+size_t
+tensor_backward_slot(const struct backward *b, const struct ggml_tensor *t);
+
 /* True if a gradient of src, which may be NULL, is needed. */
 bool
 tensor_backward_wants(const struct backward *b, const struct ggml_tensor *src);

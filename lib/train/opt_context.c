@@ -117,30 +117,6 @@ ggml_opt_context_optimizer_type(ggml_opt_context_t c)
     return c->params.optimizer;
 }
 
-const char *
-ggml_opt_optimizer_name(enum ggml_opt_optimizer_type o)
-{
-    switch (o) {
-    case GGML_OPT_OPTIMIZER_TYPE_ADAMW:
-        return "adamw";
-    case GGML_OPT_OPTIMIZER_TYPE_SGD:
-        return "sgd";
-    default:
-        return "undefined";
-    }
-}
-
-/* splitmix64; the few numbers more that some remainders have do not matter. */
-uint64_t
-train_opt_draw(struct ggml_opt_context *c, uint64_t n)
-{
-    uint64_t x = c->random += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) % n;
-}
-
 /* ---- evaluation -----------------------------------------------------------
  */
 

@@ -13,17 +13,6 @@ struct ggml_opt_dataset {
     int64_t *order;                 /* shards, as they are read */
 };
 
-struct ggml_context *
-train_opt_new_context(size_t n)
-{
-    struct ggml_init_params params = { .mem_size = n * ggml_tensor_overhead(),
-                                       .no_alloc = true };
-    struct ggml_context *ctx = ggml_init(params);
-
-    GGML_ASSERT(ctx);
-    return ctx;
-}
-
 ggml_opt_dataset_t
 ggml_opt_dataset_init(enum ggml_type type_data, enum ggml_type type_label,
                       int64_t ne_datapoint, int64_t ne_label, int64_t ndata,

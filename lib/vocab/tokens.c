@@ -277,3 +277,22 @@ vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
     st = read_types(v, gguf, err);
     return st == GG_OK ? read_bytes(v, gguf, total, err) : st;
 }
+
+enum gg_status
+vocab_read_id(const struct gg_vocab *v, const struct gguf_context *gguf,
+              const char *key, int32_t *id, struct gg_error *err)
+{
+    uint32_t value = 0;
+    enum gg_status st;
+
+    if (gguf_find_key(gguf, key) < 0)
+        return GG_OK;
+    st = gguf_get_u32(gguf, key, &value, err);
+    if (st == GG_OK && value >= (uint32_t)v->n)
+        return gguf_bad_value(gguf, key, err,
+                              "token %u, but there are only %d tokens",
+                              (unsigned)value, (int)v->n);
+    if (st == GG_OK)
+        *id = (int32_t)value;
+    return st;
+}

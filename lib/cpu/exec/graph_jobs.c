@@ -240,7 +240,8 @@ add_product(struct finder *f, struct ggml_tensor *t)
         f->n_uses = uses;
         return false;
     }
-    job->members[job->n_members++] = (struct job_member){ .node = t };
+    job->members[job->n_members++] =
+        (struct job_member){ .node = t, .op = cpu_op(t) };
     return true;
 }
 
@@ -277,13 +278,11 @@ weight_bytes(const struct cpu_job *job)
 static int
 count_pieces(struct job_member *m, int n_threads, int64_t bytes)
 {
-    const struct cpu_op *op = cpu_op(m->node);
-
     if (can_join(m->node)) {
         m->tile = cpu_product_piece_shape(m->node, n_threads, bytes);
         return cpu_product_pieces(m->node, m->tile);
     }
-    return op->pieces ? op->pieces(m->node, n_threads) : 2 * n_threads;
+    return m->op->pieces ? m->op->pieces(m->node, n_threads) : 2 * n_threads;
 }
 
 static void
@@ -323,7 +322,8 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
     if (!alone && add_product(&f, node))
         add_others(&f, graph);
     else
-        job->members[job->n_members++] = (struct job_member){ .node = node };
+        job->members[job->n_members++] =
+            (struct job_member){ .node = node, .op = op };
     count_all_pieces(job, n_threads, k);
 }
 

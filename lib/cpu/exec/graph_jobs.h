@@ -30,6 +30,7 @@ struct job_after {
 
 struct job_member {
     struct ggml_tensor *node;
+    const struct cpu_op *op;     /* the node's */
     int first_piece, n_pieces;   /* of a pair: of the first; of each */
     struct cpu_piece_shape tile; /* of a product of one matrix */
     struct job_after after;
@@ -59,6 +60,12 @@ cpu_cost(const struct ggml_tensor *node);
 void
 cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
              bool alone, int n_threads, const struct cpu_kernels *k);
+
+/* The member that piece t->ith is of; `of` is for its op, with as many of the
+ * pieces as can be done together. */
+const struct job_member *
+cpu_job_member(const struct cpu_job *job, const struct cpu_task *t,
+               struct cpu_task *of);
 
 /* Computes piece t->ith of the job. */
 void

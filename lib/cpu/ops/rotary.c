@@ -218,7 +218,9 @@ cpu_angles_size(const struct ggml_tensor *dst)
 {
     struct table table;
 
-    return cpu_op(dst) == &cpu_op_rope ? lay_out_table(dst, NULL, &table) : 0;
+    return dst->op == GGML_OP_ROPE || dst->op == GGML_OP_ROPE_BACK
+               ? lay_out_table(dst, NULL, &table)
+               : 0;
 }
 
 void
