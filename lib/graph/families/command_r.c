@@ -1,4 +1,4 @@
-/* command-r.c - Command R, Command R7B and A: attention and feed-forward side
+/* command_r.c - Command R, Command R7B and A: attention and feed-forward side
  * by side, layer norms without biases
  *
  * x = embed(ids)
@@ -55,20 +55,14 @@ cohere2_layer(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_cohere2 = {
-    .name = "cohere2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = cohere2_hparams,
-    .layer = cohere2_layer,
-    .graph = graph_parallel_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_command_r = {
-    .name = "command-r",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = common,
-    .layer = layer_weights,
-    .graph = graph_parallel_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_command_r[] = {
+    { .name = "cohere2",
+      .hparams = cohere2_hparams,
+      .layer = cohere2_layer,
+      .graph = graph_parallel_decoder },
+    { .name = "command-r",
+      .hparams = common,
+      .layer = layer_weights,
+      .graph = graph_parallel_decoder },
+    { 0 },
 };

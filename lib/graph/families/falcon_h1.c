@@ -1,4 +1,4 @@
-/* falcon-h1.c - Falcon-H1: attention and a Mamba 2 beside each other in each
+/* falcon_h1.c - Falcon-H1: attention and a Mamba 2 beside each other in each
  * layer (Zuo et al. 2025)
  *
  * x = embed(ids)
@@ -43,13 +43,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_falcon_h1 = {
-    .name = "falcon-h1",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = graph_mamba2,
-    .head = graph_find_head,
-    .embedding = drop_divisors,
+const struct model_arch graph_family_falcon_h1[] = {
+    { .name = "falcon-h1",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = graph_mamba2,
+      .embedding = drop_divisors },
+    { 0 },
 };

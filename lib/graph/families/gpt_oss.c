@@ -1,4 +1,4 @@
-/* gpt-oss.c - gpt-oss: experts, attention sinks, every other layer windowed
+/* gpt_oss.c - gpt-oss: experts, attention sinks, every other layer windowed
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           a sink takes part of the softmax
@@ -33,11 +33,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_mixture(l, layer, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_gpt_oss = {
-    .name = "gpt-oss",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_gpt_oss[] = {
+    { .name = "gpt-oss", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* seed-oss.c - Seed-OSS: LLaMA with biases and longer heads
+/* seed_oss.c - Seed-OSS: LLaMA with biases and longer heads
  *
  * x = embed(ids)
  * x = x + attention(norm(x))
@@ -25,11 +25,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_seed_oss = {
-    .name = "seed_oss",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_seed_oss[] = {
+    { .name = "seed_oss", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

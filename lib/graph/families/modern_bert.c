@@ -1,4 +1,4 @@
-/* modern-bert.c - ModernBERT (Warner et al. 2024): windows, GEGLU, no biases
+/* modern_bert.c - ModernBERT (Warner et al. 2024): windows, GEGLU, no biases
  *
  * x = norm(embed(ids))
  * x = x + attention(norm(x))           rope(q), rope(k); the first as it is
@@ -65,12 +65,12 @@ graph(struct graph *g, const struct model *m)
     return graph_norm(g, x, &m->output_norm);
 }
 
-const struct model_arch graph_arch_modern_bert = {
-    .name = "modern-bert",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_output_norm,
-    .embedding = embedding,
+const struct model_arch graph_family_modern_bert[] = {
+    { .name = "modern-bert",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .head = graph_find_output_norm,
+      .embedding = embedding },
+    { 0 },
 };

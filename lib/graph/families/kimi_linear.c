@@ -1,4 +1,4 @@
-/* kimi-linear.c - Kimi Linear: of four layers three have Kimi's delta attention
+/* kimi_linear.c - Kimi Linear: of four layers three have Kimi's delta attention
  * (Kimi Team 2025), the fourth latent attention without positions
  *
  * x = embed(ids)
@@ -170,12 +170,10 @@ recur(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     return graph_linear(g, x, &l->attn_output);
 }
 
-const struct model_arch graph_arch_kimi_linear = {
-    .name = "kimi-linear",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = graph_find_head,
+const struct model_arch graph_family_kimi_linear[] = {
+    { .name = "kimi-linear",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = recur },
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* ernie4_5-moe.c - ERNIE 4.5 with experts: a bias of their probabilities
+/* ernie4_5_moe.c - ERNIE 4.5 with experts: a bias of their probabilities
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           queries and keys rotated by position
@@ -31,11 +31,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_ernie4_5_moe = {
-    .name = "ernie4_5-moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_ernie4_5_moe[] = {
+    { .name = "ernie4_5-moe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

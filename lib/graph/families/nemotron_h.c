@@ -1,4 +1,4 @@
-/* nemotron-h.c - Nemotron-H and Nemotron 3, dense and with experts: layers are
+/* nemotron_h.c - Nemotron-H and Nemotron 3, dense and with experts: layers are
  * a Mamba 2, attention, or a feed-forward block (Blakeman et al. 2025)
  *
  * x = embed(ids)
@@ -120,25 +120,17 @@ layer_weights_moe(struct model_loader *l, struct model_layer *layer)
 static const struct model_mtp_kind mtp = { .to_mean = true,
                                            .block = graph_block };
 
-const struct model_arch graph_arch_nemotron_h = {
-    .name = "nemotron_h",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = graph_mamba2,
-    .head = graph_find_head,
-    .partial_layers = true,
-};
-
-const struct model_arch graph_arch_nemotron_h_moe = {
-    .name = "nemotron_h_moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams_moe,
-    .layer = layer_weights_moe,
-    .graph = graph_decoder,
-    .recur = graph_mamba2,
-    .head = graph_find_head,
-    .mtp = &mtp,
-    .partial_layers = true,
+const struct model_arch graph_family_nemotron_h[] = {
+    { .name = "nemotron_h",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = graph_mamba2,
+      .partial_layers = true },
+    { .name = "nemotron_h_moe",
+      .hparams = hparams_moe,
+      .layer = layer_weights_moe,
+      .recur = graph_mamba2,
+      .mtp = &mtp,
+      .partial_layers = true },
+    { 0 },
 };

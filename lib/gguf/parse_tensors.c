@@ -1,4 +1,4 @@
-/* parse-tensors.c - reads a GGUF file's tensor table and checks its layout */
+/* parse_tensors.c - reads a GGUF file's tensor table and checks its layout */
 #include "gguf/context.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* minimax-m2.c - MiniMax M2: all layers have experts, chosen by biased sigmoids
+/* minimax_m2.c - MiniMax M2: all layers have experts, chosen by biased sigmoids
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k)): the norms
@@ -26,11 +26,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_minimax_m2 = {
-    .name = "minimax-m2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_minimax_m2[] = {
+    { .name = "minimax-m2", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

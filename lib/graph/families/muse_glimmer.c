@@ -1,4 +1,4 @@
-/* muse-glimmer.c - Muse Glimmer: attention behind a gate, three of four layers
+/* muse_glimmer.c - Muse Glimmer: attention behind a gate, three of four layers
  * windowed
  *
  * x = norm(embed(ids))                 norm without weights
@@ -77,11 +77,10 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_muse_glimmer = {
-    .name = "muse-glimmer",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_muse_glimmer[] = {
+    { .name = "muse-glimmer",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph },
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* hunyuan-moe.c - Hunyuan A13B: a mixture and one expert of all in each layer
+/* hunyuan_moe.c - Hunyuan A13B: a mixture and one expert of all in each layer
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           norm(rope(q)), norm(rope(k))
@@ -24,11 +24,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_shared_expert(l, layer, false);
 }
 
-const struct model_arch graph_arch_hunyuan_moe = {
-    .name = "hunyuan-moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_hunyuan_moe[] = {
+    { .name = "hunyuan-moe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -1,4 +1,4 @@
-/* hunyuan-dense.c - Hunyuan, Maincoder: LLaMA whose heads are normed after they
+/* hunyuan_dense.c - Hunyuan, Maincoder: LLaMA whose heads are normed after they
  * have been rotated
  *
  * x = embed(ids)
@@ -32,20 +32,12 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_head_norms(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_hunyuan_dense = {
-    .name = "hunyuan-dense",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hunyuan_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_maincoder = {
-    .name = "maincoder",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = maincoder_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_hunyuan_dense[] = {
+    { .name = "hunyuan-dense",
+      .hparams = hunyuan_hparams,
+      .layer = layer_weights },
+    { .name = "maincoder",
+      .hparams = maincoder_hparams,
+      .layer = layer_weights },
+    { 0 },
 };
