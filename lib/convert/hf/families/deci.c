@@ -1,22 +1,30 @@
-/* deci.c - DeciLM, Nemotron 51B and Ultra: layers that differ, as their
- * configuration lists them */
+/* deci.c - folders of DeciLM, Nemotron 51B and Ultra */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
-
-#include <stdio.h>
 
 #include "convert/hf/families.h"
 #include "core/mem.h"
 
 enum {
-    MAX_HEADS = 1 << 16,
-    MAX_FF = 1 << 24,
     MULTIPLE = 256, /* of lengths of feed-forward vectors */
 };
 
+/* Layers may have no attention, or a matrix in its place, or nothing. */
+static const struct hf_name deci_layer[] = {
+    { "input_layernorm", "attn_norm", HF_OPTIONAL },
+    { "self_attn.q_proj", "attn_q", HF_HEADS_Q | HF_OPTIONAL },
+    { "self_attn.k_proj", "attn_k", HF_HEADS_K | HF_OPTIONAL },
+    { "self_attn.v_proj", "attn_v", HF_OPTIONAL },
+    { "self_attn.o_proj", "attn_output", HF_OPTIONAL },
+    { "self_attn.linear_attn", "attn_output", HF_OPTIONAL },
+    { "post_attention_layernorm", "ffn_norm", HF_OPTIONAL },
+    { "mlp.gate_proj", "ffn_gate", HF_OPTIONAL },
+    { "mlp.up_proj", "ffn_up", HF_OPTIONAL },
+    { "mlp.down_proj", "ffn_down", HF_OPTIONAL },
+    { 0 },
+};
 #define MAX_MULTIPLIER 1e4
-
 /* A number a layer. */
 struct counts {
     int32_t *heads, *heads_kv, *ff;
@@ -66,10 +74,10 @@ count_ff(struct hf *h, const json_t *block, const struct counts *n, int32_t i)
     if (c.status == GG_OK) {
         times = core_json_number(&c, "ffn_mult", 0, MAX_MULTIPLIER, 0);
         length = 2 * times * h->n_embd / 3;
-        if (length > MAX_FF)
+        if (length > HF_MAX_FF)
             core_json_bad(&c, GG_ERR_FORMAT, "ffn_mult: %g is too large",
                           times);
-        n->ff[i] = length > MAX_FF ? 0 : (int32_t)length;
+        n->ff[i] = length > HF_MAX_FF ? 0 : (int32_t)length;
         n->ff[i] = (n->ff[i] + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
         if (core_json_bool(&c, "replace_with_linear", false))
             core_json_bad(&c, GG_ERR_UNSUPPORTED,
@@ -122,7 +130,7 @@ read_heads(struct hf *h, const json_t *list)
     for (int32_t i = 0; x && i < h->n_layer; i++) {
         json_int_t n = json_integer_value(json_array_get(list, (size_t)i));
 
-        if (n < 1 || n > MAX_HEADS)
+        if (n < 1 || n > HF_MAX_HEADS)
             core_json_bad(&h->config, GG_ERR_FORMAT,
                           "num_key_value_heads_per_layer: %lld", (long long)n);
         else
@@ -131,8 +139,8 @@ read_heads(struct hf *h, const json_t *list)
     convert_hf_set_list(h, "deci.attention.head_count_kv", GGUF_TYPE_INT32, x);
 }
 
-void
-convert_hf_keys_deci(struct hf *h)
+static void
+keys_deci(struct hf *h)
 {
     const json_t *blocks = convert_hf_layers_list(h, "block_configs");
     const json_t *heads =
@@ -146,5 +154,10 @@ convert_hf_keys_deci(struct hf *h)
     else if (heads)
         read_heads(h, heads);
 }
+
+const struct hf_family convert_hf_family_deci[] = {
+    { "DeciLMForCausalLM", "deci", .layer = { deci_layer }, .keys = keys_deci },
+    { 0 },
+};
 
 #endif
