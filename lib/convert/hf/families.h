@@ -72,8 +72,7 @@ enum {
 };
 
 enum {
-    HF_LISTS = 7,  /* of names of a layer's tensors */
-    HF_CLASS = 64, /* bytes of the name of a class */
+    HF_LISTS = 7, /* of names of a layer's tensors */
 };
 
 /* Bounds of settings. */

@@ -14,10 +14,14 @@
 
 struct hf_family;
 
+enum {
+    HF_CLASS = 64, /* bytes of the name of a class */
+};
+
 struct hf {
     const char *path;
     const struct hf_family *family;
-    char class[64]; /* HF_CLASS: the one of the family's that it is */
+    char class[HF_CLASS]; /* the one of the family's that it is */
     struct core_json_keys config;
     struct core_json_keys here; /* for complaints about the folder */
     const json_t *quantized;    /* how weights were quantised; or NULL */

@@ -1,8 +1,4 @@
 /* afmoe.c - folders of Trinity (Arcee) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name afmoe[] = {
@@ -46,5 +42,3 @@ const struct hf_family convert_hf_family_afmoe[] = {
       .keys = keys_afmoe, .full_every = 4, .full_at = 3 },
     { 0 },
 };
-
-#endif

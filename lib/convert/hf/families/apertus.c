@@ -1,8 +1,4 @@
 /* apertus.c - folders of Apertus */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 
 #include "convert/hf/families.h"
@@ -70,5 +66,3 @@ const struct hf_family convert_hf_family_apertus[] = {
       .epsilon = 1e-5, .activations = "xielu", .keys = keys_apertus },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* baichuan.c - folders of Baichuan */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -43,5 +39,3 @@ const struct hf_family convert_hf_family_baichuan[] = {
       .keys = keys_baichuan },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* bert.c - folders of BERT and its kin */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -355,5 +351,3 @@ const struct hf_family convert_hf_family_bert[] = {
       .keys = keys_nomic },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* bitnet.c - folders of BitNet b1.58 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name sub_norms[] = {
@@ -27,5 +23,3 @@ const struct hf_family convert_hf_family_bitnet[] = {
       .epsilon = 1e-5, .keys = keys_bitnet },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* bloom.c - folders of BLOOM */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name bloom_whole[] = {
@@ -36,8 +32,7 @@ keys_bloom(struct hf *h)
 const struct hf_family convert_hf_family_bloom[] = {
     { "BloomForCausalLM", "bloom", .layer = { bloom_layer },
       .layers = "transformer.h.", .whole = bloom_whole, .layer_norm = true,
-      .positions = true, .tied = true, .keys = keys_bloom },
+      .activations = HF_GELU_TANH, .positions = true, .tied = true,
+      .keys = keys_bloom },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* cohere2moe.c - folders of Command A with experts */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -38,5 +34,3 @@ const struct hf_family convert_hf_family_cohere2moe[] = {
       .layer_norm = true, .tied = true, .keys = keys_cohere, .listed = true },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* command_r.c - folders of Command R, Command R7B and A */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name cohere_norms[] = {
@@ -37,5 +33,3 @@ const struct hf_family convert_hf_family_command_r[] = {
       .full_at = 3 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* dbrx.c - folders of DBRX */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -58,5 +54,3 @@ const struct hf_family convert_hf_family_dbrx[] = {
       .keys = keys_dbrx },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* deci.c - folders of DeciLM, Nemotron 51B and Ultra */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 #include "core/mem.h"
 
@@ -159,5 +155,3 @@ const struct hf_family convert_hf_family_deci[] = {
     { "DeciLMForCausalLM", "deci", .layer = { deci_layer }, .keys = keys_deci },
     { 0 },
 };
-
-#endif

@@ -1,9 +1,5 @@
 /* deepseek2.c - folders of DeepSeek V2, V3 and R1, Kimi K2, GLM 4.7 Flash,
  * Mistral 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -120,5 +116,3 @@ const struct hf_family convert_hf_family_deepseek2[] = {
       .keys = keys_mistral4, .setting = "kv_lora_rank" },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* dots1.c - folders of dots.llm1, Ling 2 and Ring 2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_dots1[] = {
@@ -13,5 +9,3 @@ const struct hf_family convert_hf_family_dots1[] = {
       .keys = convert_hf_keys_deepseek3 },
     { 0 },
 };
-
-#endif

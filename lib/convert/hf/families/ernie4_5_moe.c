@@ -1,8 +1,4 @@
 /* ernie4_5_moe.c - folders of ERNIE 4.5 with experts */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name ernie_bias[] = {
@@ -38,5 +34,3 @@ const struct hf_family convert_hf_family_ernie4_5_moe[] = {
       .keys = keys_ernie },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* eurobert.c - folders of EuroBERT and NeoBERT */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name eurobert_whole[] = {
@@ -77,5 +73,3 @@ const struct hf_family convert_hf_family_eurobert[] = {
       .left_out = neo_head },
     { 0 },
 };
-
-#endif

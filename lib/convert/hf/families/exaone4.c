@@ -1,8 +1,4 @@
 /* exaone4.c - folders of EXAONE 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_exaone4[] = {
@@ -12,5 +8,3 @@ const struct hf_family convert_hf_family_exaone4[] = {
       .keys = convert_hf_keys_window, .full_every = 4, .full_at = 3 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* exaone_moe.c - folders of K-EXAONE */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name exaone_bias[] = {
@@ -27,5 +23,3 @@ const struct hf_family convert_hf_family_exaone_moe[] = {
       .keys = keys_exaone, .full_every = 4, .full_at = 3 },
     { 0 },
 };
-
-#endif

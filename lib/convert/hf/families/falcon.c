@@ -1,8 +1,4 @@
 /* falcon.c - folders of Falcon */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name falcon_whole[] = {
@@ -47,5 +43,3 @@ const struct hf_family convert_hf_family_falcon[] = {
       .activations = "gelu", .tied = true, .keys = keys_falcon },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* falcon_h1.c - folders of Falcon-H1 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -148,5 +144,3 @@ const struct hf_family convert_hf_family_falcon_h1[] = {
       .scale = scale_falcon, .keys = keys_falcon },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gemma.c - folders of Gemma */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_gemma[] = {
@@ -13,5 +9,3 @@ const struct hf_family convert_hf_family_gemma[] = {
       .tied = true },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gemma2.c - folders of Gemma 2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static void
@@ -22,5 +18,3 @@ const struct hf_family convert_hf_family_gemma2[] = {
       .tied = true, .keys = keys_gemma2, .full_every = 2, .full_at = 1 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gemma3.c - folders of Gemma 3 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name gemma_head_norms[] = {
@@ -54,5 +50,3 @@ const struct hf_family convert_hf_family_gemma3[] = {
       .windowed_base = 10000 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gemma3n.c - folders of Gemma 3n */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <math.h>
 
 #include "convert/hf/families.h"
@@ -134,5 +130,3 @@ const struct hf_family convert_hf_family_gemma3n[] = {
       .keys = keys_gemma3n, .listed = true, .windowed_base = 10000 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gemma4.c - folders of Gemma 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -148,5 +144,3 @@ const struct hf_family convert_hf_family_gemma4[] = {
       .windowed_base = 10000 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* glm4.c - folders of ChatGLM 2 and 3, GLM 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name glm4_layer[] = {
@@ -64,5 +60,3 @@ const struct hf_family convert_hf_family_glm4[] = {
       .layer = { convert_hf_attention, glm4_layer } },
     { 0 },
 };
-
-#endif

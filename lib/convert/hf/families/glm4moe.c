@@ -1,8 +1,4 @@
 /* glm4moe.c - folders of GLM 4.5 to 4.7 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name glm_norms[] = {
@@ -20,5 +16,3 @@ const struct hf_family convert_hf_family_glm4moe[] = {
       .mtp = &convert_hf_mtp, .keys = convert_hf_keys_deepseek3 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gpt2.c - folders of GPT-2, StarCoder */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name gpt2_whole[] = {
@@ -46,5 +42,3 @@ const struct hf_family convert_hf_family_gpt2[] = {
       .tied = true, .keys = keys_starcoder },
     { 0 },
 };
-
-#endif

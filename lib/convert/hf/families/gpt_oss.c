@@ -1,8 +1,4 @@
 /* gpt_oss.c - folders of gpt-oss */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 /* One tensor an expert, or all experts in one, gates and ups together. */
@@ -47,5 +43,3 @@ const struct hf_family convert_hf_family_gpt_oss[] = {
       .full_every = 2, .full_at = 1 },
     { 0 },
 };
-
-#endif

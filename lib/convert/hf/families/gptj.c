@@ -1,8 +1,4 @@
 /* gptj.c - folders of GPT-J */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name gptj_whole[] = {
@@ -28,5 +24,3 @@ const struct hf_family convert_hf_family_gptj[] = {
       .activations = HF_GELU_TANH },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* gptneox.c - folders of GPT-NeoX and Pythia */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name neox_whole[] = {
@@ -36,5 +32,3 @@ const struct hf_family convert_hf_family_gptneox[] = {
       .activations = "gelu", .keys = keys_gpt_neox },
     { 0 },
 };
-
-#endif

@@ -1,9 +1,5 @@
 /* granite.c - folders of Granite, with and without experts, and with state
  * spaces */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 #include <string.h>
 
@@ -283,5 +279,3 @@ const struct hf_family convert_hf_family_granite[] = {
       .any_layers = true, .keys = keys_granite4 },
     { 0 },
 };
-
-#endif

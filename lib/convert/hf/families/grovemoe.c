@@ -1,8 +1,4 @@
 /* grovemoe.c - folders of GroveMoE (Wu et al. 2025) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -40,5 +36,3 @@ const struct hf_family convert_hf_family_grovemoe[] = {
       .left_out = grove_left, .keys = keys_grove },
     { 0 },
 };
-
-#endif

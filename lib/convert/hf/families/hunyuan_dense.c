@@ -1,8 +1,4 @@
 /* hunyuan_dense.c - folders of Hunyuan, Maincoder */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name hunyuan_norms[] = {
@@ -35,5 +31,3 @@ const struct hf_family convert_hf_family_hunyuan_dense[] = {
       .epsilon = 1e-5, .tied = true, .keys = keys_maincoder },
     { 0 },
 };
-
-#endif

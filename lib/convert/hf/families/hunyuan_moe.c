@@ -1,8 +1,4 @@
 /* hunyuan_moe.c - folders of Hunyuan A13B */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name hunyuan[] = {
@@ -30,5 +26,3 @@ const struct hf_family convert_hf_family_hunyuan_moe[] = {
       .keys = keys_hunyuan },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* jamba.c - folders of Jamba */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 #include "convert/hf/states.h"
 #include "core/mem.h"
@@ -59,5 +55,3 @@ const struct hf_family convert_hf_family_jamba[] = {
       .any_layers = true, .keys = keys_jamba },
     { 0 },
 };
-
-#endif

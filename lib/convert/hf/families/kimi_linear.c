@@ -1,8 +1,4 @@
 /* kimi_linear.c - folders of Kimi Linear */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -139,5 +135,3 @@ const struct hf_family convert_hf_family_kimi_linear[] = {
       .keys = keys_kimi },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* laguna.c - folders of Laguna (Poolside) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 #include "core/mem.h"
 
@@ -100,5 +96,3 @@ const struct hf_family convert_hf_family_laguna[] = {
       .keys = keys_laguna, .listed = true },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* lfm2.c - folders of LFM2 and LFM2.5, with and without experts */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 #include <string.h>
 
@@ -123,5 +119,3 @@ const struct hf_family convert_hf_family_lfm2[] = {
       .keys = keys_lfm_moe },
     { 0 },
 };
-
-#endif

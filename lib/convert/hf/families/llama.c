@@ -1,9 +1,5 @@
 /* llama.c - folders of LLaMA, Mistral, Mixtral, InternLM 2, XVERSE, ERNIE
  * 4.5 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 /* One tensor an expert, or all experts in one, gates and ups together. */
@@ -66,5 +62,3 @@ const struct hf_family convert_hf_family_llama[] = {
                  convert_hf_mlp } },
     { 0 },
 };
-
-#endif

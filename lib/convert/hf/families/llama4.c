@@ -1,8 +1,4 @@
 /* llama4.c - folders of Llama 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -73,5 +69,3 @@ const struct hf_family convert_hf_family_llama4[] = {
       .windowed = "chunked_attention" },
     { 0 },
 };
-
-#endif

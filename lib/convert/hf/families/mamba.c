@@ -1,8 +1,4 @@
 /* mamba.c - folders of Mamba 1 and 2, Falcon Mamba */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 #include "convert/hf/states.h"
 
@@ -81,5 +77,3 @@ const struct hf_family convert_hf_family_mamba[] = {
       .keys = keys_mamba2 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* mellum.c - folders of Mellum 2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static void
@@ -21,5 +17,3 @@ const struct hf_family convert_hf_family_mellum[] = {
       .keys = keys_mellum, .windowed_base = -1, .full_every = 4, .full_at = 3 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* mimo2.c - folders of MiMo V2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 #include "core/mem.h"
 
@@ -78,5 +74,3 @@ const struct hf_family convert_hf_family_mimo2[] = {
       .listed = true },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* minicpm.c - folders of MiniCPM */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <math.h>
 
 #include "convert/hf/families.h"
@@ -30,5 +26,3 @@ const struct hf_family convert_hf_family_minicpm[] = {
       .tied = true, .keys = keys_minicpm },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* minicpm3.c - folders of MiniCPM 3 and PLM */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 /* The scales are not in files. */
@@ -37,5 +33,3 @@ const struct hf_family convert_hf_family_minicpm3[] = {
       .activations = "relu2", .keys = keys_plm },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* minimax_m2.c - folders of MiniMax M2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name block_sparse[] = {
@@ -30,5 +26,3 @@ const struct hf_family convert_hf_family_minimax_m2[] = {
       .keys = keys_minimax },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* mistral3.c - folders of Mistral 3, Ministral 3, Devstral 2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static void
@@ -25,5 +21,3 @@ const struct hf_family convert_hf_family_mistral3[] = {
       .keys = keys_ministral3 },
     { 0 },
 };
-
-#endif

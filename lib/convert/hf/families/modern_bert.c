@@ -1,8 +1,4 @@
 /* modern_bert.c - folders of ModernBERT (Warner et al. 2024) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -80,5 +76,3 @@ const struct hf_family convert_hf_family_modern_bert[] = {
       .windowed_base = 10000, .full_every = 3, .full_at = 0 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* muse_glimmer.c - folders of Muse Glimmer */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 
 #include "convert/hf/families.h"
@@ -95,5 +91,3 @@ const struct hf_family convert_hf_family_muse_glimmer[] = {
       .listed = true },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* nanbeige.c - folders of Nanbeige */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -38,5 +34,3 @@ const struct hf_family convert_hf_family_nanbeige[] = {
       .keys = keys_nanbeige },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* nemotron.c - folders of Nemotron, Jais 2, Arcee */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_nemotron[] = {
@@ -20,5 +16,3 @@ const struct hf_family convert_hf_family_nemotron[] = {
       .activations = "relu2" },
     { 0 },
 };
-
-#endif

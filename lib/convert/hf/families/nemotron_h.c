@@ -1,9 +1,5 @@
 /* nemotron_h.c - folders of Nemotron-H and Nemotron 3, dense and with
  * experts */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 #include <string.h>
 
@@ -176,5 +172,3 @@ const struct hf_family convert_hf_family_nemotron_h[] = {
       .left_out = left, .keys = keys_nemotron },
     { 0 },
 };
-
-#endif

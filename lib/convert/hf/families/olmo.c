@@ -1,8 +1,4 @@
 /* olmo.c - folders of OLMo */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name olmo_whole[] = {
@@ -26,5 +22,3 @@ const struct hf_family convert_hf_family_olmo[] = {
       .whole = olmo_whole, .layer_norm = true, .keys = keys_olmo },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* olmo2.c - folders of OLMo 2 and 3 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_olmo2[] = {
@@ -15,5 +11,3 @@ const struct hf_family convert_hf_family_olmo2[] = {
       .keys = convert_hf_keys_listed, .listed = true },
     { 0 },
 };
-
-#endif

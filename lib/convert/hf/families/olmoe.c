@@ -1,8 +1,4 @@
 /* olmoe.c - folders of OLMoE (Muennighoff et al. 2024) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static void
@@ -22,5 +18,3 @@ const struct hf_family convert_hf_family_olmoe[] = {
       .keys = keys_olmoe },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* phi2.c - folders of Phi 1 to 2 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name phi2_whole[] = {
@@ -34,5 +30,3 @@ const struct hf_family convert_hf_family_phi2[] = {
       .keys = keys_phi2 },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* phi3.c - folders of Phi 3 and 4 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name phi3_layer[] = {
@@ -33,5 +29,3 @@ const struct hf_family convert_hf_family_phi3[] = {
     { "Phi3ForCausalLM", "phi3", .layer = { phi3_layer }, .keys = keys_phi3 },
     { 0 },
 };
-
-#endif

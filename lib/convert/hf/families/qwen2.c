@@ -1,8 +1,4 @@
 /* qwen2.c - folders of Qwen 2, 2.5, 2-VL, PaddleOCR-VL, EXAONE 3 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name exaone_whole[] = {
@@ -53,5 +49,3 @@ const struct hf_family convert_hf_family_qwen2[] = {
       .layers = "transformer.h.", .whole = exaone_whole, .epsilon = 1e-5 },
     { 0 },
 };
-
-#endif

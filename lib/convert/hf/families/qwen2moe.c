@@ -1,9 +1,5 @@
 /* qwen2moe.c - folders of Qwen 1.5 and 2 with a mixture of experts, one of
  * them shared */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name shared_expert[] = {
@@ -32,5 +28,3 @@ const struct hf_family convert_hf_family_qwen2moe[] = {
       .keys = keys_qwen2moe },
     { 0 },
 };
-
-#endif

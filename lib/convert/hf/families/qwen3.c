@@ -1,8 +1,4 @@
 /* qwen3.c - folders of Qwen 3 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 const struct hf_family convert_hf_family_qwen3[] = {
@@ -16,5 +12,3 @@ const struct hf_family convert_hf_family_qwen3[] = {
       .keys = convert_hf_keys_qwen3vl },
     { 0 },
 };
-
-#endif

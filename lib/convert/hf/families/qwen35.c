@@ -2,10 +2,6 @@
  *
  * Values' heads of a key are neighbours there; files of Qwen 3.5 have the first
  * of each key, then the second of each and so on. */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdio.h>
 #include <string.h>
 
@@ -204,5 +200,3 @@ const struct hf_family convert_hf_family_qwen35[] = {
       .any_layers = true, .left_out = left, .mtp = &mtp, .keys = keys_35moe },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* qwen3moe.c - folders of Qwen 3 with a mixture of experts */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 /* All experts in one; files of 2025 have inputs as rows, later ones as columns.
@@ -43,5 +39,3 @@ const struct hf_family convert_hf_family_qwen3moe[] = {
       .keys = keys_qwen3vlmoe },
     { 0 },
 };
-
-#endif

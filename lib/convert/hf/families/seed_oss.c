@@ -1,8 +1,4 @@
 /* seed_oss.c - folders of Seed-OSS */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name seed_norms[] = {
@@ -16,5 +12,3 @@ const struct hf_family convert_hf_family_seed_oss[] = {
       .layer = { convert_hf_attention, seed_norms, convert_hf_mlp } },
     { 0 },
 };
-
-#endif

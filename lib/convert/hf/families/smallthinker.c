@@ -1,8 +1,4 @@
 /* smallthinker.c - folders of SmallThinker */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -84,5 +80,3 @@ const struct hf_family convert_hf_family_smallthinker[] = {
       .activations = "relu", .tied = true, .keys = keys_small },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* smollm3.c - folders of SmolLM 3 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 /* Every fourth layer is without. */
@@ -25,5 +21,3 @@ const struct hf_family convert_hf_family_smollm3[] = {
       .tied = true, .keys = keys_smollm3 },
     { 0 },
 };
-
-#endif

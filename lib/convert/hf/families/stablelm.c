@@ -1,8 +1,4 @@
 /* stablelm.c - folders of StableLM, Orion */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name stablelm_norms[] = {
@@ -35,5 +31,3 @@ const struct hf_family convert_hf_family_stablelm[] = {
       .layer_norm = true, .keys = keys_orion },
     { 0 },
 };
-
-#endif

@@ -1,8 +1,4 @@
 /* starcoder2.c - folders of StarCoder 2, CodeShell */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 static const struct hf_name starcoder2_layer[] = {
@@ -37,5 +33,3 @@ const struct hf_family convert_hf_family_starcoder2[] = {
       .activations = "gelu_pytorch_tanh", .keys = keys_codeshell },
     { 0 },
 };
-
-#endif

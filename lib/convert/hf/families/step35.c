@@ -1,8 +1,4 @@
 /* step35.c - folders of Step 3.5 and 3.7 */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include <stdlib.h>
 
 #include "convert/hf/families.h"
@@ -134,5 +130,3 @@ const struct hf_family convert_hf_family_step35[] = {
       .left_out = step_left, .listed = true, .half_turns = true, .turns = 0.5 },
     { 0 },
 };
-
-#endif

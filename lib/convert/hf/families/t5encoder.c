@@ -1,8 +1,4 @@
 /* t5encoder.c - folders of T5's encoder (Raffel et al. 2020) */
-#include <config.h>
-
-#ifdef HAVE_JANSSON
-
 #include "convert/hf/families.h"
 
 enum {
@@ -54,5 +50,3 @@ const struct hf_family convert_hf_family_t5encoder[] = {
       .n_ctx = 512 },
     { 0 },
 };
-
-#endif
