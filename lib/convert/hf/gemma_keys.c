@@ -55,7 +55,7 @@ set_windows(struct hf *h, int period)
     mem_free(windowed);
 }
 
-/* What both have. 0: there is no cap; without a key all readers take one. */
+/* Keys of both. 0: there is no cap; without a key all readers take one. */
 void
 convert_hf_gemma_keys(struct hf *h, int64_t shared, int period)
 {

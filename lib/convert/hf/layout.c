@@ -5,6 +5,7 @@
 
 #include "convert/hf/layout.h"
 
+#include <assert.h>
 #include <string.h>
 
 static enum hf_layout
@@ -230,7 +231,7 @@ order_parts(struct hf *h, struct hf_conversion *g)
         bad_tensor(h, g, "its rows are not those of the heads");
 }
 
-/* Of each group, or of the whole, the rows of its queries, keys or values. */
+/* Rows of queries, keys or values, of each group or of the whole. */
 static void
 take_part(struct hf *h, struct hf_conversion *g)
 {
@@ -313,7 +314,7 @@ unstack_columns(struct hf *h, struct hf_conversion *g)
 
 /* ---- latent attention, delta rules --------------------------------------- */
 
-/* Of each head the rows that make its key, whose columns they become, or those
+/* Rows of each head that make its key, whose columns they become, or those
  * of its value. */
 static void
 take_latent(struct hf *h, struct hf_conversion *g)
@@ -435,79 +436,90 @@ take_delta(struct hf *h, struct hf_conversion *g)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static const struct {
+static const struct layout {
     void (*change)(struct hf *h, struct hf_conversion *g);
     enum hf_side side;
     enum hf_layout half; /* HF_GATES, HF_UPS, HF_EVEN, HF_ODD; or all rows */
     bool mxfp4;
 } layouts[HF_LAYOUTS] = {
     [HF_AS_FOUND] = { .side = HF_OF_NEITHER },
-    [HF_TRANSPOSE] = { turn, HF_OF_NEITHER },
-    [HF_EITHER] = { turn_either },
-    [HF_HEADS_Q] = { pair_rows, HF_OF_ROWS },
-    [HF_HEADS_K] = { pair_rows, HF_OF_ROWS },
-    [HF_QKV] = { order_parts, HF_OF_ROWS },
-    [HF_ONLY_Q] = { take_part, HF_OF_ROWS },
-    [HF_ONLY_K] = { take_part, HF_OF_ROWS },
-    [HF_ONLY_V] = { take_part, HF_OF_ROWS },
-    [HF_GROUP_Q] = { take_part, HF_OF_ROWS },
-    [HF_GROUP_K] = { take_part, HF_OF_ROWS },
-    [HF_GROUP_V] = { take_part, HF_OF_ROWS },
-    [HF_LATENT_K] = { take_latent },
-    [HF_LATENT_V] = { take_latent },
-    [HF_GATES] = { take_half, .half = HF_GATES },
-    [HF_UPS] = { take_half, .half = HF_UPS },
-    [HF_GATE_COLUMNS] = { take_half_columns, .half = HF_GATES },
-    [HF_UP_COLUMNS] = { take_half_columns, .half = HF_UPS },
-    [HF_GATES_EITHER] = { take_half_either, .half = HF_GATES },
-    [HF_UPS_EITHER] = { take_half_either, .half = HF_UPS },
-    [HF_EVEN] = { take_alternate, .half = HF_EVEN },
-    [HF_ODD] = { take_alternate, .half = HF_ODD },
-    [HF_STACKED] = { unstack },
-    [HF_STACKED_COLUMNS] = { unstack_columns },
+    [HF_TRANSPOSE] = { .change = turn, .side = HF_OF_NEITHER },
+    [HF_EITHER] = { .change = turn_either },
+    [HF_HEADS_Q] = { .change = pair_rows, .side = HF_OF_ROWS },
+    [HF_HEADS_K] = { .change = pair_rows, .side = HF_OF_ROWS },
+    [HF_QKV] = { .change = order_parts, .side = HF_OF_ROWS },
+    [HF_ONLY_Q] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_ONLY_K] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_ONLY_V] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_Q] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_K] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_V] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_LATENT_K] = { .change = take_latent },
+    [HF_LATENT_V] = { .change = take_latent },
+    [HF_GATES] = { .change = take_half, .half = HF_GATES },
+    [HF_UPS] = { .change = take_half, .half = HF_UPS },
+    [HF_GATE_COLUMNS] = { .change = take_half_columns, .half = HF_GATES },
+    [HF_UP_COLUMNS] = { .change = take_half_columns, .half = HF_UPS },
+    [HF_GATES_EITHER] = { .change = take_half_either, .half = HF_GATES },
+    [HF_UPS_EITHER] = { .change = take_half_either, .half = HF_UPS },
+    [HF_EVEN] = { .change = take_alternate, .half = HF_EVEN },
+    [HF_ODD] = { .change = take_alternate, .half = HF_ODD },
+    [HF_STACKED] = { .change = unstack },
+    [HF_STACKED_COLUMNS] = { .change = unstack_columns },
     [HF_MXFP4] = { .mxfp4 = true },
-    [HF_MXFP4_EVEN] = { take_alternate_rows, .half = HF_EVEN, .mxfp4 = true },
-    [HF_MXFP4_ODD] = { take_alternate_rows, .half = HF_ODD, .mxfp4 = true },
-    [HF_VOCAB] = { fill_vocabulary },
-    [HF_POSITIONS] = { drop_padding },
-    [HF_GROUPED] = { part_groups, HF_OF_ROWS },
-    [HF_SQUEEZE] = { squeeze },
-    [HF_TILED_ROWS] = { tile_rows, HF_OF_ROWS },
-    [HF_SQUEEZE_TILED] = { squeeze_tiled },
-    [HF_TILED_COLUMNS] = { tile_columns, HF_OF_COLUMNS },
-    [HF_DELTA_QKV] = { take_delta, HF_OF_ROWS },
-    [HF_DELTA_GATES] = { take_delta, HF_OF_ROWS },
+    [HF_MXFP4_EVEN] = { .change = take_alternate_rows,
+                        .half = HF_EVEN,
+                        .mxfp4 = true },
+    [HF_MXFP4_ODD] = { .change = take_alternate_rows,
+                       .half = HF_ODD,
+                       .mxfp4 = true },
+    [HF_VOCAB] = { .change = fill_vocabulary },
+    [HF_POSITIONS] = { .change = drop_padding },
+    [HF_GROUPED] = { .change = part_groups, .side = HF_OF_ROWS },
+    [HF_SQUEEZE] = { .change = squeeze },
+    [HF_TILED_ROWS] = { .change = tile_rows, .side = HF_OF_ROWS },
+    [HF_SQUEEZE_TILED] = { .change = squeeze_tiled },
+    [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
+    [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
 };
+
+static const struct layout *
+find_layout(unsigned how)
+{
+    assert((how & HF_LAYOUT) < HF_LAYOUTS);
+    return &layouts[how & HF_LAYOUT];
+}
 
 enum hf_side
 convert_hf_layout_side(unsigned how)
 {
-    return layouts[how & HF_LAYOUT].side;
+    return find_layout(how)->side;
 }
 
 enum hf_layout
 convert_hf_layout_half(unsigned how)
 {
-    return layouts[how & HF_LAYOUT].half;
+    return find_layout(how)->half;
 }
 
 bool
 convert_hf_is_mxfp4(unsigned how)
 {
-    return layouts[how & HF_LAYOUT].mxfp4;
+    return find_layout(how)->mxfp4;
 }
 
 void
 convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
 {
-    unsigned layout = g->how & HF_LAYOUT;
+    const struct layout *layout = find_layout(g->how);
 
-    if (convert_hf_is_mxfp4(layout))
+    if (layout->mxfp4)
         lay_out_mxfp4(h, g);
     else
         lay_out_tensor(h, g);
-    if (convert_hf_good(h) && layouts[layout].change)
-        layouts[layout].change(h, g);
+    if (convert_hf_good(h) && layout->change)
+        layout->change(h, g);
     g->rows.decays = g->how & HF_DECAYS;
     if (g->first->n_dims == 2 && g->how & HF_EXACT &&
         strstr(g->name, ".bias")) {

@@ -117,7 +117,7 @@ const struct hf_name convert_hf_starcoder[] = {
     { "mlp.c_proj", "ffn_down", 0 },
     { 0 },
 };
-/* Of layers that have experts; the others are dense. One tensor an expert. */
+/* Layers that have experts, one tensor each; the others are dense. */
 const struct hf_name convert_hf_expert_names[] = {
     { "mlp.gate", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
     { "mlp.gate.e_score_correction_bias", "exp_probs_b.bias",

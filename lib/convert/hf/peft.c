@@ -29,7 +29,7 @@ enum {
     FULL = NAME + 64, /* with what is behind it */
     MAX_RANK = 1 << 16,
     MAX_STEPS = 200000000, /* some seconds */
-    /* What an adapter may have beside a layout. */
+    /* Flags of names that adapters may have. */
     FLAGS = HF_F32 | HF_OPTIONAL | HF_OR_NEXT | HF_PLUS_1,
 };
 

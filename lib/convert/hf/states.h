@@ -4,7 +4,7 @@
 
 #include "convert/hf/families.h"
 
-/* Of layers by the name of their state space; all optional where others have
+/* Names of layers by that of their state space; all optional where others have
  * none. */
 #define HF_COLUMNS(of, how)                                                    \
     { of ".conv1d.weight", "ssm_conv1d.weight",                                \
@@ -33,7 +33,7 @@
             HF_GROUPED | HF_EXACT | HF_F32 | HF_OPTIONAL                       \
     }
 
-/* Of models that are called so. */
+/* Beside the layers of models that are called backbone. */
 extern const struct hf_name convert_hf_backbone[];
 /* Beside the layers, where the last norm is a final_layernorm. */
 extern const struct hf_name convert_hf_final_norm[];

@@ -41,7 +41,7 @@ value_of(struct hf *h, int32_t layer, const char *name)
     return x;
 }
 
-/* What activates is told by numbers of each layer, which are tensors there. */
+/* The activation is told by numbers of each layer, which are tensors there. */
 static void
 keys_apertus(struct hf *h)
 {

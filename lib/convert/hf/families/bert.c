@@ -97,7 +97,7 @@ static const struct hf_name jina_whole[] = {
     NORM("bert."),
     { 0 },
 };
-/* Those for code have gates behind what they gate, and more norms. */
+/* Models for code have gates behind what they gate, and more norms. */
 static const struct hf_name jina_layer[] = {
     { "attention.self.query", "attn_q", 0 },
     { "attention.self.key", "attn_k", 0 },
@@ -154,7 +154,7 @@ static const struct hf_name jina3_adapted_layer[] = {
     { "norm2", "layer_output_norm", 0 },
     { 0 },
 };
-/* What an encoder was trained with on top, a word's guess or the order of two
+/* The top that an encoder was trained with, a word's guess or the order of two
  * sentences, is left out, and so is what only another part of it has. */
 static const char *const lm_head[] = { "lm_head.", NULL };
 static const char *const adapters[] = { ".parametrizations.", NULL };

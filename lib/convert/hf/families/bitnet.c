@@ -7,7 +7,7 @@ static const struct hf_name sub_norms[] = {
     { 0 },
 };
 
-/* What the library takes where nothing is said is not what files have. */
+/* The library's activation where none is said is not that of files. */
 static void
 keys_bitnet(struct hf *h)
 {

@@ -4,7 +4,7 @@
 
 #include "convert/hf/families.h"
 
-/* Of models that keep all experts in one tensor. */
+/* All experts in one tensor. */
 static const struct hf_name fused[] = {
     { "mlp.experts.gate_up_proj", "ffn_gate_up_exps.weight",
       HF_EXACT | HF_OPTIONAL },

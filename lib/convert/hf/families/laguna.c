@@ -7,7 +7,7 @@ static const struct hf_name gate[] = {
     { 0 },
 };
 
-/* Of four layers all but the first have a window, or none has. */
+/* All but the first of four layers have a window, or none has. */
 static void
 set_laguna_windows(struct hf *h)
 {

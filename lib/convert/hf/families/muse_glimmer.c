@@ -12,7 +12,7 @@ static const struct hf_name muse[] = {
     { "post_feedforward_layernorm", "post_ffw_norm", HF_PLUS_1 },
     { 0 },
 };
-/* What reads pictures, or guesses ids further on. */
+/* Parts that read pictures. */
 static const char *const muse_left[] = { "vision_adapter.",
                                          "vision_projection.", NULL };
 

@@ -34,10 +34,10 @@ static const struct hf_name nemotron_mixture[] = {
     { "mixer.fc2_latent_proj", "ffn_latent_up", HF_OPTIONAL },
     { 0 },
 };
-/* What guesses ids further on. */
+/* MTP layers. */
 static const char *const left[] = { "mtp.", NULL };
 
-/* What a layer is, by a letter: M, *, - or E; 0: none of these. */
+/* The kind of a layer, by a letter: M, *, - or E; 0: none of these. */
 static char
 nemotron_layer(struct core_json_keys *c, size_t layer)
 {
