@@ -2,6 +2,7 @@
 #include "graph/arch.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,17 +47,25 @@ compare_names(const void *a, const void *b)
     }
 }
 
+static const char *sorted[MAX_ARCHS];
+static size_t n_sorted;
+
+static void
+sort_names(void)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        for (const struct model_arch *a = families[i]; a->name; a++) {
+            assert(n_sorted < MAX_ARCHS);
+            sorted[n_sorted++] = a->name;
+        }
+    qsort(sorted, n_sorted, sizeof(sorted[0]), compare_names);
+}
+
 const char *
 graph_arch_name(size_t i)
 {
-    const char *names[MAX_ARCHS];
-    size_t n = 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    for (size_t k = 0; k < N_FAMILIES; k++)
-        for (const struct model_arch *a = families[k]; a->name; a++) {
-            assert(n < MAX_ARCHS);
-            names[n++] = a->name;
-        }
-    qsort(names, n, sizeof(names[0]), compare_names);
-    return i < n ? names[i] : NULL;
+    pthread_once(&once, sort_names);
+    return i < n_sorted ? sorted[i] : NULL;
 }

@@ -54,25 +54,24 @@ is_set(struct core_json_keys *config, const char *setting)
 }
 
 static bool
-is_of_name(const char *class, const char *model)
+is_of_name(const char *class, size_t n, const char *model)
 {
-    return strcmp(class, model) == 0;
+    return strncmp(class, model, n) == 0 && model[n] == '\0';
 }
 
 /* Whether the model is of the class without what stands on top of its layers:
  * "Qwen3Model" of "Qwen3ForCausalLM". */
 static bool
-is_bare_of(const char *class, const char *model)
+is_bare_of(const char *class, size_t n, const char *model)
 {
     static const char *const tops[] = { "ForCausalLM", "LMHeadModel",
                                         "ForConditionalGeneration",
                                         "EncoderModel" };
-    size_t n = strlen(class);
 
     for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
         size_t top = strlen(tops[i]);
 
-        if (n > top && strcmp(class + n - top, tops[i]) == 0 &&
+        if (n > top && memcmp(class + n - top, tops[i], top) == 0 &&
             strncmp(model, class, n - top) == 0)
             return !strcmp(model + n - top, "Model") ||
                    !strcmp(model + n - top, "TextModel");
@@ -81,9 +80,9 @@ is_bare_of(const char *class, const char *model)
 }
 
 typedef bool
-is_named_t(const char *class, const char *model);
+is_named_t(const char *class, size_t n, const char *model);
 
-/* One of the row's classes is the model's: it is `class` then. */
+/* Whether one of the row's classes is the model's; it is `class` then. */
 static bool
 has_class(const struct hf_family *f, const char *model, is_named_t *is_named,
           char class[HF_CLASS])
@@ -91,9 +90,10 @@ has_class(const struct hf_family *f, const char *model, is_named_t *is_named,
     for (const char *list = f->classes; *list; list += *list == '|') {
         size_t n = strcspn(list, "|");
 
-        snprintf(class, HF_CLASS, "%.*s", (int)n, list);
-        if (is_named(class, model))
+        if (is_named(list, n, model)) {
+            snprintf(class, HF_CLASS, "%.*s", (int)n, list);
             return true;
+        }
         list += n;
     }
     return false;
