@@ -82,7 +82,7 @@ gguf_is_swapped(uint32_t version);
 void
 gguf_swap_data(const struct gguf_context *ctx);
 
-/* Reads what follows the key/value pairs: parse-tensors.c. */
+/* Reads what follows the key/value pairs: parse_tensors.c. */
 struct cursor;
 enum gg_status
 gguf_parse_tensors(struct gguf_context *ctx, struct cursor *c, size_t n,

@@ -163,6 +163,14 @@ new_mtp_inputs(struct graph *g)
         g->mtp_of = input(g, GGML_TYPE_I32, n, "mtp_of");
 }
 
+static struct ggml_tensor *
+build_layers(struct graph *g)
+{
+    const struct model *m = g->model;
+
+    return m->arch->graph ? m->arch->graph(g, m) : graph_decoder(g, m);
+}
+
 void
 graph_build(struct graph *g, size_t max_nodes)
 {
@@ -171,7 +179,7 @@ graph_build(struct graph *g, size_t max_nodes)
     new_inputs(g);
     new_mtp_inputs(g);
     g->entered = g->left = NULL;
-    g->result = g->mtp == 0 ? g->model->arch->graph(g, g->model) : graph_mtp(g);
+    g->result = g->mtp ? graph_mtp(g) : build_layers(g);
     if (g->leaves)
         g->result = g->left;
     ggml_set_name(g->result, g->leaves   ? "activations"

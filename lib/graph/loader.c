@@ -539,13 +539,19 @@ graph_find_head(struct model_loader *l)
     l->model->output = graph_find_output(l);
 }
 
+enum model_need
+graph_norm_bias(const struct model_loader *l)
+{
+    return l->model->arch->norm_bias ? MODEL_REQUIRED : MODEL_OPTIONAL;
+}
+
 void
 graph_find_output_norm(struct model_loader *l)
 {
     struct model *m = l->model;
 
     m->output_norm =
-        graph_find_norm(l, "output_norm", m->hp.n_embd, m->arch->norm_bias);
+        graph_find_norm(l, "output_norm", m->hp.n_embd, graph_norm_bias(l));
 }
 
 void

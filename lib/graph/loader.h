@@ -220,6 +220,12 @@ graph_find_rwkv_embedding(struct model_loader *l);
 void
 graph_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
                  enum model_need bias);
+/* The same as most families have it: gated; biases where the file has some. */
+void
+graph_find_usual_block(struct model_loader *l, struct model_layer *layer);
+/* Whether output_norm, and norms of the usual block, must have biases. */
+enum model_need
+graph_norm_bias(const struct model_loader *l);
 
 /* inp_gate, proj and post_norm: what the layer's own embedding passes through.
  */

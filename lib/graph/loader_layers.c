@@ -264,12 +264,18 @@ graph_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
                  enum model_need bias)
 {
     int64_t e = l->model->hp.n_embd;
-    enum model_need norm_bias = l->model->arch->norm_bias;
+    enum model_need norm_bias = graph_norm_bias(l);
 
     layer->attn_norm = graph_find_norm(l, ".attn_norm", e, norm_bias);
     graph_find_attention(l, layer, bias);
     layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, norm_bias);
     graph_find_mixture_or_dense(l, layer, gated, bias);
+}
+
+void
+graph_find_usual_block(struct model_loader *l, struct model_layer *layer)
+{
+    graph_find_block(l, layer, true, MODEL_OPTIONAL);
 }
 
 void

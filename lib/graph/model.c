@@ -205,7 +205,10 @@ find_layer(struct model_loader *l, struct model_layer *layer)
         layer->rope = layer->windowed && m->hp.rope_local_differs
                           ? &m->rope_local
                           : &m->rope;
-    m->arch->layer(l, layer);
+    if (m->arch->layer)
+        m->arch->layer(l, layer);
+    else
+        graph_find_usual_block(l, layer);
     check_rope(l, layer);
 }
 
@@ -241,6 +244,8 @@ find_tensors(struct model_loader *l)
     l->layer = hp->n_layer; /* the output comes after the last */
     if (m->arch->head)
         m->arch->head(l);
+    else
+        graph_find_head(l);
     graph_head_find(l);
     for (; l->layer < graph_used_layers(hp); l->layer++) {
         find_layer(l, &m->layers[l->layer]);

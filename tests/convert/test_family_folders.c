@@ -8,7 +8,9 @@
 #include <dirent.h>
 #include <math.h>
 
+#include "api/model.h"
 #include "fixtures/folder_case.h"
+#include "graph/arch.h"
 #include "harness/session_test.h"
 
 enum {
@@ -160,17 +162,9 @@ has_learned_positions(const struct gg_model *m)
 static bool
 recurs(const struct gg_model *m)
 {
-    static const char *const archs[] = {
-        "falcon-h1",  "granitehybrid",  "jamba",  "kimi-linear",
-        "lfm2",       "lfm2moe",        "mamba",  "mamba2",
-        "nemotron_h", "nemotron_h_moe", "qwen35", "qwen35moe",
-        "qwen3next",  "rwkv6",          "rwkv7",
-    };
+    const struct model_arch *arch = m->model->arch;
 
-    for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++)
-        if (!strcmp(gg_model_architecture(m), archs[i]))
-            return true;
-    return false;
+    return arch->recur || arch->time_mix;
 }
 
 static void

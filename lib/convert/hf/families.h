@@ -1,85 +1,137 @@
 /* families.h - the families: names of their tensors there and here, their keys
  *
- * A family is a line in one of the tables that families.c lists, which tensors.c
- * and keys.c go by; what only it has is in special.c. */
+ * families/NAME.c has the folders of the architectures of
+ * lib/graph/families/NAME.c: convert_hf_family_NAME, a row for each way in
+ * which they are saved. Its line in convert/Makefile.inc declares it. names.c,
+ * settings.c, states.h and others have what several families share. */
 #ifndef CONVERT_HF_FAMILIES_H
 #define CONVERT_HF_FAMILIES_H
 
 #include "convert/hf/model.h"
 
+/* Ways in which rows of a tensor become others; layout.c has a function for
+ * each. */
+enum hf_layout {
+    HF_AS_FOUND,
+    HF_TRANSPOSE, /* rows become columns */
+    HF_EITHER,    /* they do unless columns are as long as the embedding */
+    /* Heads: */
+    HF_HEADS_Q, /* HF_PAIRS by heads of queries */
+    HF_HEADS_K, /* and of keys */
+    HF_QKV,     /* HF_PARTS */
+    HF_ONLY_Q,  /* of a matrix of queries, keys and values those of queries, by
+                   HF_PAIRS */
+    HF_ONLY_K,  /* those of keys, by HF_PAIRS */
+    HF_ONLY_V,  /* those of values */
+    HF_GROUP_Q, /* the same of a matrix that has them group by group */
+    HF_GROUP_K,
+    HF_GROUP_V,
+    HF_LATENT_K, /* of a matrix that makes keys and values of a latent row,
+                    keys: of each head, rows become columns */
+    HF_LATENT_V, /* and values */
+    /* Gates and ups in one: */
+    HF_GATES,        /* the first half of a block's rows */
+    HF_UPS,          /* the second */
+    HF_GATE_COLUMNS, /* of its columns, which become rows */
+    HF_UP_COLUMNS,
+    HF_GATES_EITHER, /* of what is as long as no embedding */
+    HF_UPS_EITHER,
+    HF_EVEN, /* every second column, from the first on, becomes a row */
+    HF_ODD,  /* from the second on */
+    /* Experts: */
+    HF_STACKED,         /* rows of all, one expert after the other */
+    HF_STACKED_COLUMNS, /* the same, and they become columns */
+    HF_MXFP4,           /* blocks, with scales; rows are rows here */
+    HF_MXFP4_EVEN,      /* every second row, from the first on */
+    HF_MXFP4_ODD,       /* from the second on */
+    /* Tables: */
+    HF_VOCAB,     /* a row an id: those that lack are the first */
+    HF_POSITIONS, /* without the rows of what pads */
+    /* States: */
+    HF_GROUPED,    /* of a vector a row a group */
+    HF_SQUEEZE,    /* the middle one of three dimensions is left out; a vector
+                      becomes a column */
+    HF_TILED_ROWS, /* of a gated delta rule, rows of values: HF_TILED */
+    HF_SQUEEZE_TILED, /* both */
+    HF_TILED_COLUMNS, /* columns of values */
+    HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
+    HF_DELTA_GATES,   /* and its gates */
+    HF_LAYOUTS,       /* how many there are */
+};
+
+/* A layout goes with any of these. */
 enum {
-    HF_HEADS_Q = 1 << 0,   /* HF_PAIRS by heads of queries */
-    HF_HEADS_K = 1 << 1,   /* and of keys */
-    HF_QKV = 1 << 2,       /* HF_PARTS */
-    HF_TRANSPOSE = 1 << 3, /* rows become columns */
-    HF_PLUS_1 = 1 << 4,    /* 1 is added */
-    HF_F32 = 1 << 5,       /* stays exact whatever the others become */
-    HF_OPTIONAL = 1 << 6,
-    HF_OR_NEXT = 1 << 7, /* where it is missing, the next one stands for it */
-    HF_EXACT = 1 << 8,   /* both names are complete: no weight, no bias */
-    HF_GATES = 1 << 9,   /* the first half of a block's rows */
-    HF_UPS = 1 << 10,    /* the second */
-    HF_EVEN = 1 << 11,   /* every second column, from the first on; turned */
-    HF_ODD = 1 << 12,    /* from the second on */
-    HF_VOCAB = 1 << 14,  /* a row an id: those that lack are the first */
-    HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
-    HF_HALF = 1 << 18,   /* %d is one of half as many */
-    HF_EITHER = 1 << 15, /* HF_TRANSPOSE unless gates' and ups' rows, or other
-                            tensors' columns, are as long as the embedding */
-    HF_POSITIONS = 1 << 16, /* without the rows of what pads */
-    HF_STACKED = 1 << 17,   /* rows of all experts, one after the other */
-    HF_ONLY_Q = 1 << 19,    /* of a matrix that makes queries, keys and values
-                               those rows, by HF_PAIRS */
-    HF_ONLY_K = 1 << 20,    /* of keys, by HF_PAIRS */
-    HF_ONLY_V = 1 << 21,    /* of values */
-    HF_GROUPED = 1 << 22,   /* and it has them group by group; alone, of a
-                               vector: a row a group */
-    HF_LATENT_K = 1 << 23, /* of a matrix that makes keys and values of a latent
-                              row, keys: of each head, rows become columns */
-    HF_LATENT_V = 1 << 24, /* and values */
-    HF_DECAYS = 1 << 25,   /* -exp(x); where it has four dimensions, a column */
-    HF_SQUEEZE = 1 << 26,  /* the middle one of three dimensions is left out;
-                              a vector becomes a column */
-    /* Of a gated delta rule: rows, or columns, of values become HF_TILED; of
-     * what makes all in one, HF_FLAT, or gates. */
-    HF_TILED_ROWS = 1 << 27,
-    HF_TILED_COLUMNS = 1 << 28,
-    HF_DELTA_QKV = 1 << 29,
-    HF_DELTA_GATES = 1 << 30,
+    HF_LAYOUT = (1 << 8) - 1, /* the bits of the layout */
+    HF_EXACT = 1 << 8,        /* both names are complete: no weight, no bias */
+    HF_OPTIONAL = 1 << 9,
+    HF_OR_NEXT = 1 << 10, /* where it is missing, the next one stands for it */
+    HF_HALF = 1 << 11,    /* %d is one of half as many experts */
+    HF_F32 = 1 << 12,     /* stays exact whatever the others become */
+    HF_PLUS_1 = 1 << 13,  /* 1 is added */
+    HF_DECAYS = 1 << 14,  /* -exp(x); where it has four dimensions, a column */
 };
 
 enum {
     HF_LISTS = 7, /* of names of a layer's tensors */
 };
 
-/* What a tensor is called there and here; "%d" is the layer in front of it, or
+/* Bounds of settings. */
+enum {
+    HF_MAX_CTX = 1 << 28,
+    HF_MAX_FF = 1 << 24,
+    HF_MAX_HEADS = 1 << 16,
+    HF_MAX_EXPERTS = 1 << 12,
+    HF_MAX_USED = 64, /* experts of an id */
+    HF_MAX_SHARED = 64,
+    HF_MAX_CONV = 64,
+};
+
+/* Values of expert_gating_func, as lib/graph/hparams.h has them, counted from
+ * 1. */
+enum {
+    HF_SOFTMAX = 1,
+    HF_SIGMOID = 2,
+};
+
+/* Values of pooling_type: llama.cpp's enum llama_pooling_type. */
+enum {
+    HF_POOL_MEAN = 1,
+    HF_POOL_CLS = 2,
+    HF_POOL_RANK = 4,
+};
+
+#define HF_GELU_TANH "gelu_new|gelu_pytorch_tanh|gelu_fast"
+
+/* Names of a tensor there and here; "%d" is the layer in front of it, or
  * an expert. */
 struct hf_name {
     const char *from, *to;
-    unsigned how;
+    unsigned how; /* one of enum hf_layout, and what goes with it */
 };
 
 /* MTP layers, for ids beyond the next. */
 struct hf_mtp {
-    /* What their names begin with, counted from 0, and those of what stands
-     * beside; NULL: they are layers after the last, and it is in them. */
+    /* Prefixes of their names, counted from 0, and of what stands beside them;
+     * NULL: they are layers after the last, and it is in them. */
     const char *layers, *beside;
     const struct hf_name *names; /* the first of what all have */
 };
 extern const struct hf_mtp convert_hf_mtp; /* as DeepSeek V3 has them */
 
+/* A row of a family. Lists of names end with one without a name. Members that
+ * are not set are as most families have them. */
 struct hf_family {
-    const char *model;  /* architectures[0] in config.json */
-    const char *arch;   /* general.architecture */
-    const char *layers; /* "model.layers." */
-    const struct hf_name *whole, *layer[HF_LISTS]; /* ended by one without
-                                                    a name */
-    bool layer_norm;                               /* with means; else RMS */
+    const char *classes; /* architectures[0] in config.json: "A|B" */
+    const char *arch;    /* general.architecture */
+    const struct hf_name *layer[HF_LISTS];
+    const char *layers;          /* NULL: "model.layers." */
+    const struct hf_name *whole; /* beside layers; NULL: convert_hf_usual */
+    const char *activations;     /* that the graph has; NULL: "silu" */
+    bool layer_norm;             /* with means; else RMS */
     double epsilon; /* unless the configuration says it; 0: the customary */
     bool encoder;   /* no logits */
     bool positions; /* learned ones; else rotary */
-    const char *activations;    /* "silu": those that the graph has */
-    bool tied;                  /* unless the configuration says otherwise */
+    bool tied;      /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */
     int full_every;       /* every so many layers one sees all; 0: all alike */
     int full_at;          /* which of so many */
@@ -89,10 +141,15 @@ struct hf_family {
     bool any_layers;      /* layer_types is for .keys to read */
     bool half_turns;      /* of heads of layers that see all, half turns; files
                              name the whole, and divisors of it */
+    double turns;    /* part of a head that turns, unless it is said; 0: all */
+    bool no_base;    /* files do not name the base of turns */
+    bool plain_yarn; /* mscale_all_dim is a multiplier as it stands */
+    bool exact_yarn; /* bounds of YaRN are not rounded */
+    bool ranked;     /* tokens of characters are merged by their ranks */
     /* The base by which windowed layers turn, where the configuration names
      * none; below 0: that of the others; 0: files have none. */
     double windowed_base;
-    /* The line counts where the configuration has this setting, and it is
+    /* The row counts where the configuration has this setting, and it is
      * neither null nor 0; NULL: always. */
     const char *setting;
     bool (*counts)(struct core_json_keys *config); /* or where this says so */
@@ -106,70 +163,125 @@ struct hf_family {
     const struct hf_mtp *mtp;    /* NULL: they are left out */
 };
 
-/* Ended by one without a name: encoders.c, dense.c, mixtures.c, pictures.c,
- * patterns.c, windows.c, llamas.c, latents.c, deltas.c, states.c,
- * hybrids.c. */
-extern const struct hf_family convert_hf_encoders[];
-extern const struct hf_family convert_hf_dense[];
-extern const struct hf_family convert_hf_mixtures[];
-extern const struct hf_family convert_hf_pictures[];
-extern const struct hf_family convert_hf_patterns[];
-extern const struct hf_family convert_hf_windows[];
-extern const struct hf_family convert_hf_llamas[];
-extern const struct hf_family convert_hf_latents[];
-extern const struct hf_family convert_hf_deltas[];
-extern const struct hf_family convert_hf_states[];
-extern const struct hf_family convert_hf_hybrids[];
+/* The row of the model that such a configuration names, or NULL; `class` is
+ * then the one of its classes that the model is, or is without what stands on
+ * top of its layers. */
+const struct hf_family *
+convert_hf_family_find(const char *model, struct core_json_keys *config,
+                       char class[HF_CLASS]);
 
-/* Lists of names that several families have. */
+/* Members, or what stands for those that are not set. */
+const char *
+convert_hf_layers(const struct hf_family *family);
+const char *
+convert_hf_layers_to(const struct hf_family *family);
+const struct hf_name *
+convert_hf_whole(const struct hf_family *family);
+const char *
+convert_hf_activations(const struct hf_family *family);
+
+/* ---- names.c: lists that several families have -----------------------------
+ */
+
 extern const struct hf_name convert_hf_usual[];     /* beside the layers */
 extern const struct hf_name convert_hf_attention[]; /* self_attn.q_proj, ... */
 extern const struct hf_name convert_hf_attention_pairs[]; /* by HF_PAIRS */
 extern const struct hf_name convert_hf_head_norms[];
 extern const struct hf_name convert_hf_norms[];
-extern const struct hf_name convert_hf_mlp[]; /* mlp.gate_proj, ... */
-/* Of mixtures, all optional: one tensor an expert; layers without experts; the
- * experts of all ids. */
+extern const struct hf_name convert_hf_one_norm[];   /* input_layernorm alone */
+extern const struct hf_name convert_hf_post_norms[]; /* after the two blocks */
+extern const struct hf_name convert_hf_mlp[];        /* mlp.gate_proj, ... */
+extern const struct hf_name convert_hf_up_down[];    /* without gates */
+/* The usual ones by HF_PLUS_1. */
+extern const struct hf_name convert_hf_usual_plus_1[];
+extern const struct hf_name convert_hf_norms_plus_1[];
+/* Names in mixtures, all optional: one tensor an expert; layers without
+ * experts; the experts of all ids; and all of that in one list. */
 extern const struct hf_name convert_hf_expert_names[];
 extern const struct hf_name convert_hf_dense_names[];
 extern const struct hf_name convert_hf_shared_names[];
-/* Of Granite with experts. */
-extern const struct hf_name convert_hf_granite_experts[];
-extern const struct hf_name convert_hf_granite_shared[];
+extern const struct hf_name convert_hf_any_experts[];
+/* Lists named by the first family that has them. */
+extern const struct hf_name convert_hf_qwen_experts[];
+extern const struct hf_name convert_hf_gemma2_norms[];
+extern const struct hf_name convert_hf_gemma_attention[]; /* 3n, 4 */
+extern const struct hf_name convert_hf_gemma4_norms[];    /* 3n, 4 */
+extern const struct hf_name convert_hf_starcoder[];
 
-/* encoder_keys.c. */
-void
-convert_hf_keys_bert(struct hf *h);
-void
-convert_hf_keys_bert_rank(struct hf *h);
-void
-convert_hf_keys_roberta(struct hf *h);
-void
-convert_hf_keys_roberta_rank(struct hf *h);
-void
-convert_hf_keys_nomic(struct hf *h);
-void
-convert_hf_keys_nomic_moe(struct hf *h);
-void
-convert_hf_keys_jina_v2(struct hf *h);
-void
-convert_hf_keys_jina_v3(struct hf *h);
-void
-convert_hf_keys_modern(struct hf *h);
-void
-convert_hf_keys_modern_rank(struct hf *h);
-void
-convert_hf_keys_eurobert(struct hf *h);
-void
-convert_hf_keys_neo(struct hf *h);
-void
-convert_hf_keys_neo_rank(struct hf *h);
-void
-convert_hf_keys_t5(struct hf *h);
+/* ---- settings.c: settings that several families have -----------------------
+ */
 
-/* The line of the model that such a configuration names; or NULL. */
-const struct hf_family *
-convert_hf_family_find(const char *model, struct core_json_keys *config);
+/* An integer from 1 on. */
+int64_t
+convert_hf_number(struct hf *h, const char *name, int32_t max, int64_t other);
+/* A list for the layers, under the name behind the architecture's; frees x. */
+void
+convert_hf_set_layers(struct hf *h, const char *name, enum gguf_type type,
+                      void *x);
+void
+convert_hf_keys_window(struct hf *h);
+/* How many experts there are and an id uses, `used` where the configuration
+ * does not say it. */
+void
+convert_hf_set_experts(struct hf *h, int64_t used);
+void
+convert_hf_set_expert_length(struct hf *h, const char *from);
+/* Layers without experts, which mlp_layer_types lists before all others. */
+int64_t
+convert_hf_count_listed_dense(struct hf *h);
+/* Layers with a window, as layer_types lists them; without it all but the last,
+ * or the first, of each four. */
+void
+convert_hf_keys_listed(struct hf *h);
+void
+convert_hf_keys_listed_behind(struct hf *h);
+void
+convert_hf_keys_qwen(struct hf *h);
+void
+convert_hf_keys_qwen_moe(struct hf *h, int64_t used);
+void
+convert_hf_keys_qwen3vl(struct hf *h);
+/* How many pairs turn by which position of M-RoPE. */
+void
+convert_hf_set_sections(struct hf *h);
+/* Scales and caps; `deep`: layers of the model whose scale is another. */
+void
+convert_hf_keys_gemma(struct hf *h, int32_t deep);
+/* As DeepSeek V3 has it: dense layers in front, groups of experts. */
+void
+convert_hf_keys_deepseek3(struct hf *h);
+/* A reranker, or another classifier of texts or pairs of them. */
+void
+convert_hf_keys_rank(struct hf *h);
+
+/* ---- latents.c: latent attention -------------------------------------------
+ */
+
+/* Its matrices, with that which makes keys and values in two parts, or whole.
+ */
+extern const struct hf_name convert_hf_latent[];
+extern const struct hf_name convert_hf_latent_whole[];
+/* Its keys; `absorbed`: in two parts. Returns how much of a key turns. */
+int32_t
+convert_hf_set_latent(struct hf *h, bool absorbed);
+/* Layers in front without experts; `other` where nothing says it. */
+int64_t
+convert_hf_count_dense(struct hf *h, int64_t other);
+
+/* ---- gemma_keys.c: Gemma 3n and 4 ------------------------------------------
+ */
+
+/* A number a layer, under ARCH.name; the array is the caller's. */
+void
+convert_hf_gemma_list(struct hf *h, const char *name, enum gguf_type type,
+                      const void *list);
+bool
+convert_hf_gemma_is_windowed(const struct hf *h, int32_t layer, int period);
+void
+convert_hf_gemma_keys(struct hf *h, int64_t shared, int period);
+
+/* ---- others ----------------------------------------------------------------
+ */
 
 void
 convert_hf_read_keys(struct hf *h);
@@ -180,63 +292,9 @@ convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other);
 /* pooling.c: how the vectors of a text become one, if the folder says it. */
 void
 convert_hf_read_pooling(struct hf *h);
-/* special.c: what only some families have. */
-void
-convert_hf_set_experts(struct hf *h, int64_t used);
-void
-convert_hf_keys_window(struct hf *h);
-void
-convert_hf_keys_gpt_neox(struct hf *h);
-void
-convert_hf_keys_falcon(struct hf *h);
-void
-convert_hf_keys_mixtral(struct hf *h);
-void
-convert_hf_keys_qwen(struct hf *h);
-/* Of all with experts; `used` where the configuration does not say it. */
-void
-convert_hf_keys_qwen_moe(struct hf *h, int64_t used);
-/* rerank.c. */
+/* rerank.c: of Qwen 3, which may be a reranker. */
 void
 convert_hf_keys_qwen3(struct hf *h);
-void
-convert_hf_keys_qwen2moe(struct hf *h);
-void
-convert_hf_keys_qwen3moe(struct hf *h);
-void
-convert_hf_keys_gemma2(struct hf *h);
-void
-convert_hf_keys_gemma3(struct hf *h);
-void
-convert_hf_keys_gemma_embedding(struct hf *h);
-void
-convert_hf_keys_gemma3n(struct hf *h);
-void
-convert_hf_keys_gemma4(struct hf *h);
-void
-convert_hf_keys_phi2(struct hf *h);
-void
-convert_hf_keys_phi3(struct hf *h);
-void
-convert_hf_keys_gpt_oss(struct hf *h);
-void
-convert_hf_keys_smollm3(struct hf *h);
-void
-convert_hf_keys_listed(struct hf *h);
-/* The same; without a list, all but the first of each four. */
-void
-convert_hf_keys_listed_behind(struct hf *h);
-void
-convert_hf_keys_granite(struct hf *h);
-/* As DeepSeek V3 has it: dense layers in front, groups of experts. */
-void
-convert_hf_keys_deepseek3(struct hf *h);
-/* pictures.c: how many pairs turn by which position. */
-void
-convert_hf_set_sections(struct hf *h);
-/* deci.c. */
-void
-convert_hf_keys_deci(struct hf *h);
 
 /* Rotary positions: keys, and divisors where the scaling has some. */
 void

@@ -43,7 +43,7 @@ choose_family(struct hf *h)
                       "architectures: names no model");
         return;
     }
-    h->family = convert_hf_family_find(name, &h->config);
+    h->family = convert_hf_family_find(name, &h->config, h->class);
     if (!h->family)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "architectures: '%.60s' is not known here", name);

@@ -41,10 +41,10 @@ check_activation(struct hf *h)
         "feed_forward_proj";
     const char *name = core_json_text(&h->config, names, NULL);
 
-    if (name && !is_one_of(name, h->family->activations))
+    if (name && !is_one_of(name, convert_hf_activations(h->family)))
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "%.40s: %s has %s as its activation here", name,
-                      h->family->arch, h->family->activations);
+                      h->family->arch, convert_hf_activations(h->family));
 }
 
 /* Which layers see all keys follows from the family, but for those whose files

@@ -5,7 +5,14 @@
 
 #include "convert/hf/layout.h"
 
+#include <assert.h>
 #include <string.h>
+
+static enum hf_layout
+layout_of(const struct hf_conversion *g)
+{
+    return (enum hf_layout)(g->how & HF_LAYOUT);
+}
 
 static void
 bad_tensor(struct hf *h, const struct hf_conversion *g, const char *what)
@@ -71,18 +78,27 @@ lay_out_mxfp4(struct hf *h, struct hf_conversion *g)
     r->n_blocks = t->shape[0];
     r->row = (size_t)r->length;
     r->block = r->row * (size_t)r->n_rows;
-    if (g->how & (HF_EVEN | HF_ODD)) {
-        if (r->n_rows % 2)
-            bad_tensor(h, g, "has an odd number of rows");
-        r->n_rows /= 2;
-        r->first = g->how & HF_ODD ? r->row : 0;
-        r->row *= 2;
-    }
     g->ne[0] = r->length;
     g->ne[1] = r->n_rows;
     g->ne[2] = r->n_blocks;
     g->ne[3] = 1;
 }
+
+/* Every second row of these, from the first or the second on. */
+static void
+take_alternate_rows(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (r->n_rows % 2)
+        bad_tensor(h, g, "has an odd number of rows");
+    r->n_rows /= 2;
+    r->first = convert_hf_layout_half(g->how) == HF_ODD ? r->row : 0;
+    r->row *= 2;
+    g->ne[1] = r->n_rows;
+}
+
+/* ---- rows and columns ---------------------------------------------------- */
 
 static void
 transpose(struct hf_conversion *g)
@@ -98,16 +114,22 @@ transpose(struct hf_conversion *g)
     g->ne[1] = r->n_rows;
 }
 
-static bool
-is_turned(const struct hf *h, const struct hf_conversion *g)
+static void
+turn(struct hf *h, struct hf_conversion *g)
 {
-    const struct hf_rows *r = &g->rows;
-    bool both = g->how & (HF_GATES | HF_UPS);
-
-    if (g->how & HF_EITHER)
-        return (both ? r->length : r->n_rows) != h->n_embd;
-    return g->how & HF_TRANSPOSE && g->first->n_dims > 1;
+    (void)h;
+    if (g->first->n_dims > 1)
+        transpose(g);
 }
+
+static void
+turn_either(struct hf *h, struct hf_conversion *g)
+{
+    if (g->rows.n_rows != h->n_embd)
+        transpose(g);
+}
+
+/* ---- gates and ups ------------------------------------------------------- */
 
 /* Gates and ups by halves of each block. */
 static void
@@ -121,8 +143,23 @@ take_half(struct hf *h, struct hf_conversion *g)
     }
     r->n_rows /= 2;
     g->ne[1] = r->n_rows;
-    if (g->how & HF_UPS)
+    if (convert_hf_layout_half(g->how) == HF_UPS)
         r->first = (size_t)r->n_rows * r->row;
+}
+
+static void
+take_half_columns(struct hf *h, struct hf_conversion *g)
+{
+    turn(h, g);
+    take_half(h, g);
+}
+
+static void
+take_half_either(struct hf *h, struct hf_conversion *g)
+{
+    if (g->rows.length != h->n_embd)
+        transpose(g);
+    take_half(h, g);
 }
 
 /* Gates and ups alternate, in the columns of a matrix or the values of a row.
@@ -137,7 +174,7 @@ take_alternate(struct hf *h, struct hf_conversion *g)
         bad_tensor(h, g, "has an odd number of columns");
         return;
     }
-    r->first = g->how & HF_ODD ? 1 : 0;
+    r->first = convert_hf_layout_half(g->how) == HF_ODD ? 1 : 0;
     if (matrix)
         transpose(g);
     if (matrix) {
@@ -151,6 +188,8 @@ take_alternate(struct hf *h, struct hf_conversion *g)
     g->ne[1] = r->n_rows;
 }
 
+/* ---- heads --------------------------------------------------------------- */
+
 /* A vector whose values change places is a column. */
 static void
 make_column(struct hf_conversion *g)
@@ -162,38 +201,47 @@ make_column(struct hf_conversion *g)
     }
 }
 
+/* Rows of each head in pairs; of a layer with as many as its rows make. */
 static void
-set_order(struct hf *h, struct hf_conversion *g)
+pair_rows(struct hf *h, struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
-    int64_t heads = g->how & HF_HEADS_K ? h->n_head_kv : h->n_head;
+    int64_t heads = layout_of(g) == HF_HEADS_K ? h->n_head_kv : h->n_head;
 
-    if (g->how & (HF_HEADS_Q | HF_HEADS_K)) {
-        make_column(g);
-        if (h->heads_by_layer)
-            heads = r->n_rows < h->d_head ? 1 : r->n_rows / h->d_head;
-        r->order = HF_PAIRS;
-        r->n_head = (int32_t)heads;
-        if (r->n_rows % heads || r->n_rows / heads % 2)
-            bad_tensor(h, g, "its rows are not those of the heads");
-    } else if (g->how & HF_QKV) {
-        make_column(g);
-        r->order = HF_PARTS;
-        r->n_head = h->n_head;
-        r->n_head_kv = h->n_head_kv;
-        heads = h->n_head + 2 * (int64_t)h->n_head_kv;
-        if (h->n_head % h->n_head_kv || r->n_rows % heads)
-            bad_tensor(h, g, "its rows are not those of the heads");
-    }
+    make_column(g);
+    if (h->heads_by_layer)
+        heads = r->n_rows < h->d_head ? 1 : r->n_rows / h->d_head;
+    r->order = HF_PAIRS;
+    r->n_head = (int32_t)heads;
+    if (r->n_rows % heads || r->n_rows / heads % 2)
+        bad_tensor(h, g, "its rows are not those of the heads");
 }
 
-/* Of each group, or of the whole, the rows of its queries, keys or values. */
+static void
+order_parts(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t heads = h->n_head + 2 * (int64_t)h->n_head_kv;
+
+    make_column(g);
+    r->order = HF_PARTS;
+    r->n_head = h->n_head;
+    r->n_head_kv = h->n_head_kv;
+    if (h->n_head % h->n_head_kv || r->n_rows % heads)
+        bad_tensor(h, g, "its rows are not those of the heads");
+}
+
+/* Rows of queries, keys or values, of each group or of the whole. */
 static void
 take_part(struct hf *h, struct hf_conversion *g)
 {
+    enum hf_layout is = layout_of(g);
+    bool values = is == HF_ONLY_V || is == HF_GROUP_V;
+    bool queries = is == HF_ONLY_Q || is == HF_GROUP_Q;
+    bool whole = is == HF_ONLY_Q || is == HF_ONLY_K || is == HF_ONLY_V;
     struct hf_rows *r = &g->rows;
-    int64_t groups = g->how & HF_GROUPED ? h->n_head_kv : 1;
-    int64_t q = h->n_head / groups, k = h->n_head_kv / groups, d;
+    int64_t groups = whole ? 1 : h->n_head_kv, d;
+    int64_t q = h->n_head / groups, k = h->n_head_kv / groups;
 
     make_column(g);
     d = r->n_rows / (groups * (q + 2 * k));
@@ -203,16 +251,15 @@ take_part(struct hf *h, struct hf_conversion *g)
         return;
     }
     r->block = (size_t)(r->n_rows / groups) * r->row;
-    r->first = (size_t)(g->how & HF_ONLY_Q   ? 0
-                        : g->how & HF_ONLY_K ? q
-                                             : q + k);
-    r->first *= (size_t)d * r->row;
+    r->first = (size_t)(queries ? 0 : values ? q + k : q) * (size_t)d * r->row;
     r->n_blocks = groups;
-    r->n_head = (int32_t)(g->how & HF_ONLY_Q ? q : k);
+    r->n_head = (int32_t)(queries ? q : k);
     r->n_rows = r->n_head * d;
-    r->order = g->how & HF_ONLY_V ? HF_AS_IS : HF_PAIRS;
+    r->order = values ? HF_AS_IS : HF_PAIRS;
     g->ne[g->first->n_dims - 1] = groups * r->n_rows;
 }
+
+/* ---- tables, experts ----------------------------------------------------- */
 
 static void
 fill_vocabulary(struct hf *h, struct hf_conversion *g)
@@ -257,15 +304,23 @@ unstack(struct hf *h, struct hf_conversion *g)
     g->ne[2] = r->n_blocks;
 }
 
+static void
+unstack_columns(struct hf *h, struct hf_conversion *g)
+{
+    unstack(h, g);
+    if (convert_hf_good(h))
+        turn(h, g);
+}
+
 /* ---- latent attention, delta rules --------------------------------------- */
 
-/* Of each head the rows that make its key, whose columns they become, or those
+/* Rows of each head that make its key, whose columns they become, or those
  * of its value. */
 static void
 take_latent(struct hf *h, struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
-    bool keys = g->how & HF_LATENT_K;
+    bool keys = layout_of(g) == HF_LATENT_K;
     int64_t each = (int64_t)h->d_own + h->d_value;
 
     if (h->d_own < 1 || h->d_value < 1 || g->first->n_dims != 2 ||
@@ -305,6 +360,8 @@ part_groups(struct hf *h, struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
 
+    if (g->first->n_dims != 1)
+        return;
     if (h->delta.n_key < 1 || r->length % h->delta.n_key) {
         bad_tensor(h, g, "its values are not those of the groups");
         return;
@@ -332,6 +389,14 @@ tile_rows(struct hf *h, struct hf_conversion *g)
 }
 
 static void
+squeeze_tiled(struct hf *h, struct hf_conversion *g)
+{
+    squeeze(h, g);
+    if (convert_hf_good(h))
+        tile_rows(h, g);
+}
+
+static void
 tile_columns(struct hf *h, struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
@@ -342,7 +407,8 @@ tile_columns(struct hf *h, struct hf_conversion *g)
         bad_tensor(h, g, "its columns are not those of the heads");
 }
 
-/* Queries, keys, values and gates stand group by group. */
+/* Queries, keys, values and gates stand group by group: the first three, or the
+ * last. */
 static void
 take_delta(struct hf *h, struct hf_conversion *g)
 {
@@ -354,7 +420,7 @@ take_delta(struct hf *h, struct hf_conversion *g)
         bad_tensor(h, g, "its rows are not those of the heads");
         return;
     }
-    if (g->how & HF_DELTA_QKV) {
+    if (layout_of(g) == HF_DELTA_QKV) {
         r->order = HF_FLAT;
         r->n_head = h->delta.n_key;
         r->kept = d;
@@ -368,54 +434,95 @@ take_delta(struct hf *h, struct hf_conversion *g)
     g->ne[1] = groups * v;
 }
 
-static void
-set_recurrent(struct hf *h, struct hf_conversion *g)
+/* ---- all of it ----------------------------------------------------------- */
+
+static const struct layout {
+    void (*change)(struct hf *h, struct hf_conversion *g);
+    enum hf_side side;
+    enum hf_layout half; /* HF_GATES, HF_UPS, HF_EVEN, HF_ODD; or all rows */
+    bool mxfp4;
+} layouts[HF_LAYOUTS] = {
+    [HF_AS_FOUND] = { .side = HF_OF_NEITHER },
+    [HF_TRANSPOSE] = { .change = turn, .side = HF_OF_NEITHER },
+    [HF_EITHER] = { .change = turn_either },
+    [HF_HEADS_Q] = { .change = pair_rows, .side = HF_OF_ROWS },
+    [HF_HEADS_K] = { .change = pair_rows, .side = HF_OF_ROWS },
+    [HF_QKV] = { .change = order_parts, .side = HF_OF_ROWS },
+    [HF_ONLY_Q] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_ONLY_K] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_ONLY_V] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_Q] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_K] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_GROUP_V] = { .change = take_part, .side = HF_OF_ROWS },
+    [HF_LATENT_K] = { .change = take_latent },
+    [HF_LATENT_V] = { .change = take_latent },
+    [HF_GATES] = { .change = take_half, .half = HF_GATES },
+    [HF_UPS] = { .change = take_half, .half = HF_UPS },
+    [HF_GATE_COLUMNS] = { .change = take_half_columns, .half = HF_GATES },
+    [HF_UP_COLUMNS] = { .change = take_half_columns, .half = HF_UPS },
+    [HF_GATES_EITHER] = { .change = take_half_either, .half = HF_GATES },
+    [HF_UPS_EITHER] = { .change = take_half_either, .half = HF_UPS },
+    [HF_EVEN] = { .change = take_alternate, .half = HF_EVEN },
+    [HF_ODD] = { .change = take_alternate, .half = HF_ODD },
+    [HF_STACKED] = { .change = unstack },
+    [HF_STACKED_COLUMNS] = { .change = unstack_columns },
+    [HF_MXFP4] = { .mxfp4 = true },
+    [HF_MXFP4_EVEN] = { .change = take_alternate_rows,
+                        .half = HF_EVEN,
+                        .mxfp4 = true },
+    [HF_MXFP4_ODD] = { .change = take_alternate_rows,
+                       .half = HF_ODD,
+                       .mxfp4 = true },
+    [HF_VOCAB] = { .change = fill_vocabulary },
+    [HF_POSITIONS] = { .change = drop_padding },
+    [HF_GROUPED] = { .change = part_groups, .side = HF_OF_ROWS },
+    [HF_SQUEEZE] = { .change = squeeze },
+    [HF_TILED_ROWS] = { .change = tile_rows, .side = HF_OF_ROWS },
+    [HF_SQUEEZE_TILED] = { .change = squeeze_tiled },
+    [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
+    [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
+};
+
+static const struct layout *
+find_layout(unsigned how)
 {
-    g->rows.decays = g->how & HF_DECAYS;
-    if (convert_hf_good(h) && g->how & (HF_LATENT_K | HF_LATENT_V))
-        take_latent(h, g);
-    if (convert_hf_good(h) && g->how & HF_SQUEEZE)
-        squeeze(h, g);
-    if (convert_hf_good(h) && g->how & HF_GROUPED && g->first->n_dims == 1 &&
-        !(g->how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V)))
-        part_groups(h, g);
-    if (convert_hf_good(h) && g->how & HF_TILED_ROWS)
-        tile_rows(h, g);
-    if (convert_hf_good(h) && g->how & HF_TILED_COLUMNS)
-        tile_columns(h, g);
-    if (convert_hf_good(h) && g->how & (HF_DELTA_QKV | HF_DELTA_GATES))
-        take_delta(h, g);
+    assert((how & HF_LAYOUT) < HF_LAYOUTS);
+    return &layouts[how & HF_LAYOUT];
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+enum hf_side
+convert_hf_layout_side(unsigned how)
+{
+    return find_layout(how)->side;
+}
+
+enum hf_layout
+convert_hf_layout_half(unsigned how)
+{
+    return find_layout(how)->half;
+}
+
+bool
+convert_hf_is_mxfp4(unsigned how)
+{
+    return find_layout(how)->mxfp4;
+}
 
 void
 convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
 {
-    unsigned how = g->how;
+    const struct layout *layout = find_layout(g->how);
 
-    if (how & HF_MXFP4)
+    if (layout->mxfp4)
         lay_out_mxfp4(h, g);
     else
         lay_out_tensor(h, g);
-    if (convert_hf_good(h) && how & HF_STACKED)
-        unstack(h, g);
-    if (convert_hf_good(h) && is_turned(h, g))
-        transpose(g);
-    if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
-        take_half(h, g);
-    if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
-        take_alternate(h, g);
-    if (convert_hf_good(h))
-        set_order(h, g);
-    if (convert_hf_good(h) && how & (HF_ONLY_Q | HF_ONLY_K | HF_ONLY_V))
-        take_part(h, g);
-    if (convert_hf_good(h) && how & HF_VOCAB)
-        fill_vocabulary(h, g);
-    if (convert_hf_good(h) && how & HF_POSITIONS)
-        drop_padding(h, g);
-    set_recurrent(h, g);
-    if (g->first->n_dims == 2 && how & HF_EXACT && strstr(g->name, ".bias")) {
+    if (convert_hf_good(h) && layout->change)
+        layout->change(h, g);
+    g->rows.decays = g->how & HF_DECAYS;
+    if (g->first->n_dims == 2 && g->how & HF_EXACT &&
+        strstr(g->name, ".bias")) {
         g->ne[1] = g->rows.n_rows; /* a row an expert */
         g->ne[2] = 1;
     }

@@ -9,7 +9,7 @@ struct hf_conversion {
     const struct safetensors_tensor
         *first; /* of the experts, or the only one */
     const char *name;
-    unsigned how; /* bits HF_... of families.h */
+    unsigned how; /* as of struct hf_name */
     int64_t ne[GGML_MAX_DIMS];
     struct hf_rows rows;
 };
@@ -18,5 +18,23 @@ struct hf_conversion {
  * that does not fit. */
 void
 convert_hf_lay_out(struct hf *h, struct hf_conversion *g);
+
+/* Which of a matrix's sides a layout orders: adapters of it have it in B, in A,
+ * or in neither; HF_OF_ALL: they cannot be converted. */
+enum hf_side {
+    HF_OF_ALL,
+    HF_OF_ROWS,
+    HF_OF_COLUMNS,
+    HF_OF_NEITHER,
+};
+
+enum hf_side
+convert_hf_layout_side(unsigned how);
+/* HF_GATES, HF_UPS, HF_EVEN or HF_ODD: which rows, of each block, become the
+ * tensor's; HF_AS_FOUND: all, or it is none of these. */
+enum hf_layout
+convert_hf_layout_half(unsigned how);
+bool
+convert_hf_is_mxfp4(unsigned how);
 
 #endif

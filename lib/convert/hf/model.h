@@ -14,9 +14,14 @@
 
 struct hf_family;
 
+enum {
+    HF_CLASS = 64, /* bytes of the name of a class */
+};
+
 struct hf {
     const char *path;
     const struct hf_family *family;
+    char class[HF_CLASS]; /* the one of the family's that it is */
     struct core_json_keys config;
     struct core_json_keys here; /* for complaints about the folder */
     const json_t *quantized;    /* how weights were quantised; or NULL */
@@ -38,8 +43,8 @@ struct hf {
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
     bool heads_by_layer;      /* a layer has as many as its rows make */
-    float times; /* what is taken is multiplied by it; 0: by nothing */
-    bool weighed;             /* the tensors are wanted, not only the keys */
+    float times;  /* what is taken is multiplied by it; 0: by nothing */
+    bool weighed; /* the tensors are wanted, not only the keys */
 };
 
 /* True while nothing failed. */

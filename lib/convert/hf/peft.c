@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/hf/families.h"
+#include "convert/hf/layout.h"
 #include "convert/hf/module_pattern.h"
 #include "core/mem.h"
 #include "gguf/adapter.h"
@@ -29,13 +29,8 @@ enum {
     FULL = NAME + 64, /* with what is behind it */
     MAX_RANK = 1 << 16,
     MAX_STEPS = 200000000, /* some seconds */
-    /* What orders rows of B, and columns of A. */
-    OF_ROWS = HF_HEADS_Q | HF_HEADS_K | HF_QKV | HF_ONLY_Q | HF_ONLY_K |
-              HF_ONLY_V | HF_GROUPED | HF_TILED_ROWS | HF_DELTA_QKV |
-              HF_DELTA_GATES,
-    OF_COLUMNS = HF_TILED_COLUMNS,
-    /* What says nothing of both: Conv1D has A and B as others do. */
-    OF_NEITHER = HF_TRANSPOSE | HF_F32 | HF_OPTIONAL | HF_OR_NEXT | HF_PLUS_1,
+    /* Flags of names that adapters may have. */
+    FLAGS = HF_F32 | HF_OPTIONAL | HF_OR_NEXT | HF_PLUS_1,
 };
 
 bool
@@ -313,6 +308,7 @@ static bool
 take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
 {
     struct hf *h = p->h;
+    enum hf_side side = convert_hf_layout_side(how);
     const struct safetensors_tensor *b;
     char a_name[FULL], b_name[FULL];
 
@@ -321,7 +317,7 @@ take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
     b = find_part(h, b_name);
     if (!b && !find_part(h, a_name))
         return false;
-    if (how & ~(unsigned)(OF_ROWS | OF_COLUMNS | OF_NEITHER))
+    if (side == HF_OF_ALL || how & ~(unsigned)(HF_LAYOUT | FLAGS))
         core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                       "%s: adapters of such a matrix are not converted",
                       b ? b->name : a_name);
@@ -331,9 +327,11 @@ take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
                       b_name);
     if (!convert_hf_good(h))
         return true;
-    take_part(h, a_name, to, ".weight.lora_a", how & OF_COLUMNS);
+    take_part(h, a_name, to, ".weight.lora_a",
+              side == HF_OF_COLUMNS ? how & HF_LAYOUT : 0);
     h->times = factor_of_pair(p, from, b->shape[1]);
-    take_part(h, b_name, to, ".weight.lora_b", how & OF_ROWS);
+    take_part(h, b_name, to, ".weight.lora_b",
+              side == HF_OF_ROWS ? how & HF_LAYOUT : 0);
     h->times = 0;
     return true;
 }
@@ -427,7 +425,7 @@ check_left(struct hf *h)
         if (!h->weights.used[i] && !is_base(h->weights.tensors[i]->name))
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "%s: %s has nothing here that it changes",
-                          h->weights.tensors[i]->name, h->family->model);
+                          h->weights.tensors[i]->name, h->class);
     if (convert_hf_good(h) && gguf_get_n_tensors(h->gguf) == 0)
         core_json_bad(&h->here, GG_ERR_FORMAT, WEIGHTS ": has no tensors");
 }
@@ -438,11 +436,11 @@ add_tensors(struct hf_peft *p)
     struct hf *h = p->h;
     char from[NAME], to[64];
 
-    take_list(p, "", "", h->family->whole);
+    take_list(p, "", "", convert_hf_whole(h->family));
     for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
-        snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
-        snprintf(to, sizeof(to), "%s%d.",
-                 h->family->to ? h->family->to : "blk.", (int)i);
+        snprintf(from, NAME, "%s%d.", convert_hf_layers(h->family), (int)i);
+        snprintf(to, sizeof(to), "%s%d.", convert_hf_layers_to(h->family),
+                 (int)i);
         for (int k = 0; k < HF_LISTS; k++)
             take_list(p, from, to, h->family->layer[k]);
     }

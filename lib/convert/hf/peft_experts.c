@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf/families.h"
+#include "convert/hf/layout.h"
 #include "convert/hf/peft.h"
 #include "core/mem.h"
 
@@ -34,13 +34,13 @@ enum {
  */
 static const struct {
     const char *to, *parameter;
-    unsigned part;
+    enum hf_layout part;
 } roles[] = {
-    { "ffn_gate_up_exps", "gate_up_proj", 0 },
+    { "ffn_gate_up_exps", "gate_up_proj", HF_AS_FOUND },
     { "ffn_gate_exps", "gate_up_proj", HF_GATES },
     { "ffn_up_exps", "gate_up_proj", HF_UPS },
-    { "ffn_up_exps", "up_proj", 0 },
-    { "ffn_down_exps", "down_proj", 0 },
+    { "ffn_up_exps", "up_proj", HF_AS_FOUND },
+    { "ffn_down_exps", "down_proj", HF_AS_FOUND },
 };
 
 /* A parameter. */
@@ -260,10 +260,11 @@ add_a(struct hf_peft *p, const struct fused *f, const char *to)
 
 /* out x rank of each, or of out a part. */
 static void
-add_b(struct hf_peft *p, const struct fused *f, const char *to, unsigned part)
+add_b(struct hf_peft *p, const struct fused *f, const char *to,
+      enum hf_layout part)
 {
     size_t n = (size_t)p->h->n_expert, all = n * (size_t)f->rank;
-    bool half = part != 0, alternate = part & (HF_EVEN | HF_ODD);
+    bool half = part != HF_AS_FOUND;
     struct hf_rows r = { .n_blocks = p->h->n_expert,
                          .n_rows = half ? f->n_out / 2 : f->n_out,
                          .length = f->rank };
@@ -279,11 +280,11 @@ add_b(struct hf_peft *p, const struct fused *f, const char *to, unsigned part)
         r.step = n;
         r.block = 1;
     }
-    if (part & HF_UPS)
+    if (part == HF_UPS)
         r.first = (size_t)r.n_rows * r.row;
-    if (part & HF_ODD)
+    if (part == HF_ODD)
         r.first = r.row;
-    if (alternate)
+    if (part == HF_EVEN || part == HF_ODD)
         r.row *= 2;
     r.times = (float)convert_hf_peft_factor(p, f->name, f->rank);
     add_factor(p, to, ".weight.lora_b", f->turned ? f->a : f->b, r);
@@ -322,7 +323,8 @@ is_made(const struct hf_peft *p, const char *to)
 
 /* The parameter `name`, if it is targeted, and nothing has come of it yet. */
 static bool
-take_fused(struct hf_peft *p, const char *name, const char *to, unsigned part)
+take_fused(struct hf_peft *p, const char *name, const char *to,
+           enum hf_layout part)
 {
     struct fused f;
 
@@ -360,7 +362,7 @@ take_role(struct hf_peft *p, const char *prefix, const char *to,
           const struct hf_name *name, size_t i)
 {
     bool exact = name->how & HF_EXACT;
-    unsigned part = name->how & (HF_GATES | HF_UPS | HF_EVEN | HF_ODD);
+    enum hf_layout part = convert_hf_layout_half(name->how);
     int first = (int)strcspn(name->from, ".");
     char from[FULL];
 
@@ -382,10 +384,12 @@ bool
 convert_hf_peft_take_experts(struct hf_peft *p, const char *prefix,
                              const char *to_prefix, const struct hf_name *name)
 {
+    unsigned layout = name->how & HF_LAYOUT;
     char to[NAME];
     bool found = false;
 
-    if (!p->parameters || name->how & (HF_STACKED | HF_MXFP4))
+    if (!p->parameters || layout == HF_STACKED ||
+        layout == HF_STACKED_COLUMNS || convert_hf_is_mxfp4(layout))
         return false;
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         if (!is_role(name->to, roles[i].to) || !convert_hf_good(p->h) || found)

@@ -18,7 +18,6 @@
 
 enum {
     MAX_PATH_LENGTH = 4096,
-    RANK = 4, /* llama.cpp's enum llama_pooling_type */
 };
 
 #define NAME "qwen3-reranker"
@@ -85,7 +84,7 @@ convert_hf_keys_qwen3(struct hf *h)
     h->answers = is_reranker(h);
     if (!h->answers)
         return;
-    convert_hf_set_u32(h, "pooling_type", RANK);
+    convert_hf_set_u32(h, "pooling_type", HF_POOL_RANK);
     gguf_set_strings(h->gguf, "qwen3.classifier.output_labels", labels, 2);
     gguf_set_strings(h->gguf, "tokenizer.chat_templates", names, 1);
     gguf_set_val_str(h->gguf, "tokenizer.chat_template.rerank", question);

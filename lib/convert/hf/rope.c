@@ -140,7 +140,7 @@ set_long(struct hf *h, struct rope *r)
 
 /* ---- scaling by a formula ------------------------------------------------ */
 
-/* Ministral 3: the magnitude is that of mscale over that of mscale_all_dim. */
+/* .plain_yarn: the magnitude is that of mscale over that of mscale_all_dim. */
 static void
 set_multiplier(struct hf *h, struct rope *r)
 {
@@ -182,13 +182,13 @@ set_yarn(struct hf *h, struct rope *r)
     double slow = core_json_number(k, "beta_slow", 1e-3, 1e6, 1);
     bool whole = core_json_bool(k, "truncate", true);
 
-    if (!strcmp(h->family->arch, "mistral3"))
+    if (h->family->plain_yarn)
         set_multiplier(h, r);
     else if (latent)
         set_log_multiplier(h, r, factor);
     else if (core_json_find(k, "mscale|mscale_all_dim"))
         core_json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
-    if (whole == !strcmp(h->family->arch, "gpt-oss"))
+    if (whole == h->family->exact_yarn)
         core_json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
                       h->family->arch, whole ? "false" : "true");
     convert_hf_set_str(h, "rope.scaling.type", "yarn");
@@ -307,14 +307,9 @@ listed_base(struct hf *h, bool windowed, double other)
 static void
 read_length(struct hf *h, struct rope *r)
 {
-    bool phi2 = !strcmp(h->family->arch, "phi2");
-    bool neox = !strcmp(h->family->arch, "gptneox");
-    bool glm = !strcmp(h->family->arch, "chatglm");
-    double part =
-        number_between(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
-                       phi2 || glm || h->family->half_turns ? 0.5
-                       : neox                               ? 0.25
-                                                            : 1);
+    double turns = h->family->turns > 0 ? h->family->turns : 1;
+    double part = number_between(h, r, "partial_rotary_factor|rotary_pct",
+                                 0.001, 1, turns);
 
     if (!strcmp(core_json_text(&r->all, "rope_type|type", ""), "proportional"))
         part = 1; /* set_proportional() */
@@ -363,7 +358,7 @@ convert_hf_read_rope(struct hf *h)
     r.base *= core_json_number(&h->config, "rope_ratio", 1e-3, 1e9, 1);
     if (!convert_hf_good(h))
         return;
-    if (strcmp(h->family->arch, "gptj") != 0)
+    if (!h->family->no_base)
         convert_hf_set_f32(h, "rope.freq_base", r.base);
     set_scaling(h, &r);
     if (h->family->windowed_base > 0)

@@ -43,7 +43,7 @@ type_of_parts(struct hf *h, const struct hf_conversion *g)
 {
     enum ggml_type type = read_as(g->first);
 
-    if (g->how & HF_MXFP4)
+    if (convert_hf_is_mxfp4(g->how))
         return GGML_TYPE_MXFP4;
     for (size_t i = 0; i < g->rows.n_from; i++) {
         enum ggml_type t = check_type(h, g->rows.from[i]);
@@ -212,8 +212,9 @@ is_bare(const struct hf *h)
     const json_t *list = json_object_get(h->document, "architectures");
     const char *class = json_string_value(json_array_get(list, 0));
 
-    return (class && strcmp(class, h->family->model)) ||
-           convert_hf_weights_are_bare(&h->weights, h->family->whole->from);
+    return (class && strcmp(class, h->class)) ||
+           convert_hf_weights_are_bare(&h->weights,
+                                       convert_hf_whole(h->family)->from);
 }
 
 /* Whether the output is the embedding's matrix: then one that is there all the
@@ -221,7 +222,7 @@ is_bare(const struct hf *h)
 static void
 check_output(struct hf *h)
 {
-    const struct hf_name *name = h->family->whole;
+    const struct hf_name *name = convert_hf_whole(h->family);
     bool said = core_json_find(&h->config, "tie_word_embeddings") != NULL;
     bool tied =
         core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
@@ -242,7 +243,7 @@ take_whole(struct hf *h)
 {
     bool tied =
         core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
-    const struct hf_name *name = h->family->whole;
+    const struct hf_name *name = convert_hf_whole(h->family);
 
     for (; name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
@@ -307,7 +308,7 @@ mtp_prefix(const struct hf *h, int32_t i, char to[NAME])
 {
     const char *own = h->family->mtp->layers;
 
-    snprintf(to, NAME, "%s%d.", own ? own : h->family->layers,
+    snprintf(to, NAME, "%s%d.", own ? own : convert_hf_layers(h->family),
              (int)(own ? i : h->n_layer + i));
 }
 
@@ -361,7 +362,8 @@ static bool
 is_behind(struct hf *h, const char *name)
 {
     int64_t n = core_json_int(&h->config, "num_nextn_predict_layers", 0, 64, 0);
-    const char *layers = h->family->layers, *at = strstr(name, layers);
+    const char *layers = convert_hf_layers(h->family),
+               *at = strstr(name, layers);
     long layer;
 
     if (!at && strchr(layers, '.')) /* without its outermost part */
@@ -385,8 +387,7 @@ check_left(struct hf *h)
                 (own && is_in(name, own, SIZE_MAX)) || is_behind(h, name);
         if (!known)
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                          "%s: %s has no such tensor here", name,
-                          h->family->model);
+                          "%s: %s has no such tensor here", name, h->class);
     }
 }
 
@@ -410,9 +411,9 @@ convert_hf_add_tensors(struct hf *h)
         check_output(h);
     take_whole(h);
     for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
-        snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
-        snprintf(to, sizeof(to), "%s%d.",
-                 h->family->to ? h->family->to : "blk.", (int)i);
+        snprintf(from, NAME, "%s%d.", convert_hf_layers(h->family), (int)i);
+        snprintf(to, sizeof(to), "%s%d.", convert_hf_layers_to(h->family),
+                 (int)i);
         for (int k = 0; k < HF_LISTS; k++)
             take_list(h, from, to, h->family->layer[k]);
     }

@@ -249,7 +249,7 @@ kind_of_json(const struct hf_tokens *t)
         return &unigram;
     if (!convert_hf_bpe_is_spm(t))
         return &bpe;
-    return strcmp(t->h->family->arch, "gemma4") ? &bpe_of_characters : &ranked;
+    return t->h->family->ranked ? &ranked : &bpe_of_characters;
 }
 
 /* SentencePiece's file, by any of its names. */

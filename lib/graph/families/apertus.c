@@ -48,11 +48,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     layer->attn_q_norm.bias = layer->attn_k_norm.bias = NULL;
 }
 
-const struct model_arch graph_arch_apertus = {
-    .name = "apertus",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_apertus[] = {
+    { .name = "apertus", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

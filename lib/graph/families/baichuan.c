@@ -24,17 +24,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
         hp->attn_max_bias = 8;
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_baichuan = {
-    .name = "baichuan",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_baichuan[] = {
+    { .name = "baichuan", .hparams = hparams },
+    { 0 },
 };

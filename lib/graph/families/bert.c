@@ -187,42 +187,43 @@ nomic_graph(struct graph *g, const struct model *m)
     return encoder_layers(g, m, graph_embed(g));
 }
 
-const struct model_arch graph_arch_bert = {
-    .name = "bert",
-    .hparams = bert_hparams,
-    .layer = bert_layer,
-    .graph = bert_graph,
-    .embedding = graph_find_encoder,
-};
+/* Nothing follows the layers. */
+static void
+no_head(struct model_loader *l)
+{
+    (void)l;
+}
 
-const struct model_arch graph_arch_nomic_bert = {
-    .name = "nomic-bert",
-    .hparams = nomic_hparams,
-    .layer = nomic_layer,
-    .graph = nomic_graph,
-    .embedding = graph_find_encoder,
-};
-
-const struct model_arch graph_arch_nomic_bert_moe = {
-    .name = "nomic-bert-moe",
-    .hparams = nomic_moe_hparams,
-    .layer = nomic_moe_layer,
-    .graph = nomic_graph,
-    .embedding = graph_find_encoder,
-};
-
-const struct model_arch graph_arch_jina_bert_v2 = {
-    .name = "jina-bert-v2",
-    .hparams = jina_v2_hparams,
-    .layer = jina_v2_layer,
-    .graph = nomic_graph,
-    .embedding = graph_find_encoder,
-};
-
-const struct model_arch graph_arch_jina_bert_v3 = {
-    .name = "jina-bert-v3",
-    .hparams = jina_v3_hparams,
-    .layer = bert_layer,
-    .graph = nomic_graph,
-    .embedding = graph_find_encoder,
+const struct model_arch graph_family_bert[] = {
+    { .name = "bert",
+      .hparams = bert_hparams,
+      .layer = bert_layer,
+      .graph = bert_graph,
+      .embedding = graph_find_encoder,
+      .head = no_head },
+    { .name = "nomic-bert",
+      .hparams = nomic_hparams,
+      .layer = nomic_layer,
+      .graph = nomic_graph,
+      .embedding = graph_find_encoder,
+      .head = no_head },
+    { .name = "nomic-bert-moe",
+      .hparams = nomic_moe_hparams,
+      .layer = nomic_moe_layer,
+      .graph = nomic_graph,
+      .embedding = graph_find_encoder,
+      .head = no_head },
+    { .name = "jina-bert-v2",
+      .hparams = jina_v2_hparams,
+      .layer = jina_v2_layer,
+      .graph = nomic_graph,
+      .embedding = graph_find_encoder,
+      .head = no_head },
+    { .name = "jina-bert-v3",
+      .hparams = jina_v3_hparams,
+      .layer = bert_layer,
+      .graph = nomic_graph,
+      .embedding = graph_find_encoder,
+      .head = no_head },
+    { 0 },
 };

@@ -26,11 +26,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_norm(l, ".ffn_sub_norm", l->hp->n_ff, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_bitnet = {
-    .name = "bitnet",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_bitnet[] = {
+    { .name = "bitnet", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

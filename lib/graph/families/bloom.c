@@ -41,12 +41,12 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_bloom = {
-    .name = "bloom",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
-    .embedding = embedding,
+const struct model_arch graph_family_bloom[] = {
+    { .name = "bloom",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .embedding = embedding },
+    { 0 },
 };

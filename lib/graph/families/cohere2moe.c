@@ -57,12 +57,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 
 static const struct model_mtp_kind mtp = { .block = graph_parallel_block };
 
-const struct model_arch graph_arch_cohere2moe = {
-    .name = "cohere2moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_parallel_decoder,
-    .head = graph_find_head,
-    .mtp = &mtp,
+const struct model_arch graph_family_cohere2moe[] = {
+    { .name = "cohere2moe",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph_parallel_decoder,
+      .mtp = &mtp },
+    { 0 },
 };

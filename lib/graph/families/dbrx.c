@@ -28,11 +28,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_mixture(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_dbrx = {
-    .name = "dbrx",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_dbrx[] = {
+    { .name = "dbrx", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -91,12 +91,11 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_deci = {
-    .name = "deci",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
-    .partial_layers = true,
+const struct model_arch graph_family_deci[] = {
+    { .name = "deci",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .partial_layers = true },
+    { 0 },
 };

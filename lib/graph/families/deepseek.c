@@ -32,20 +32,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_shared_expert(l, layer, false);
 }
 
-const struct model_arch graph_arch_deepseek = {
-    .name = "deepseek",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = deepseek_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_bailingmoe = {
-    .name = "bailingmoe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_deepseek[] = {
+    { .name = "deepseek", .hparams = deepseek_hparams, .layer = layer_weights },
+    { .name = "bailingmoe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -63,21 +63,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_deepseek2 = {
-    .name = "deepseek2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = deepseek2_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_usual,
-};
-
-const struct model_arch graph_arch_mistral4 = {
-    .name = "mistral4",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_deepseek2[] = {
+    { .name = "deepseek2",
+      .hparams = deepseek2_hparams,
+      .layer = layer_weights,
+      .mtp = &graph_mtp_usual },
+    { .name = "mistral4", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

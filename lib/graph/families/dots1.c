@@ -1,9 +1,13 @@
-/* dots1.c - dots.llm1: Qwen 3's attention, DeepSeek V3's choice of experts
+/* dots1.c - dots.llm1, Ling 2 and Ring 2: Qwen 3's attention, DeepSeek V3's
+ * choice of experts
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k))
  * x = x + mixture(c) + shared(c), c = norm(x)     the first layers are dense
- * logits = output(norm(x)) */
+ * logits = output(norm(x))             of Ling's heads the first half turns
+ *
+ * Ling: the best groups are chosen by their two best biased sigmoids, then
+ * experts of these, as in DeepSeek V3 (DeepSeek-AI 2024). */
 #include "graph/arch.h"
 
 static void
@@ -24,11 +28,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_dots1 = {
-    .name = "dots1",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_dots1[] = {
+    { .name = "dots1", .hparams = hparams, .layer = layer_weights },
+    { .name = "bailingmoe2", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -27,12 +27,6 @@ neo_hparams(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-static void
 neo_layer(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd, f = l->hp->n_ff;
@@ -53,20 +47,11 @@ neo_head(struct model_loader *l)
         graph_find_norm(l, "enc.output_norm", m->hp.n_embd, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_eurobert = {
-    .name = "eurobert",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_output_norm,
-};
-
-const struct model_arch graph_arch_neo_bert = {
-    .name = "neo-bert",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = neo_hparams,
-    .layer = neo_layer,
-    .graph = graph_decoder,
-    .head = neo_head,
+const struct model_arch graph_family_eurobert[] = {
+    { .name = "eurobert", .hparams = hparams, .head = graph_find_output_norm },
+    { .name = "neo-bert",
+      .hparams = neo_hparams,
+      .layer = neo_layer,
+      .head = neo_head },
+    { 0 },
 };

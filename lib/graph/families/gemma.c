@@ -18,17 +18,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->activation = MODEL_GELU;
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_gemma = {
-    .name = "gemma",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_gemma[] = {
+    { .name = "gemma", .hparams = hparams },
+    { 0 },
 };

@@ -44,11 +44,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_norm(l, ".post_ffw_norm", e, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_gemma2 = {
-    .name = "gemma2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_gemma2[] = {
+    { .name = "gemma2", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

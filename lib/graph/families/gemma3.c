@@ -55,20 +55,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_norm(l, ".post_ffw_norm", e, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_gemma3 = {
-    .name = "gemma3",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_gemma_embedding = {
-    .name = "gemma-embedding",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = embedding_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_output_norm,
+const struct model_arch graph_family_gemma3[] = {
+    { .name = "gemma3", .hparams = hparams, .layer = layer_weights },
+    { .name = "gemma-embedding",
+      .hparams = embedding_hparams,
+      .layer = layer_weights,
+      .head = graph_find_output_norm },
+    { 0 },
 };

@@ -354,12 +354,11 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_gemma3n = {
-    .name = "gemma3n",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
-    .embedding = embedding,
+const struct model_arch graph_family_gemma3n[] = {
+    { .name = "gemma3n",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .embedding = embedding },
+    { 0 },
 };

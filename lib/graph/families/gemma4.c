@@ -178,12 +178,11 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_gemma4 = {
-    .name = "gemma4",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
-    .embedding = embedding,
+const struct model_arch graph_family_gemma4[] = {
+    { .name = "gemma4",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .embedding = embedding },
+    { 0 },
 };

@@ -52,20 +52,8 @@ glm4_layer(struct model_loader *l, struct model_layer *layer)
         graph_find_norm(l, ".post_ffw_norm", e, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_chatglm = {
-    .name = "chatglm",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = chatglm_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_glm4 = {
-    .name = "glm4",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = glm4_hparams,
-    .layer = glm4_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_glm4[] = {
+    { .name = "chatglm", .hparams = hparams, .layer = chatglm_layer },
+    { .name = "glm4", .hparams = glm4_hparams, .layer = glm4_layer },
+    { 0 },
 };

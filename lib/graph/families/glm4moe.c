@@ -34,12 +34,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_glm4moe = {
-    .name = "glm4moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_usual,
+const struct model_arch graph_family_glm4moe[] = {
+    { .name = "glm4moe",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .mtp = &graph_mtp_usual },
+    { 0 },
 };

@@ -51,11 +51,11 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_gptneox = {
-    .name = "gptneox",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_gptneox[] = {
+    { .name = "gptneox",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph },
+    { 0 },
 };

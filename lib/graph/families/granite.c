@@ -87,21 +87,6 @@ swa_hparams(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_granite = {
-    .name = "granite",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-static void
 moe_layer(struct model_loader *l, struct model_layer *layer)
 {
     graph_find_block(l, layer, true, MODEL_OPTIONAL);
@@ -144,30 +129,13 @@ swa_layer(struct model_loader *l, struct model_layer *layer)
         graph_find_linear(l, ".ffn_down_shexp", f, e, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_granite_swa = {
-    .name = "granite_swa",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = swa_hparams,
-    .layer = swa_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_granitemoe = {
-    .name = "granitemoe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = moe_hparams,
-    .layer = moe_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_granitehybrid = {
-    .name = "granitehybrid",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hybrid_hparams,
-    .layer = hybrid_layer,
-    .graph = graph_decoder,
-    .recur = graph_mamba2,
-    .head = graph_find_head,
+const struct model_arch graph_family_granite[] = {
+    { .name = "granite", .hparams = hparams },
+    { .name = "granite_swa", .hparams = swa_hparams, .layer = swa_layer },
+    { .name = "granitemoe", .hparams = moe_hparams, .layer = moe_layer },
+    { .name = "granitehybrid",
+      .hparams = hybrid_hparams,
+      .layer = hybrid_layer,
+      .recur = graph_mamba2 },
+    { 0 },
 };

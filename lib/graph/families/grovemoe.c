@@ -56,11 +56,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_experts_of(l, ".ffn_down_chexps", f, e, n, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_grovemoe = {
-    .name = "grovemoe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_grovemoe[] = {
+    { .name = "grovemoe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -36,12 +36,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_jamba = {
-    .name = "jamba",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = graph_mamba,
-    .head = graph_find_head,
+const struct model_arch graph_family_jamba[] = {
+    { .name = "jamba",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = graph_mamba },
+    { 0 },
 };

@@ -35,11 +35,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_laguna = {
-    .name = "laguna",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_laguna[] = {
+    { .name = "laguna", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

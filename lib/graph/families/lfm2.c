@@ -106,22 +106,16 @@ recur(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     return graph_linear(g, graph_wanted(g, layer, x), &l->ssm_out);
 }
 
-const struct model_arch graph_arch_lfm2 = {
-    .name = "lfm2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = find_head,
-};
-
-const struct model_arch graph_arch_lfm2moe = {
-    .name = "lfm2moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams_moe,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = find_head,
+const struct model_arch graph_family_lfm2[] = {
+    { .name = "lfm2",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = recur,
+      .head = find_head },
+    { .name = "lfm2moe",
+      .hparams = hparams_moe,
+      .layer = layer_weights,
+      .recur = recur,
+      .head = find_head },
+    { 0 },
 };

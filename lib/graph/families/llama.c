@@ -29,21 +29,6 @@ embed_hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->encoder = !graph_key_bool(keys, "attention.causal", true);
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_llama = {
-    .name = "llama",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
 /* The same without mixtures and windows. */
 static void
 plain_hparams(struct model_keys *keys, struct model_hparams *hp)
@@ -62,38 +47,11 @@ ernie_layer(struct model_loader *l, struct model_layer *layer)
         layer->attn_output.bias = NULL;
 }
 
-const struct model_arch graph_arch_ernie4_5 = {
-    .name = "ernie4_5",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = plain_hparams,
-    .layer = ernie_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_internlm2 = {
-    .name = "internlm2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = plain_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_llama_embed = {
-    .name = "llama-embed",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = embed_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_xverse = {
-    .name = "xverse",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = plain_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_llama[] = {
+    { .name = "llama", .hparams = hparams },
+    { .name = "ernie4_5", .hparams = plain_hparams, .layer = ernie_layer },
+    { .name = "internlm2", .hparams = plain_hparams },
+    { .name = "llama-embed", .hparams = embed_hparams },
+    { .name = "xverse", .hparams = plain_hparams },
+    { 0 },
 };

@@ -100,11 +100,10 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_llama4 = {
-    .name = "llama4",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_llama4[] = {
+    { .name = "llama4",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph },
+    { 0 },
 };

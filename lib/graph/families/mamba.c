@@ -45,24 +45,16 @@ layer_weights_2(struct model_loader *l, struct model_layer *layer)
     graph_find_mamba2(l, layer, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_mamba = {
-    .name = "mamba",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = graph_mamba,
-    .head = graph_find_head,
-    .partial_layers = true,
-};
-
-const struct model_arch graph_arch_mamba2 = {
-    .name = "mamba2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams_2,
-    .layer = layer_weights_2,
-    .graph = graph_decoder,
-    .recur = graph_mamba2,
-    .head = graph_find_head,
-    .partial_layers = true,
+const struct model_arch graph_family_mamba[] = {
+    { .name = "mamba",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = graph_mamba,
+      .partial_layers = true },
+    { .name = "mamba2",
+      .hparams = hparams_2,
+      .layer = layer_weights_2,
+      .recur = graph_mamba2,
+      .partial_layers = true },
+    { 0 },
 };

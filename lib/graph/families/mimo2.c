@@ -51,12 +51,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_mimo2 = {
-    .name = "mimo2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_raw,
+const struct model_arch graph_family_mimo2[] = {
+    { .name = "mimo2",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .mtp = &graph_mtp_raw },
+    { 0 },
 };

@@ -32,17 +32,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
         1 / graph_key_float(keys, "logit_scale", 1e-6f, 1e6f, logits);
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_minicpm = {
-    .name = "minicpm",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_minicpm[] = {
+    { .name = "minicpm", .hparams = hparams },
+    { 0 },
 };

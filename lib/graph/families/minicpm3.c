@@ -49,20 +49,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, gated, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_minicpm3 = {
-    .name = "minicpm3",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = minicpm3_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_plm = {
-    .name = "plm",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = plm_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_minicpm3[] = {
+    { .name = "minicpm3", .hparams = minicpm3_hparams, .layer = layer_weights },
+    { .name = "plm", .hparams = plm_hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -40,17 +40,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->temperature_n = hp->rope.n_ctx_orig;
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_mistral3 = {
-    .name = "mistral3",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_mistral3[] = {
+    { .name = "mistral3", .hparams = hparams },
+    { 0 },
 };

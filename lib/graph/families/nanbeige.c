@@ -35,12 +35,6 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     repeat(hp, graph_key_int(keys, "num_loops", 1, most, 1));
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
 static bool
 ends_loop(const struct model_hparams *hp, int32_t layer)
 {
@@ -62,11 +56,7 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_nanbeige = {
-    .name = "nanbeige",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_nanbeige[] = {
+    { .name = "nanbeige", .hparams = hparams, .graph = graph },
+    { 0 },
 };

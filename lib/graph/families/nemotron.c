@@ -31,29 +31,15 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_block(l, layer, false, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_arcee = {
-    .name = "arcee",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = arcee_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_jais2 = {
-    .name = "jais2",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_nemotron = {
-    .name = "nemotron",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_nemotron[] = {
+    { .name = "arcee", .hparams = arcee_hparams, .layer = layer_weights },
+    { .name = "jais2",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights },
+    { .name = "nemotron",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights },
+    { 0 },
 };

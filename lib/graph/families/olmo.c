@@ -52,11 +52,11 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm_plain(g, x));
 }
 
-const struct model_arch graph_arch_olmo = {
-    .name = "olmo",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = head,
+const struct model_arch graph_family_olmo[] = {
+    { .name = "olmo",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .head = head },
+    { 0 },
 };

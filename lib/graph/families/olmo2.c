@@ -31,11 +31,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_olmo2 = {
-    .name = "olmo2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_olmo2[] = {
+    { .name = "olmo2", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

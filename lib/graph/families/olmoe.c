@@ -22,11 +22,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_whole_norms(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_olmoe = {
-    .name = "olmoe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_olmoe[] = {
+    { .name = "olmoe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

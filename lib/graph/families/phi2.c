@@ -23,11 +23,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, false, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_phi2 = {
-    .name = "phi2",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_parallel_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_phi2[] = {
+    { .name = "phi2",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph_parallel_decoder },
+    { 0 },
 };

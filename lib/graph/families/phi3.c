@@ -26,11 +26,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     layer->ffn_down = graph_find_linear(l, ".ffn_down", f, e, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_phi3 = {
-    .name = "phi3",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_phi3[] = {
+    { .name = "phi3", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

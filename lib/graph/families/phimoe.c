@@ -19,17 +19,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->routing.normed = true;
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_phimoe = {
-    .name = "phimoe",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_phimoe[] = {
+    { .name = "phimoe", .norm_bias = true, .hparams = hparams },
+    { 0 },
 };

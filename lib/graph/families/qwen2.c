@@ -17,39 +17,6 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
-const struct model_arch graph_arch_qwen2 = {
-    .name = "qwen2",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_exaone = {
-    .name = "exaone",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_paddleocr = {
-    .name = "paddleocr",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
 /* Some files have a bias for the output, the model has none. */
 static void
 find_plain_head(struct model_loader *l)
@@ -58,11 +25,10 @@ find_plain_head(struct model_loader *l)
     l->model->output.bias = NULL;
 }
 
-const struct model_arch graph_arch_qwen2vl = {
-    .name = "qwen2vl",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = find_plain_head,
+const struct model_arch graph_family_qwen2[] = {
+    { .name = "qwen2", .hparams = hparams },
+    { .name = "exaone", .hparams = hparams },
+    { .name = "paddleocr", .hparams = hparams },
+    { .name = "qwen2vl", .hparams = hparams, .head = find_plain_head },
+    { 0 },
 };

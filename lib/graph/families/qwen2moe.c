@@ -21,11 +21,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_shared_expert(l, layer, true);
 }
 
-const struct model_arch graph_arch_qwen2moe = {
-    .name = "qwen2moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_qwen2moe[] = {
+    { .name = "qwen2moe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

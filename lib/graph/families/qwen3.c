@@ -23,20 +23,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_head_norms(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_qwen3 = {
-    .name = "qwen3",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_qwen3vl = {
-    .name = "qwen3vl",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_qwen3[] = {
+    { .name = "qwen3", .hparams = hparams, .layer = layer_weights },
+    { .name = "qwen3vl", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

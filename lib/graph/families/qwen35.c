@@ -209,35 +209,21 @@ recur(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     return graph_linear(g, x, &l->ssm_out);
 }
 
-const struct model_arch graph_arch_qwen35 = {
-    .name = "qwen35",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_usual,
-};
-
-const struct model_arch graph_arch_qwen35moe = {
-    .name = "qwen35moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams_moe,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_usual,
-};
-
-const struct model_arch graph_arch_qwen3next = {
-    .name = "qwen3next",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams_next,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .recur = recur,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_usual,
+const struct model_arch graph_family_qwen35[] = {
+    { .name = "qwen35",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .recur = recur,
+      .mtp = &graph_mtp_usual },
+    { .name = "qwen35moe",
+      .hparams = hparams_moe,
+      .layer = layer_weights,
+      .recur = recur,
+      .mtp = &graph_mtp_usual },
+    { .name = "qwen3next",
+      .hparams = hparams_next,
+      .layer = layer_weights,
+      .recur = recur,
+      .mtp = &graph_mtp_usual },
+    { 0 },
 };

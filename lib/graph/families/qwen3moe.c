@@ -25,20 +25,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_head_norms(l, layer, MODEL_OPTIONAL);
 }
 
-const struct model_arch graph_arch_qwen3moe = {
-    .name = "qwen3moe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_qwen3vlmoe = {
-    .name = "qwen3vlmoe",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
+const struct model_arch graph_family_qwen3moe[] = {
+    { .name = "qwen3moe", .hparams = hparams, .layer = layer_weights },
+    { .name = "qwen3vlmoe", .hparams = hparams, .layer = layer_weights },
+    { 0 },
 };

@@ -148,13 +148,13 @@ time_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
     return graph_linear(g, ggml_mul(g->ctx, x, gate), &l->attn_output);
 }
 
-const struct model_arch graph_arch_rwkv6 = {
-    .name = "rwkv6",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_rwkv,
-    .time_mix = time_mix,
-    .head = graph_find_head,
-    .embedding = graph_find_rwkv_embedding,
+const struct model_arch graph_family_rwkv6[] = {
+    { .name = "rwkv6",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph_rwkv,
+      .time_mix = time_mix,
+      .embedding = graph_find_rwkv_embedding },
+    { 0 },
 };

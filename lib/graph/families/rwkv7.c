@@ -191,23 +191,18 @@ time_mix(struct graph *g, int32_t layer, struct ggml_tensor *x,
     return graph_linear(g, x, &l->attn_output);
 }
 
-const struct model_arch graph_arch_rwkv7 = {
-    .name = "rwkv7",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_rwkv,
-    .time_mix = time_mix,
-    .head = graph_find_head,
-    .embedding = graph_find_rwkv_embedding,
-};
-
-const struct model_arch graph_arch_arwkv7 = {
-    .name = "arwkv7",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = arwkv_hparams,
-    .layer = arwkv_layer,
-    .graph = graph_rwkv,
-    .time_mix = time_mix,
-    .head = graph_find_head,
+const struct model_arch graph_family_rwkv7[] = {
+    { .name = "rwkv7",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph_rwkv,
+      .time_mix = time_mix,
+      .embedding = graph_find_rwkv_embedding },
+    { .name = "arwkv7",
+      .hparams = arwkv_hparams,
+      .layer = arwkv_layer,
+      .graph = graph_rwkv,
+      .time_mix = time_mix },
+    { 0 },
 };

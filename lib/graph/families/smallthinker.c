@@ -73,11 +73,10 @@ graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_smallthinker = {
-    .name = "smallthinker",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_smallthinker[] = {
+    { .name = "smallthinker",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph },
+    { 0 },
 };

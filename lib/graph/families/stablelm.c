@@ -32,12 +32,6 @@ stablelm_layer(struct model_loader *l, struct model_layer *layer)
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-static void
-orion_layer(struct model_loader *l, struct model_layer *layer)
-{
-    graph_find_block(l, layer, true, MODEL_OPTIONAL);
-}
-
 static struct ggml_tensor *
 stablelm_graph(struct graph *g, const struct model *m)
 {
@@ -51,20 +45,12 @@ stablelm_graph(struct graph *g, const struct model *m)
     return graph_logits(g, graph_norm(g, x, &m->output_norm));
 }
 
-const struct model_arch graph_arch_orion = {
-    .name = "orion",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = orion_layer,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
-const struct model_arch graph_arch_stablelm = {
-    .name = "stablelm",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = stablelm_layer,
-    .graph = stablelm_graph,
-    .head = graph_find_head,
+const struct model_arch graph_family_stablelm[] = {
+    { .name = "orion", .norm_bias = true, .hparams = hparams },
+    { .name = "stablelm",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = stablelm_layer,
+      .graph = stablelm_graph },
+    { 0 },
 };

@@ -22,15 +22,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_block(l, layer, false, MODEL_REQUIRED);
 }
 
-const struct model_arch graph_arch_starcoder2 = {
-    .name = "starcoder2",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-};
-
 static void
 codeshell_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
@@ -39,12 +30,15 @@ codeshell_hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->activation = MODEL_GELU;
 }
 
-const struct model_arch graph_arch_codeshell = {
-    .name = "codeshell",
-    .norm_bias = MODEL_REQUIRED,
-    .hparams = codeshell_hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-    .output_embeds = true,
+const struct model_arch graph_family_starcoder2[] = {
+    { .name = "starcoder2",
+      .norm_bias = true,
+      .hparams = hparams,
+      .layer = layer_weights },
+    { .name = "codeshell",
+      .norm_bias = true,
+      .hparams = codeshell_hparams,
+      .layer = layer_weights,
+      .output_embeds = true },
+    { 0 },
 };

@@ -50,12 +50,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
         graph_find_shared_expert(l, layer, false);
 }
 
-const struct model_arch graph_arch_step35 = {
-    .name = "step35",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph_decoder,
-    .head = graph_find_head,
-    .mtp = &graph_mtp_raw,
+const struct model_arch graph_family_step35[] = {
+    { .name = "step35",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .mtp = &graph_mtp_raw },
+    { 0 },
 };

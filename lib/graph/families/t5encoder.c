@@ -91,12 +91,12 @@ graph(struct graph *g, const struct model *m)
     return graph_norm(g, x, &m->output_norm);
 }
 
-const struct model_arch graph_arch_t5encoder = {
-    .name = "t5encoder",
-    .norm_bias = MODEL_OPTIONAL,
-    .hparams = hparams,
-    .layer = layer_weights,
-    .graph = graph,
-    .head = head,
-    .stack = "enc.",
+const struct model_arch graph_family_t5encoder[] = {
+    { .name = "t5encoder",
+      .hparams = hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .head = head,
+      .stack = "enc." },
+    { 0 },
 };
