@@ -9,18 +9,6 @@
 #include "sample/fitting.h"
 #include "sample/sampler.h"
 
-bool
-sample_chain_next(struct sample_draw *d, size_t i)
-{
-    struct choice c;
-
-    if (!sample_candidates_take(&d->list, &c))
-        return false;
-    d->s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
-    d->s->weights[i] = sample_candidates_weigh(&d->list, c.logit);
-    return true;
-}
-
 /* ---- the grammar ---- */
 
 /* Cuts what does not fit, where others than the front look at it first. */
@@ -57,20 +45,32 @@ list_candidates(struct sample_draw *d, const struct sample_front *f,
 static void
 take_prefix(struct sample_draw *d, const struct sample_front *f, double enough)
 {
-    double *weights = d->s->weights, sum = 0;
-    double stop =
-        f->top_p < 1 ? f->top_p * sample_candidates_weight(&d->list) : INFINITY;
+    struct gg_sampler *s = d->s;
+    double sum = 0, stop = INFINITY;
     size_t n = 0;
 
+    if (f->top_p < 1)
+        stop = f->top_p * sample_candidates_weight(&d->list);
     sample_candidates_limit(&d->list, f->min_p);
     while ((n == 0 || (sum < stop && sum <= enough)) &&
-           sample_chain_next(d, n)) {
-        if (weights[n] < f->min_p)
+           sample_chain_next(s, &d->list, n)) {
+        if (s->weights[n] < f->min_p)
             break;
-        sum += weights[n++];
+        sum += s->weights[n++];
     }
     d->left = n;
     d->whole = sum;
+}
+
+static void
+take_all(struct sample_draw *d)
+{
+    size_t n = 0;
+
+    while (sample_chain_next(d->s, &d->list, n))
+        n++;
+    d->left = n;
+    d->whole = NAN;
 }
 
 /* Where nothing is cut off, the sum is known before the order is, and tokens
@@ -78,15 +78,18 @@ take_prefix(struct sample_draw *d, const struct sample_front *f, double enough)
 static void
 take_front(struct sample_draw *d, const struct sample_front *f, bool last)
 {
+    bool all = f->top_p >= 1 && f->min_p == 0;
     double whole;
 
-    if (!last || d->list.whole || f->top_p < 1 || f->min_p > 0) {
+    if (all && !last) {
+        take_all(d);
+    } else if (!all || d->list.whole) {
         take_prefix(d, f, INFINITY);
-        return;
+    } else {
+        whole = sample_candidates_weight(&d->list);
+        take_prefix(d, f, d->share * whole);
+        d->whole = whole;
     }
-    whole = sample_candidates_weight(&d->list);
-    take_prefix(d, f, d->share * whole);
-    d->whole = whole;
 }
 
 /* ---- steps ---- */
@@ -175,7 +178,7 @@ cut(struct sample_draw *d, const struct sample_active *active)
     if (!acts(d, active))
         return;
     d->left = active->stage->cut(d, active->v);
-    d->whole = sample_stages_sum(d->s, d->left);
+    d->whole = NAN;
 }
 
 static enum gg_status
@@ -194,6 +197,8 @@ run_steps(struct sample_draw *d, struct gg_error *err)
         else
             cut(d, &step->active);
     }
+    if (isnan(d->whole))
+        d->whole = sample_stages_sum(d->s, d->left);
     return st;
 }
 

@@ -47,13 +47,13 @@ take_version_1(struct sample_draw *d, double mu)
     size_t n = 0;
     double k = 1;
 
-    while (n < MIROSTAT_M && sample_chain_next(d, n))
+    while (n < MIROSTAT_M && sample_chain_next(d->s, &d->list, n))
         n++;
     if (n > 1)
         k = mirostat_k(zipf_exponent(d, n), mu, (double)d->list.n);
     if (!(k >= 2))
         return 1;
-    while ((double)n < floor(k) && sample_chain_next(d, n))
+    while ((double)n < floor(k) && sample_chain_next(d->s, &d->list, n))
         n++;
     return (double)n < k ? n : (size_t)k;
 }
@@ -65,7 +65,7 @@ take_version_2(struct sample_draw *d, double mu)
     size_t n = 0;
 
     sample_candidates_limit(&d->list, bar);
-    while (sample_chain_next(d, n)) {
+    while (sample_chain_next(d->s, &d->list, n)) {
         if (n > 0 && d->s->weights[n] < bar)
             break;
         n++;

@@ -26,42 +26,32 @@ read_member(const struct gg_sampler_params *p, const struct sample_number *n)
 }
 
 static void
-write_member(struct gg_sampler_params *p, const struct sample_number *n,
-             double x)
+write_fallback(struct gg_sampler_params *p, const struct sample_number *n)
 {
     char *member = (char *)p + n->at;
 
     if (n->at && n->is.whole)
-        *(int32_t *)member = (int32_t)x;
+        *(int32_t *)member = (int32_t)n->is.fallback;
     else if (n->at)
-        *(float *)member = (float)x;
+        *(float *)member = (float)n->is.fallback;
 }
 
 /* ---- all numbers ---- */
 
-/* Number i of those of all stages; false: there are no more. `row` and `column`
- * get where it is in the table. */
-static bool
-find_number(size_t i, size_t *row, size_t *column)
-{
-    for (size_t r = 0; r < SAMPLE_STAGES; r++)
-        for (size_t c = 0; c < SAMPLE_NUMBERS; c++)
-            if (sample_stages[r].numbers[c].is.name && i-- == 0) {
-                *row = r;
-                *column = c;
-                return true;
-            }
-    return false;
-}
-
 const struct gg_sampler_parameter *
 gg_sampler_parameter_at(size_t i)
 {
-    size_t row, column;
+    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+        for (size_t c = 0; c < SAMPLE_NUMBERS; c++) {
+            const struct gg_sampler_parameter *is =
+                &sample_stages[r].numbers[c].is;
 
-    return find_number(i, &row, &column)
-               ? &sample_stages[row].numbers[column].is
-               : NULL;
+            if (!is->name)
+                break;
+            if (i-- == 0)
+                return is;
+        }
+    return NULL;
 }
 
 struct gg_sampler_params
@@ -69,11 +59,9 @@ gg_sampler_params_default(void)
 {
     struct gg_sampler_params p = { 0 };
 
-    for (size_t i = 0, row, column; find_number(i, &row, &column); i++) {
-        const struct sample_number *n = &sample_stages[row].numbers[column];
-
-        write_member(&p, n, n->is.fallback);
-    }
+    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+        for (size_t c = 0; c < SAMPLE_NUMBERS; c++)
+            write_fallback(&p, &sample_stages[r].numbers[c]);
     return p;
 }
 
@@ -106,11 +94,13 @@ check_number(const struct gg_sampler_parameter *is, double x,
 static bool
 is_known(const char *name)
 {
-    const struct gg_sampler_parameter *is;
+    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+        for (size_t c = 0; c < SAMPLE_NUMBERS; c++) {
+            const char *known = sample_stages[r].numbers[c].is.name;
 
-    for (size_t i = 0; (is = gg_sampler_parameter_at(i)); i++)
-        if (strcmp(is->name, name) == 0)
-            return true;
+            if (known && strcmp(known, name) == 0)
+                return true;
+        }
     return false;
 }
 
@@ -141,12 +131,15 @@ sample_params_numbers(const struct gg_sampler_params *p,
 {
     enum gg_status st = check_names(p, err);
 
-    for (size_t i = 0, r, c; st == GG_OK && find_number(i, &r, &c); i++) {
-        const struct sample_number *n = &sample_stages[r].numbers[c];
+    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+        for (size_t c = 0; st == GG_OK && c < SAMPLE_NUMBERS; c++) {
+            const struct sample_number *n = &sample_stages[r].numbers[c];
 
-        out->v[r][c] = read_number(p, n);
-        st = check_number(&n->is, out->v[r][c], err);
-    }
+            if (!n->is.name)
+                break;
+            out->v[r][c] = read_number(p, n);
+            st = check_number(&n->is, out->v[r][c], err);
+        }
     return st;
 }
 

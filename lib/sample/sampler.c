@@ -99,12 +99,7 @@ gg_sampler_free(struct gg_sampler *sampler)
 bool
 gg_sampler_remembers(const struct gg_sampler *sampler)
 {
-    const struct sample_order *o = sampler ? &sampler->order : NULL;
-
-    for (size_t i = 0; o && i < o->n; i++)
-        if (o->on[i].stage->remembers)
-            return true;
-    return o && sampler->params.grammar;
+    return sampler && (sampler->order.remembers || sampler->params.grammar);
 }
 
 size_t
@@ -211,7 +206,8 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     i = pick(s, d.left, u[0] * d.whole);
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / d.whole);
-    learn(&s->order, history, out->logprob);
+    if (s->order.remembers)
+        learn(&s->order, history, out->logprob);
     if (!p->grammar || history->waits)
         return GG_OK;
     return sample_grammar_advance(&history->at, out->id, err);

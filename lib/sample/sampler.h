@@ -35,8 +35,18 @@ enum gg_status
 sample_chain_run(struct sample_draw *d, struct gg_error *err);
 
 /* The next one of the list becomes candidate i; false: there is none. */
-bool
-sample_chain_next(struct sample_draw *d, size_t i);
+static inline bool
+sample_chain_next(struct gg_sampler *s, struct sample_candidates *list,
+                  size_t i)
+{
+    struct choice c;
+
+    if (!sample_candidates_take(list, &c))
+        return false;
+    s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
+    s->weights[i] = sample_candidates_weigh(list, c.logit);
+    return true;
+}
 
 /* ---- sampler.c ---- */
 

@@ -198,8 +198,10 @@ sample_order_make(struct sample_order *o, const char *names,
     keep_active(o, greedy ? NULL : find_kind(SAMPLE_ALONE, numbers), numbers);
     if (greedy)
         keep_before_greedy(o, temp);
-    for (size_t i = 0; i < o->n; i++)
+    for (size_t i = 0; i < o->n; i++) {
+        o->remembers |= o->on[i].stage->remembers;
         add_step(o, o->on[i]);
+    }
     open_list(o);
     return GG_OK;
 }

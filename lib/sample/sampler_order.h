@@ -21,6 +21,7 @@ struct sample_step {
 struct sample_order {
     struct sample_active on[SAMPLE_STAGES];
     size_t n;
+    bool remembers; /* one of them */
     struct sample_step steps[2 * SAMPLE_STAGES + 1];
     size_t n_steps;
 };

@@ -49,6 +49,8 @@ static bool
 sampler_new(void)
 {
     static const struct gg_bias biases[] = { { -1, 1 }, { 1, NAN } };
+    static const struct gg_sampler_value values[] = { { "no", 0 },
+                                                      { NULL, 0 } };
     const struct gg_sampler_params d = gg_sampler_params_default();
     struct gg_sampler_params p[32];
     struct gg_sampler *s = NULL;
@@ -85,9 +87,9 @@ sampler_new(void)
     WRONG(mirostat_eta, 2);
     WRONG(stages, "nothing");
     WRONG(n_values, 1);
-    WRONG(values, &(struct gg_sampler_value){ "nothing", 0 });
+    WRONG(values, &values[0]);
     p[k - 1].n_values = 1;
-    WRONG(values, &(struct gg_sampler_value){ NULL, 0 });
+    WRONG(values, &values[1]);
     p[k - 1].n_values = 1;
 #undef WRONG
     while (k-- > 0)
@@ -224,15 +226,14 @@ sampler_draw(void)
 }
 
 const struct argument_test arguments_samplers[] = {
-    TEST(grammar_new),      TEST(grammar_from_schema),
-    TEST(grammar_free),     TEST(sampler_params_default),
-    TEST(sampler_new),      TEST(sampler_free),
-    TEST(sampler_enough),   TEST(sampler_candidates),
-    TEST(history_new),      TEST(history_free),
-    TEST(history_add),      TEST(history_is_complete),
-    TEST(history_mirostat), TEST(history_set_mirostat),
-    TEST(history_restart),  TEST(sampler_remembers),
-    TEST(sampler_next),     TEST(sampler_draw),
-    TEST(sampler_parameter_at),
-    { .name = NULL },
+    TEST(grammar_new),          TEST(grammar_from_schema),
+    TEST(grammar_free),         TEST(sampler_params_default),
+    TEST(sampler_new),          TEST(sampler_free),
+    TEST(sampler_enough),       TEST(sampler_candidates),
+    TEST(history_new),          TEST(history_free),
+    TEST(history_add),          TEST(history_is_complete),
+    TEST(history_mirostat),     TEST(history_set_mirostat),
+    TEST(history_restart),      TEST(sampler_remembers),
+    TEST(sampler_next),         TEST(sampler_draw),
+    TEST(sampler_parameter_at), { .name = NULL },
 };
