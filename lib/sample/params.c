@@ -41,7 +41,7 @@ write_fallback(struct gg_sampler_params *p, const struct sample_number *n)
 const struct gg_sampler_parameter *
 gg_sampler_parameter_at(size_t i)
 {
-    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+    for (size_t r = 0; sample_stages[r].name; r++)
         for (size_t c = 0; c < SAMPLE_NUMBERS; c++) {
             const struct gg_sampler_parameter *is =
                 &sample_stages[r].numbers[c].is;
@@ -59,7 +59,7 @@ gg_sampler_params_default(void)
 {
     struct gg_sampler_params p = { 0 };
 
-    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+    for (size_t r = 0; sample_stages[r].name; r++)
         for (size_t c = 0; c < SAMPLE_NUMBERS; c++)
             write_fallback(&p, &sample_stages[r].numbers[c]);
     return p;
@@ -94,7 +94,7 @@ check_number(const struct gg_sampler_parameter *is, double x,
 static bool
 is_known(const char *name)
 {
-    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+    for (size_t r = 0; sample_stages[r].name; r++)
         for (size_t c = 0; c < SAMPLE_NUMBERS; c++) {
             const char *known = sample_stages[r].numbers[c].is.name;
 
@@ -131,7 +131,7 @@ sample_params_numbers(const struct gg_sampler_params *p,
 {
     enum gg_status st = check_names(p, err);
 
-    for (size_t r = 0; r < SAMPLE_STAGES; r++)
+    for (size_t r = 0; sample_stages[r].name; r++)
         for (size_t c = 0; st == GG_OK && c < SAMPLE_NUMBERS; c++) {
             const struct sample_number *n = &sample_stages[r].numbers[c];
 

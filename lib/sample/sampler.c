@@ -115,7 +115,7 @@ gg_sampler_enough(const struct gg_sampler *sampler)
 void
 sample_sampler_begin(const struct gg_sampler *s, struct gg_history *h)
 {
-    for (size_t i = 0; i < SAMPLE_STAGES; i++)
+    for (size_t i = 0; sample_stages[i].name; i++)
         if (sample_stages[i].begin)
             sample_stages[i].begin(h, s->numbers.v[i]);
 }

@@ -39,7 +39,7 @@ unknown_stage(const char *name, size_t len, struct gg_error *err)
     char known[256] = "", shown[64];
     size_t used = 0;
 
-    for (size_t i = 0; i < SAMPLE_STAGES; i++) {
+    for (size_t i = 0; sample_stages[i].name; i++) {
         size_t n = strlen(sample_stages[i].name);
 
         if (sample_stages[i].kind == SAMPLE_ALONE ||
@@ -79,7 +79,7 @@ add_named(struct sample_order *o, const char *names,
 static void
 add_default(struct sample_order *o, const struct sample_numbers *numbers)
 {
-    for (size_t i = 0; i < SAMPLE_STAGES; i++)
+    for (size_t i = 0; sample_stages[i].name; i++)
         if (sample_stages[i].kind != SAMPLE_ALONE)
             add(o, &sample_stages[i], numbers);
 }
@@ -89,7 +89,7 @@ add_default(struct sample_order *o, const struct sample_numbers *numbers)
 static const struct sample_stage *
 find_kind(enum sample_kind kind, const struct sample_numbers *numbers)
 {
-    for (size_t i = 0; i < SAMPLE_STAGES; i++)
+    for (size_t i = 0; sample_stages[i].name; i++)
         if (sample_stages[i].kind == kind &&
             sample_stages[i].is_on(numbers->v[i]))
             return &sample_stages[i];

@@ -270,7 +270,7 @@ exclude_top(struct sample_draw *d, const double *v)
 #define AT(member) .at = offsetof(struct gg_sampler_params, member)
 
 /* clang-format off */
-const struct sample_stage sample_stages[SAMPLE_STAGES] = {
+const struct sample_stage sample_stages[] = {
     { "penalties", .kind = SAMPLE_CHANGES, .remembers = true,
       .numbers = {
         [PENALTY_REPEAT] = { { "repeat-penalty", 0, 1e6 },
@@ -333,8 +333,13 @@ const struct sample_stage sample_stages[SAMPLE_STAGES] = {
       .is_on = is_above_0, .needs_all = "Mirostat needs all logits",
       .take = sample_mirostat_take,
       .begin = sample_mirostat_begin, .learn = sample_mirostat_learn },
+    { .name = NULL },
 };
 /* clang-format on */
+
+_Static_assert(sizeof(sample_stages) / sizeof(sample_stages[0]) <=
+                   SAMPLE_STAGES + 1,
+               "room for the stages of an order");
 
 /* ---- names ---- */
 
@@ -363,7 +368,7 @@ is_alias(const char *aliases, const char *s, size_t len)
 const struct sample_stage *
 sample_stages_find(const char *name, size_t len)
 {
-    for (size_t i = 0; i < SAMPLE_STAGES; i++) {
+    for (size_t i = 0; sample_stages[i].name; i++) {
         const struct sample_stage *row = &sample_stages[i];
 
         if (row->kind != SAMPLE_ALONE &&

@@ -14,7 +14,7 @@
 #include "sample/history.h"
 
 enum {
-    SAMPLE_STAGES = 10,
+    SAMPLE_STAGES = 24, /* room for more */
     SAMPLE_NUMBERS = 4, /* of a stage, at most */
 };
 
@@ -34,7 +34,8 @@ struct sample_draw {
 
     struct sample_candidates list;
     size_t left;  /* of it, in the sampler's candidates and weights */
-    double whole; /* the sum of their weights, or of all that share is of */
+    double whole; /* the sum of their weights, or of all that share is of; NAN
+                     where cuts came after it */
 };
 
 /* The stages at the beginning of a list that are one pass over it. */
@@ -94,8 +95,8 @@ struct sample_stage {
     void (*learn)(struct gg_history *h, const double *v, double logprob);
 };
 
-/* All, in the default order. */
-extern const struct sample_stage sample_stages[SAMPLE_STAGES];
+/* All, in the default order; the last one has no name. */
+extern const struct sample_stage sample_stages[];
 
 /* The row of a name, of `len` characters, or of an alias, where '_' is '-';
  * NULL: there is none. */

@@ -37,8 +37,9 @@ static void
 test_parameters(void)
 {
     const struct gg_sampler_parameter *is;
+    size_t i = 0;
 
-    for (size_t i = 0; (is = gg_sampler_parameter_at(i)); i++) {
+    for (; (is = gg_sampler_parameter_at(i)); i++) {
         const struct cli_option *o =
             cli_option_of_member(sampling_rows, is->name);
         char name[80];
@@ -47,6 +48,7 @@ test_parameters(void)
                  is->name);
         ok(o && is_within(o, is), name);
     }
+    ok(i <= SAMPLING_VALUES, "and there is room for all values");
 }
 
 static void
