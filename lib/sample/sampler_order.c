@@ -186,7 +186,6 @@ sample_order_make(struct sample_order *o, const char *names,
     bool greedy = numbers->v[temp - sample_stages][0] == 0;
     enum gg_status st = GG_OK;
 
-    *o = (struct sample_order){ 0 };
     if (names)
         st = add_named(o, names, numbers, err);
     else

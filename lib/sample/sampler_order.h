@@ -31,9 +31,9 @@ struct sample_numbers {
     double v[SAMPLE_STAGES][SAMPLE_NUMBERS];
 };
 
-/* The names are separated by ';' or ','; NULL: the default order. GG_ERR_ARG:
- * an unknown one, or one that is there twice. The numbers live as long as the
- * order. */
+/* Fills in an order of zeros. The names are separated by ';' or ','; NULL: the
+ * default order. GG_ERR_ARG: an unknown one, or one that is there twice. The
+ * numbers live as long as the order. */
 enum gg_status
 sample_order_make(struct sample_order *o, const char *names,
                   const struct sample_numbers *numbers, struct gg_error *err);

@@ -14,7 +14,7 @@
 #include "sample/history.h"
 
 enum {
-    SAMPLE_STAGES = 24, /* room for more */
+    SAMPLE_STAGES = 14, /* room for more */
     SAMPLE_NUMBERS = 4, /* of a stage, at most */
 };
 
