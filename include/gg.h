@@ -1201,11 +1201,17 @@ struct gg_bias {
     float add; /* to its logit; -infinity: never drawn */
 };
 
+/* A number of a stage of the sampler chain. */
+struct gg_sampler_value {
+    const char *name; /* "top-k" */
+    double value;
+};
+
 /* A value out of range is GG_ERR_ARG. All that is 0 is the default, which is
- * off unless a number is said. What is on acts in this order: biases,
- * penalties, DRY, the grammar, top-n-sigma, temperature, top-k, typical, top-p,
- * min-p, XTC. Mirostat, where it is on, takes the place of all that follow the
- * temperature, and of top-n-sigma. */
+ * off unless a number is said. Biases and the grammar come first; then what is
+ * on acts in this order: penalties, DRY, top-n-sigma, temperature, top-k,
+ * typical, top-p, min-p, XTC. Mirostat, where it is on, takes the place of all
+ * that follow the temperature, and of top-n-sigma. */
 struct gg_sampler_params {
     bool greedy;       /* draws the likeliest, whatever the temperature */
     float temperature; /* divides the logits (0.8) */
@@ -1262,12 +1268,37 @@ struct gg_sampler_params {
     /* What is drawn stays within it. Outlives the sampler; NULL: none. */
     struct gg_grammar *grammar;
 
-    uintptr_t reserved[8];
+    /* Stages in the order in which they act, separated by ';' or ',': of
+     * penalties, dry, top-n-sigma, temperature, top-k, typical-p, top-p, min-p
+     * and xtc. Others do not act; NULL: all, in this order. Probabilities are
+     * those of the tokens that the stages before have left, at the temperature
+     * if it is one of these. Greedy takes the likeliest in any case. Read by
+     * gg_sampler_new() only. */
+    const char *stages;
+
+    /* Numbers of stages by name, of which 0 is one like any other: they count
+     * more than members do, and later ones more than earlier. Stages that have
+     * no member are told by these alone. Read by gg_sampler_new() only. */
+    const struct gg_sampler_value *values;
+    size_t n_values;
+
+    uintptr_t reserved[5];
 };
 
 /* The same as all 0, with the numbers that the defaults are. */
 GG_API struct gg_sampler_params
 gg_sampler_params_default(void);
+
+/* A number that a stage reads. */
+struct gg_sampler_parameter {
+    const char *name;
+    double min, max, fallback;
+    bool whole;
+};
+
+/* Number i of those of all stages: 0, 1 ...; NULL: there are no more. */
+GG_API const struct gg_sampler_parameter *
+gg_sampler_parameter_at(size_t i);
 
 /* NULL: the defaults. */
 GG_API GG_MUST_CHECK enum gg_status

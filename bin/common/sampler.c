@@ -139,11 +139,11 @@ static struct gg_sampler_params
 params_of(const struct sampling_options *o)
 {
     struct gg_sampler_params p = o->params;
-    float *least[] = { &p.top_p, &p.xtc_threshold, &p.mirostat_tau,
-                       &p.mirostat_eta };
+    float *least[] = { &p.xtc_threshold, &p.mirostat_tau, &p.mirostat_eta };
 
     p.greedy = p.temperature == 0;
-    p.top_k = p.top_k ? p.top_k : -1;
+    p.values = o->values;
+    p.n_values = o->n_values;
     for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++)
         *least[i] = *least[i] > 0 ? *least[i] : FLT_MIN;
     if (p.penalty_last_n == 0)

@@ -55,6 +55,57 @@ set_seed(void *options, const struct cli_option *o, const char *value,
     return st;
 }
 
+static const struct gg_sampler_parameter *
+find_parameter(const char *name)
+{
+    const struct gg_sampler_parameter *is;
+
+    for (size_t i = 0; (is = gg_sampler_parameter_at(i)); i++)
+        if (strcmp(is->name, name) == 0)
+            break;
+    return is;
+}
+
+static void
+set_value(struct sampling_options *s, const char *name, double x)
+{
+    size_t i = 0;
+
+    while (i < s->n_values && strcmp(s->values[i].name, name) != 0)
+        i++;
+    if (i == SAMPLING_VALUES)
+        return; /* there are no more names */
+    s->values[i] = (struct gg_sampler_value){ name, x };
+    s->n_values += i == s->n_values;
+}
+
+/* A number of a stage, which has the option's name; its bounds are the
+ * library's. */
+static enum gg_status
+set_number(void *options, const struct cli_option *o, const char *value,
+           struct gg_error *err)
+{
+    const struct gg_sampler_parameter *is = find_parameter(o->name);
+    char name[CLI_OPTION_NAME];
+    int64_t n = 0;
+    double x = 0;
+    enum gg_status st;
+
+    cli_option_name(o, name);
+    if (!is)
+        return cli_error(err, GG_ERR_ARG, "%s: no stage reads it", name);
+    if (is->whole) {
+        st = cli_read_int(name, value, (int64_t)is->min, (int64_t)is->max, &n,
+                          err);
+        x = (double)n;
+    } else {
+        st = cli_read_float(name, value, is->min, is->max, &x, err);
+    }
+    if (st == GG_OK)
+        set_value(options, is->name, x);
+    return st;
+}
+
 static enum gg_status
 set_greedy(void *options, const struct cli_option *o, const char *value,
            struct gg_error *err)
@@ -167,22 +218,22 @@ const struct cli_option sampling_rows[] = {
     { "temp", 0, CLI_FLOAT, "T", "temperature (0.8); 0: greedy",
       AT(params.temperature), 0, 1e6, .aliases = "temperature",
       .record = true },
-    { "top-k", 0, CLI_INT, "K", "keep the K likeliest tokens (40); 0: all",
-      AT(params.top_k), 0, INT32_MAX, .record = true },
-    { "top-p", 0, CLI_FLOAT, "P",
+    { "top-k", 0, CLI_CALL, "K", "keep the K likeliest tokens (40); 0: all",
+      .set = set_number, .record = true },
+    { "top-p", 0, CLI_CALL, "P",
       "keep the likeliest that add up to P (0.95); 1: all",
-      AT(params.top_p), 0, 1, .record = true },
-    { "min-p", 0, CLI_FLOAT, "P", "drop less than P times the likeliest (0)",
-      AT(params.min_p), 0, 1, .record = true },
-    { "typical-p", 0, CLI_FLOAT, "P",
+      .set = set_number, .record = true },
+    { "min-p", 0, CLI_CALL, "P", "drop less than P times the likeliest (0)",
+      .set = set_number, .record = true },
+    { "typical-p", 0, CLI_CALL, "P",
       "keep the most typical that add up to P (1: all)",
-      AT(params.typical_p), 0, 1, .record = true },
-    { "top-n-sigma", 0, CLI_FLOAT, "N",
+      .set = set_number, .record = true },
+    { "top-n-sigma", 0, CLI_CALL, "N",
       "drop logits more than N standard deviations below the highest (0: off)",
-      AT(params.top_n_sigma), 0, 1e6, .record = true },
-    { "xtc-probability", 0, CLI_FLOAT, "P",
+      .set = set_number, .record = true },
+    { "xtc-probability", 0, CLI_CALL, "P",
       "probability of excluding top choices, XTC (0)",
-      AT(params.xtc_probability), 0, 1, .record = true },
+      .set = set_number, .record = true },
     { "xtc-threshold", 0, CLI_FLOAT, "P",
       "those, but the last, of at least P (0.1)",
       AT(params.xtc_threshold), 0, 1, .record = true },

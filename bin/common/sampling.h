@@ -5,9 +5,15 @@
 
 #include "common/options.h"
 
+enum {
+    SAMPLING_VALUES = 24, /* as many as there are numbers of stages */
+};
+
 struct sampling_options {
     /* But for what follows; 0 is the number that was said, not a default. */
     struct gg_sampler_params params;
+    struct gg_sampler_value values[SAMPLING_VALUES]; /* of params, by name */
+    size_t n_values;
     bool has_seed, ignore_eog;
     uint64_t count;  /* of ids in a sequence; 0: no limit */
     bool takes_none; /* -n 0 may be said, and was: */

@@ -1,316 +1,248 @@
-/* chain.c - what is left of the list of tokens
- *
- * Top-k, top-p and min-p each keep the front of the list, and so by themselves
- * they are the shortest of three prefixes: k long; up to the token at which
- * the sum of probabilities (of the k) reaches p; down to min-p times the first
- * one's probability. Locally typical sampling keeps a part of the list that
- * may have gaps; XTC takes the front off. All sums are in double, in list
- * order. */
+/* chain.c - the steps of a draw: logits to what is left of them */
 #include <config.h>
 
 #include <math.h>
 
+#include "core/error.h"
+#include "core/mem.h"
+#include "sample/edit.h"
+#include "sample/fitting.h"
 #include "sample/sampler.h"
 
-enum {
-    MIROSTAT_M = 100, /* the likeliest tokens of which s is estimated */
-};
+/* ---- the grammar ---- */
 
-static void
-put_candidate(struct gg_sampler *s, size_t i, const struct sample_candidates *p,
-              struct choice c)
+/* Cuts what does not fit, where others than the front look at it first. */
+static enum gg_status
+cut_unfit(struct sample_draw *d, struct gg_error *err)
 {
-    s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
-    s->weights[i] = sample_candidates_weigh(p, c.logit);
+    if (d->fits)
+        return GG_OK;
+    d->fits = true;
+    return sample_fitting_cut(d->s, &d->h->at, d->ids, &d->logits, d->n, err);
 }
 
-static double
-sum_of(const struct gg_sampler *s, size_t n)
+static enum gg_status
+list_candidates(struct sample_draw *d, const struct sample_front *f,
+                struct gg_error *err)
 {
-    double sum = 0;
+    size_t k = f->temperature == 0 ? 1 : f->k;
 
-    for (size_t i = 0; i < n; i++)
-        sum += s->weights[i];
-    return sum;
-}
-
-/* The first `most` of the list. */
-static size_t
-take_candidates(struct gg_sampler *s, struct sample_candidates *p, size_t most)
-{
-    struct choice c;
-    size_t n = 0;
-
-    while (n < most && sample_candidates_take(p, &c))
-        put_candidate(s, n++, p, c);
-    return n;
-}
-
-/* ---- top-p and min-p, of the list itself ---- */
-
-/* Moves candidates from the list until the chain stops, or until the sum of
- * their weights exceeds `enough`. */
-static size_t
-take_prefix(struct gg_sampler *s, struct sample_candidates *p, double enough,
-            double *sum)
-{
-    float part = s->params.top_p;
-    double stop = part < 1 ? part * sample_candidates_weight(p) : INFINITY;
-    struct choice c;
-    size_t n = 0;
-
-    *sum = 0;
-    sample_candidates_limit(p, s->params.min_p);
-    while ((n == 0 || (*sum < stop && *sum <= enough)) &&
-           sample_candidates_take(p, &c)) {
-        put_candidate(s, n, p, c);
-        if (s->weights[n] < s->params.min_p)
-            break;
-        *sum += s->weights[n++];
+    if (!d->fits) {
+        d->fits = true;
+        return sample_fitting_candidates(d->s, &d->h->at, d->ids, d->logits,
+                                         d->n, k, f->temperature, &d->list,
+                                         err);
     }
-    return n;
+    d->list = sample_candidates_of(d->ids, d->logits, d->n, k, f->temperature,
+                                   d->s->choices);
+    return GG_OK;
 }
 
-/* ---- and of what another stage has left ---- */
+/* ---- the front ---- */
 
-static size_t
-top_p(const struct gg_sampler *s, size_t n)
+/* Moves candidates from the list until top-p or min-p stops, or until the sum
+ * of their weights exceeds `enough`. */
+static void
+take_prefix(struct sample_draw *d, const struct sample_front *f, double enough)
 {
-    double stop = s->params.top_p * sum_of(s, n), sum = 0;
-    size_t i = 0;
+    struct gg_sampler *s = d->s;
+    double sum = 0, stop = INFINITY;
+    size_t n = 0;
 
-    if (s->params.top_p >= 1)
-        return n;
-    do
-        sum += s->weights[i++];
-    while (i < n && sum < stop);
-    return i;
-}
-
-static size_t
-min_p(const struct gg_sampler *s, size_t n)
-{
-    while (n > 1 && s->weights[n - 1] < s->params.min_p * s->weights[0])
-        n--;
-    return n;
-}
-
-/* ---- typical ---- */
-
-/* How unlikely token i of the list is: -log of its probability, where
- * exp(whole) is the sum of all weights. */
-static double
-surprisal(const struct gg_sampler *s, const struct sample_candidates *p,
-          double whole, size_t i)
-{
-    double x = s->candidates[i].logit;
-
-    return whole - (x - p->highest) / p->temperature;
-}
-
-/* Without that of a weight so small that it is 0, whose share of the entropy
- * is none. */
-static double
-entropy(const struct gg_sampler *s, const struct sample_candidates *p, size_t n,
-        double all)
-{
-    double h = 0, whole = log(all);
-
-    for (size_t i = 0; i < n; i++)
-        if (s->weights[i] > 0)
-            h += s->weights[i] / all * surprisal(s, p, whole, i);
-    return h;
+    if (f->top_p < 1)
+        stop = f->top_p * sample_candidates_weight(&d->list);
+    sample_candidates_limit(&d->list, f->min_p);
+    while ((n == 0 || (sum < stop && sum <= enough)) &&
+           sample_chain_next(s, &d->list, n)) {
+        if (s->weights[n] < f->min_p)
+            break;
+        sum += s->weights[n++];
+    }
+    d->left = n;
+    d->whole = sum;
 }
 
 static void
-move(struct gg_sampler *s, size_t to, size_t from)
+take_all(struct sample_draw *d)
 {
-    s->candidates[to] = s->candidates[from];
-    s->weights[to] = s->weights[from];
+    size_t n = 0;
+
+    while (sample_chain_next(d->s, &d->list, n))
+        n++;
+    d->left = n;
+    d->whole = NAN;
 }
 
-/* Where the tokens that have the logit of the one before `end` begin. */
-static size_t
-begin_of_equals(const struct gg_sampler *s, size_t end)
+/* Where nothing is cut off, the sum is known before the order is, and tokens
+ * beyond the share need not be put in order. */
+static void
+take_front(struct sample_draw *d, const struct sample_front *f, bool last)
 {
-    size_t i = end - 1;
+    bool all = f->top_p >= 1 && f->min_p == 0;
+    double whole;
 
-    while (i > 0 && s->candidates[i - 1].logit == s->candidates[i].logit)
-        i--;
-    return i;
+    if (all && !last) {
+        take_all(d);
+    } else if (!all || d->list.whole) {
+        take_prefix(d, f, INFINITY);
+    } else {
+        whole = sample_candidates_weight(&d->list);
+        take_prefix(d, f, d->share * whole);
+        d->whole = whole;
+    }
 }
 
-/* Along the list surprise grows, so that its distance from the entropy falls
- * and then rises: tokens are taken to both sides from where it is least, the
- * nearest first, of equals the first one. */
-static size_t
-typical(struct gg_sampler *s, const struct sample_candidates *p, size_t n)
-{
-    double all = sum_of(s, n), h = entropy(s, p, n, all), whole = log(all);
-    double enough = s->params.typical_p * all, sum = 0;
-    size_t first = 0, end, part, m = 0;
-
-    while (first < n && surprisal(s, p, whole, first) < h)
-        first++;
-    end = part = first;
-    do {
-        bool front = end == n;
-
-        if (first > 0 && end < n)
-            front = h - surprisal(s, p, whole, first - 1) <=
-                    surprisal(s, p, whole, end) - h;
-        if (front) {
-            part = first;
-            first = begin_of_equals(s, first);
-            for (m = first; m < part && (m == first || sum < enough); m++)
-                sum += s->weights[m];
-            if (m < part)
-                break; /* of these equals the last ones are left out */
-        } else {
-            sum += s->weights[end++];
-        }
-        part = m = first;
-    } while (sum < enough && end - first < n);
-    n = m - first + end - part;
-    for (size_t i = 0; i < n; i++)
-        move(s, i, i < m - first ? first + i : part + i - (m - first));
-    return n;
-}
+/* ---- steps ---- */
 
 static bool
-has_typical(const struct gg_sampler_params *p)
+acts(const struct sample_draw *d, const struct sample_active *active)
 {
-    return p->typical_p > 0 && p->typical_p < 1 && p->temperature > 0;
+    const struct sample_stage *stage = active->stage;
+
+    return !stage->acts || stage->acts(d, active->v);
 }
 
-/* ---- XTC ---- */
-
-/* Of those that reach the threshold the last one stays, and what is after
- * it. */
-static size_t
-exclude_top(struct gg_sampler *s, size_t n)
+/* No step after this one acts. */
+static bool
+is_last(const struct sample_draw *d, const struct sample_step *step)
 {
-    double bar = s->params.xtc_threshold * sum_of(s, n);
-    size_t top = 0;
+    const struct sample_order *o = &d->s->order;
 
-    while (top < n && s->weights[top] >= bar)
-        top++;
-    if (top < 2)
-        return n;
-    n -= top - 1;
-    for (size_t i = 0; i < n; i++) {
-        s->candidates[i] = s->candidates[i + top - 1];
-        s->weights[i] = s->weights[i + top - 1];
+    for (; ++step < o->steps + o->n_steps;)
+        if (step->opens || acts(d, &step->active))
+            return false;
+    return true;
+}
+
+static enum gg_status
+open_list(struct sample_draw *d, const struct sample_step *step,
+          struct gg_error *err)
+{
+    const struct sample_stage *stage = step->active.stage;
+    enum gg_status st = sample_edit_close(d, err);
+
+    if (st == GG_OK && stage)
+        st = cut_unfit(d, err);
+    if (st == GG_OK)
+        st = list_candidates(d, &step->front, err);
+    if (st != GG_OK)
+        return st;
+    if (stage) {
+        d->left = stage->take(d, step->active.v);
+        d->whole = sample_stages_sum(d->s, d->left);
+    } else {
+        take_front(d, &step->front, is_last(d, step));
     }
-    return n;
+    return GG_OK;
 }
 
-/* ---- Mirostat ---- */
-
-/* Of the exponent of Zipf's law, by the probabilities of the first tokens:
- * equation (6) of the paper, with b the logarithms of their ratios. */
-static double
-zipf_exponent(const struct sample_candidates *p, const struct gg_sampler *s,
-              size_t n)
+/* What is left of the list becomes logits by place again. */
+static enum gg_status
+close_list(struct sample_draw *d, struct gg_error *err)
 {
-    double tb = 0, tt = 0;
+    struct gg_sampler *s = d->s;
+    size_t a = s->fit_cap, b = s->fit_cap;
 
-    for (size_t i = 0; i + 1 < n; i++) {
-        double t = log((double)(i + 2) / (double)(i + 1));
-        double b =
-            ((double)s->candidates[i].logit - s->candidates[i + 1].logit) /
-            p->temperature;
-
-        tb += t * b;
-        tt += t * t;
+    if (!mem_grow(&s->fit, &a, d->left, sizeof(*s->fit)) ||
+        !mem_grow(&s->fit_ids, &b, d->left, sizeof(*s->fit_ids)))
+        return error_nomem(err);
+    s->fit_cap = a;
+    for (size_t i = 0; i < d->left; i++) {
+        s->fit_ids[i] = s->candidates[i].id;
+        s->fit[i] = (float)(s->candidates[i].logit / d->list.temperature);
     }
-    return tb / tt;
+    d->ids = s->fit_ids;
+    d->logits = s->fit;
+    d->n = d->left;
+    d->left = 0;
+    return GG_OK;
 }
 
-/* How many tokens have the cross-entropy mu, of n that follow the law. */
-static double
-mirostat_k(double exponent, double mu, double n)
+static enum gg_status
+edit(struct sample_draw *d, const struct sample_active *active,
+     struct gg_error *err)
 {
-    double e = exponent - 1, part;
+    enum gg_status st = d->left ? close_list(d, err) : GG_OK;
 
-    if (!(exponent > 0))
-        return n; /* they are all alike */
-    part = fabs(e) < 1e-9 ? 1 / log(n) : e / (1 - pow(n, -e));
-    return pow(part * exp2(mu), 1 / exponent);
-}
-
-static size_t
-mirostat_1(struct gg_sampler *s, struct sample_candidates *p, double mu)
-{
-    size_t n = take_candidates(s, p, MIROSTAT_M);
-    double k = 1;
-    struct choice c;
-
-    if (n > 1)
-        k = mirostat_k(zipf_exponent(p, s, n), mu, (double)p->n);
-    if (!(k >= 2))
-        return 1;
-    while ((double)n < floor(k) && sample_candidates_take(p, &c))
-        put_candidate(s, n++, p, c);
-    return (double)n < k ? n : (size_t)k;
-}
-
-static size_t
-mirostat_2(struct gg_sampler *s, struct sample_candidates *p, double mu)
-{
-    double bar = exp2(-mu) * sample_candidates_weight(p);
-    struct choice c;
-    size_t n = 0;
-
-    sample_candidates_limit(p, bar);
-    while (sample_candidates_take(p, &c)) {
-        put_candidate(s, n, p, c);
-        if (n > 0 && s->weights[n] < bar)
-            break;
-        n++;
+    if (st == GG_OK && active->stage->looks_around) {
+        st = sample_edit_close(d, err);
+        if (st == GG_OK)
+            st = cut_unfit(d, err);
     }
-    return n;
+    return st == GG_OK ? active->stage->edit(d, active->v, err) : st;
+}
+
+static void
+cut(struct sample_draw *d, const struct sample_active *active)
+{
+    if (!acts(d, active))
+        return;
+    d->left = active->stage->cut(d, active->v);
+    d->whole = NAN;
+}
+
+static enum gg_status
+run_steps(struct sample_draw *d, struct gg_error *err)
+{
+    const struct sample_order *o = &d->s->order;
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; st == GG_OK && i < o->n_steps; i++) {
+        const struct sample_step *step = &o->steps[i];
+
+        if (step->opens)
+            st = open_list(d, step, err);
+        else if (step->active.stage->edit)
+            st = edit(d, &step->active, err);
+        else
+            cut(d, &step->active);
+    }
+    if (isnan(d->whole))
+        d->whole = sample_stages_sum(d->s, d->left);
+    return st;
 }
 
 /* ---- all ---- */
 
-static size_t
-take_part(struct gg_sampler *s, struct sample_candidates *p, double mu,
-          double *sum)
+static enum gg_status
+check_ids(const int32_t *ids, size_t n, struct gg_error *err)
 {
-    size_t n;
-
-    if (sample_chain_has_mirostat(&s->params)) {
-        n = s->params.mirostat == 1 ? mirostat_1(s, p, mu)
-                                    : mirostat_2(s, p, mu);
-    } else {
-        n = typical(s, p, take_candidates(s, p, p->n));
-        n = min_p(s, top_p(s, n));
-    }
-    *sum = sum_of(s, n);
-    return n;
+    for (size_t i = 0; ids && i < n; i++)
+        if (ids[i] < 0)
+            return error_set(err, GG_ERR_ARG, "a token id is negative");
+    return GG_OK;
 }
 
-size_t
-sample_chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
-                  double chance, double mu, double share, double *whole)
+static enum gg_status
+reserve_choices(struct gg_sampler *s, size_t n, struct gg_error *err)
 {
-    const struct gg_sampler_params *p = &s->params;
-    bool part = has_typical(p) || sample_chain_has_mirostat(p);
-    bool xtc = chance < p->xtc_probability && !sample_chain_has_mirostat(p);
-    double sum;
-    size_t n;
+    size_t a = s->cap, b = s->cap;
 
-    if (!part && !xtc && !candidates->whole && p->top_p >= 1 && p->min_p == 0) {
-        /* Nothing is cut off: the sum is known before the order is. */
-        *whole = sample_candidates_weight(candidates);
-        return take_prefix(s, candidates, share * *whole, &sum);
-    }
-    n = part ? take_part(s, candidates, mu, whole)
-             : take_prefix(s, candidates, INFINITY, whole);
-    if (xtc) {
-        n = exclude_top(s, n);
-        *whole = sum_of(s, n);
-    }
-    return n;
+    if (!mem_grow(&s->choices, &s->choices_cap, 2 * n, sizeof(*s->choices)) ||
+        !mem_grow(&s->candidates, &a, n, sizeof(*s->candidates)) ||
+        !mem_grow(&s->weights, &b, n, sizeof(*s->weights)))
+        return error_nomem(err);
+    s->cap = a;
+    return GG_OK;
+}
+
+enum gg_status
+sample_chain_run(struct sample_draw *d, struct gg_error *err)
+{
+    enum gg_status st = check_ids(d->ids, d->n, err);
+
+    if (st == GG_OK)
+        st = sample_edit_check(d->logits, d->n, err);
+    if (st == GG_OK && d->ids)
+        st = sample_order_check_some(&d->s->order, d->n, err);
+    if (st == GG_OK)
+        st = reserve_choices(d->s, d->n, err);
+    d->fits = !d->h || !d->h->at.grammar || d->h->waits;
+    if (st == GG_OK && d->s->params.n_bias)
+        st = sample_edit_biases(d, err);
+    if (st == GG_OK)
+        st = run_steps(d, err);
+    if (st != GG_OK)
+        sample_edit_drop(d);
+    return st;
 }

@@ -75,21 +75,22 @@ unique(struct repeat *list, size_t n)
 }
 
 size_t
-sample_dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
-                   uint32_t *lengths, struct repeat *out)
+sample_dry_repeats(const struct gg_sampler *s, uint32_t allowed,
+                   const int32_t *ids, size_t n, uint32_t *lengths,
+                   struct repeat *out)
 {
-    uint32_t least = (uint32_t)s->params.dry_allowed_length, limit = 0;
+    uint32_t limit = 0;
     size_t m = 0;
 
     while (limit < n && !is_breaker(s, ids[n - 1 - limit]))
         limit++;
-    if (limit < least)
+    if (limit < allowed)
         return 0;
     match_backwards(ids, n, lengths);
     for (size_t i = 1; i < n; i++) {
         uint32_t length = lengths[i] < limit ? lengths[i] : limit;
 
-        if (length >= least && !is_breaker(s, ids[n - i]))
+        if (length >= allowed && !is_breaker(s, ids[n - i]))
             out[m++] = (struct repeat){ ids[n - i], length };
     }
     qsort(out, m, sizeof(*out), by_id);

@@ -1,22 +1,61 @@
-/* edit.h - logits changed before anything is drawn: biases, penalties, DRY */
+/* edit.h - logits changed by place: biases, penalties, DRY, top-n-sigma */
 #ifndef SAMPLE_EDIT_H
 #define SAMPLE_EDIT_H
 
-#include <gg.h>
+#include "sample/stages.h"
 
-#include "sample/history.h"
+/* Numbers of penalties, */
+enum {
+    PENALTY_REPEAT,
+    PENALTY_FREQUENCY,
+    PENALTY_PRESENCE,
+    PENALTY_LAST_N,
+};
 
-bool
-sample_edit_has_penalties(const struct gg_sampler_params *p);
-bool
-sample_edit_has_dry(const struct gg_sampler_params *p);
+/* and of DRY. */
+enum {
+    DRY_MULTIPLIER,
+    DRY_BASE,
+    DRY_LENGTH,
+    DRY_LAST_N,
+};
 
-/* The edited logits, in place of *logits, if there is anything to edit; they
- * live until the next call. `ids` is NULL where all logits are there. */
+/* The draw's logits become the sampler's own, with the places of ids that they
+ * name. */
 enum gg_status
-sample_edit_logits(struct gg_sampler *s, const struct gg_history *h,
-                   const int32_t *ids, const float **logits, size_t n,
-                   struct gg_error *err);
+sample_edit_open(struct sample_draw *d, struct gg_error *err);
+
+/* Logits that were edited are sound; the places are gone. */
+enum gg_status
+sample_edit_close(struct sample_draw *d, struct gg_error *err);
+
+/* The same of a draw that has failed. */
+void
+sample_edit_drop(struct sample_draw *d);
+
+/* GG_ERR_FORMAT: no logits to draw from. */
+enum gg_status
+sample_edit_check(const float *logits, size_t n, struct gg_error *err);
+
+enum gg_status
+sample_edit_biases(struct sample_draw *d, struct gg_error *err);
+
+bool
+sample_edit_has_penalties(const double *v);
+/* A penalty that is a reward may raise an id that is not there. */
+bool
+sample_edit_raises(const double *v);
+enum gg_status
+sample_edit_penalties(struct sample_draw *d, const double *v,
+                      struct gg_error *err);
+
+bool
+sample_edit_has_dry(const double *v);
+enum gg_status
+sample_edit_dry(struct sample_draw *d, const double *v, struct gg_error *err);
+
+enum gg_status
+sample_edit_sigma(struct sample_draw *d, const double *v, struct gg_error *err);
 
 /* Which ids a repetition would go on with, and how long it is. */
 struct repeat {
@@ -28,7 +67,8 @@ struct repeat {
  * its longest, to out[0..n); `lengths` is room for n numbers. Returns how many
  * there are. */
 size_t
-sample_dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
-                   uint32_t *lengths, struct repeat *out);
+sample_dry_repeats(const struct gg_sampler *s, uint32_t allowed,
+                   const int32_t *ids, size_t n, uint32_t *lengths,
+                   struct repeat *out);
 
 #endif

@@ -94,10 +94,10 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
 enum gg_status
 sample_fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
                           const int32_t *ids, const float *logits, size_t n,
-                          size_t k, struct sample_candidates *candidates,
+                          size_t k, double temperature,
+                          struct sample_candidates *candidates,
                           struct gg_error *err)
 {
-    double temperature = s->params.temperature;
     bool found = false;
     enum gg_status st = GG_OK;
     size_t m = 0;

@@ -10,7 +10,8 @@
 enum gg_status
 sample_fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
                           const int32_t *ids, const float *logits, size_t n,
-                          size_t k, struct sample_candidates *candidates,
+                          size_t k, double temperature,
+                          struct sample_candidates *candidates,
                           struct gg_error *err);
 
 /* Makes all that does not fit -infinity, in a copy of the sampler's. */

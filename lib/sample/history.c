@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "core/mem.h"
-#include "sample/edit.h"
 #include "sample/sampler.h"
 
 /* -1: all */
@@ -17,14 +16,18 @@ reach(int32_t last)
     return last < 0 ? SIZE_MAX : (size_t)last;
 }
 
+/* The stages that are on look at no more ids of the past. */
 static size_t
-most_ids(const struct gg_sampler_params *p)
+most_ids(const struct sample_order *o)
 {
-    size_t penalties =
-        sample_edit_has_penalties(p) ? reach(p->penalty_last_n) : 0;
-    size_t dry = sample_edit_has_dry(p) ? reach(p->dry_last_n) : 0;
+    size_t most = 0;
 
-    return penalties > dry ? penalties : dry;
+    for (size_t i = 0; i < o->n; i++)
+        for (size_t k = 0; k < SAMPLE_NUMBERS; k++)
+            if (o->on[i].stage->numbers[k].past &&
+                reach((int32_t)o->on[i].v[k]) > most)
+                most = reach((int32_t)o->on[i].v[k]);
+    return most;
 }
 
 enum gg_status
@@ -38,8 +41,8 @@ gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
     h = mem_zalloc(sizeof(*h));
     if (!h)
         return error_nomem(err);
-    h->most = most_ids(&sampler->params);
-    h->mu = 2.0 * sampler->params.mirostat_tau;
+    h->most = most_ids(&sampler->order);
+    sample_sampler_begin(sampler, h);
     if (sampler->params.grammar)
         sample_grammar_begin(&h->at, sampler->params.grammar);
     *out = h;

@@ -4,12 +4,13 @@
 
 #include <gg.h>
 
-#include "sample/history.h"
-#include "sample/candidates.h"
+#include "sample/sampler_order.h"
 
 /* What the chain leaves is in candidates and weights. */
 struct gg_sampler {
-    struct gg_sampler_params params;
+    struct gg_sampler_params params; /* without numbers of stages: */
+    struct sample_numbers numbers;
+    struct sample_order order;
     struct gg_bias *bias;   /* params' own */
     int32_t *breakers;      /* params' own, in ascending order */
     struct choice *choices; /* room for two of each token */
@@ -19,7 +20,7 @@ struct gg_sampler {
     size_t cap;      /* of both */
     float *logits;   /* the caller's, edited */
     size_t logits_cap;
-    float *fit; /* of logits, those that fit the grammar */
+    float *fit; /* of logits, those that fit the grammar, or are left */
     int32_t *fit_ids;
     size_t fit_cap;
     void *scratch; /* of edits */
@@ -28,19 +29,29 @@ struct gg_sampler {
 
 /* ---- chain.c ---- */
 
+/* Takes what the stages leave, at least 1: where nothing can be cut off, no
+ * more than the share. */
+enum gg_status
+sample_chain_run(struct sample_draw *d, struct gg_error *err);
+
+/* The next one of the list becomes candidate i; false: there is none. */
 static inline bool
-sample_chain_has_mirostat(const struct gg_sampler_params *p)
+sample_chain_next(struct gg_sampler *s, struct sample_candidates *list,
+                  size_t i)
 {
-    return p->mirostat && p->temperature > 0;
+    struct choice c;
+
+    if (!sample_candidates_take(list, &c))
+        return false;
+    s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
+    s->weights[i] = sample_candidates_weigh(list, c.logit);
+    return true;
 }
 
-/* Takes what the chain leaves of the candidates; `chance` is XTC's number, `mu`
- * Mirostat's state. Where nothing can be cut off, it ends when the sum of the
- * weights exceeds `share` times the sum of all, and *whole gets the latter.
- * Otherwise *whole is that of what is left. Returns how many there are, at
- * least 1. */
-size_t
-sample_chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
-                  double chance, double mu, double share, double *whole);
+/* ---- sampler.c ---- */
+
+/* A history of the sampler begins: states of stages. */
+void
+sample_sampler_begin(const struct gg_sampler *s, struct gg_history *h);
 
 #endif

@@ -37,11 +37,20 @@ sampler_params_default(void)
     return gg_sampler_params_default().seed == 0;
 }
 
+static bool
+sampler_parameter_at(void)
+{
+    return gg_sampler_parameter_at(0) && !gg_sampler_parameter_at(1000) &&
+           !gg_sampler_parameter_at(SIZE_MAX);
+}
+
 /* Each member in turn is out of its range. */
 static bool
 sampler_new(void)
 {
     static const struct gg_bias biases[] = { { -1, 1 }, { 1, NAN } };
+    static const struct gg_sampler_value values[] = { { "no", 0 },
+                                                      { NULL, 0 } };
     const struct gg_sampler_params d = gg_sampler_params_default();
     struct gg_sampler_params p[32];
     struct gg_sampler *s = NULL;
@@ -51,7 +60,7 @@ sampler_new(void)
 #define WRONG(member, value) (p[k] = d, p[k].member = value, k++)
     WRONG(temperature, -1);
     WRONG(temperature, NAN);
-    WRONG(reserved[7], 1);
+    WRONG(reserved[4], 1);
     WRONG(top_k, -2);
     WRONG(top_p, 2);
     WRONG(min_p, -1);
@@ -76,6 +85,12 @@ sampler_new(void)
     WRONG(mirostat, 3);
     WRONG(mirostat_tau, -1);
     WRONG(mirostat_eta, 2);
+    WRONG(stages, "nothing");
+    WRONG(n_values, 1);
+    WRONG(values, &values[0]);
+    p[k - 1].n_values = 1;
+    WRONG(values, &values[1]);
+    p[k - 1].n_values = 1;
 #undef WRONG
     while (k-- > 0)
         if (!refused(gg_sampler_new(&p[k], &s, &err))) {
@@ -211,14 +226,14 @@ sampler_draw(void)
 }
 
 const struct argument_test arguments_samplers[] = {
-    TEST(grammar_new),      TEST(grammar_from_schema),
-    TEST(grammar_free),     TEST(sampler_params_default),
-    TEST(sampler_new),      TEST(sampler_free),
-    TEST(sampler_enough),   TEST(sampler_candidates),
-    TEST(history_new),      TEST(history_free),
-    TEST(history_add),      TEST(history_is_complete),
-    TEST(history_mirostat), TEST(history_set_mirostat),
-    TEST(history_restart),  TEST(sampler_remembers),
-    TEST(sampler_next),     TEST(sampler_draw),
-    { .name = NULL },
+    TEST(grammar_new),          TEST(grammar_from_schema),
+    TEST(grammar_free),         TEST(sampler_params_default),
+    TEST(sampler_new),          TEST(sampler_free),
+    TEST(sampler_enough),       TEST(sampler_candidates),
+    TEST(history_new),          TEST(history_free),
+    TEST(history_add),          TEST(history_is_complete),
+    TEST(history_mirostat),     TEST(history_set_mirostat),
+    TEST(history_restart),      TEST(sampler_remembers),
+    TEST(sampler_next),         TEST(sampler_draw),
+    TEST(sampler_parameter_at), { .name = NULL },
 };
