@@ -5,7 +5,6 @@
 
 #ifdef HAVE_JANSSON
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,61 +21,13 @@ enum {
 
 /* ---- reading ---- */
 
-/* Behind a string, or a number, that may begin at s[at]. */
-static size_t
-token_end(const char *s, size_t n, size_t at)
-{
-    if (s[at] != '"') {
-        while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
-            at++;
-        return at;
-    }
-    for (at++; at < n && s[at] != '"'; at++)
-        at += s[at] == '\\';
-    return at < n ? at + 1 : n;
-}
-
-/* Whether s[0..n) is a number of JSON that no double holds; the text goes on
- * to a NUL. */
-static bool
-is_too_large(const char *s, size_t n)
-{
-    const char *first = s + (*s == '-'), *dot = memchr(s, '.', n);
-    char *end;
-
-    if (!isdigit((unsigned char)*first) ||
-        (*first == '0' && isdigit((unsigned char)first[1])) ||
-        (dot && !isdigit((unsigned char)dot[1])))
-        return false;
-    return isinf(strtod(s, &end)) && end == s + n;
-}
-
-/* Numbers that no double holds become strings: what is passed through is text
- * and need be no number of C, and what is read is none. */
-static void
-quote_large(char *s, size_t n)
-{
-    for (size_t at = 0, to; at < n; at = to) {
-        to = token_end(s, n, at);
-        if (to - at > 4 && s[at] != '"' && is_too_large(s + at, to - at))
-            s[at] = s[to - 1] = '"';
-        to += to == at;
-    }
-}
-
 static json_t *
 load_json(const char *text, size_t len, struct gg_error *err)
 {
     char why[CLI_JSON_WHY];
     json_error_t e;
-    char *copy = cli_alloc(NULL, len + 1, 1);
-    json_t *value;
+    json_t *value = cli_json_load(text, len, FLAGS, &e);
 
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    quote_large(copy, len);
-    value = cli_json_load(copy, len, FLAGS, &e);
-    free(copy);
     if (value && json_is_object(value))
         return value;
     if (value)

@@ -130,30 +130,63 @@ set_tools(const struct override *o, struct gg_error *err)
     return GG_OK;
 }
 
-/* A word, or {"type": "function", "function": {"name": ...}}; the words of
- * another interface, "any", and {"type": "any"}, mean what required does. */
+/* A word; those of another interface mean what required does. */
+static enum gg_status
+set_choice_word(struct record *r, const char *word, struct gg_error *err)
+{
+    if (strcmp(word, "any") == 0)
+        word = "required";
+    if (strcmp(word, "none") && strcmp(word, "auto") &&
+        strcmp(word, "required"))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: none of none, auto, required");
+    free(r->tool_choice);
+    r->tool_choice = copied(word);
+    return GG_OK;
+}
+
+/* {"mode": ..., "tools": [...]}, by itself or in a member. */
+static enum gg_status
+set_allowed_tools(struct record *r, json_t *value, struct gg_error *err)
+{
+    json_t *inner = json_object_get(value, "allowed_tools");
+    json_t *mode = json_object_get(inner ? inner : value, "mode");
+    json_t *tools = json_object_get(inner ? inner : value, "tools");
+
+    if (!json_array_size(tools))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: allowed_tools without tools");
+    free(r->allowed_tools);
+    r->allowed_tools = cli_json_dump(tools, JSON_COMPACT);
+    if (mode && !cli_json_text(mode))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "tool_choice: a mode that is no word");
+    return set_choice_word(r, mode ? cli_json_text(mode) : "auto", err);
+}
+
+/* A word; an object with one, as {"type": "any"}; {"type": "function",
+ * "function": {"name": ...}}, or with a name by itself; allowed_tools. */
 static enum gg_status
 set_tool_choice(const struct override *o, struct gg_error *err)
 {
     const json_t *function = json_object_get(o->value, "function");
-    const char *word = cli_json_text(o->value);
-    const char *name = cli_json_text(json_object_get(function, "name"));
+    const char *word = cli_json_text(o->value), *name;
     const char *type = cli_json_text(json_object_get(o->value, "type"));
 
-    if (!word && !function && type && strcmp(type, "any") == 0)
+    name = cli_json_text(
+        json_object_get(function ? function : o->value, "name"));
+    if (type && strcmp(type, "allowed_tools") == 0)
+        return set_allowed_tools(o->r, o->value, err);
+    if (!word && !function && !name)
         word = type;
-    if (word && strcmp(word, "any") == 0)
-        word = "required";
-    if (word && strcmp(word, "none") && strcmp(word, "auto") &&
-        strcmp(word, "required"))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "tool_choice: none of none, auto, required");
-    if (!word && (!name || !*name))
+    if (word)
+        return set_choice_word(o->r, word, err);
+    if (!name || !*name)
         return cli_error(err, GG_ERR_FORMAT,
                          "tool_choice: neither a word nor a function with a "
                          "name");
     free(o->r->tool_choice);
-    o->r->tool_choice = copied(word ? word : name);
+    o->r->tool_choice = copied(name);
     return GG_OK;
 }
 
@@ -164,9 +197,10 @@ show_json(char *text, size_t size, const json_t *value)
 {
     char *json =
         json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    const char *shown = cli_json_large(value);
 
-    snprintf(text, size, "%.40s%s", json ? json : "",
-             json && strlen(json) > 40 ? "..." : "");
+    shown = shown ? shown : json ? json : "";
+    snprintf(text, size, "%.40s%s", shown, strlen(shown) > 40 ? "..." : "");
     free(json);
 }
 

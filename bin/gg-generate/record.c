@@ -33,7 +33,8 @@ record_forget_input(struct generate *g, struct record *r)
     r->suffix = NULL;
     free(r->tools);
     free(r->tool_choice);
-    r->tools = r->tool_choice = NULL;
+    free(r->allowed_tools);
+    r->tools = r->tool_choice = r->allowed_tools = NULL;
     batch_free(r->batch);
     r->batch = NULL;
     gg_stop_free(r->stop);
@@ -104,6 +105,8 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = prompt_source_open_text(g, &s, text, len, err);
     else
         st = prompt_source_open(g, &s, text, len, err);
+    if (st == GG_OK && r->allowed_tools)
+        st = tools_allow(g, r->allowed_tools, &r->tools, err);
     s.tools = r->tools;
     s.tool_choice = r->tool_choice;
     s.is_json = r->is_json;

@@ -34,6 +34,7 @@ struct record {
     char *suffix;  /* its own text after the gap, or NULL */
     size_t n_suffix;
     char *tools, *tool_choice; /* its own, or NULL */
+    char *allowed_tools;       /* an array of some of them; or NULL: all */
     struct grammar_entry *grammar;
     bool is_json; /* that is of a JSON schema */
     struct prompt prompt;

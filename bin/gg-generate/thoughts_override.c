@@ -43,7 +43,7 @@ set_effort(const struct override *o, const char *effort, struct gg_error *err)
     if (strcmp(effort, "none") == 0)
         return set_mode(o, false, err);
     object = json_pack("{s:s}", "reasoning_effort", effort);
-    text = json_dumps(object, JSON_COMPACT);
+    text = cli_json_dump(object, JSON_COMPACT);
     json_decref(object);
     st = reasoning_add_arguments(&o->r->reasoning.arguments, text, err);
     free(text);
