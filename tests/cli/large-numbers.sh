@@ -52,8 +52,8 @@ echo '{"role":"user","content":"Hi"}' |
 test -f "$GG_MODEL" || exit 0
 echo "-- records"
 cat >records <<END
-{"prompt":"a","max_tokens":30,"json_schema":{"enum":[18446744073709551615]},"metadata":{$numbers}}
-{"prompt":"a","max_tokens":30,"response_format":{"type":"json_schema","json_schema":{"schema":{"const":[0.1,-1e400]}}}}
+{"prompt":"a","seed":1,"max_tokens":30,"json_schema":{"enum":[18446744073709551615]},"metadata":{$numbers}}
+{"prompt":"a","seed":1,"max_tokens":30,"response_format":{"type":"json_schema","json_schema":{"schema":{"const":[0.1,-1e400]}}}}
 {"prompt":18446744073709551615}
 {"prompt":"a","stop":1e400}
 {"prompt":"a","temperature":1e400}
