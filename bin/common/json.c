@@ -164,8 +164,8 @@ is_large(const char *p, size_t n)
         (dot && !strchr("0123456789", dot[1])))
         return false;
     x = strtod(p, &end);
-    return end == p + n && (isinf(x) || (first + digits == p + n && //
-                                         digits > FITS));
+    return end == p + n &&
+           (isinf(x) || (first + digits == p + n && digits > FITS));
 }
 
 /* The text with a NUL at p, with objects in the place of such numbers. */

@@ -11,7 +11,7 @@
 
 enum {
     LEAST = 16, /* ids: of fewer nothing is known */
-    ODD = 2,    /* ids of an own text that may not come back: where it was cut */
+    ODD = 2,    /* ids of an own text that may not: where it was cut */
     PIECE = 1 << 16,
 
     /* An id is frequent if it is one in OFTEN, twice at least. */
@@ -21,7 +21,7 @@ enum {
     /* Percent of the frequent ones that do not come back, in foreign ids; */
     SPOILT = 10,
     /* or fewer, and so many of them stand amid a word, and of all ids so many
-     * do not come back, and one in CAPITALS is a capital after a small letter. */
+     * do not come back, and one in CAPITALS is one after a small letter. */
     SPLIT = 15,
     SPOILT_OF_ALL = 4,
     CAPITALS = 125,
