@@ -427,7 +427,8 @@ enum {
 enum {
     GG_CHAT_JOINED = 1,   /* the parts of a content are one text */
     GG_CHAT_EMPTIED = 2,  /* a content of null, or none, is empty */
-    GG_CHAT_SYSTEMED = 4, /* a developer is the system */
+    GG_CHAT_SYSTEMED = 4, /* a developer is the system, a function a
+                           * tool */
 };
 
 /* All that is 0 is the default. */

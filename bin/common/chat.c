@@ -94,6 +94,18 @@ chat_write(const struct chat *c, struct buffer *out)
     buffer_format(out, "%s]\n", c->n ? "\n" : "[");
 }
 
+bool
+chat_is_written(int fd)
+{
+    static const char some[] = "[\n{\"", none[] = "[]\n";
+    char head[sizeof(some) - 1];
+    ssize_t n = read(fd, head, sizeof(head));
+
+    return n == 0 ||
+           (n == sizeof(some) - 1 && memcmp(head, some, (size_t)n) == 0) ||
+           (n == sizeof(none) - 1 && memcmp(head, none, (size_t)n) == 0);
+}
+
 void
 chat_truncate(struct chat *c, size_t n)
 {

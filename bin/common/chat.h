@@ -29,6 +29,11 @@ chat_move(struct chat *c, struct chat *from, size_t n);
 struct buffer;
 void
 chat_write(const struct chat *c, struct buffer *out);
+
+/* Whether the file, read from where it stands, is empty or begins as what
+ * chat_write() made: other JSON may be some program's settings. */
+bool
+chat_is_written(int fd);
 /* Forgets all but the first n messages. */
 void
 chat_truncate(struct chat *c, size_t n);

@@ -21,9 +21,9 @@ struct reader {
     bool known;  /* for a known form that has texts and roles only */
 };
 
-/* By enum gg_role, and one that known forms take for the system. */
-static const char *const roles[] = { "system", "user", "assistant", "tool",
-                                     "developer" };
+/* By enum gg_role; and what known forms take for the system, and a tool. */
+static const char *const roles[] = { "system", "user",      "assistant",
+                                     "tool",   "developer", "function" };
 
 CLI_PRINTF(2, 3)
 static enum gg_status
@@ -59,9 +59,11 @@ read_role(const struct reader *r, const json_t *value, enum gg_role *role)
 
     if (!s)
         return fail(r, "a message without a role that is a string");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (strcmp(s, roles[i]) == 0) {
-            *role = i < 4 ? (enum gg_role)i : GG_ROLE_SYSTEM;
+            *role = i < 4    ? (enum gg_role)i
+                    : i == 4 ? GG_ROLE_SYSTEM
+                             : GG_ROLE_TOOL;
             return GG_OK;
         }
     gg_escape(shown, sizeof(shown), s, json_string_length(value));
@@ -139,7 +141,7 @@ has_more(const json_t *message)
 static enum gg_status
 keep(const struct reader *r, const json_t *value, char **out)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = cli_json_dump(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
     if (!text)
         return fail(r, "out of memory");
@@ -278,8 +280,10 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
     if (is_plain(c))
         return GG_OK;
     for (size_t i = 0; i < c->n; i++) {
-        json_t *m = c->json[i] ? json_loads(c->json[i], JSON_ALLOW_NUL, NULL)
-                               : plain_message(&c->messages[i]);
+        const char *json = c->json[i];
+        json_error_t e;
+        json_t *m = json ? cli_json_load(json, strlen(json), JSON_ALLOW_NUL, &e)
+                         : plain_message(&c->messages[i]);
 
         if (json_array_append_new(list, m)) {
             json_decref(list);
@@ -287,7 +291,7 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
                              i + 1);
         }
     }
-    text = json_dumps(list, JSON_COMPACT);
+    text = cli_json_dump(list, JSON_COMPACT);
     json_decref(list);
     if (!text)
         return cli_error(err, GG_ERR_NOMEM, "out of memory");

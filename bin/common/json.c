@@ -4,8 +4,10 @@
 #include "common/json.h"
 #include "common/plant.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The length of the character at s, or 0 where that is not UTF-8. */
@@ -102,35 +104,156 @@ end_of_string(const char *p, const char *end)
     return p < end ? p : end;
 }
 
-/* Whether the first value of the text is nested too deep; *line gets where. */
+/* Whether the first value of the text is nested too deep; *line gets where, and
+ * *to where it ends. */
 static bool
-is_deep(const char *p, const char *end, int *line)
+is_deep(const char *p, const char *end, int *line, const char **to)
 {
     int depth = 0;
 
     *line = 1;
-    for (; p < end; p++) {
+    for (*to = end; p < end; p++) {
         *line += *p == '\n';
         if (*p == '"')
             p = end_of_string(p + 1, end);
         else if (*p == '[' || *p == '{')
             depth++;
-        else if ((*p == ']' || *p == '}') && --depth <= 0)
+        else if ((*p == ']' || *p == '}') && --depth <= 0) {
+            *to = p + 1;
             return false;
+        }
         if (depth > MAX_DEPTH)
             return true;
     }
     return false;
 }
 
+/* ---- numbers that Jansson has no type for ---- */
+
+/* They become objects of one member, whose name no text has, as in the library:
+ * what is passed through is text and need be no number of C. */
+#define LARGE_NAME "\xef\xb7\x90" /* U+FDD0: no character */
+#define LARGE_HEAD "{\"" LARGE_NAME "\":\""
+#define LARGE_TAIL "\"}"
+
+enum {
+    FITS = 18,           /* digits of an integer */
+    LONGEST_LARGE = 4300 /* bytes, as in the library */
+};
+
+/* The end of the number at p, or of bytes that might belong to one. */
+static const char *
+end_of_number(const char *p, const char *end)
+{
+    while (p < end && *p && strchr("+-.0123456789eE", *p))
+        p++;
+    return p;
+}
+
+/* Whether p[0..n) is a number of JSON that no integer and no double holds; the
+ * text goes on to a NUL. */
+static bool
+is_large(const char *p, size_t n)
+{
+    const char *first = p + (*p == '-'), *dot = memchr(p, '.', n);
+    size_t digits = strspn(first, "0123456789");
+    char *end;
+    double x;
+
+    if (n > LONGEST_LARGE || digits == 0 || (*first == '0' && digits > 1) ||
+        (dot && !strchr("0123456789", dot[1])))
+        return false;
+    x = strtod(p, &end);
+    return end == p + n &&
+           (isinf(x) || (first + digits == p + n && digits > FITS));
+}
+
+/* The text with a NUL at p, with objects in the place of such numbers. */
+static void
+hold_large(struct buffer *out, const char *p, const char *end)
+{
+    while (p < end) {
+        const char *to = end_of_number(p, end);
+        bool large = to > p && is_large(p, (size_t)(to - p));
+
+        if (*p == '"') {
+            to = end_of_string(p + 1, end);
+            to += to < end;
+        }
+        to += to == p;
+        if (large)
+            buffer_add(out, LARGE_HEAD, sizeof(LARGE_HEAD) - 1);
+        buffer_add(out, p, (size_t)(to - p));
+        if (large)
+            buffer_add(out, LARGE_TAIL, sizeof(LARGE_TAIL) - 1);
+        p = to;
+    }
+}
+
+static json_t *
+load_large(const char *text, size_t len, size_t flags, json_error_t *err)
+{
+    struct buffer copy = { 0 }, held = { 0 };
+    json_t *value;
+
+    buffer_add(&copy, text, len);
+    buffer_char(&copy, '\0');
+    hold_large(&held, copy.p, copy.p + len);
+    value = json_loadb(held.p, held.len, flags, err);
+    buffer_clear(&held);
+    buffer_clear(&copy);
+    return value;
+}
+
+const char *
+cli_json_large(const json_t *value)
+{
+    return json_object_size(value) == 1
+               ? cli_json_text(json_object_get(value, LARGE_NAME))
+               : NULL;
+}
+
+char *
+cli_json_dump(const json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags), *to = text;
+
+    for (const char *p = text; p && (*to = *p); to++, p++) {
+        size_t n = strncmp(p, LARGE_HEAD, sizeof(LARGE_HEAD) - 1)
+                       ? 0
+                       : strcspn(p + sizeof(LARGE_HEAD) - 1, "\"");
+        const char *number = p + sizeof(LARGE_HEAD) - 1;
+
+        if (n == 0 || strncmp(number + n, LARGE_TAIL, 2) != 0 ||
+            strspn(number, "+-.0123456789eE") != n)
+            continue;
+        memmove(to, number, n);
+        to += n - 1;
+        p = number + n + sizeof(LARGE_TAIL) - 2;
+    }
+    return text;
+}
+
+/* ---- texts ---- */
+
 json_t *
 cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
 {
+    const char *end;
+    json_t *value;
     int line;
 
     gg_plant("JSON of a tool");
-    if (!is_deep(text, text + len, &line))
-        return json_loadb(text, len, flags, err);
+    if (!is_deep(text, text + len, &line, &end)) {
+        value = json_loadb(text, len, flags, err);
+        if (value || !(strstr(err->text, "too big") ||
+                       strstr(err->text, "overflow")))
+            return value;
+        value = load_large(text, len, flags, err);
+        if (value)
+            err->position = (int)(end - text);
+        return value;
+    }
     memset(err, 0, sizeof(*err));
     err->line = line;
     snprintf(err->text, sizeof(err->text), "nested more than %d deep",

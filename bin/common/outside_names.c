@@ -2,9 +2,10 @@
  *
  * With OUTSIDE_TYPED, names come from the confined process, and nobody can tell
  * whether a user typed them. So nothing hidden is opened, and what is written
- * is JSON, and replaces JSON only. */
+ * is a conversation, and replaces none but such that a tool wrote. */
 #include <config.h>
 
+#include "common/chat.h"
 #include "common/outside_files.h"
 
 #include <ctype.h>
@@ -148,15 +149,14 @@ may_be_typed(const char *path)
 }
 
 static bool
-begins_as_json(const char *path)
+is_conversation(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char first = '\0';
-    ssize_t n = fd >= 0 ? read(fd, &first, 1) : -1;
+    bool is = fd >= 0 && chat_is_written(fd);
 
     if (fd >= 0)
         close(fd);
-    return n == 0 || (n == 1 && (first == '[' || first == '{'));
+    return is;
 }
 
 static const struct name *
@@ -187,8 +187,8 @@ outside_check_content(const char *path, const char *temporary)
 
     if (!typing_is_allowed() || !is_typed_only(path))
         return 0;
-    if (!begins_as_json(temporary) ||
-        (stat(path, &st) == 0 && !begins_as_json(path)))
+    if (!is_conversation(temporary) ||
+        (stat(path, &st) == 0 && !is_conversation(path)))
         return EACCES;
     return 0;
 }

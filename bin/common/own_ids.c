@@ -10,11 +10,21 @@
 #include "common/utf8.h"
 
 enum {
-    LEAST = 16,   /* ids: of fewer nothing is known */
-    STRETCH = 16, /* ids that come back together, or do not; of few ids fewer */
-    STRETCHES = 4,
-    ODD = 2, /* ids of an own text that may not: where it was cut */
+    LEAST = 16, /* ids: of fewer nothing is known */
+    ODD = 2,    /* ids of an own text that may not: where it was cut */
     PIECE = 1 << 16,
+
+    /* An id is frequent if it is one in OFTEN, twice at least. */
+    OFTEN = 75,
+    /* Percent of all ids that are frequent ones, in what people write. */
+    FREQUENT = 15,
+    /* Percent of the frequent ones that do not come back, in foreign ids; */
+    SPOILT = 10,
+    /* or fewer, and so many of them stand amid a word, and of all ids so many
+     * do not come back, and one in CAPITALS is one after a small letter. */
+    SPLIT = 15,
+    SPOILT_OF_ALL = 4,
+    CAPITALS = 125,
 };
 
 /* A text that ids stand for, and where each of them ends in it. */
@@ -27,8 +37,11 @@ struct text {
 
 /* The result for all ids so far. */
 struct found {
+    int32_t ids[OWN_IDS_SEEN];
     bool back[OWN_IDS_SEEN];
     bool whole[OWN_IDS_SEEN]; /* its bytes are whole characters */
+    bool split[OWN_IDS_SEEN]; /* it begins amid a word of Latin letters */
+    size_t capitals;          /* of those, after a small letter */
     size_t n;
 };
 
@@ -125,6 +138,26 @@ mark_whole(const struct text *t, bool *whole)
     }
 }
 
+static bool
+is_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static void
+mark_split(const struct text *t, struct found *f)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < t->n; at = t->ends[i++]) {
+        char before = at > 0 ? t->bytes[at - 1] : ' ';
+        char c = at < t->ends[i] ? t->bytes[at] : ' ';
+
+        f->split[f->n + i] = is_letter(before) && is_letter(c);
+        f->capitals += f->split[f->n + i] && before >= 'a' && c <= 'Z';
+    }
+}
+
 static size_t
 count_true(const bool *p, size_t n)
 {
@@ -149,6 +182,8 @@ try_text(const struct text *t, const struct gg_vocab *vocab, unsigned flags,
         count_true(greedy, t->n) > count_true(back, t->n))
         memcpy(back, greedy, t->n * sizeof(*back));
     mark_whole(t, f->whole + f->n);
+    mark_split(t, f);
+    memcpy(f->ids + f->n, t->ids, t->n * sizeof(*t->ids));
     f->n += t->n;
 }
 
@@ -188,24 +223,89 @@ are_counted(const struct own_ids *o)
     return 2 * n > o->n;
 }
 
-/* An own text comes back but for its ends, whatever its bytes are. */
+/* What is known of the ids that stand often in the text. */
+struct frequent {
+    size_t n, spoilt, split;
+    size_t kinds; /* of ids, of which some are spoilt */
+};
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+static bool
+is_spoilt(const struct found *f, size_t i)
+{
+    return !f->back[i] || !f->whole[i];
+}
+
+/* One id that stands n times: pairs of it and its places. */
+static void
+add_frequent(const struct found *f, int32_t (*pairs)[2], size_t n,
+             struct frequent *r)
+{
+    size_t spoilt = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (size_t)pairs[i][1];
+
+        spoilt += is_spoilt(f, at);
+        r->split += f->split[at];
+    }
+    r->n += n;
+    r->spoilt += spoilt;
+    r->kinds += spoilt > 0;
+}
+
+static struct frequent
+look_at_frequent(const struct found *f)
+{
+    size_t least = f->n / OFTEN > 2 ? f->n / OFTEN : 2, n;
+    int32_t(*pairs)[2] = cli_alloc(NULL, f->n + 1, sizeof(*pairs));
+    struct frequent r = { 0 };
+
+    for (size_t i = 0; i < f->n; i++) {
+        pairs[i][0] = f->ids[i];
+        pairs[i][1] = (int32_t)i;
+    }
+    qsort(pairs, f->n, sizeof(*pairs), compare_pairs);
+    for (size_t i = 0; i < f->n; i += n) {
+        for (n = 1; i + n < f->n && pairs[i + n][0] == pairs[i][0]; n++)
+            ;
+        if (n >= least)
+            add_frequent(f, pairs + i, n, &r);
+    }
+    free(pairs);
+    return r;
+}
+
+/* An own text comes back but for its ends, whatever its bytes are. One that a
+ * model drew does not where it spelt a word in another way, which happens to
+ * rare words; and a text drawn almost at random has hardly any frequent ids.
+ * Ids of another vocabulary are a cipher of a text: they are as frequent as its
+ * words, and stand anywhere. */
 static bool
 looks_foreign(const struct found *f)
 {
-    size_t length = f->n / STRETCHES, n = 0, broken = 0;
+    struct frequent r;
+    size_t spoilt = 0;
 
-    if (f->n < LEAST || f->n - count_true(f->back, f->n) <= ODD)
+    for (size_t i = 0; i < f->n; i++)
+        spoilt += is_spoilt(f, i);
+    if (f->n < LEAST || spoilt <= ODD)
         return false;
-    if (length > STRETCH)
-        length = STRETCH;
-    for (size_t i = 0; i + length <= f->n; i += length, n++) {
-        bool good = true;
-
-        for (size_t k = i; k < i + length; k++)
-            good = good && f->back[k] && f->whole[k];
-        broken += !good;
-    }
-    return broken >= STRETCHES && 2 * broken > n;
+    r = look_at_frequent(f);
+    if (100 * r.n < FREQUENT * f->n)
+        return false;
+    if (100 * r.spoilt >= SPOILT * r.n)
+        return r.kinds > 1 && r.spoilt > ODD;
+    return r.spoilt > 0 && 100 * r.split >= SPLIT * r.n &&
+           100 * spoilt >= SPOILT_OF_ALL * f->n &&
+           CAPITALS * f->capitals >= f->n;
 }
 
 bool
@@ -215,7 +315,7 @@ own_ids_look_foreign(const struct own_ids *o)
     size_t end;
     bool foreign;
 
-    f->n = 0;
+    f->n = f->capitals = 0;
     for (size_t i = 0; i < o->n; i = end + 1) {
         for (end = i; end < o->n && o->ids[end] >= 0; end++)
             ;

@@ -16,13 +16,16 @@ static const char *const taken[] = { "messages", "tools",
 static json_t *
 object_of(const char *text)
 {
-    return text ? json_loads(text, JSON_ALLOW_NUL, NULL) : json_object();
+    json_error_t e;
+
+    return text ? cli_json_load(text, strlen(text), JSON_ALLOW_NUL, &e)
+                : json_object();
 }
 
 static enum gg_status
 set_object(char **to, json_t *object, struct gg_error *err)
 {
-    char *text = json_dumps(object, JSON_COMPACT);
+    char *text = cli_json_dump(object, JSON_COMPACT);
 
     json_decref(object);
     if (!text)

@@ -63,22 +63,21 @@ read_file(const char *path, struct buffer *out, struct gg_error *err)
     return st;
 }
 
-/* What is there already is replaced only if it can be a conversation, too. */
+/* What is there already is replaced only if it was saved so, too. */
 static enum gg_status
 check_replaced(const char *path, struct gg_error *err)
 {
     struct stat info;
-    char first = '[';
+    bool saved;
     int fd;
 
     if (stat(path, &info))
         return errno == ENOENT ? GG_OK : fail(err, path);
     fd = S_ISREG(info.st_mode) ? outside_open(path, O_RDONLY) : -1;
-    if (fd >= 0 && read(fd, &first, 1) < 0)
-        first = '\0';
+    saved = fd >= 0 && chat_is_written(fd);
     if (fd >= 0)
         close(fd);
-    if (fd < 0 || (first != '[' && first != '{'))
+    if (!saved)
         return cli_error(err, GG_ERR_ARG,
                          "%s: is there, and is no conversation: it is left as "
                          "it is",

@@ -92,7 +92,7 @@ enum gg_status
 record_encode(struct generate *g, struct record *r, bool messages,
               const char *text, size_t len, struct gg_error *err)
 {
-    const struct request *asked = &r->request;
+    struct request *asked = &r->request;
     const struct choices *choices =
         asked->choices.n ? &asked->choices : &g->o->choices;
     struct prompt_source s = { 0 };
@@ -104,6 +104,8 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = prompt_source_open_text(g, &s, text, len, err);
     else
         st = prompt_source_open(g, &s, text, len, err);
+    if (st == GG_OK && asked->tools.allowed)
+        st = tools_allow(g, asked->tools.allowed, &asked->tools.list, err);
     s.tools = asked->tools.list;
     s.tool_choice = asked->tools.choice;
     s.is_json = asked->grammar.is_json;

@@ -119,6 +119,78 @@ tools_constrain(struct generate *g)
     free(text);
 }
 
+/* ---- some of the tools ---- */
+
+/* {"type": "function", "function": {"name": ...}}, or what is within. */
+static const char *
+name_of(const json_t *tool)
+{
+    const json_t *f = json_object_get(tool, "function");
+
+    return cli_json_text(json_object_get(f ? f : tool, "name"));
+}
+
+static json_t *
+find_tool(const json_t *tools, const char *name)
+{
+    size_t i;
+    json_t *tool;
+
+    json_array_foreach(tools, i, tool)
+    {
+        const char *s = name_of(tool);
+
+        if (s && strcmp(s, name) == 0)
+            return tool;
+    }
+    return NULL;
+}
+
+static enum gg_status
+add_allowed(const json_t *all, const json_t *allowed, json_t *some,
+            struct gg_error *err)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach(allowed, i, one)
+    {
+        const char *name = name_of(one);
+        json_t *tool = name ? find_tool(all, name) : NULL;
+
+        if (!name)
+            return cli_error(err, GG_ERR_FORMAT,
+                             "tool_choice: allowed_tools: one without a name");
+        if (!tool)
+            return cli_error(err, GG_ERR_FORMAT,
+                             "tool_choice: there is no tool %.100s", name);
+        if (!find_tool(some, name))
+            json_array_append(some, tool);
+    }
+    return GG_OK;
+}
+
+enum gg_status
+tools_allow(const struct generate *g, const char *allowed, char **tools,
+            struct gg_error *err)
+{
+    const char *text = *tools ? *tools : g->tools.text;
+    json_error_t e;
+    json_t *all = text ? cli_json_load(text, strlen(text), 0, &e) : NULL;
+    json_t *list = cli_json_load(allowed, strlen(allowed), 0, &e);
+    json_t *some = json_array();
+    enum gg_status st = add_allowed(all, list, some, err);
+
+    if (st == GG_OK) {
+        free(*tools);
+        *tools = cli_json_dump(some, JSON_COMPACT);
+    }
+    json_decref(all);
+    json_decref(list);
+    json_decref(some);
+    return st;
+}
+
 /* ---- conversations ---- */
 
 static const char *
@@ -235,7 +307,7 @@ tools_write(const struct generate *g, const struct answer *a)
     calls = cli_json_load(a->tool_calls.p, a->tool_calls.len, 0, &e);
     json_array_foreach(calls, i, call)
     {
-        char *line = json_dumps(call, JSON_COMPACT);
+        char *line = cli_json_dump(call, JSON_COMPACT);
 
         if (!line)
             cli_die("out of memory");

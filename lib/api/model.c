@@ -19,7 +19,7 @@ static enum gg_status
 open_file(const char *path, const struct gg_model_params *params,
           struct gguf_file *file, struct gg_error *err)
 {
-    unsigned flags = GGUF_OPEN_ALL | GGUF_OPEN_ALIGN;
+    unsigned flags = GGUF_OPEN_ALL;
 
     if (params->pipeline)
         return api_open(path, flags, file, NULL, err);

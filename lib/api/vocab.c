@@ -12,7 +12,7 @@ gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
 
     if (!path || !out)
         return error_null(err);
-    st = api_open(path, 0, &file, NULL, err);
+    st = api_open(path, GGUF_OPEN_KEYS, &file, NULL, err);
     if (st != GG_OK)
         return st;
     st = api_check_model(file.gguf, err);

@@ -365,8 +365,8 @@ unary(struct chat_run *r, const struct chat_node *n)
         return chat_bool(!chat_truth(v));
     if (!chat_is_number(v))
         return chat_fail(r, "a %s has no sign", chat_type_name(v));
-    if (v.type == CHAT_FLOAT)
-        return chat_float(n->op == '-' ? -v.f : v.f);
+    if (chat_is_real(v))
+        return chat_float(n->op == '-' ? -chat_number(v) : chat_number(v));
     return chat_operate(r, n->op, chat_int(0), v);
 }
 

@@ -79,8 +79,8 @@ filter_abs(struct chat_run *r, struct chat_value v,
     (void)a;
     if (!chat_is_number(v))
         return chat_fail(r, "a %s has no absolute value", chat_type_name(v));
-    if (v.type == CHAT_FLOAT)
-        return chat_float(fabs(v.f));
+    if (chat_is_real(v))
+        return chat_float(fabs(chat_number(v)));
     return chat_truth(chat_bool(chat_compare(r, '<', v, chat_int(0))))
                ? chat_operate(r, '-', chat_int(0), v)
                : chat_operate(r, '+', chat_int(0), v);
@@ -137,10 +137,12 @@ filter_int(struct chat_run *r, struct chat_value v,
 
     if (v.type == CHAT_INT || v.type == CHAT_BOOL)
         return chat_operate(r, '+', chat_int(0), v);
+    if (v.type == CHAT_LARGE && v.large->whole)
+        return v;
     if (v.type == CHAT_UNDEFINED)
         return no_number(r, v);
-    if (v.type == CHAT_FLOAT)
-        return float_to_int(v.f, other);
+    if (chat_is_real(v))
+        return float_to_int(chat_number(v), other);
     if (v.type != CHAT_STRING || base < 2 || base > 36 ||
         !read_number(r, v.string, (int)base, &f, &i, &whole))
         return other;
@@ -185,9 +187,9 @@ filter_round(struct chat_run *r, struct chat_value v,
         return chat_float(floor(f * scale) / scale + 0.0);
     if (!chat_is(how, "common"))
         return chat_fail(r, "round: method must be common, ceil or floor");
-    if (v.type != CHAT_FLOAT && digits >= 0)
+    if (!chat_is_real(v) && digits >= 0)
         return chat_operate(r, '+', chat_int(0), v);
-    if (v.type != CHAT_FLOAT && digits > -16)
+    if (!chat_is_real(v) && digits > -16)
         return chat_int((int64_t)(nearbyint(f * scale) / scale));
     if (digits < 0 || fabs(f) >= 1e16)
         return chat_float(nearbyint(f * scale) / scale);

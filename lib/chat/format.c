@@ -182,16 +182,16 @@ put_number(struct chat_builder *b, const struct form *f, struct chat_value v)
 
     if (!chat_is_number(v)) {
         chat_fail(b->r, "a %s has no format %c", chat_type_name(v), f->type);
-    } else if (whole && v.type == CHAT_FLOAT) {
-        if (fabs(v.f) < 9.2e18)
-            put_int(b, f, (int64_t)v.f);
+    } else if (whole && chat_is_real(v)) {
+        if (fabs(chat_number(v)) < 9.2e18)
+            put_int(b, f, (int64_t)chat_number(v));
         else
             chat_fail(b->r, "a number is too large");
     } else if (f->type == 'c') {
         chat_put_character(
             b, v.i < 0 || v.i > 0x10ffff ? UINT32_MAX : (uint32_t)v.i,
             CHAT_TEXT);
-    } else if (v.type == CHAT_FLOAT || !(whole || f->type == '\0')) {
+    } else if (chat_is_real(v) || !(whole || f->type == '\0')) {
         put_float(b, f, chat_number(v));
     } else {
         put_int(b, f, v.type == CHAT_BOOL ? v.b : v.i);

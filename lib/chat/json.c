@@ -43,9 +43,12 @@ from_object(struct chat_arena *a, const json_t *json)
 struct chat_value
 chat_from_json(struct chat_arena *a, const json_t *json)
 {
+    const char *large;
+
     switch (json_typeof(json)) {
     case JSON_OBJECT:
-        return from_object(a, json);
+        large = core_json_large(json);
+        return large ? chat_large(a, large) : from_object(a, json);
     case JSON_ARRAY:
         return from_array(a, json);
     case JSON_STRING:

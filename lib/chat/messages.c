@@ -54,11 +54,19 @@ chat_has_role(struct chat_value message, const char *role)
     return v && v->type == CHAT_STRING && chat_is(v->string, role);
 }
 
+/* Roles that few templates know, and others for the same. */
+static const char *const plain_roles[][2] = {
+    { "developer", "system" },
+    { "function", "tool" },
+};
+
 static struct chat_value
 role_value(struct chat_arena *a, const struct chat_string *s, unsigned plainer)
 {
-    if (plainer & GG_CHAT_SYSTEMED && chat_is(s, "developer"))
-        return chat_string(a, "system", 6, CHAT_ROLE);
+    for (size_t i = 0; plainer & GG_CHAT_SYSTEMED && i < 2; i++)
+        if (chat_is(s, plain_roles[i][0]))
+            return chat_string(a, plain_roles[i][1], strlen(plain_roles[i][1]),
+                               CHAT_ROLE);
     return chat_string(a, s->s, s->n, is_role(s) ? CHAT_ROLE : CHAT_TEXT);
 }
 
@@ -275,7 +283,8 @@ chat_made_plainer(struct chat_value message, unsigned plainer)
     else if (v->type == CHAT_STRING && v->string->n == 0 &&
              member(message.dict, "tool_calls"))
         made |= CHAT_NULLED;
-    if (chat_has_role(message, "developer"))
-        made |= GG_CHAT_SYSTEMED;
+    for (size_t i = 0; i < 2; i++)
+        if (chat_has_role(message, plain_roles[i][0]))
+            made |= GG_CHAT_SYSTEMED;
     return made & plainer;
 }

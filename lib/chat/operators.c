@@ -188,7 +188,7 @@ operate_numbers(struct chat_run *r, int op, struct chat_value a,
 {
     if (op == '%' || op == CHAT_OP_FLOOR_DIVIDE || op == CHAT_OP_POWER)
         chat_take_steps(r, 48); /* fmod() and pow() can take a microsecond */
-    if (a.type == CHAT_FLOAT || b.type == CHAT_FLOAT)
+    if (chat_is_real(a) || chat_is_real(b))
         return operate_floats(r, op, chat_number(a), chat_number(b));
     return operate_ints(r, op, a.type == CHAT_BOOL ? a.b : a.i,
                         b.type == CHAT_BOOL ? b.b : b.i);

@@ -6,44 +6,19 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "chat/text.h"
 
 /* ---- numbers ------------------------------------------------------------- */
 
-/* The fewest digits that give the number back, as d.ddde+xx. */
-static void
-shortest(char *out, size_t size, double f)
-{
-    for (int digits = 0; digits <= 16; digits++) {
-        snprintf(out, size, "%.*e", digits, f);
-        if (strtod(out, NULL) == f)
-            return;
-    }
-}
-
 void
 chat_float_text(char out[CHAT_FLOAT_TEXT], double f)
 {
-    char e[40];
-    int exponent, digits;
-
-    if (isnan(f) || isinf(f)) {
+    if (isnan(f) || isinf(f))
         strcpy(out, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
-        return;
-    }
-    shortest(e, sizeof(e), f);
-    exponent = atoi(strchr(e, 'e') + 1);
-    digits = (int)strcspn(e + (e[0] == '-'), "e");
-    digits -= digits > 1 ? 2 : 1; /* behind the point */
-    if (exponent < -4 || exponent >= 16) {
-        strcpy(out, e);
-        return;
-    }
-    digits = digits > exponent ? digits - exponent : 0;
-    snprintf(out, CHAT_FLOAT_TEXT, "%.*f", digits > 1 ? digits : 1, f);
+    else
+        core_real_text(out, f);
 }
 
 static void
@@ -173,6 +148,9 @@ chat_put_repr(struct chat_builder *b, struct chat_value v)
         break;
     case CHAT_FLOAT:
         put_float(b, v.f);
+        break;
+    case CHAT_LARGE:
+        chat_put_words(b, v.large->text);
         break;
     case CHAT_STRING:
         put_quoted(b, v.string);

@@ -2,8 +2,10 @@
 #ifndef CHAT_REPR_H
 #define CHAT_REPR_H
 
+#include "core/real.h"
+
 enum {
-    CHAT_FLOAT_TEXT = 40
+    CHAT_FLOAT_TEXT = CORE_REAL_TEXT
 };
 
 /* repr(f): the fewest digits that give the number back. */

@@ -10,7 +10,7 @@
 static bool
 is_int(struct chat_value v)
 {
-    return v.type == CHAT_INT;
+    return v.type == CHAT_INT || (v.type == CHAT_LARGE && v.large->whole);
 }
 
 static bool
@@ -52,7 +52,7 @@ TEST(test_callable, v.type == CHAT_FUNCTION)
 TEST(test_defined, v.type != CHAT_UNDEFINED)
 TEST(test_escaped, v.type == CHAT_STRING && v.string->markup)
 TEST(test_false, v.type == CHAT_BOOL && !v.b)
-TEST(test_float, v.type == CHAT_FLOAT)
+TEST(test_float, chat_is_real(v) && !is_int(v))
 TEST(test_integer, is_int(v))
 TEST(test_iterable, is_iterable(v))
 TEST(test_mapping, v.type == CHAT_DICT)

@@ -175,6 +175,9 @@ put_value(const struct writer *w, struct chat_value v, unsigned level)
     case CHAT_FLOAT:
         put_number(w, v);
         break;
+    case CHAT_LARGE:
+        chat_put_words(w->b, v.large->text);
+        break;
     case CHAT_STRING:
         put_string(w, v.string);
         break;

@@ -62,7 +62,7 @@ other_way(const json_t *arguments)
             made = NULL;
         }
     } else if (json_is_object(arguments)) {
-        text = json_dumps(arguments, 0);
+        text = core_json_dump(arguments, 0);
         made = text ? json_string(text) : NULL;
         free(text);
     }

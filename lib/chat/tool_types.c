@@ -42,7 +42,7 @@ bit_of_value(const json_t *v)
         [JSON_FALSE] = TOOL_BOOLEAN, [JSON_NULL] = TOOL_NULL,
     };
 
-    return bits[json_typeof(v)];
+    return core_json_large(v) ? TOOL_NUMBER : bits[json_typeof(v)];
 }
 
 static unsigned

@@ -3,6 +3,7 @@
 
 #include "chat/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct chat_value absent = { .type = CHAT_ABSENT };
@@ -29,6 +30,20 @@ struct chat_value
 chat_float(double f)
 {
     return (struct chat_value){ .type = CHAT_FLOAT, .f = f };
+}
+
+struct chat_value
+chat_large(struct chat_arena *a, const char *text)
+{
+    struct chat_large *l = chat_arena_alloc(a, sizeof(*l));
+    struct chat_value copy = chat_string_copy(a, text, strlen(text) + 1, 0);
+
+    if (!l || copy.type == CHAT_ABSENT)
+        return absent;
+    *l = (struct chat_large){ .text = copy.string->s,
+                              .f = strtod(text, NULL),
+                              .whole = !strpbrk(text, ".eE") };
+    return (struct chat_value){ .type = CHAT_LARGE, .large = l };
 }
 
 struct chat_value
@@ -225,6 +240,8 @@ chat_truth(struct chat_value v)
         return v.i != 0;
     case CHAT_FLOAT:
         return v.f != 0;
+    case CHAT_LARGE:
+        return true;
     case CHAT_STRING:
         return v.string->n > 0;
     case CHAT_LIST:
@@ -244,12 +261,20 @@ chat_truth(struct chat_value v)
 bool
 chat_is_number(struct chat_value v)
 {
-    return v.type == CHAT_BOOL || v.type == CHAT_INT || v.type == CHAT_FLOAT;
+    return v.type == CHAT_BOOL || v.type == CHAT_INT || chat_is_real(v);
+}
+
+bool
+chat_is_real(struct chat_value v)
+{
+    return v.type == CHAT_FLOAT || v.type == CHAT_LARGE;
 }
 
 double
 chat_number(struct chat_value v)
 {
+    if (v.type == CHAT_LARGE)
+        return v.large->f;
     return v.type == CHAT_FLOAT ? v.f : v.type == CHAT_BOOL ? v.b : (double)v.i;
 }
 
@@ -300,7 +325,7 @@ dicts_equal(const struct chat_dict *a, const struct chat_dict *b,
 static bool
 numbers_equal(struct chat_value a, struct chat_value b)
 {
-    if (a.type == CHAT_FLOAT || b.type == CHAT_FLOAT)
+    if (chat_is_real(a) || chat_is_real(b))
         return chat_number(a) == chat_number(b);
     return (a.type == CHAT_BOOL ? a.b : a.i) ==
            (b.type == CHAT_BOOL ? b.b : b.i);
@@ -354,6 +379,7 @@ chat_type_name(struct chat_value v)
         [CHAT_BOOL] = "bool",
         [CHAT_INT] = "int",
         [CHAT_FLOAT] = "float",
+        [CHAT_LARGE] = "float",
         [CHAT_STRING] = "str",
         [CHAT_LIST] = "list",
         [CHAT_TUPLE] = "tuple",
@@ -363,5 +389,7 @@ chat_type_name(struct chat_value v)
         [CHAT_FUNCTION] = "function",
     };
 
+    if (v.type == CHAT_LARGE && v.large->whole)
+        return "int";
     return names[v.type];
 }

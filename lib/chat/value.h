@@ -29,6 +29,7 @@ enum chat_type {
     CHAT_BOOL,
     CHAT_INT,
     CHAT_FLOAT,
+    CHAT_LARGE, /* a number that is passed through as its text */
     CHAT_STRING,
     CHAT_LIST,
     CHAT_TUPLE, /* a list that prints with parentheses */
@@ -49,6 +50,14 @@ struct chat_string {
     bool markup;
 };
 
+/* A number of JSON that neither an int64_t nor a double holds: its text is
+ * what is printed, `f` what is reckoned with. */
+struct chat_large {
+    const char *text;
+    double f; /* may be infinite */
+    bool whole;
+};
+
 struct chat_list;
 struct chat_dict;
 struct chat_loop;
@@ -61,6 +70,7 @@ struct chat_value {
         int64_t i;
         double f;
         const struct chat_string *string;
+        const struct chat_large *large;
         struct chat_list *list; /* lists and tuples */
         struct chat_dict *dict; /* dicts and namespaces */
         struct chat_loop *loop;
@@ -106,6 +116,9 @@ struct chat_value
 chat_int(int64_t i);
 struct chat_value
 chat_float(double f);
+/* CHAT_ABSENT where there is no memory; `text` is a number of JSON. */
+struct chat_value
+chat_large(struct chat_arena *a, const char *text);
 
 /* A string of bytes that live as long as the arena; a CHAT_ABSENT value where
  * there is no memory. */
@@ -166,6 +179,8 @@ chat_is_number(struct chat_value v); /* Python's bools are numbers */
 /* Of a number. */
 double
 chat_number(struct chat_value v);
+bool
+chat_is_real(struct chat_value v); /* a number to be reckoned with as such */
 bool
 chat_is_list(struct chat_value v); /* or a tuple */
 bool

@@ -207,14 +207,26 @@ load_text(void *data)
                           JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &t->error);
 }
 
+/* Whether a number was refused. */
+static bool
+has_large(const json_error_t *e)
+{
+    return strstr(e->text, "too big") || strstr(e->text, "overflow");
+}
+
 json_t *
 core_json_load(const char *text, size_t size, size_t flags, json_error_t *error)
 {
     int line;
 
     gg_plant("JSON");
-    if (!is_deep(text, text + size, &line))
-        return json_loadb(text, size, flags, error);
+    if (!is_deep(text, text + size, &line)) {
+        json_t *value = json_loadb(text, size, flags, error);
+
+        if (!value && has_large(error))
+            value = core_json_load_large(text, size, flags, error);
+        return value;
+    }
     memset(error, 0, sizeof(*error));
     error->line = line;
     snprintf(error->text, sizeof(error->text), "nested more than %d deep",
@@ -312,7 +324,7 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
     }
     p = t.p;
     done = wait_for(&here, load_text, &t);
-    if (done && !t.value && strstr(t.error.text, "too big"))
+    if (done && !t.value && has_large(&t.error))
         done = load_widened(&here, &t);
     waiting = NULL;
     if (!done)

@@ -27,10 +27,36 @@ enum gg_status
 core_json_read_list(const char *path, json_t **out, struct gg_error *err);
 
 /* json_loadb(), which recurses, but for values that are nested too deep; within
- * core_json_work(). */
+ * core_json_work(). Numbers that Jansson has no type for (integers beyond 64
+ * bits, 1e400) are objects of their text, which core_json_large() tells from
+ * others. */
 json_t *
 core_json_load(const char *text, size_t size, size_t flags,
                json_error_t *error);
+
+/* The same for a text with such numbers, of no depth that matters. */
+json_t *
+core_json_load_large(const char *text, size_t size, size_t flags,
+                     json_error_t *error);
+
+/* The text of such a number; NULL for another value. */
+const char *
+core_json_large(const json_t *value);
+
+static inline bool
+core_json_is_number(const json_t *value)
+{
+    return json_is_number(value) || core_json_large(value);
+}
+
+/* The value of a number, such a one too, which may be infinite; else 0. */
+double
+core_json_real(const json_t *value);
+
+/* json_dumps(), with numbers as Python's json writes them, and large ones as
+ * they were read; to be freed as its text is, or NULL. Without an indent. */
+char *
+core_json_dump(const json_t *value, size_t flags);
 
 /* Calls work(data), which makes and changes values. What Jansson and
  * core_json_realloc() allocate meanwhile succeeds, or ends the work, then

@@ -145,7 +145,7 @@ static void
 put_schema(struct writer *w, const char *tool, const json_t *schema,
            const char *prefix)
 {
-    char *text = json_dumps(schema, JSON_ENCODE_ANY), *gbnf = NULL;
+    char *text = core_json_dump(schema, JSON_ENCODE_ANY), *gbnf = NULL;
     struct gg_error why;
     size_t n = 0;
     enum gg_status st =

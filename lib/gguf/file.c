@@ -30,21 +30,6 @@ take_file(const char *path, unsigned flags, struct file_map *map,
     return file_read(path, map, err);
 }
 
-/* What is mapped is read where it lies: the public openings, which copy or read
- * no data, take less. */
-static enum gg_status
-check_alignment(const struct gguf_context *ctx, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    if (ctx->alignment < GGUF_MIN_ALIGNMENT)
-        st = error_set(err, GG_ERR_FORMAT,
-                       GGUF_KEY_GENERAL_ALIGNMENT
-                       ": %zu is not a power of two from %d to %d",
-                       ctx->alignment, GGUF_MIN_ALIGNMENT, GGUF_MAX_ALIGNMENT);
-    return st == GG_OK ? st : gguf_in_file(ctx, st, err);
-}
-
 static bool
 is_aligned(const struct gguf_context *ctx)
 {
@@ -108,9 +93,7 @@ open_one(const char *path, unsigned flags, struct file_map *map,
     if (st == GG_OK)
         st = gguf_parse_some(map->data, map->size, path,
                              map->filed ? 0 : GGUF_PARSE_SWAPPED, out, err);
-    if (st == GG_OK && !(flags & GGUF_OPEN_ALIGN))
-        st = check_alignment(*out, err);
-    else if (st == GG_OK && !is_aligned(*out))
+    if (st == GG_OK && !(flags & GGUF_OPEN_KEYS) && !is_aligned(*out))
         st = align_data(path, map, out, err);
     if (st == GG_OK && flags & GGUF_OPEN_LOCK)
         st = file_lock(map, path, err);

@@ -44,7 +44,8 @@ enum {
     GGUF_OPEN_READ = 1,  /* read into memory instead of mapped */
     GGUF_OPEN_LOCK = 2,  /* never swapped out */
     GGUF_OPEN_ALL = 4,   /* with the other shards, which lie beside the first */
-    GGUF_OPEN_ALIGN = 8, /* data of too small an alignment are copied */
+    GGUF_OPEN_KEYS = 8,  /* data are not read, and may lie out of line; else such
+                          * are copied */
 };
 
 /* `path` is a file or the first shard of a model; a later one is refused with

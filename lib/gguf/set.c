@@ -209,6 +209,7 @@ gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
 {
     const struct gguf_kv *from;
     struct gguf_kv *kv;
+    uint32_t v;
 
     GGML_ASSERT(key_id >= 0 && (uint64_t)key_id < src->n_kv);
     from = &src->kv[key_id];
@@ -217,7 +218,11 @@ gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
     } else if (from->is_array) {
         gguf_set_arr_data(ctx, from->key, from->type, from->data, from->n);
     } else if (from->type == GGUF_TYPE_UINT32) {
-        gguf_set_val_u32(ctx, from->key, (uint32_t)gguf_kv_bits(from));
+        v = (uint32_t)gguf_kv_bits(from);
+        if (v && v < GGUF_MIN_ALIGNMENT && /* as a file may have it */
+            strcmp(from->key, GGUF_KEY_GENERAL_ALIGNMENT) == 0)
+            v = GGUF_MIN_ALIGNMENT;
+        gguf_set_val_u32(ctx, from->key, v);
     } else {
         kv = new_kv(ctx, from->key, from->type, NULL);
         if (kv)

@@ -95,6 +95,14 @@ ls st* 2>/dev/null
 
 echo 'a refusal says by whom:'
 echo secret >.rc
+echo '{"name":"settings"}' >settings
+echo '["a"]' >list
+: >empty
+printf '%s\n' a '/save settings' '/save list' '/save empty' '/save talk' '/save talk' |
+    gg-generate -q -m "$top_srcdir/demo/gg-story.gguf" -i --commands \
+        --template tulu -n 1 2>&1 | grep save
+cat settings list
+head -n 1 empty talk
 printf '%s\n' '/file .rc' '/save .new' |
     gg-generate -q -m "$top_srcdir/demo/gg-story.gguf" -i --commands \
         --template tulu -n 1 2>&1 | grep sandbox

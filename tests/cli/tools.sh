@@ -70,6 +70,10 @@ cat >records <<END
 {$say,"id":5,"tool_choice":"required"}
 {"prompt":"a","id":6,"tools":$tools}
 {"messages":[{"role":"user","content":"Hi"},$past],"max_tokens":200,"seed":1,"id":7,"tools":$tools,"tool_choice":{"function":{"name":"date"}}}
+{$say,"id":8,"tools":$tools,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"date"}}]}}}
+{$say,"id":9,"tools":$tools,"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"date"}]}}
+{$say,"id":10,"tools":$tools,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"name":"later"}]}}}
+{$say,"id":11,"tools":$tools,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}}
 {"custom_id":"8","method":"POST","url":"/v1/chat/completions","body":{$say,"tools":$tools,"tool_choice":{"function":{"name":"date"}}}}
 END
 gg-generate -q --jsonl --template t.jinja records 2>errors |

@@ -73,6 +73,7 @@ request_clear(struct requests *all, struct request *r)
     buffer_clear(&r->suffix);
     free(r->tools.list);
     free(r->tools.choice);
+    free(r->tools.allowed);
     r->tools = (struct request_tools){ 0 };
     clear_batch(r->batch);
     r->batch = NULL;

@@ -42,9 +42,10 @@ show_json(char *text, size_t size, const json_t *value)
 {
     char *json =
         json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    const char *shown = cli_json_large(value);
 
-    snprintf(text, size, "%.40s%s", json ? json : "",
-             json && strlen(json) > 40 ? "..." : "");
+    shown = shown ? shown : json ? json : "";
+    snprintf(text, size, "%.40s%s", shown, strlen(shown) > 40 ? "..." : "");
     free(json);
 }
 

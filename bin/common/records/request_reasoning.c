@@ -41,7 +41,7 @@ set_effort(const struct request_member *m, const char *effort,
     if (strcmp(effort, "none") == 0)
         return set_mode(m, false, err);
     object = json_pack("{s:s}", "reasoning_effort", effort);
-    text = json_dumps(object, JSON_COMPACT);
+    text = cli_json_dump(object, JSON_COMPACT);
     json_decref(object);
     st = reasoning_add_arguments(&m->r->reasoning.options.arguments, text, err);
     free(text);

@@ -6,8 +6,6 @@
 
 #ifdef HAVE_JANSSON
 
-#include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,60 +28,6 @@ is_escaped(const char *p, const char *end)
     return (end - first) % 2 != 0;
 }
 
-/* The end of the string that begins at s[0], of n bytes at most. */
-static size_t
-string_end(const char *s, size_t n)
-{
-    const char *end = s;
-
-    do
-        end = memchr(end + 1, '"', n - 1 - (size_t)(end - s));
-    while (end && is_escaped(s, end));
-    return end ? (size_t)(end - s) + 1 : n;
-}
-
-/* ---- numbers ---- */
-
-/* The end of a string, or a number, that may begin at s[at]. */
-static size_t
-token_end(const char *s, size_t n, size_t at)
-{
-    if (s[at] == '"')
-        return at + string_end(s + at, n - at);
-    while (at < n && s[at] && strchr("+-.0123456789eE", s[at]))
-        at++;
-    return at;
-}
-
-/* Whether s[0..n) is a number of JSON that no double holds; the text goes on
- * to a NUL. */
-static bool
-is_too_large(const char *s, size_t n)
-{
-    const char *first = s + (*s == '-'), *dot = memchr(s, '.', n);
-    char *end;
-
-    if (!isdigit((unsigned char)*first) ||
-        (*first == '0' && isdigit((unsigned char)first[1])) ||
-        (dot && !isdigit((unsigned char)dot[1])))
-        return false;
-    return isinf(strtod(s, &end)) && end == s + n;
-}
-
-/* Numbers that no double holds become strings of the same length: what is
- * passed through is text and need be no number of C, and what is read is none.
- */
-static void
-quote_large(char *s, size_t n)
-{
-    for (size_t at = 0, to; at < n; at = to) {
-        to = token_end(s, n, at);
-        if (to - at > 4 && s[at] != '"' && is_too_large(s + at, to - at))
-            s[at] = s[to - 1] = '"';
-        to += to == at;
-    }
-}
-
 /* ---- objects ---- */
 
 enum gg_status
@@ -92,12 +36,8 @@ record_value_read(const char *line, size_t len, struct record_value *out,
 {
     char why[CLI_JSON_WHY];
     json_error_t e;
-    char *copy = cli_copy(line, len);
-    json_t *json;
+    json_t *json = cli_json_load(line, len, FLAGS, &e);
 
-    quote_large(copy, len);
-    json = cli_json_load(copy, len, FLAGS, &e);
-    free(copy);
     *out = (struct record_value){ json, line, len };
     if (json_is_object(json))
         return GG_OK;

@@ -115,8 +115,8 @@ item_at(const json_t *schema, size_t i)
 static bool
 items_apart(struct looks *l, json_t *a, json_t *b)
 {
-    double x = json_number_value(json_object_get(a, "minItems"));
-    double y = json_number_value(json_object_get(b, "minItems"));
+    double x = core_json_real(json_object_get(a, "minItems"));
+    double y = core_json_real(json_object_get(b, "minItems"));
 
     for (size_t i = 0; i < MAX_FIRST_ITEMS && (double)i < fmax(x, y); i++)
         if (parts_apart(l, item_at(a, i), item_at(b, i)))
@@ -134,9 +134,9 @@ is_below(const json_t *one, const char *max, const json_t *other,
     const json_t *high = json_object_get(one, max);
     const json_t *low = json_object_get(other, min);
 
-    return json_is_number(high) && json_is_number(low) &&
-           (json_number_value(high) < json_number_value(low) ||
-            (equal && json_number_value(high) == json_number_value(low)));
+    return core_json_is_number(high) && core_json_is_number(low) &&
+           (core_json_real(high) < core_json_real(low) ||
+            (equal && core_json_real(high) == core_json_real(low)));
 }
 
 static bool

@@ -94,8 +94,8 @@ sample_schema_common_types(const json_t *a, const json_t *b)
 static bool
 equal(const json_t *a, const json_t *b)
 {
-    return json_is_number(a) && json_is_number(b)
-               ? json_number_value(a) == json_number_value(b)
+    return core_json_is_number(a) && core_json_is_number(b)
+               ? core_json_real(a) == core_json_real(b)
                : json_equal(a, b);
 }
 
@@ -184,8 +184,8 @@ common_multiple(struct schema *s, const json_t *a, const json_t *b)
     int64_t p, q, x, y;
     double m = 0;
 
-    if (sample_schema_fraction(json_number_value(a), &p, &q) &&
-        sample_schema_fraction(json_number_value(b), &x, &y))
+    if (sample_schema_fraction(core_json_real(a), &p, &q) &&
+        sample_schema_fraction(core_json_real(b), &x, &y))
         m = (double)(p / sample_schema_gcd(p, x)) * (double)x /
             (double)sample_schema_gcd(q, y);
     if (m <= 0 || m > 1e15)
@@ -203,7 +203,7 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     static const char *const least[] = { "maximum",       "exclusiveMaximum",
                                          "maxLength",     "maxItems",
                                          "maxProperties", NULL };
-    bool more = json_number_value(b) > json_number_value(a);
+    bool more = core_json_real(b) > core_json_real(a);
 
     if (is_one_of(most, key))
         return json_incref(more ? b : a);
@@ -433,6 +433,8 @@ sample_schema_flatten(struct schema *s, json_t *schema)
 static const char *
 json_type_name(const json_t *v)
 {
+    if (core_json_large(v)) /* which have no fraction */
+        return "integer";
     switch (json_typeof(v)) {
     case JSON_OBJECT:
         return "object";
@@ -469,8 +471,8 @@ is_within(const json_t *schema, const char *min, const char *max, double x)
     const json_t *low = json_object_get(schema, min);
     const json_t *high = json_object_get(schema, max);
 
-    return (!low || x >= json_number_value(low)) &&
-           (!high || x <= json_number_value(high));
+    return (!low || x >= core_json_real(low)) &&
+           (!high || x <= core_json_real(high));
 }
 
 static bool
@@ -480,8 +482,8 @@ is_between(const json_t *schema, double x)
     const json_t *high = json_object_get(schema, "exclusiveMaximum");
 
     return is_within(schema, "minimum", "maximum", x) &&
-           (!low || x > json_number_value(low)) &&
-           (!high || x < json_number_value(high));
+           (!low || x > core_json_real(low)) &&
+           (!high || x < core_json_real(high));
 }
 
 static bool
@@ -494,7 +496,7 @@ is_multiple(struct schema *s, const json_t *schema, double x)
         return true;
     if (x == 0)
         return true;
-    if (!sample_schema_fraction(json_number_value(of), &p, &q) ||
+    if (!sample_schema_fraction(core_json_real(of), &p, &q) ||
         !sample_schema_fraction(fabs(x), &v, &w) || v > INT64_MAX / q) {
         sample_schema_refuse(
             s, "enum or const beside multipleOf: a number that is "
@@ -516,6 +518,7 @@ check_simple(struct schema *s, const json_t *schema, const json_t *value)
     static const char *const nothing[] = { NULL };
     const char *const *words = json_is_string(value)   ? of_strings
                                : json_is_array(value)  ? of_arrays
+                               : core_json_large(value) ? nothing
                                : json_is_object(value) ? of_objects
                                                        : nothing;
 
@@ -533,9 +536,9 @@ sample_schema_fits(struct schema *s, const json_t *schema, const json_t *value)
     if (types && !has_type(types, json_type_name(value)))
         return false;
     check_simple(s, schema, value);
-    if (json_is_number(value))
-        return is_between(schema, json_number_value(value)) &&
-               is_multiple(s, schema, json_number_value(value));
+    if (core_json_is_number(value))
+        return is_between(schema, core_json_real(value)) &&
+               is_multiple(s, schema, core_json_real(value));
     if (json_is_string(value))
         return is_within(schema, "minLength", "maxLength",
                          (double)count_characters(json_string_value(value)));

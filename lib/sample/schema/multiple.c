@@ -45,6 +45,8 @@ sample_schema_fraction(double x, int64_t *p, int64_t *q)
     int64_t digits = 0, common;
     int exponent;
 
+    if (x >= 1e15)
+        return false;
     snprintf(text, sizeof(text), "%.*e", MAX_FRACTION - 1, x);
     if (x <= 0 || strtod(text, NULL) != x)
         return false;
@@ -54,7 +56,7 @@ sample_schema_fraction(double x, int64_t *p, int64_t *q)
             digits = 10 * digits + (*c - '0');
     for (; digits % 10 == 0; digits /= 10)
         exponent++;
-    if (exponent < -MAX_FRACTION || x >= 1e15)
+    if (exponent < -MAX_FRACTION)
         return false;
     *q = power(exponent < 0 ? -exponent : 0);
     *p = exponent > 0 ? digits * power(exponent) : digits;

@@ -24,10 +24,14 @@ struct decimal {
 static struct decimal
 read_decimal(const json_t *v, int sign)
 {
-    double x = json_number_value(v), near;
+    double x = core_json_real(v), near;
     struct decimal d = { 0 };
     char text[40];
 
+    if (fabs(x) >= (double)SCHEMA_BEYOND) {
+        d.value = sign * x > 0 ? SCHEMA_BEYOND : -SCHEMA_BEYOND;
+        return d;
+    }
     if (json_is_integer(v)) {
         d.value = sign * (int64_t)json_integer_value(v);
         return d;
@@ -110,7 +114,7 @@ count_decimals(const json_t *schema)
     int n;
 
     for (int i = 0; i < 4; i++) {
-        double x = fabs(json_number_value(json_object_get(schema, keys[i])));
+        double x = fabs(core_json_real(json_object_get(schema, keys[i])));
 
         largest = x > largest && x < (double)SCHEMA_BEYOND ? x : largest;
     }
@@ -170,7 +174,7 @@ read_multiple(struct schema *s, const json_t *schema, bool whole)
     const json_t *v = json_object_get(schema, "multipleOf");
     int64_t p = 0, q = 1;
 
-    if (v && !sample_schema_fraction(json_number_value(v), &p, &q))
+    if (v && !sample_schema_fraction(core_json_real(v), &p, &q))
         sample_schema_refuse(s,
                              "multipleOf of so many digits is not supported");
     else if (q > 1 && !whole)

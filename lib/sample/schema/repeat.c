@@ -12,7 +12,7 @@ enum {
 long
 sample_schema_least(struct schema *s, const json_t *schema, const char *key)
 {
-    double x = json_number_value(json_object_get(schema, key));
+    double x = core_json_real(json_object_get(schema, key));
 
     if (x <= SCHEMA_MAX_LENGTH)
         return (long)x;
@@ -25,7 +25,7 @@ long
 sample_schema_most(const json_t *schema, const char *key)
 {
     const json_t *v = json_object_get(schema, key);
-    double x = json_number_value(v);
+    double x = core_json_real(v);
 
     return !v ? -1 : x < SCHEMA_MAX_LENGTH ? (long)x : SCHEMA_MAX_LENGTH;
 }

@@ -123,7 +123,7 @@ void
 sample_schema_add_value(struct schema *s, struct schema_text *b,
                         const json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = core_json_dump(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
     if (text)
         sample_schema_add_literal(b, text, strlen(text));
@@ -461,56 +461,19 @@ make_grammar(struct schema *s)
     core_json_free(s->targets);
 }
 
-static bool
-is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool
-is_point(char c)
-{
-    return c == '.' || c == 'e' || c == 'E' || c == '+';
-}
-
-/* A number of more digits than Jansson reads as an integer is a real one. */
-static void
-add_source(struct schema_text *b, const char *text, size_t len)
-{
-    bool string = false, real = false; /* within such */
-    size_t digits = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i], next = i + 1 < len ? text[i + 1] : ' ';
-
-        if (string && c == '\\' && i + 1 < len)
-            sample_schema_text_char(b, text[i++]);
-        sample_schema_text_char(b, text[i]);
-        string ^= c == '"';
-        digits = !string && is_digit(c) ? digits + 1 : 0;
-        real = !string && (is_point(c) || (real && (digits || c == '-')));
-        if (!real && digits > SCHEMA_MAX_DIGITS && !is_digit(next) &&
-            !is_point(next))
-            sample_schema_text_add(b, "e0", 2);
-    }
-}
-
 static void
 read_source(struct schema *s, const char *text, size_t len)
 {
-    struct schema_text b = { 0 };
     char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
     json_error_t e;
 
-    add_source(&b, text, len);
-    s->root = core_json_load(b.p ? b.p : "", b.len,
+    s->root = core_json_load(text, len,
                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!s->root) {
         escape_bytes(shown, sizeof(shown), e.text, strlen(e.text));
         error_set(s->why, GG_ERR_FORMAT, "line %d: %s", e.line, shown);
         s->failed = true;
     }
-    sample_schema_text_clear(&b);
 }
 
 struct conversion {

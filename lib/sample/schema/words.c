@@ -171,10 +171,10 @@ by_name(const json_t *v, bool (*is_element)(const json_t *))
 static bool
 is_count(const json_t *v)
 {
-    double x = json_number_value(v);
+    double x = core_json_real(v);
 
     return json_is_integer(v) ? json_integer_value(v) >= 0
-                              : json_is_real(v) && x >= 0 &&
+                              : core_json_is_number(v) && x >= 0 &&
                                     (x >= 1e15 || x == (double)(long long)x);
 }
 
@@ -189,11 +189,11 @@ expected(const json_t *v, enum value value)
     case COUNT:
         return is_count(v) ? NULL : "no whole number of 0 or more";
     case NUMBER:
-        return json_is_number(v) ? NULL : "no number";
+        return core_json_is_number(v) ? NULL : "no number";
     case POSITIVE:
-        return json_number_value(v) > 0 ? NULL : "no number above 0";
+        return core_json_real(v) > 0 ? NULL : "no number above 0";
     case BOUND:
-        return json_is_number(v) || json_is_boolean(v) ? NULL : "no number";
+        return core_json_is_number(v) || json_is_boolean(v) ? NULL : "no number";
     case LIST:
         return json_is_array(v) ? NULL : "no list of values";
     case NAMES:
