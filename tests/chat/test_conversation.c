@@ -209,6 +209,10 @@ test_blanks(void)
           "ab",
           { "<|end|>", MARK "ab", "<s>", MARK "ab" },
           "once" },
+        { "{{ messages[0].content }}<s>",
+          "a",
+          { MARK "a", "<s>" },
+          "a token that begins within one that is none" },
     };
     struct make m;
     struct gg_vocab *v;
@@ -216,6 +220,7 @@ test_blanks(void)
 
     make_spm(&m);
     make_token(&m, "<u>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(&m, "a<s>", GG_TOKEN_CONTROL, 0);
     v = add_control(&m);
     strips = id_of(&m, "<|end|>");
     v->types[strips] |= VOCAB_STRIPS;
