@@ -24,7 +24,7 @@ shard(int no)
 {
     static char buf[SCRATCH_PATH];
 
-    return vocab_split_name(buf, sizeof(buf), stem, no, N_SHARDS);
+    return split_shard_name(buf, sizeof(buf), stem, no, N_SHARDS);
 }
 
 /* Tensors of different sizes whose bytes tell which they are. */
