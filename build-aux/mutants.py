@@ -220,8 +220,8 @@ class Tests:
             return f.read()
 
     def of_file(self, name):
-        """Those of the file's module, its header or its tool, unit tests and
-        the quickest first."""
+        """Those of the file's module, its header or its tool: unit tests, the
+        module's and the quickest first."""
         parts = name.split("/")
         stem = re.split(r"[_.]", parts[-1])[0]
         if parts[0] == "lib":
@@ -233,9 +233,10 @@ class Tests:
             tool = parts[1].replace("gg-", "")
             own = [t for t in self.all if t.startswith(f"cli/{tool}")]
         header = "/".join(parts[1:])[:-1] + "h"
+        near = set(own)
         own += [t for t in self.units
-                if t not in own and f'"{header}"' in self.text(t)]
-        return sorted(own, key=lambda t: (t not in self.units,
+                if t not in near and f'"{header}"' in self.text(t)]
+        return sorted(own, key=lambda t: (t not in self.units, t not in near,
                                           self.seconds.get(t, 10), t))
 
     def fails(self, test, ahead=()):
