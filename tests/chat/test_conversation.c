@@ -37,15 +37,12 @@ id_of(const struct make *m, const char *name)
     return -1;
 }
 
+/* The vocabulary with control tokens. */
 static struct gg_vocab *
-make_vocab(struct make *m, bool bpe)
+add_control(struct make *m)
 {
     struct gg_vocab *v = NULL;
 
-    if (bpe)
-        make_bpe(m);
-    else
-        make_spm(m);
     for (int i = 0; i < N_CONTROL; i++)
         if (id_of(m, control[i]) < 0)
             make_token(m, control[i], GG_TOKEN_CONTROL, 0);
@@ -54,6 +51,16 @@ make_vocab(struct make *m, bool bpe)
     gguf_set_val_u32(m->gguf, "tokenizer.ggml.eos_token_id",
                      (uint32_t)id_of(m, "</s>"));
     return make_load(m, &v, NULL) == GG_OK ? v : NULL;
+}
+
+static struct gg_vocab *
+make_vocab(struct make *m, bool bpe)
+{
+    if (bpe)
+        make_bpe(m);
+    else
+        make_spm(m);
+    return add_control(m);
 }
 
 static struct gg_chat_template *
@@ -135,6 +142,116 @@ test_ids(void)
              "{% endfor %}<|end|>",
              2, 0, 0, "<|system|>abc<|user|>ab<|end|>"),
        "a role within a control token");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* Whether a template gives these tokens of a message. */
+static bool
+gives_tokens(const struct gg_vocab *v, const struct make *m, const char *source,
+             const char *content, const char *const tokens[])
+{
+    const struct gg_message message = { GG_ROLE_USER, content,
+                                        strlen(content) };
+    struct gg_chat_template *t = parse(source);
+    struct gg_error err = { "" };
+    size_t n = 0, k = 0;
+    bool same = encode_chat(v, t, &message, 1, 0, 0, got, IDS, &n, &err) == 0;
+
+    for (; same && tokens[k]; k++)
+        same = k < n && got[k] == id_of(m, tokens[k]);
+    for (size_t i = 0; i < n && !(same && k == n); i++)
+        printf("# %s\n", m->tokens[got[i]]);
+    gg_chat_free(t);
+    return same && k == n;
+}
+
+/* SentencePiece puts a blank in front of a text. */
+static void
+test_blanks(void)
+{
+    static const struct {
+        const char *source, *content, *tokens[5], *what;
+    } cases[] = {
+        { "<s>{{ messages[0].content }}",
+          "ab",
+          { "<s>", MARK "ab" },
+          "a text has a blank in front" },
+        { "<s> {{ messages[0].content }}",
+          "ab",
+          { "<s>", MARK "ab" },
+          "the template's own blank is that blank" },
+        { "<s>{{ messages[0].content }}",
+          " ab",
+          { "<s>", MARK, MARK "ab" },
+          "a message's blank is another one" },
+        { "<u>{{ messages[0].content }}",
+          "ab",
+          { "<u>", "ab" },
+          "no blank after a token of the user's" },
+        { "ab<u>{{ messages[0].content }}",
+          "ba",
+          { MARK "ab", "<u>", "ba" },
+          "but in front of the text before it" },
+        { "<u><s>{{ messages[0].content }}",
+          "ab",
+          { "<u>", "<s>", MARK "ab" },
+          "nor does it last" },
+        { "<|end|> \n {{ messages[0].content }}",
+          "ab",
+          { "<|end|>", MARK "ab" },
+          "a token that strips what follows" },
+        { "<|end|> {{ messages[0].content }}<s>",
+          " \n",
+          { "<|end|>", "<s>" },
+          "and leaves nothing of white space" },
+        { "<|end|>ab<s> {{ messages[0].content }}",
+          "ab",
+          { "<|end|>", MARK "ab", "<s>", MARK "ab" },
+          "once" },
+        { "{{ messages[0].content }}<s>",
+          "a",
+          { MARK "a", "<s>" },
+          "a token that begins within one that is none" },
+    };
+    struct make m;
+    struct gg_vocab *v;
+    int32_t strips;
+
+    make_spm(&m);
+    make_token(&m, "<u>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(&m, "a<s>", GG_TOKEN_CONTROL, 0);
+    v = add_control(&m);
+    strips = id_of(&m, "<|end|>");
+    v->types[strips] |= VOCAB_STRIPS;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        ok(gives_tokens(v, &m, cases[i].source, cases[i].content,
+                        cases[i].tokens),
+           cases[i].what);
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* The flags of BOS are for the begin of a conversation. */
+static void
+test_bos(void)
+{
+    static const char source[] = "{% for m in messages %}{{ m.content + "
+                                 "bos_token }}{% endfor %}";
+    struct make m;
+    struct gg_vocab *v = make_vocab(&m, true);
+
+    ok(gives(v, source, 1, 0, GG_CHAT_NO_BOS, "abc<s>"),
+       "a BOS that is not the first is the template's");
+    ok(gives(v, source, 1, 0, GG_CHAT_BOS, "<s>abc<s>"),
+       "nor is it that which was wanted");
+    ok(gives(v, "{{ eos_token + messages[0].content }}", 1, 0, GG_CHAT_BOS,
+             "<s></s>abc"),
+       "BOS in front of another token");
+    ok(gives(v, source, 4, 3, GG_CHAT_NO_BOS, "<s>cc<s>"),
+       "one with which a conversation goes on stays");
+    ok(gives(v, source, 4, 3, GG_CHAT_BOS, "<s>cc<s>"),
+       "and none is put in front of it");
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -433,6 +550,8 @@ int
 main(void)
 {
     test_ids();
+    test_blanks();
+    test_bos();
     test_goes_on_alone();
     test_hostile(true);
     test_hostile(false);

@@ -1,6 +1,7 @@
 /* test_engine.c - the engine: texts are the same however they come: alone,
  * together, with drafts, after others, through few slots */
 #include "core/mem.h"
+#include "engine/text.h"
 #include "engine_test.h"
 
 enum {
@@ -252,6 +253,28 @@ check_one(const struct gg_model *m, struct gg_sampler *sampler,
     close_bench(&b);
 }
 
+/* What was taken of a text is not kept. */
+static void
+check_taken(const struct gg_model *m, struct gg_sampler *sampler)
+{
+    struct bench b;
+    struct running r = { 0 };
+    size_t n, all = 0;
+    bool gone = true;
+
+    open_bench(&b, m, 1, 200, (struct gg_engine_params){ 0 });
+    must(start_text(b.engine, sampler, 0, &r));
+    for (int i = 0; i < N_MADE; i++) {
+        must(gg_engine_step(b.engine, &r.text[0], 1, &err));
+        gg_text_take(r.text[0], &n);
+        gone = gone && r.text[0]->parts[GG_PART_TEXT].bytes.len == n;
+        all += n;
+    }
+    ok(all > 0 && gone, "what was taken of a text is not kept");
+    end_text(&r, 0);
+    close_bench(&b);
+}
+
 static void
 check_full(const struct gg_model *m, struct gg_sampler *sampler)
 {
@@ -372,6 +395,7 @@ main(void)
     check_drafts(m, sampler, &truth, true);
     check_shared(m, sampler, &truth);
     check_one(m, sampler[0], truth.ids[0]);
+    check_taken(m, sampler[0]);
     check_full(m, sampler[0]);
     check_top(m, sampler[0]);
     check_memory(m, sampler, &truth);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "gguf/context.h"
 #include "gguf/reader.h"
 #include "fixtures/split.h"
 #include "harness/scratch.h"
@@ -23,7 +24,7 @@ shard(int no)
 {
     static char buf[SCRATCH_PATH];
 
-    return vocab_split_name(buf, sizeof(buf), stem, no, N_SHARDS);
+    return split_shard_name(buf, sizeof(buf), stem, no, N_SHARDS);
 }
 
 /* Tensors of different sizes whose bytes tell which they are. */
@@ -99,6 +100,7 @@ check_joined(bool bare_first, unsigned flags, const char *name)
     ok(right && file.n_maps == N_SHARDS &&
            gguf_get_n_tensors(file.gguf) == N_TENSORS,
        name);
+    ok(right && file.gguf->indexed, "names are looked up by their hash");
     for (int i = 0; i < N_TENSORS; i++)
         right = right && right_tensor(file.gguf, i);
     ok(right, "every tensor is there, with its own bytes");

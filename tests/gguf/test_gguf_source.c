@@ -187,10 +187,35 @@ test_long(void)
     free(b.data);
 }
 
+/* Elements of a type that none has are not waited for. */
+static void
+test_unknown_elements(void)
+{
+    static const uint32_t types[] = { GGUF_TYPE_ARRAY, GGUF_TYPE_COUNT, 99 };
+    bool right = true;
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        struct bytes b = BYTES_HERE;
+        struct watched w;
+        struct ggml_context *pool;
+        size_t head;
+
+        put_head(&b, 3, 0, 1);
+        put_array(&b, "a", types[i], 1000);
+        head = b.n;
+        for (int k = 0; k < 1000; k++)
+            put_u64(&b, 0);
+        right &= !open_watched(&w, &b, 0, b.n, true, &pool) && w.at <= head;
+        free(b.data);
+    }
+    ok(right, "elements of an unknown type are not read");
+}
+
 int
 main(void)
 {
     test_cases();
+    test_unknown_elements();
     test_cut();
     test_allocation_failures();
     test_long();

@@ -73,6 +73,35 @@ make_output(const char *path)
     return why ? why : outside_commit(&failed);
 }
 
+static int
+was_forbidden(const char *path)
+{
+    return outside_was_forbidden(path);
+}
+
+/* As a tool opens a file by its name. */
+static int
+open_for_writing(const char *path)
+{
+    int fd = outside_open(path, O_WRONLY | O_CREAT);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int
+open_for_reading(const char *path)
+{
+    int fd = outside_open(path, O_RDONLY);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
 /* Deeds that a tool that was taken over could ask for. */
 static int
 ask_aside(const char *path)
@@ -373,7 +402,11 @@ static const struct deed named[] = {
     { "no other name", make_output, "out/split-2.gguf", EACCES },
     { "a state in place", ask_to_write, "out/state", 0 },
     { "read, too", ask_to_read, "out/state", 0 },
+    { "which nobody forbade", was_forbidden, "out/state", 0 },
     { "replaced, too", ask_aside, "out/state", 0 },
+    { "opened by its name", open_for_writing, "out/state", 0 },
+    { "the input, too", open_for_reading, "in/model.gguf", 0 },
+    { "not a file beside it", open_for_reading, "in/other", EACCES },
     { "a folder of arrays", ask_for_folder, "out/arrays", 0 },
     { "an array", ask_aside, "out/arrays/1-x.npy", 0 },
     { "what is none", ask_aside, "out/arrays/x", EACCES },
@@ -426,9 +459,36 @@ static const struct deed typed[] = {
     { "no device", ask_to_read, "/dev/zero", EACCES },
 };
 
+/* The working folder may be hidden. */
+static void
+prepare_hidden(void)
+{
+    char path[SCRATCH_PATH];
+
+    if (chdir(in_scratch("home/.ssh", path)))
+        abort();
+    prepare_typed();
+}
+
+static const struct deed hidden[] = {
+    { "a file there", ask_to_read, "home/.ssh/key", 0 },
+    { "a hidden one there", ask_to_read, "home/.ssh/.other", EACCES },
+    { "a file beside it", ask_to_read, "home/text", 0 },
+    { "one in another hidden folder", ask_to_read, "home/.sshd/key", EACCES },
+};
+
 static void
 prepare_sockets(void)
 {
+    static const char *const variables[][2] = {
+        { "SSL_CERT_FILE", "certificates/file" },
+        { "SSL_CERT_DIR", "certificates/folder" },
+        { "CURL_CA_BUNDLE", "certificates/bundle" },
+    };
+    char path[SCRATCH_PATH];
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        setenv(variables[i][0], in_scratch(variables[i][1], path), 1);
     add("in/model.gguf", SANDBOX_READ);
     sandbox_keep(SANDBOX_SOCKETS);
     sandbox_enter(false);
@@ -437,6 +497,10 @@ prepare_sockets(void)
 static const struct deed with_sockets[] = {
     { "a socket", connect_somewhere, NULL, ECONNREFUSED },
     { "what names of hosts need", read_file, "/etc/passwd", 0 },
+    { "certificates that are named", read_file, "certificates/file", 0 },
+    { "a folder of them", read_file, "certificates/folder/one", 0 },
+    { "curl's", read_file, "certificates/bundle", 0 },
+    { "no others", read_file, "certificates/other", EACCES },
     { "another folder", read_file, "else/secret", EACCES },
     { "a program", start_program, "/bin/true", PROGRAM_IS },
 };
@@ -451,6 +515,7 @@ prepare_gpu(void)
 
 static const struct deed with_gpu[] = {
     { "reads anything", read_file, "/etc/passwd", 0 },
+    { "writes to devices", write_file, "/dev/zero", 0 },
     { "starts programs", start_program, "/bin/true", 0 },
     { "a socket", connect_somewhere, NULL, ECONNREFUSED },
     { "an output", make_output, "out/new", 0 },
@@ -513,7 +578,13 @@ make_files(void)
         "links/own",
         "else/secret",
         "home/.ssh/key",
+        "home/.ssh/.other",
+        "home/.sshd/key",
         "home/text",
+        "certificates/file",
+        "certificates/folder/one",
+        "certificates/bundle",
+        "certificates/other",
     };
     char path[SCRATCH_PATH];
 
@@ -623,6 +694,8 @@ main(void)
                  sizeof(named) / sizeof(named[0]));
         run_case("names that a user types", prepare_typed, typed,
                  sizeof(typed) / sizeof(typed[0]));
+        run_case("below a hidden folder", prepare_hidden, hidden,
+                 sizeof(hidden) / sizeof(hidden[0]));
         run_case("with sockets", prepare_sockets, with_sockets,
                  sizeof(with_sockets) / sizeof(with_sockets[0]));
         run_case("with a GPU", prepare_gpu, with_gpu,

@@ -382,6 +382,48 @@ test_fingerprint(void)
     }
 }
 
+/* ---- what is written ----------------------------------------------------- */
+
+/* Whether a run of a rank writes an adapter. */
+static bool
+writes_adapter(int rank)
+{
+    const struct gg_train_params p = { .n_ctx = LENGTH,
+                                       .batch = 1,
+                                       .n_steps = 1,
+                                       .rank = rank,
+                                       .rate = 1e-3,
+                                       .n_threads = 1 };
+    FILE *f = tmpfile();
+    struct gguf_context *g;
+    struct trained t;
+    int64_t key;
+    bool is;
+
+    if (!f)
+        exit(99);
+    start(&t, &p);
+    add_sequence(&t, LENGTH, 0);
+    must(train_run_start(t.run, &err));
+    must(train_run_write(t.run, f, &err));
+    rewind(f);
+    g = gguf_init_from_file_ptr(f, (struct gguf_init_params){ true, NULL });
+    key = g ? gguf_find_key(g, "general.type") : -1;
+    is = key >= 0 && strcmp(gguf_get_val_str(g, key), "adapter") == 0;
+    gguf_free(g);
+    fclose(f);
+    finish(&t);
+    return is;
+}
+
+static void
+test_written(void)
+{
+    write_model("llama-f32");
+    ok(!writes_adapter(0), "all parameters are a model");
+    ok(writes_adapter(1), "those of a rank of 1 an adapter");
+}
+
 int
 main(void)
 {
@@ -392,6 +434,7 @@ main(void)
     test_indifference("llama-f32", 0);
     test_indifference("llama-q8_0", 4);
     test_fingerprint();
+    test_written();
     unlink(path);
     return tap_done();
 }

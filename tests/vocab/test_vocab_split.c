@@ -445,8 +445,17 @@ test_linear(void)
                                       SIZE - i);
         }
     }
-    free(text);
     ok(true, "a million bytes of one kind take no time");
+    memset(text, ' ', SIZE);
+    text[0] = text[SIZE - 1] = '\1';
+    for (size_t r = 0; (s = vocab_split_name(r)); r++) {
+        struct split_at at = { 0 };
+
+        for (size_t i = 0; i < SIZE;)
+            i += vocab_split_next(s->rule, s->group, &at, text + i, SIZE - i);
+    }
+    free(text);
+    ok(true, "nor do blanks within what is neither letter nor sign");
 }
 
 /* A rule sees most words at once where enough text follows; near the end of
