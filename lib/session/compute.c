@@ -100,6 +100,22 @@ reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
     return done;
 }
 
+bool
+session_compute_take_rows(struct compute *c, const struct cache *cache,
+                          int32_t max_tokens, size_t n_deeper)
+{
+    bool done;
+
+    c->graph.n_given = max_tokens;
+    c->graph.n_deeper = (int32_t)n_deeper;
+    c->graph.turned = graph_rope_has_sections(&c->model->hp);
+    ggml_backend_sched_reset(c->sched);
+    done = reserve_graph(c, cache, max_tokens);
+    c->graph.n_given = c->graph.n_deeper = 0;
+    c->graph.turned = false;
+    return done;
+}
+
 static bool
 measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
               uint64_t *sizes)
@@ -129,6 +145,13 @@ is_hidden(const struct compute *c, const struct batch *b)
     return b->scored || b->pooled || c->model->hp.encoder;
 }
 
+/* Layers that get rows of media behind them. */
+static int32_t
+n_deeper(const struct batch *b)
+{
+    return b->n_given ? (int32_t)b->slots->media->n_deeper : 0;
+}
+
 static bool
 same_shape(const struct compute *c, const struct batch *b)
 {
@@ -137,6 +160,8 @@ same_shape(const struct compute *c, const struct batch *b)
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
         g->mtp != b->mtp || g->hidden != is_hidden(c, b) ||
+        g->n_given != b->n_given || g->turned != b->turned ||
+        g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -161,6 +186,9 @@ prepare_batch(struct compute *c, const struct cache *cache,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
     c->mtp = b->mtp;
+    c->graph.n_given = b->n_given;
+    c->graph.n_deeper = n_deeper(b);
+    c->graph.turned = b->turned;
     if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
               is_hidden(c, b)) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
@@ -239,6 +267,48 @@ set_slots(struct compute *c)
         set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
 }
 
+/* Four parts, where they differ: the last is the first once more. */
+static void
+set_positions(struct compute *c, const struct batch *b)
+{
+    struct ggml_tensor *t = c->graph.positions;
+    size_t size = (size_t)b->n_tokens * sizeof(int32_t);
+
+    if (!t || !t->buffer)
+        return;
+    set_part(c, t, b->turns[0], 0, size);
+    for (size_t i = 1; c->graph.turned && i < GGML_MROPE_SECTIONS; i++)
+        set_part(c, t, b->turns[i % 3], i * size, size);
+}
+
+/* A row that is not there is zero. */
+static void
+set_rows(struct compute *c, const struct batch *b, struct ggml_tensor *t,
+         size_t at, size_t deeper)
+{
+    const struct media *media = b->slots->media;
+    size_t size = media->width * sizeof(float);
+
+    for (int32_t i = 0; i < b->n_given; i++) {
+        const float *row = session_media_row(media, b->given[i], deeper);
+
+        set_part(c, t, row ? row : media->zeros, at + (size_t)i * size, size);
+    }
+}
+
+static void
+set_given(struct compute *c, const struct batch *b)
+{
+    struct graph *g = &c->graph;
+
+    set_if_used(c, g->picks, b->picks);
+    set_if_used(c, g->given_at, b->given_at);
+    if (g->given->buffer)
+        set_rows(c, b, g->given, 0, 0);
+    for (int32_t i = 0; i < g->n_deeper && g->deeper->buffer; i++)
+        set_rows(c, b, g->deeper, (size_t)i * g->deeper->nb[2], (size_t)i + 1);
+}
+
 static bool
 set_inputs(struct compute *c, struct batch *b, const void *entered)
 {
@@ -248,7 +318,9 @@ set_inputs(struct compute *c, struct batch *b, const void *entered)
     session_stage_begin(&c->stage);
     set_if_used(c, g->ids, b->ids);
     set_if_used(c, g->entered, entered);
-    set_if_used(c, g->positions, b->positions);
+    set_positions(c, b);
+    if (g->n_given > 0)
+        set_given(c, b);
     set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);
     set_if_used(c, g->rows, b->rows);

@@ -47,7 +47,13 @@ session_compute_init(struct compute *c, const struct model *model,
                      ggml_abort_callback abort, void *abort_data,
                      struct gg_error *err);
 
-/* The same for the model's MTP layers, whose batches have `max_tokens` ids: on
+/* Buffers for a batch of rows of media alone, behind n_deeper layers, too.
+ * False: no memory. */
+bool
+session_compute_take_rows(struct compute *c, const struct cache *cache,
+                          int32_t max_tokens, size_t n_deeper);
+
+/* The same as session_compute_init() for the model's MTP layers, whose batches have `max_tokens` ids: on
  * the back ends of `lender`, which outlives it. */
 enum gg_status
 session_compute_init_mtp(struct compute *c, const struct compute *lender,
