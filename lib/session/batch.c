@@ -493,7 +493,8 @@ session_batch_mask(struct batch *b, const struct cache *cache,
 
         if (window)
             seen = seen_in_window(b->hp, seen, window, position);
-        see_block(&seen, &b->seen[s->first + first + r]);
+        if (b->n_given > 0)
+            see_block(&seen, &b->seen[s->first + first + r]);
         seen.first -= keys->start;
         seen.last -= keys->start;
         mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
