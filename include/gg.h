@@ -1176,8 +1176,8 @@ struct gg_state_file; /* open, mapped */
 /* Opens a state for that session, whatever session has saved it: with any
  * number of slots, threads, positions, on any device. All of the file is
  * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
- * or other scales of them, other rotary positions, or its keys and values are
- * of another type. The file must not be written to while it is open; that it is
+ * or other scales of them, other rotary positions, its keys and values are of
+ * another type, or it holds rows of a medium that the session has not. The file must not be written to while it is open; that it is
  * replaced by gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
@@ -1186,7 +1186,8 @@ gg_state_open(const char *path, const struct gg_session *session,
 GG_API void
 gg_state_close(struct gg_state_file *file); /* takes NULL */
 
-/* What it says; ids are below gg_model_n_vocab(), numbers differ. Lives as long
+/* What it says; ids are of tokens, or of rows as the session numbers them;
+ * numbers of sequences differ. Lives as long
  * as the file is open. */
 GG_API const struct gg_state *
 gg_state_get(const struct gg_state_file *file);

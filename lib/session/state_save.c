@@ -100,6 +100,8 @@ set_keys(struct saver *v)
         h.has |= STATE_HAS_MIROSTAT;
         h.mirostat = state->mirostat;
     }
+    if (st == GG_OK && !session_state_head_set_media(&h, v->session, state))
+        st = error_nomem(v->err);
     if (st == GG_OK)
         session_state_head_set(&h, v->gguf);
     session_state_head_clear(&h);

@@ -453,6 +453,69 @@ check_scores(void)
     gg_model_free(m);
 }
 
+/* ---- states --------------------------------------------------------------- */
+
+static void
+save_rows(struct gg_session *s, const char *path)
+{
+    struct gg_state_sequence q = { .ids = row_ids, .n_ids = N, .n_held = END };
+    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
+    struct gg_chunk c = { .ids = row_ids, .n = END };
+
+    gg_session_truncate(s, 0, 0);
+    must(gg_session_eval(s, &c, 1, &err));
+    must(gg_session_save(s, &state, path, &err));
+}
+
+/* Goes on where rows have other numbers. */
+static bool
+goes_on(struct gg_session *s, const struct gg_state_file *f, const float *truth)
+{
+    const struct gg_state_sequence *q = &gg_state_get(f)->sequences[0];
+    float out[V];
+
+    return q->n_ids == N && !memcmp(q->ids, row_ids, sizeof(row_ids)) &&
+           gg_session_load(s, 0, f, 0) == END &&
+           (eval_ids(s, 0, q->ids, END, N, out), same(out, truth)) &&
+           gg_session_truncate(s, 0, END - 1) == FROM;
+}
+
+static void
+check_states(void)
+{
+    struct gg_model *m = open_named("llama-f32");
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_ctx = 64 });
+    struct gg_medium x = medium_of(m, rows, ROWS, 1), other = x;
+    int32_t blocks[ROWS] = { 0 };
+    const char *path = scratch_file("state");
+    struct gg_state_file *f;
+    float *truth;
+
+    x.blocks = blocks;
+    memset(other.hash, 2, sizeof(other.hash));
+    put_rows(add(s, &x));
+    truth = all_logits(s, row_ids, N);
+    save_rows(s, path);
+    gg_session_free(s);
+    s = new_session(m, (struct gg_session_params){ .n_ctx = 64 });
+    ok(gg_state_open(path, s, &f, &err) == GG_ERR_UNSUPPORTED &&
+           strstr(err.message, "0101010101"),
+       "a state of rows that are not there is refused");
+    add(s, &other);
+    ok(gg_state_open(path, s, &f, &err) == GG_ERR_UNSUPPORTED,
+       "also where another medium has as many");
+    put_rows(add(s, &x));
+    must(gg_state_open(path, s, &f, &err));
+    ok(row_ids[FROM] == V + ROWS &&
+           goes_on(s, f, truth + (N - 1) * V),
+       "where rows have other numbers, a state gets these, and goes on");
+    gg_state_close(f);
+    gg_session_free(s);
+    free(truth);
+    gg_model_free(m);
+}
+
 /* ---- ranks --------------------------------------------------------------- */
 
 static void
@@ -500,6 +563,7 @@ main(void)
     check_positions();
     check_deeper();
     check_scores();
+    check_states();
     check_ranks("llama-f32");
     check_ranks("gemma2-f32");
     check_families();
