@@ -1177,8 +1177,9 @@ struct gg_state_file; /* open, mapped */
  * number of slots, threads, positions, on any device. All of the file is
  * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
  * or other scales of them, other rotary positions, its keys and values are of
- * another type, or it holds rows of a medium that the session has not. The file must not be written to while it is open; that it is
- * replaced by gg_session_save() does no harm. */
+ * another type, or it holds rows of a medium that the session has not. The file
+ * must not be written to while it is open; that it is replaced by
+ * gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err);

@@ -216,12 +216,14 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
         engine_draft_drop(td->text);
     gg_sequence_truncate(td->sequence, same);
     /* draws are functions of their place */
-    td->sequence->n_dropped = t->sequence->n_dropped + t->sequence->n_ids - s->n;
+    td->sequence->n_dropped =
+        t->sequence->n_dropped + t->sequence->n_ids - s->n;
     if (td->text)
         return gg_text_continue(td->text, &params, s->ids + same, s->n - same,
                                 err);
     st = gg_sequence_put(td->sequence, s->ids + same, s->n - same, err);
-    return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err) : st;
+    return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
+                       : st;
 }
 
 /* The model's sequence gets the text's tokens. GG_ERR_CONTEXT: it has no room,

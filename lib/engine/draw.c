@@ -114,7 +114,8 @@ hear(struct gg_text *t, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     t->n_new = 0;
-    for (size_t i = q->n_ids - n, end; i < q->n_ids && t->history; i = end + 1) {
+    for (size_t i = q->n_ids - n, end; i < q->n_ids && t->history;
+         i = end + 1) {
         end = i;
         while (end < q->n_ids && !engine_is_row(q->engine, q->ids[end]))
             end++;

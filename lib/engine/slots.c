@@ -179,7 +179,8 @@ find_shared(const struct gg_sequence *q, size_t most)
                 !same_scales(e, scales_of(&e->slots[i]), q->scales))
                 continue;
             same = copyable(
-                e, i, common_prefix(e, ids, q->ids, n < most ? n : most, least));
+                e, i,
+                common_prefix(e, ids, q->ids, n < most ? n : most, least));
             if (same >= least) {
                 best = (struct shared){ i, same };
                 least = same + 1;

@@ -251,7 +251,8 @@ graph_embed_normed(struct graph *g, const struct model_norm *norm)
 {
     struct ggml_tensor *x = scaled(g, graph_embed_rows(g));
 
-    return with_given(g, norm ? graph_norm(g, x, norm) : graph_norm_plain(g, x));
+    return with_given(g,
+                      norm ? graph_norm(g, x, norm) : graph_norm_plain(g, x));
 }
 
 struct ggml_tensor *
@@ -269,8 +270,8 @@ graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x)
         return x;
     d = ggml_view_2d(g->ctx, d, d->ne[0], d->ne[1], d->nb[1],
                      (size_t)layer * d->nb[2]);
-    return put_rows(
-        g, x, ggml_add(g->ctx, ggml_get_rows(g->ctx, x, g->given_at), d));
+    return put_rows(g, x,
+                    ggml_add(g->ctx, ggml_get_rows(g->ctx, x, g->given_at), d));
 }
 
 struct ggml_tensor *

@@ -57,9 +57,9 @@ struct graph {
      * behind the last, or a direction; or NULL. */
     void (*met)(void *data, size_t adapter, size_t i);
     void *met_data;
-    int32_t mtp;  /* which MTP layer is computed, from 1; 0: the model, */
-    bool feeds;   /* where all MTP layers get keys and values */
-    int32_t last; /* the layer that gives wanted rows only; -1: none */
+    int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
+    bool feeds;       /* where all MTP layers get keys and values */
+    int32_t last;     /* the layer that gives wanted rows only; -1: none */
     int32_t n_given;  /* rows of media among the ids; */
     int32_t n_deeper; /* so many layers get rows behind them, too */
     bool turned;      /* positions are those of time, height and width */
@@ -76,8 +76,8 @@ struct graph {
     struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
                                   all of them */
     /* Of the rows of media; NULL: there are none. */
-    struct ggml_tensor *given;    /* f32, n_embd x n_given */
-    struct ggml_tensor *deeper;   /* f32, n_embd x n_given x n_deeper; or NULL */
+    struct ggml_tensor *given;  /* f32, n_embd x n_given */
+    struct ggml_tensor *deeper; /* f32, n_embd x n_given x n_deeper; or NULL */
     struct ggml_tensor *given_at; /* i32, n_given: rows of the batch; or NULL */
     struct ggml_tensor *picks; /* i32, n_tokens: where each is found, among the
                                   ids' and then the given ones */

@@ -235,8 +235,9 @@ rows(struct gg_session *s, const struct gg_medium *medium, struct gg_error *err)
     struct medium_sizes sizes = pipeline_medium_sizes(&t);
     struct pipeline_command c = { .op = PIPELINE_ROWS,
                                   .session = number_of(s),
-                                  .size = sizeof(t) + sizes.rows + sizes.deeper +
-                                          sizes.positions + sizes.blocks };
+                                  .size = sizeof(t) + sizes.rows +
+                                          sizes.deeper + sizes.positions +
+                                          sizes.blocks };
     enum gg_status st;
     char *bytes, *to;
 

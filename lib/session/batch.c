@@ -132,9 +132,9 @@ add_given(struct batch *b, int32_t position, int32_t id)
     b->given_at[b->n_given++] = b->n_tokens;
     b->turned = b->turned || session_media_of(media, id)->positions;
     if (session_media_block(media, id, &block))
-        b->seen[b->n_tokens] = (struct medium_block){
-            position + block.first - id, position + block.end - id
-        };
+        b->seen[b->n_tokens] =
+            (struct medium_block){ position + block.first - id,
+                                   position + block.end - id };
 }
 
 static void
@@ -298,7 +298,8 @@ session_batch_add(struct batch *b, struct cache *cache,
                   const struct gg_chunk *chunk, size_t done, int32_t past,
                   double *pool)
 {
-    int32_t room = b->n_tokens < b->max_tokens ? b->max_tokens - b->n_tokens : 0;
+    int32_t room =
+        b->n_tokens < b->max_tokens ? b->max_tokens - b->n_tokens : 0;
     int32_t slot = chunk->slot;
     size_t n = chunk->n - done;
     int32_t take = n < (size_t)room ? (int32_t)n : room;

@@ -14,16 +14,16 @@ struct batch {
     struct graph_segment *segments; /* n_segments; masks are not set */
     const float *scales;            /* of adapters: all ids have the same */
     int32_t *ids;                   /* n_tokens each */
-    int32_t *positions; /* ids of the slot before each */
+    int32_t *positions;             /* ids of the slot before each */
     int32_t *turns[3];  /* what rotary positions turn by: time, height, width */
     bool turned;        /* these differ */
     int32_t *types;     /* kinds of text: graph_add_token_type() */
     float *temperature; /* graph_temper() multiplies by them */
     /* Rows of media among the ids, which then are the pad token's. */
     int32_t n_given;
-    int32_t *given;    /* n_given: their ids, */
-    int32_t *given_at; /* and where they stand in the batch */
-    int32_t *picks;    /* n_tokens: struct graph has it, too */
+    int32_t *given;            /* n_given: their ids, */
+    int32_t *given_at;         /* and where they stand in the batch */
+    int32_t *picks;            /* n_tokens: struct graph has it, too */
     struct medium_block *seen; /* n_tokens: positions of the block that each is
                                   in; empty: none */
     int64_t *cells[CACHE_KINDS];

@@ -77,8 +77,7 @@ session_kept(const struct gg_session *session, int32_t slot, int32_t n)
     const struct gg_session *s = session;
     int32_t there;
 
-    n = session_slots_edge(&s->slots, slot,
-                           min_i32(n, s->slots.length[slot]));
+    n = session_slots_edge(&s->slots, slot, min_i32(n, s->slots.length[slot]));
     if (n < s->slots.length[slot] && !session_can(s).truncate)
         return 0;
     there = min_i32(n, s->slots.there[slot]);

@@ -8,7 +8,7 @@
 #include "core/mem.h"
 
 enum {
-    PLACES = 3,           /* of a position: time, height, width */
+    PLACES = 3,             /* of a position: time, height, width */
     MAX_POSITION = 1 << 20, /* of a row in its medium */
 };
 
@@ -141,9 +141,8 @@ int32_t
 session_media_extent(const struct media *m, int32_t first, int32_t n)
 {
     const struct medium *x = session_media_of(m, first);
-    const int32_t *p = x && x->positions
-                           ? x->positions + PLACES * (first - x->first)
-                           : NULL;
+    const int32_t *p =
+        x && x->positions ? x->positions + PLACES * (first - x->first) : NULL;
     int32_t most = 0;
 
     if (!p)
@@ -185,8 +184,7 @@ check_values(const float *x, size_t n, struct gg_error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            return error_set(err, GG_ERR_ARG,
-                             "a value of a row is not finite");
+            return error_set(err, GG_ERR_ARG, "a value of a row is not finite");
     return GG_OK;
 }
 

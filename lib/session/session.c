@@ -265,8 +265,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
     if (!session_slots_init(&s->slots, s->n_slots, keep,
                             s->model->files.n_adapters, &s->media) ||
         !s->called || !s->prefilled ||
-        !session_batch_init(&s->batch, s->n_batch, s->n_segments,
-                            &s->model->hp, &s->slots))
+        !session_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp,
+                            &s->slots))
         return error_nomem(err);
     if (s->model->hp.n_mtp > 0 &&
         !session_batch_init(&s->mtp_batch, mtp_tokens(s), s->n_segments,

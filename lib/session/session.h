@@ -46,7 +46,8 @@ session_can(const struct gg_session *session);
 int32_t
 session_kept(const struct gg_session *session, int32_t slot, int32_t n);
 
-/* ---- ids ------------------------------------------------------------------ */
+/* ---- ids ------------------------------------------------------------------
+ */
 
 /* The index of the first id that is no token's, nor of a row that was added; n:
  * there is none. */

@@ -81,15 +81,16 @@ add_row(struct slots *s, int32_t slot, int32_t at, int32_t id)
     struct slot_run *last = r->n ? &r->list[r->n - 1] : NULL;
 
     if (last && last->at + last->n == at && last->id + last->n == id &&
-        session_media_of(s->media, id) == session_media_of(s->media, last->id)) {
+        session_media_of(s->media, id) ==
+            session_media_of(s->media, last->id)) {
         last->n++;
         return true;
     }
     if (!mem_grow(&r->list, &r->cap, r->n + 1, sizeof(*r->list)))
         return false;
-    r->list[r->n] = (struct slot_run){
-        at, 1, id, session_slots_position(s, slot, at).x[0]
-    };
+    r->list[r->n] =
+        (struct slot_run){ at, 1, id,
+                           session_slots_position(s, slot, at).x[0] };
     r->n++;
     return true;
 }

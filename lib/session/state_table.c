@@ -93,10 +93,10 @@ check_ids(const struct opener *o, const int32_t *ids, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (session_state_number(o, ids[i]) < 0)
-            return session_state_refuse(
-                o, GG_ERR_FORMAT,
-                STATE_IDS ": %" PRId32 " is not in 0..%" PRId32, ids[i],
-                o->session->media.n_vocab - 1);
+            return session_state_refuse(o, GG_ERR_FORMAT,
+                                        STATE_IDS ": %" PRId32
+                                                  " is not in 0..%" PRId32,
+                                        ids[i], o->session->media.n_vocab - 1);
     return GG_OK;
 }
 

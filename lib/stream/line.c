@@ -24,10 +24,10 @@ struct gg_line_reader {
     uint64_t number; /* of the line, from 1 */
     bool begun;      /* a line of ids has come */
     struct line_rows rows;
-    bool numbered;   /* what the first of them was */
-    size_t part;     /* bytes, of a line that comes in parts; 0: none does */
-    bool inside;     /* of a line of which parts were read */
-    bool some;       /* and there were ids */
+    bool numbered; /* what the first of them was */
+    size_t part;   /* bytes, of a line that comes in parts; 0: none does */
+    bool inside;   /* of a line of which parts were read */
+    bool some;     /* and there were ids */
     uint64_t sequence;
     int32_t *ids;
     size_t cap;

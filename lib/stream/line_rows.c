@@ -147,7 +147,8 @@ gg_line_write_rows(int fd, const uint8_t *hashes, size_t n,
 
     if (!hashes && n)
         return error_null(err);
-    if (!check_mul(n, DIGITS + 1, &size) || !check_add(size, sizeof(word), &size))
+    if (!check_mul(n, DIGITS + 1, &size) ||
+        !check_add(size, sizeof(word), &size))
         return error_nomem(err);
     text = mem_alloc(size);
     if (!text)

@@ -78,14 +78,16 @@ ok_of(const char *name, const char *what, bool good)
 
 /* One at a time, in batches, and all at once. */
 static void
-check_steps(const char *name, const struct gg_model *m, const struct gg_medium *x)
+check_steps(const char *name, const struct gg_model *m,
+            const struct gg_medium *x)
 {
     static const int batches[] = { 512, 7 };
     bool good = true;
 
     for (int i = 0; i < 2; i++) {
-        struct gg_session *s = new_session(
-            m, (struct gg_session_params){ .n_batch = batches[i], .n_ctx = 64 });
+        struct gg_session *s =
+            new_session(m, (struct gg_session_params){ .n_batch = batches[i],
+                                                       .n_ctx = 64 });
         float *truth = all_logits(s, ids, N);
 
         put_rows(add(s, x));
@@ -144,7 +146,6 @@ check_families(void)
             check_family(name);
     }
 }
-
 
 #ifdef HAVE_JANSSON
 static void
@@ -253,8 +254,8 @@ static void
 check_edges(void)
 {
     struct gg_model *m = open_named("llama-f32");
-    struct gg_session *s = new_session(
-        m, (struct gg_session_params){ .n_slots = 2, .n_ctx = 64 });
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_slots = 2, .n_ctx = 64 });
     struct gg_medium x = medium_of(m, rows, ROWS, 2);
     int32_t blocks[ROWS] = { 0 };
     struct gg_chunk c = { .ids = row_ids };
@@ -441,8 +442,7 @@ check_scores(void)
     c.scores.logprobs = got;
     must(gg_session_eval(s, &c, 1, &err));
     for (int i = 1; i < N; i++)
-        good = good &&
-               got[i - 1] == (i >= FROM && i < END ? 0 : truth[i - 1]);
+        good = good && got[i - 1] == (i >= FROM && i < END ? 0 : truth[i - 1]);
     ok(good, "rows are not scored, and all others as they were");
     gg_session_truncate(s, 0, 0);
     c.n = FROM;
@@ -453,7 +453,8 @@ check_scores(void)
     gg_model_free(m);
 }
 
-/* ---- states --------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------
+ */
 
 static void
 save_rows(struct gg_session *s, const char *path)
@@ -507,8 +508,7 @@ check_states(void)
        "also where another medium has as many");
     put_rows(add(s, &x));
     must(gg_state_open(path, s, &f, &err));
-    ok(row_ids[FROM] == V + ROWS &&
-           goes_on(s, f, truth + (N - 1) * V),
+    ok(row_ids[FROM] == V + ROWS && goes_on(s, f, truth + (N - 1) * V),
        "where rows have other numbers, a state gets these, and goes on");
     gg_state_close(f);
     gg_session_free(s);

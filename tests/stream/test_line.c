@@ -91,8 +91,10 @@ test_refused(void)
     EXPECT("99999999999999999999999\n",
            "in: line 1: \"99999999999999999999999\" is no token id");
     EXPECT("1 2\r3\n", "in: line 1: \"2\\r3\" is no token id");
-    EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id; this is binary data");
-    EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id; this is text, of "
+    EXPECT("1\0\n",
+           "in: line 1: \"1\\x00\" is no token id; this is binary data");
+    EXPECT("\x1b[2J\n",
+           "in: line 1: \"\\x1b[2J\" is no token id; this is text, of "
            "which gg-tokenize makes token ids");
     EXPECT("1 2\t3\n", "in: line 1: \"1 2\" is no sequence number");
     EXPECT("\t3\n", "in: line 1: \"\" is no sequence number");
