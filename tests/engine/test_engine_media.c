@@ -113,6 +113,36 @@ check_texts(const struct gg_model *m, const struct gg_model *other)
     close_bench(&d);
 }
 
+/* MTP layers draft after a medium, and in the text that follows. */
+static void
+check_mtp(void)
+{
+    struct gg_model_params params = { .mtp = true };
+    struct gg_sampler *s = new_sampler(1, false);
+    int32_t truth[MADE], got[MADE];
+    struct model_spec spec;
+    struct gg_model *m;
+    struct bench b;
+
+    if (!models_named("qwen35mtp-f32", &spec) ||
+        !models_write(&spec, scratch_path()))
+        exit(99);
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    free(rows);
+    rows = copies_of(m, ids + FROM, ROWS);
+    open_media(&b, m, 2, 200, (struct gg_engine_params){ 0 }, false);
+    make(&b, s, ids, PROMPT, truth);
+    must(gg_engine_draft_mtp(b.engine, &err));
+    make(&b, s, with_rows, PROMPT, got);
+    ok(same_ids(got, truth), "and with MTP layers that draft");
+    make(&b, s, ids, END, truth);
+    make(&b, s, with_rows, END, got);
+    ok(same_ids(got, truth), "also right after the rows");
+    gg_sampler_free(s);
+    close_bench(&b);
+    gg_model_free(m);
+}
+
 /* What stood before the rows comes again: they are what followed then. */
 static void
 check_lookup(const struct gg_model *m)
@@ -344,6 +374,7 @@ main(void)
     check_scores(m, true);
     check_choices(m);
     check_shift(m);
+    check_mtp();
     free(rows);
     gg_model_free(m);
     gg_model_free(other);

@@ -132,6 +132,22 @@ check_family(const char *name)
     gg_model_free(m);
 }
 
+/* MTP layers read rows, too. */
+static void
+check_mtp(void)
+{
+    struct gg_model_params params = { .mtp = true };
+    struct model_spec spec;
+    struct gg_model *m;
+
+    if (!models_named("qwen35mtp-f32", &spec) ||
+        !models_write(&spec, scratch_path()))
+        exit(99);
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    check_model("with MTP layers", m);
+    gg_model_free(m);
+}
+
 static void
 check_families(void)
 {
@@ -566,6 +582,7 @@ main(void)
     check_states();
     check_ranks("llama-f32");
     check_ranks("gemma2-f32");
+    check_mtp();
     check_families();
     check_cases();
     free(rows);
