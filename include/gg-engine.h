@@ -105,8 +105,7 @@ gg_sequence_free(struct gg_sequence *sequence); /* takes NULL */
 /* How much each of the model's adapters counts in it, gg_model_n_adapters()
  * numbers, which are copied; NULL: as the model was opened with them. What has
  * been evaluated of it is evaluated again. Copies of it have the same. Prefixes
- * are shared by sequences with the same alone. GG_ERR_ARG: one is not finite.
- */
+ * are shared by sequences with the same alone. GG_ERR_ARG: one is not finite. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
                        struct gg_error *err);
@@ -254,8 +253,8 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
 /* Begins to evaluate what the next gg_engine_step() of the texts needs, and
  * comes back while ranks of a pipeline (gg_pipeline_join()) do it: other texts
  * can be begun and stepped meanwhile. Each of them is to be stepped, cut or
- * freed before its sequence is used. Of one process, and with drafts, nothing
- * is begun. What is drawn does not depend on it. */
+ * freed before its sequence is used. Of one process, and with drafts, nothing is
+ * begun. What is drawn does not depend on it. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_begin(struct gg_engine *engine, struct gg_text *const *texts,
                 size_t n, struct gg_error *err);

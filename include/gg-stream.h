@@ -114,7 +114,7 @@ struct gg_logit_head {
     bool numbered;
     const int32_t *eog_ids; /* end a generation */
     size_t n_eog;
-    const char *writer;        /* "gg-eval 0.1.0"; NUL-ended */
+    const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
     const int32_t *suppressed; /* are not drawn, in ascending order; or NULL */
     size_t n_suppressed;
 };

@@ -1010,15 +1010,15 @@ enum {
 
 /* An image or a sound, as vectors that stand in the place of embeddings. */
 struct gg_medium {
-    /* Of what it is: media with the same hash are the same. States say by it
-     * which media they hold. */
+    /* Identity: media with the same hash are the same. States say by it which
+     * media they hold. */
     uint8_t hash[GG_MEDIUM_HASH];
     size_t n;     /* rows, at least 1 */
     size_t width; /* values of each: gg_model_n_embd() */
-    /* n * width: what enters the first layer, behind the scale and the norm
+    /* n * width: what enters the first layer, after the scale and the norm
      * that the model has for embeddings. */
     const float *rows;
-    /* n_deeper * n * width: what is added behind the layers 0, 1, ... */
+    /* n_deeper * n * width: what is added after the layers 0, 1, ... */
     const float *deeper;
     size_t n_deeper;
     /* NULL: a row takes a position, as a token does. Or three numbers a row, of

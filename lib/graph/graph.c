@@ -146,7 +146,7 @@ new_inputs(struct graph *g)
             new_cache_inputs(g, kind);
 }
 
-/* Of rows of media. */
+/* Rows of media, and their places. */
 static void
 new_given(struct graph *g)
 {

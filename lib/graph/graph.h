@@ -61,7 +61,7 @@ struct graph {
     bool feeds;       /* where all MTP layers get keys and values */
     int32_t last;     /* the layer that gives wanted rows only; -1: none */
     int32_t n_given;  /* rows of media among the ids; */
-    int32_t n_deeper; /* so many layers get rows behind them, too */
+    int32_t n_deeper; /* layers that get rows after them, too */
     bool turned;      /* positions are those of time, height and width */
 
     /* Inputs, n_tokens values each. */
@@ -75,7 +75,7 @@ struct graph {
                                   recurs */
     struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
                                   all of them */
-    /* Of the rows of media; NULL: there are none. */
+    /* Rows of media; NULL: there are none. */
     struct ggml_tensor *given;  /* f32, n_embd x n_given */
     struct ggml_tensor *deeper; /* f32, n_embd x n_given x n_deeper; or NULL */
     struct ggml_tensor *given_at; /* i32, n_given: rows of the batch; or NULL */
@@ -137,7 +137,7 @@ graph_add_adapters(struct graph *g, struct ggml_tensor *y,
 struct ggml_tensor *
 graph_embed_rows(struct graph *g);
 
-/* x behind the layer, with what media and control vectors have there. */
+/* x after the layer, with what media and control vectors have there. */
 struct ggml_tensor *
 graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
@@ -147,15 +147,15 @@ graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
  * in their places. */
 struct ggml_tensor *
 graph_embed(struct graph *g);
-/* The same, where embeddings are normed by `norm`, NULL: without a weight; rows
- * are not. */
+/* Embeddings and rows, too, where embeddings are normed by `norm`, NULL:
+ * without a weight; rows are not. */
 struct ggml_tensor *
 graph_embed_normed(struct graph *g, const struct model_norm *norm);
 /* The first of another table. */
 struct ggml_tensor *
 graph_embed_by(struct graph *g, struct ggml_tensor *table);
 
-/* x behind the layer, with the rows that media have there. */
+/* x after the layer, with the rows that media have there. */
 struct ggml_tensor *
 graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x);
 

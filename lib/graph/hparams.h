@@ -419,12 +419,12 @@ graph_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
 void
 graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
 
-/* What a reranker's classifier reads: the first id, or what the file says; of
- * decoders the last. */
-/* What the file has for padding; 0, where it does not say. */
+/* The file's id for padding; 0, where it does not say. */
 void
 graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp);
 
+/* What a reranker's classifier reads: the first id, or what the file says; of
+ * decoders the last. */
 void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 

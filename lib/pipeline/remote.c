@@ -220,7 +220,7 @@ hold(struct gg_session *s, const struct gg_chunk *chunk)
         (void)pipeline_tell_all(led(s), &c, chunk->ids, NULL);
 }
 
-/* All of them: some ranks have layers behind which rows are added, and some
+/* Rows go to all ranks: some have layers after which rows are added, and some
  * families' layers read embeddings. */
 static enum gg_status
 rows(struct gg_session *s, const struct gg_medium *medium, struct gg_error *err)

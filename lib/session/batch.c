@@ -340,7 +340,7 @@ set_hidden_rows(struct batch *b)
     }
 }
 
-/* Of the batch's ids, and the rows after them. */
+/* Where each is found, among the batch's ids and the rows after them. */
 static void
 set_picks(struct batch *b)
 {

@@ -145,7 +145,7 @@ is_hidden(const struct compute *c, const struct batch *b)
     return b->scored || b->pooled || c->model->hp.encoder;
 }
 
-/* Layers that get rows of media behind them. */
+/* Layers that get rows of media after them. */
 static int32_t
 n_deeper(const struct batch *b)
 {

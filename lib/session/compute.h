@@ -47,7 +47,7 @@ session_compute_init(struct compute *c, const struct model *model,
                      ggml_abort_callback abort, void *abort_data,
                      struct gg_error *err);
 
-/* Buffers for a batch of rows of media alone, behind n_deeper layers, too.
+/* Buffers for a batch of rows of media alone, after n_deeper layers, too.
  * False: no memory. */
 bool
 session_compute_take_rows(struct compute *c, const struct cache *cache,

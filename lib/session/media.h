@@ -58,7 +58,7 @@ session_media_of(const struct media *m, int32_t id);
 const struct medium *
 session_media_find(const struct media *m, const uint8_t *hash);
 
-/* The values of a row, or those behind layer `deeper - 1`; NULL: it has none.
+/* The values of a row, or those after layer `deeper - 1`; NULL: it has none.
  */
 const float *
 session_media_row(const struct media *m, int32_t id, size_t deeper);

@@ -38,7 +38,7 @@ check_place(const struct gg_session *s, const struct gg_medium *g,
                          block, (int)s->n_batch);
     if (g->n_deeper && (hp->n_altup > 0 || g->n_deeper >= (size_t)hp->n_layer))
         return error_set(err, GG_ERR_UNSUPPORTED,
-                         "%s of %d layers takes no rows behind %zu of them",
+                         "%s of %d layers takes no rows after %zu of them",
                          s->model->arch->name, (int)hp->n_layer, g->n_deeper);
     if (g->positions && !graph_rope_has_sections(hp))
         return error_set(err, GG_ERR_UNSUPPORTED,

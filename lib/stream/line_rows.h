@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-/* What a reader takes for ids of rows. */
+/* Media whose rows a reader takes. */
 struct line_rows {
     bool taken; /* the line may come; else it is refused */
     bool any;   /* and name any media; else */

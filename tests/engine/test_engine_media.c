@@ -143,7 +143,7 @@ check_mtp(void)
     gg_model_free(m);
 }
 
-/* What stood before the rows comes again: they are what followed then. */
+/* Ids that stood before the rows come again: rows followed them then. */
 static void
 check_lookup(const struct gg_model *m)
 {
@@ -168,8 +168,7 @@ check_lookup(const struct gg_model *m)
     close_bench(&b);
 }
 
-/* Those of the tokens that are not rows: the same text with these alone in the
- * history. */
+/* The text has the tokens that are no rows, and these alone, in its history. */
 static void
 check_penalties(const struct gg_model *m)
 {

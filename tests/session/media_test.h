@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 #include "harness/session_test.h"
 
-/* ---- what stands behind the scale and the norm --------------------------- */
+/* ---- what stands after the scale and the norm --------------------------- */
 
 static inline bool
 is_normed(const char *arch)

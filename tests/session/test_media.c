@@ -1,4 +1,4 @@
-/* test_media.c - rows in the place of embeddings: copies of what stands behind
+/* test_media.c - rows in the place of embeddings: copies of what stands after
  * the embedding's scale and norm give the tokens' own bytes */
 #include <config.h>
 
@@ -332,7 +332,7 @@ check_refused(void)
     y.n_deeper = (size_t)m->model->hp.n_layer;
     y.deeper = rows;
     ok(gg_session_add_rows(s, &y, &again, &err) == GG_ERR_UNSUPPORTED,
-       "rows behind layers that there are not are refused");
+       "rows after layers that there are not are refused");
     rows[3] = (float)NAN;
     y.n_deeper = 0;
     ok(gg_session_add_rows(s, &y, &again, &err) == GG_ERR_ARG,
@@ -352,8 +352,8 @@ give_sections(struct gguf_context *g)
                       sections, 4);
 }
 
-/* Those of text are the same three times; what follows a picture goes on after
- * its largest. */
+/* Positions of text are the same three times; what follows a picture goes on
+ * after its largest. */
 static void
 check_positions(void)
 {
@@ -402,7 +402,7 @@ check_positions(void)
     gg_model_free(m);
 }
 
-/* ---- rows behind layers -------------------------------------------------- */
+/* ---- rows after layers --------------------------------------------------- */
 
 static void
 check_deeper(void)
@@ -419,7 +419,7 @@ check_deeper(void)
     x.n_deeper = 1;
     put_rows(add(s, &x));
     ok(all_same(truth, all_logits(s, row_ids, N)),
-       "zeros behind a layer change nothing");
+       "zeros after a layer change nothing");
     for (size_t i = 0; i < n; i++)
         deeper[i] = rows[i];
     x = medium_of(m, rows, ROWS, 2);

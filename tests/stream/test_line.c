@@ -443,7 +443,7 @@ test_write(void)
 #define A "0101010101010101010101010101010101010101010101010101010101010101"
 #define B "0202020202020202020202020202020202020202020202020202020202020202"
 
-/* What a reader that has these media says of the text's first line; "ok": it
+/* Words of a reader that has these media on the text's first line; "ok": it
  * has some ids. */
 static const char *
 with_rows(const char *text, const char *media, bool split)

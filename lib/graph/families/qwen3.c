@@ -6,7 +6,7 @@
  * logits = output(norm(x))
  *
  * Qwen 3-VL is the same for text, where M-RoPE has one position for all of its
- * parts; behind the first layers comes what rows of a picture have there. */
+ * parts; after the first layers comes what rows of a picture have there. */
 #include "graph/arch.h"
 
 static void
