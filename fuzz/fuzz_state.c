@@ -22,6 +22,8 @@ enum {
     CTX = 64,
     SLOTS = 2,
     V = MODELS_N_VOCAB,
+    ROWS = 6, /* of a medium, of which the first four are a block */
+    WIDTH = 32,
 };
 
 static struct gg_model *model;
@@ -43,12 +45,27 @@ end(void)
     gg_model_free(model);
 }
 
+static void
+add_rows(void)
+{
+    static float rows[ROWS * WIDTH];
+    static const int32_t blocks[ROWS] = { 0, 0, 0, 0, -1, -1 };
+    struct gg_medium medium = {
+        .n = ROWS, .width = WIDTH, .rows = rows, .blocks = blocks
+    };
+    int32_t first;
+
+    check(gg_session_add_rows(session, &medium, &first, NULL) == GG_OK &&
+          first == V);
+}
+
 /* Windowed layers and others; the session serves all inputs. */
 static void
 start(void)
 {
-    const struct model_spec spec = { "gemma3",     .n_layer = 2, .n_ctx = CTX,
-                                     .n_embd = 32, .n_ff = 32,   .seed = 1 };
+    const struct model_spec spec = { "gemma3",     .n_layer = 2,
+                                     .n_ctx = CTX, .n_embd = WIDTH,
+                                     .n_ff = 32,   .seed = 1 };
     struct gg_session_params params = gg_session_params_default();
     const char *path = scratch_path();
 
@@ -62,6 +79,7 @@ start(void)
     check(gg_model_open(path, NULL, &model, NULL) == GG_OK);
     unlink(path); /* it stays mapped, and inputs are other files */
     check(gg_session_new(model, &params, &session, NULL) == GG_OK);
+    add_rows();
 }
 
 /* ---- an input ----------------------------------------------------------- */
@@ -75,7 +93,7 @@ check_state(const struct gg_state *s)
 
         check(q->n_ids > 0 && q->n_held + q->n_pending <= q->n_ids);
         for (size_t k = 0; k < q->n_ids; k++)
-            check(q->ids[k] >= 0 && q->ids[k] < V);
+            check(q->ids[k] >= 0 && q->ids[k] < V + ROWS);
     }
 }
 
@@ -171,7 +189,12 @@ static const struct gg_state_sequence two[] = {
 static const struct gg_state_range gone[] = { { 0, 1 }, { 3, 6 } };
 static const struct gg_state_sequence one = { 0, 0, ids, 20, 0, 20, 0 };
 
+static const int32_t with_rows[12] = { 1,     2,     V, V + 1, V + 2, V + 3,
+                                       V + 4, V + 5, 3, V,     V + 1, 4 };
+static const struct gg_state_sequence media = { 0, 0, with_rows, 12, 0, 9, 1 };
+
 static const struct gg_state states[] = {
+    { .sequences = &media, .n_sequences = 1 },
     { .numbered = true,
       .sequences = two,
       .n_sequences = 2,
@@ -189,13 +212,17 @@ static const struct gg_state states[] = {
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
-    struct gg_chunk chunk = { .ids = ids, .n = 38 };
+    struct gg_chunk chunks[] = {
+        { .ids = ids, .n = 38 },
+        { .slot = 1, .ids = with_rows, .n = 9 },
+    };
 
     if (i >= sizeof(states) / sizeof(states[0]))
         return NULL;
     start();
     gg_session_truncate(session, 0, 0);
-    check(gg_session_eval(session, &chunk, 1, NULL) == GG_OK);
+    gg_session_truncate(session, 1, 0);
+    check(gg_session_eval(session, chunks, 2, NULL) == GG_OK);
     check(gg_session_save(session, &states[i], scratch_path(), NULL) == GG_OK);
     return fuzz_file(scratch_path(), 0, size);
 }

@@ -56,7 +56,7 @@ struct gg_text;
 
 struct gg_engine_params {
     /* A context that is full drops its oldest ids, all but BOS: half of them,
-     * and again, until there is room. */
+     * and again, until there is room; a medium goes whole. */
     bool shift;
     /* Sequences keep the log-probabilities of their ids; their last id is not
      * evaluated before another follows: gg_sequence_logprobs(). */
@@ -114,7 +114,9 @@ gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
 GG_API void
 gg_sequence_keep(struct gg_sequence *sequence, bool keep);
 
-/* Appends ids, each below gg_model_n_vocab(). Nothing is evaluated yet.
+/* Appends ids, of tokens or of rows that the session was given
+ * (gg_session_add_rows()): an evaluation wants blocks of rows whole, and no
+ * text draws a row, nor hears a sampler of one. Nothing is evaluated yet.
  * GG_ERR_CONTEXT: the context is full; the sequence is unchanged. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
@@ -133,8 +135,8 @@ GG_API uint64_t
 gg_sequence_dropped(const struct gg_sequence *sequence);
 
 /* Of an engine that scores: logprobs[i], 0 < i < *n, is the natural logarithm
- * of the probability of the sequence's id i, given all ids before it. Valid
- * until the sequence changes. */
+ * of the probability of the sequence's id i, given all ids before it; 0 of a
+ * row. Valid until the sequence changes. */
 GG_API const float *
 gg_sequence_logprobs(const struct gg_sequence *sequence, size_t *n);
 

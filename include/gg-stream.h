@@ -58,6 +58,18 @@ gg_line_reader_split(struct gg_line_reader *reader);
 GG_API void
 gg_line_reader_watch(struct gg_line_reader *reader, int fd);
 
+/* From now on ids from `first` on may come: rows of n media with these SHA-256,
+ * of 32 bytes each, in this order, which the line `#rows HASH...` that the
+ * stream begins with has to name. `hashes` NULL: it may name any. To be called
+ * before anything is read; without it the line is refused. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_reader_rows(struct gg_line_reader *reader, int32_t first,
+                    const uint8_t *hashes, size_t n, struct gg_error *err);
+
+/* Whether that line has come. */
+GG_API bool
+gg_line_reader_has_rows(const struct gg_line_reader *reader);
+
 /* The next line, as soon as it is there; GG_EOF after the last. What *line
  * points to lives until the next call. A signal whose handler does not restart
  * calls gives GG_ERR_ABORTED: calling again goes on. */
@@ -74,6 +86,12 @@ gg_line_ready(struct gg_line_reader *reader);
 /* Writes one line to `fd` at once; a newline in a message becomes a blank. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);
+
+/* Writes the line that names n media, before any other: gg_line_reader_rows().
+ */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_write_rows(int fd, const uint8_t *hashes, size_t n,
+                   struct gg_error *err);
 
 /* ---- Logit stream -------------------------------------------------------- */
 

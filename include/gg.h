@@ -969,7 +969,8 @@ struct gg_rows {
 struct gg_scores {
     /* NULL; or logprobs[i] gets the natural logarithm of the probability of
      * ids[first + i], given all ids before it; `first` is no more than the
-     * number of ids, and 0 counts as 1, as nothing precedes the first id. */
+     * number of ids, and 0 counts as 1, as nothing precedes the first id. The
+     * id of a row, which is given, gets 0. */
     float *logprobs;
     size_t first;
     /* NULL; or n_next ids (0 is 1) that are not evaluated, but each could be
@@ -992,7 +993,7 @@ struct gg_embedding {
 /* Ids to append to a slot and evaluate: prefill, or decoding of a single id. */
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
-    const int32_t *ids; /* each below gg_model_n_vocab() */
+    const int32_t *ids; /* of tokens, or of rows: gg_session_add_rows() */
     size_t n;           /* at least 1 */
     struct gg_rows rows;
     struct gg_scores scores;
@@ -1003,6 +1004,45 @@ struct gg_chunk {
     const float *scales;
     uintptr_t reserved[3];
 };
+
+enum {
+    GG_MEDIUM_HASH = 32, /* bytes of a SHA-256 */
+};
+
+/* An image or a sound, as vectors that stand in the place of embeddings. */
+struct gg_medium {
+    /* Identity: media with the same hash are the same. States say by it which
+     * media they hold. */
+    uint8_t hash[GG_MEDIUM_HASH];
+    size_t n;     /* rows, at least 1 */
+    size_t width; /* values of each: gg_model_n_embd() */
+    /* n * width: what enters the first layer, after the scale and the norm
+     * that the model has for embeddings. */
+    const float *rows;
+    /* n_deeper * n * width: what is added after the layers 0, 1, ... */
+    const float *deeper;
+    size_t n_deeper;
+    /* NULL: a row takes a position, as a token does. Or three numbers a row, of
+     * time, height and width (M-RoPE), counted from where a run of rows of the
+     * medium begins; what follows the run goes on after the largest. */
+    const int32_t *positions;
+    /* NULL: a row sees what stands before it. Or a number a row: those next to
+     * each other with the same number, 0 or above, are a block. They see each
+     * other, and are evaluated at once: a chunk has none of them, or all, in
+     * their order. -1: the row is in none. */
+    const int32_t *blocks;
+    uintptr_t reserved[4];
+};
+
+/* Copies a medium; its rows then stand in chunks as the ids *first, *first + 1,
+ * ..., which begin at gg_model_n_vocab(). One that was added before has the
+ * ids that it got then. No sampler draws them, and of them there are no
+ * log-probabilities. GG_ERR_ARG: rows of another width, a block that is longer
+ * than a batch, or other rows with the same hash; GG_ERR_UNSUPPORTED: the model
+ * has no place for what is given. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_add_rows(struct gg_session *session, const struct gg_medium *medium,
+                    int32_t *first, struct gg_error *err);
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
  * depend on other chunks, nor on the number of threads; those with other
@@ -1137,9 +1177,10 @@ struct gg_state_file; /* open, mapped */
 /* Opens a state for that session, whatever session has saved it: with any
  * number of slots, threads, positions, on any device. All of the file is
  * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
- * or other scales of them, other rotary positions, or its keys and values are
- * of another type. The file must not be written to while it is open; that it is
- * replaced by gg_session_save() does no harm. */
+ * or other scales of them, other rotary positions, its keys and values are of
+ * another type, or it holds rows of a medium that the session has not. The file
+ * must not be written to while it is open; that it is replaced by
+ * gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err);
@@ -1147,7 +1188,8 @@ gg_state_open(const char *path, const struct gg_session *session,
 GG_API void
 gg_state_close(struct gg_state_file *file); /* takes NULL */
 
-/* What it says; ids are below gg_model_n_vocab(), numbers differ. Lives as long
+/* What it says; ids are of tokens, or of rows as the session numbers them;
+ * numbers of sequences differ. Lives as long
  * as the file is open. */
 GG_API const struct gg_state *
 gg_state_get(const struct gg_state_file *file);

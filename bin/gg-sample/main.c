@@ -74,10 +74,9 @@ static const struct cli_option rows[] = {
 static void
 parse(int argc, char **argv, struct options *o)
 {
-    static const struct cli_tool tool = { .usage = usage,
-                                          .options = rows,
-                                          .column = 26,
-                                          .role = SANDBOX_FILTER };
+    static const struct cli_tool tool = {
+        .usage = usage, .options = rows, .column = 26, .role = SANDBOX_FILTER
+    };
     int first;
 
     o->sampling = sampling_options_default();
@@ -311,6 +310,23 @@ log_draw(const struct run *r, const struct gg_logit_record *record,
         sampling_logit(record->logits, record->logit_ids, n, drawn->id) - sum);
 }
 
+/* But for rows of images and sounds: ids that the model gives no logit of. */
+static enum gg_status
+add_history(struct gg_history *history, const struct gg_logit_head *head,
+            const int32_t *ids, size_t n, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0, end; i < n && st == GG_OK; i = end + 1) {
+        end = i;
+        while (end < n &&
+               (!head->n_vocab || (uint32_t)ids[end] < head->n_vocab))
+            end++;
+        st = gg_history_add(history, ids + i, end - i, err);
+    }
+    return st;
+}
+
 static enum gg_status
 sample_token(struct run *r, const struct gg_logit_record *record,
              struct gg_history *history, struct gg_draw *drawn,
@@ -322,11 +338,13 @@ sample_token(struct run *r, const struct gg_logit_record *record,
     enum gg_status st = GG_OK;
 
     if (history)
-        st = gg_history_add(history, record->past, record->n_past, err);
+        st = add_history(history, &record->head, record->past, record->n_past,
+                         err);
     if (history && record->mirostat)
         gg_history_set_mirostat(history, *record->mirostat);
     if (history && st == GG_OK)
-        st = gg_history_add(history, record->ids, record->n_ids, err);
+        st = add_history(history, &record->head, record->ids, record->n_ids,
+                         err);
     if (st == GG_OK)
         st = gg_sampler_next(r->sampler, history, record->logit_ids, logits,
                              record->n_logits, record->sequence,

@@ -166,6 +166,19 @@ make_room(struct work *w, struct sequence *s, size_t n)
     sequences_reserve(&w->open, s, n);
 }
 
+/* How many of the ids come before the first row of a medium. */
+static size_t
+count_tokens(const struct work *w, const int32_t *ids, size_t n)
+{
+    size_t i = 0;
+
+    if (!gg_line_reader_has_rows(w->reader))
+        return n;
+    while (i < n && ids[i] < gg_vocab_size(w->vocab))
+        i++;
+    return i;
+}
+
 /* Adds the text of the line's ids to the sequence. False: an id is none. */
 static bool
 decode(struct work *w, const struct gg_line *line, struct sequence *s)
@@ -180,9 +193,15 @@ decode(struct work *w, const struct gg_line *line, struct sequence *s)
     if (is_held(w, s))
         sequences_reserve(&w->open, s, 4 * line->n_ids); /* as in English */
     while (i < line->n_ids && st == GG_OK) {
-        st = gg_vocab_decode_ids(w->vocab, &s->state, line->ids + i,
-                                 line->n_ids - i, flags, s->text + s->len,
-                                 s->cap - s->len, &done, &n, &err);
+        size_t tokens = count_tokens(w, line->ids + i, line->n_ids - i);
+
+        if (tokens == 0) { /* a row, which is no text */
+            i++;
+            continue;
+        }
+        st = gg_vocab_decode_ids(w->vocab, &s->state, line->ids + i, tokens,
+                                 flags, s->text + s->len, s->cap - s->len,
+                                 &done, &n, &err);
         if (st != GG_OK)
             warn_bad_id(w, i, &err);
         else if (done == 0)
@@ -288,6 +307,7 @@ decode_lines(struct work *w)
     enum gg_status st;
 
     gg_line_reader_split(w->reader);
+    cli_check(gg_line_reader_rows(w->reader, INT32_MAX, NULL, 0, &err), &err);
     while ((st = gg_line_read(w->reader, &line, &err)) == GG_OK) {
         numbered = line.numbered;
         decode_line(w, &line);

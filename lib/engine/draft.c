@@ -161,8 +161,11 @@ draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
     out->kind = len < 4 ? 0 : len < 8 ? 1 : 2;
     d->length.again = out->again;
     out->n = engine_draft_length_best(&d->length, out->kind, most);
-    for (size_t i = 0; i < out->n; i++, at++)
+    for (size_t i = 0; i < out->n; i++, at++) {
         out->ids[i] = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
+        if (engine_is_row(q->engine, out->ids[i]))
+            out->n = i;
+    }
     if (out->n == 0)
         engine_draft_length_skipped(&d->length, out->kind);
 }
@@ -179,34 +182,73 @@ params_of(const struct engine_draft *d, const struct gg_text *t)
     };
 }
 
-/* The model's sequence gets the text's ids. GG_ERR_CONTEXT: it has no room. */
-static enum gg_status
-follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
+/* Ids of a text that the draft's model sees: tokens. Its media are another
+ * model's. */
+struct seen {
+    int32_t *ids;
+    size_t n;
+};
+
+static bool
+see(struct seen *s, const struct gg_sequence *q)
 {
-    const struct gg_sequence *q = t->sequence;
+    s->ids = mem_array(q->n_ids, sizeof(*s->ids));
+    for (size_t i = 0; i < q->n_ids && s->ids; i++)
+        if (!engine_is_row(q->engine, q->ids[i]))
+            s->ids[s->n++] = q->ids[i];
+    return s->ids;
+}
+
+/* The model's sequence gets these ids. */
+static enum gg_status
+follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
+           struct gg_error *err)
+{
     struct text_draft *td = &t->draft;
     struct gg_text_params params = params_of(d, t);
-    enum gg_status st = GG_OK;
+    enum gg_status st;
     size_t same = 0;
 
-    if (!td->sequence)
-        st = gg_sequence_new(d->engine, &td->sequence, err);
-    if (st != GG_OK)
-        return st;
-    while (same < td->sequence->n_ids && same < q->n_ids - 1 &&
-           td->sequence->ids[same] == q->ids[same])
+    while (same < td->sequence->n_ids && same + 1 < s->n &&
+           td->sequence->ids[same] == s->ids[same])
         same++;
     if (td->text)
         engine_draft_drop(td->text);
     gg_sequence_truncate(td->sequence, same);
-    td->sequence->n_dropped = q->n_dropped;
-    if (!td->text) {
-        st = gg_sequence_put(td->sequence, q->ids + same, q->n_ids - same, err);
-        return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
-                           : st;
-    }
-    return gg_text_continue(td->text, &params, q->ids + same, q->n_ids - same,
-                            err);
+    /* draws are functions of their place */
+    td->sequence->n_dropped =
+        t->sequence->n_dropped + t->sequence->n_ids - s->n;
+    if (td->text)
+        return gg_text_continue(td->text, &params, s->ids + same, s->n - same,
+                                err);
+    st = gg_sequence_put(td->sequence, s->ids + same, s->n - same, err);
+    return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
+                       : st;
+}
+
+/* The model's sequence gets the text's tokens. GG_ERR_CONTEXT: it has no room,
+ * or there are none. */
+static enum gg_status
+follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
+{
+    const struct gg_sequence *q = t->sequence;
+    struct seen s = { q->ids, q->n_ids };
+    bool rows = false;
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < q->n_ids && !rows; i++)
+        rows = engine_is_row(q->engine, q->ids[i]);
+    if (rows)
+        s.n = 0;
+    if (!t->draft.sequence)
+        st = gg_sequence_new(d->engine, &t->draft.sequence, err);
+    if (st == GG_OK && rows && !see(&s, q))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        st = s.n ? follow_ids(d, t, &s, err) : GG_ERR_CONTEXT;
+    if (rows)
+        mem_free(s.ids);
+    return st;
 }
 
 /* The texts whose drafts are to have more ids, and what draws them. */

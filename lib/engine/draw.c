@@ -104,17 +104,26 @@ engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
         exclude_eog(t, ids, logits, n);
 }
 
-/* The history hears of the ids that came since the last draw. */
+/* The history hears of the ids that came since the last draw, but for rows,
+ * which nobody draws. */
 static enum gg_status
 hear(struct gg_text *t, struct gg_error *err)
 {
     const struct gg_sequence *q = t->sequence;
     size_t n = t->n_new < q->n_ids ? t->n_new : q->n_ids;
+    enum gg_status st = GG_OK;
 
     t->n_new = 0;
-    if (!t->history)
-        return GG_OK;
-    return gg_history_add(t->history, q->ids + q->n_ids - n, n, err);
+    for (size_t i = q->n_ids - n, end; i < q->n_ids && t->history;
+         i = end + 1) {
+        end = i;
+        while (end < q->n_ids && !engine_is_row(q->engine, q->ids[end]))
+            end++;
+        st = gg_history_add(t->history, q->ids + i, end - i, err);
+        if (st != GG_OK)
+            break;
+    }
+    return st;
 }
 
 /* ---- what is forced ------------------------------------------------------ */

@@ -77,6 +77,13 @@ engine_take_slot(struct gg_sequence *q);
 void
 engine_leave_slot(struct gg_sequence *q);
 
+/* The id is of a row of some medium. */
+static inline bool
+engine_is_row(const struct gg_engine *e, int32_t id)
+{
+    return id >= 0 && (size_t)id >= e->n_vocab;
+}
+
 /* What its slot lacks of the sequence's first n ids. False: nothing. */
 bool
 engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out);

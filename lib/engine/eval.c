@@ -68,11 +68,21 @@ gg_engine_stats(const struct gg_engine *engine)
 
 /* ---- chunks -------------------------------------------------------------- */
 
+/* How many of its first n ids are evaluated: of an engine that scores not the
+ * last, nor a block of rows that it is in. */
+static size_t
+evaluated(const struct gg_sequence *q, size_t n)
+{
+    if (!q->engine->score || n == 0)
+        return n;
+    return session_edge(q->engine->session, q->ids, n - 1);
+}
+
 bool
 engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
 {
     bool score = q->engine->score;
-    size_t to = n - (score && n > 0), known;
+    size_t to = evaluated(q, n), known;
 
     if (to <= q->n_held)
         return false;
@@ -83,18 +93,25 @@ engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
     if (!score || q->n_known >= n)
         return true;
     known = q->n_known > q->n_held + 1 ? q->n_known : q->n_held + 1;
+    if (known > to)
+        return true;
     out->scores.first = known - q->n_held;
     out->scores.logprobs = q->logprobs + known;
-    out->scores.next = q->ids + to;
+    if (!engine_is_row(q->engine, q->ids[to]))
+        out->scores.next = q->ids + to;
     return true;
 }
 
 void
 engine_has(struct gg_sequence *q, size_t n)
 {
-    q->n_held = n - (q->engine->score && n > 0);
-    if (q->engine->score && q->n_known < n)
-        q->n_known = n;
+    q->n_held = evaluated(q, n);
+    if (!q->engine->score || q->n_known >= n)
+        return;
+    for (size_t i = q->n_held; i < n; i++) /* rows, which are given */
+        if (engine_is_row(q->engine, q->ids[i]))
+            q->logprobs[i] = 0;
+    q->n_known = n;
 }
 
 /* With a ticket, results may come later. */

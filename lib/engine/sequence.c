@@ -131,17 +131,6 @@ engine_sequence_release(struct gg_sequence *q, size_t n)
 }
 
 static enum gg_status
-check_ids(const struct gg_engine *e, const int32_t *ids, size_t n,
-          struct gg_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (ids[i] < 0 || (size_t)ids[i] >= e->n_vocab)
-            return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d",
-                             (int)ids[i], (int)e->n_vocab - 1);
-    return GG_OK;
-}
-
-static enum gg_status
 say_full(const struct gg_sequence *q, size_t more, struct gg_error *err)
 {
     const struct gg_engine *e = q->engine;
@@ -171,6 +160,8 @@ grow_ids(struct gg_sequence *q, size_t more)
     count = engine_shift_count(q->n_ids, kept, more, e->n_ctx);
     if (count == 0)
         return false;
+    count = session_medium_end(e->session, q->ids, q->n_ids, kept + count) -
+            kept; /* whole media */
     engine_shift_ids(q->ids, q->n_ids, kept, count);
     q->n_ids -= count;
     q->n_dropped += count;
@@ -188,7 +179,7 @@ gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
 
     if (!q || (!ids && n))
         return error_null(err);
-    st = check_ids(q->engine, ids, n, err);
+    st = session_check_ids(q->engine->session, ids, n, err);
     if (st == GG_OK && !reserve_ids(q, n))
         st = error_nomem(err);
     if (st == GG_OK && !grow_ids(q, n))

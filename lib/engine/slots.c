@@ -130,10 +130,11 @@ scales_of(const struct engine_slot *s)
     return s->owner ? s->owner->scales : s->scales;
 }
 
-/* How many of the first n ids are the same; fewer than `least` count as
- * none. */
+/* How many of the first n ids are the same, up to the edge of a block; fewer
+ * than `least` count as none. */
 static size_t
-common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
+common_prefix(const struct gg_engine *e, const int32_t *a, const int32_t *b,
+              size_t n, size_t least)
 {
     size_t i = 0;
 
@@ -141,6 +142,7 @@ common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
         return 0;
     while (i < n && a[i] == b[i])
         i++;
+    i = session_edge(e->session, b, i);
     return i < least ? 0 : i;
 }
 
@@ -177,7 +179,8 @@ find_shared(const struct gg_sequence *q, size_t most)
                 !same_scales(e, scales_of(&e->slots[i]), q->scales))
                 continue;
             same = copyable(
-                e, i, common_prefix(ids, q->ids, n < most ? n : most, least));
+                e, i,
+                common_prefix(e, ids, q->ids, n < most ? n : most, least));
             if (same >= least) {
                 best = (struct shared){ i, same };
                 least = same + 1;
@@ -254,8 +257,8 @@ gg_sequence_cost(const struct gg_sequence *sequence,
 
         if (!same_scales(q->engine, others[i]->scales, q->scales))
             continue;
-        same = common_prefix(others[i]->ids, q->ids, has < most ? has : most,
-                             shared.n + 1);
+        same = common_prefix(q->engine, others[i]->ids, q->ids,
+                             has < most ? has : most, shared.n + 1);
         shared.n = same ? same : shared.n;
     }
     return q->n_ids - (shared.slot < 0 && shared.n == FEW ? 0 : shared.n);

@@ -142,6 +142,7 @@ graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     if (layer >= g->model->hp.n_layer) /* MTP layers have none */
         return x;
+    x = graph_deepen(g, layer, x);
     for (size_t i = 0; i < g->model->files.n_adapters; i++) {
         const struct model_adapter *a = &g->model->adapters[i];
 

@@ -13,7 +13,8 @@ enum {
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 20,
     NODES_PER_RECURRENCE = 48,
-    NODES_BESIDE = 32,
+    NODES_PER_MEDIA = 6, /* of each layer, and before the first */
+    NODES_BESIDE = 32 + NODES_PER_MEDIA,
 };
 
 /* MTP layers, here or in another process, read what the last layer gives of all
@@ -27,7 +28,8 @@ gives_all_rows(const struct graph *g)
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments)
 {
-    size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments +
+    size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
+                     NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
 
     if (model->hp.n_altup > 0)
@@ -120,7 +122,10 @@ static void
 new_inputs(struct graph *g)
 {
     g->ids = input(g, GGML_TYPE_I32, g->n_tokens, "ids");
-    g->positions = input(g, GGML_TYPE_I32, g->n_tokens, "positions");
+    g->positions = input(g, GGML_TYPE_I32,
+                         g->turned ? (int64_t)GGML_MROPE_SECTIONS * g->n_tokens
+                                   : g->n_tokens,
+                         "positions");
     g->rows = NULL;
     if (g->n_outputs < g->n_tokens)
         g->rows = input(g, GGML_TYPE_I32, g->n_outputs, "rows");
@@ -139,6 +144,28 @@ new_inputs(struct graph *g)
             new_packing_mask(g, kind);
         else
             new_cache_inputs(g, kind);
+}
+
+/* Rows of media, and their places. */
+static void
+new_given(struct graph *g)
+{
+    int64_t n_embd = g->model->hp.n_embd, n = g->n_given;
+
+    g->given = g->deeper = g->given_at = g->picks = NULL;
+    if (n == 0)
+        return;
+    g->picks = input(g, GGML_TYPE_I32, g->n_tokens, "picks");
+    g->given = ggml_new_tensor_2d(g->ctx, GGML_TYPE_F32, n_embd, n);
+    ggml_set_name(g->given, "given");
+    ggml_set_input(g->given);
+    if (g->n_deeper == 0)
+        return;
+    g->given_at = input(g, GGML_TYPE_I32, n, "given_at");
+    g->deeper =
+        ggml_new_tensor_3d(g->ctx, GGML_TYPE_F32, n_embd, n, g->n_deeper);
+    ggml_set_name(g->deeper, "deeper");
+    ggml_set_input(g->deeper);
 }
 
 /* Of hidden vectors that MTP layers read, and leave. */
@@ -177,6 +204,7 @@ graph_build(struct graph *g, size_t max_nodes)
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
     g->last = gives_all_rows(g) ? -1 : g->model->hp.n_layer - 1 + g->mtp;
     new_inputs(g);
+    new_given(g);
     new_mtp_inputs(g);
     g->entered = g->left = NULL;
     g->result = g->mtp ? graph_mtp(g) : build_layers(g);
@@ -199,22 +227,59 @@ graph_product(struct graph *g, struct ggml_tensor *product)
     return product;
 }
 
-struct ggml_tensor *
-graph_embed(struct graph *g)
+static struct ggml_tensor *
+scaled(struct graph *g, struct ggml_tensor *x)
 {
-    struct ggml_tensor *x = graph_embed_rows(g);
     float scale = g->model->hp.embd_scale;
 
     return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
 }
 
+/* x with the rows in the places of media. */
+static struct ggml_tensor *
+put_rows(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *rows)
+{
+    return ggml_get_rows(g->ctx, ggml_concat(g->ctx, x, rows, 1), g->picks);
+}
+
+static struct ggml_tensor *
+with_given(struct graph *g, struct ggml_tensor *x)
+{
+    return g->given ? put_rows(g, x, g->given) : x;
+}
+
+struct ggml_tensor *
+graph_embed(struct graph *g)
+{
+    return with_given(g, scaled(g, graph_embed_rows(g)));
+}
+
+struct ggml_tensor *
+graph_embed_normed(struct graph *g, const struct model_norm *norm)
+{
+    struct ggml_tensor *x = scaled(g, graph_embed_rows(g));
+
+    return with_given(g,
+                      norm ? graph_norm(g, x, norm) : graph_norm_plain(g, x));
+}
+
 struct ggml_tensor *
 graph_embed_by(struct graph *g, struct ggml_tensor *table)
 {
-    struct ggml_tensor *x = ggml_get_rows(g->ctx, table, g->ids);
-    float scale = g->model->hp.embd_scale;
+    return with_given(g, scaled(g, ggml_get_rows(g->ctx, table, g->ids)));
+}
 
-    return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
+struct ggml_tensor *
+graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    struct ggml_tensor *d = g->deeper;
+
+    if (!d || layer >= g->n_deeper)
+        return x;
+    d = ggml_view_2d(g->ctx, d, d->ne[0], d->ne[1], d->nb[1],
+                     (size_t)layer * d->nb[2]);
+    return put_rows(g, x,
+                    ggml_add(g->ctx, ggml_get_rows(g->ctx, x, g->given_at), d));
 }
 
 struct ggml_tensor *
@@ -307,6 +372,27 @@ graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head)
     return ggml_reshape_3d(g->ctx, x, d, n_head, g->n_tokens);
 }
 
+bool
+graph_rope_has_sections(const struct model_hparams *hp)
+{
+    return hp->rope.section_mode != 0;
+}
+
+/* Each pair by the position of its section. */
+static struct ggml_tensor *
+turn_by_sections(struct graph *g, const struct model_rope *r,
+                 struct ggml_tensor *x, struct ggml_tensor *divisors)
+{
+    int sections[GGML_MROPE_SECTIONS];
+
+    for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
+        sections[i] = r->params.sections[i];
+    return ggml_rope_multi(g->ctx, x, g->positions, divisors, r->params.n_rot,
+                           sections, r->params.section_mode,
+                           r->params.n_ctx_orig, r->params.base, r->scale, 0,
+                           r->magnitude, 32, 1);
+}
+
 struct ggml_tensor *
 graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
@@ -321,6 +407,8 @@ graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
     divisors = r->divisors;
     if (r->divisors_long && n_ctx > r->params.n_ctx_orig)
         divisors = r->divisors_long;
+    if (g->turned)
+        return turn_by_sections(g, r, x, divisors);
     return ggml_rope_ext(g->ctx, x, g->positions, divisors, r->params.n_rot,
                          r->params.mode, r->params.n_ctx_orig, r->params.base,
                          r->scale, 0, r->magnitude, 32, 1);

@@ -57,13 +57,16 @@ struct graph {
      * behind the last, or a direction; or NULL. */
     void (*met)(void *data, size_t adapter, size_t i);
     void *met_data;
-    int32_t mtp;  /* which MTP layer is computed, from 1; 0: the model, */
-    bool feeds;   /* where all MTP layers get keys and values */
-    int32_t last; /* the layer that gives wanted rows only; -1: none */
+    int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
+    bool feeds;       /* where all MTP layers get keys and values */
+    int32_t last;     /* the layer that gives wanted rows only; -1: none */
+    int32_t n_given;  /* rows of media among the ids; */
+    int32_t n_deeper; /* layers that get rows after them, too */
+    bool turned;      /* positions are those of time, height and width */
 
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
-    struct ggml_tensor *positions;          /* i32 */
+    struct ggml_tensor *positions;          /* i32; if turned, four times */
     struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
@@ -72,6 +75,12 @@ struct graph {
                                   recurs */
     struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
                                   all of them */
+    /* Rows of media; NULL: there are none. */
+    struct ggml_tensor *given;  /* f32, n_embd x n_given */
+    struct ggml_tensor *deeper; /* f32, n_embd x n_given x n_deeper; or NULL */
+    struct ggml_tensor *given_at; /* i32, n_given: rows of the batch; or NULL */
+    struct ggml_tensor *picks; /* i32, n_tokens: where each is found, among the
+                                  ids' and then the given ones */
     /* Of the hidden vectors that MTP layers read, mtp.h; NULL: of none. */
     struct ggml_tensor *mtp_from;  /* i32: kept rows that are read */
     struct ggml_tensor *mtp_shift; /* i32, n_tokens: what each id reads, of the
@@ -128,18 +137,31 @@ graph_add_adapters(struct graph *g, struct ggml_tensor *y,
 struct ggml_tensor *
 graph_embed_rows(struct graph *g);
 
-/* x behind the layer, with the control vectors there. */
+/* x after the layer, with what media and control vectors have there. */
 struct ggml_tensor *
 graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
 /* ---- parts, in the order in which a family uses them -------------------- */
 
-/* The embeddings of the ids, scaled as hp.embd_scale says. */
+/* The embeddings of the ids, scaled as hp.embd_scale says, with rows of media
+ * in their places. */
 struct ggml_tensor *
 graph_embed(struct graph *g);
-/* The same of another table. */
+/* Embeddings and rows, too, where embeddings are normed by `norm`, NULL:
+ * without a weight; rows are not. */
+struct ggml_tensor *
+graph_embed_normed(struct graph *g, const struct model_norm *norm);
+/* The first of another table. */
 struct ggml_tensor *
 graph_embed_by(struct graph *g, struct ggml_tensor *table);
+
+/* x after the layer, with the rows that media have there. */
+struct ggml_tensor *
+graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* Whether the model turns by positions in time, height and width: M-RoPE. */
+bool
+graph_rope_has_sections(const struct model_hparams *hp);
 
 /* What layer g->first reads: x, which families make of the embeddings, or, of
  * later layers, an input of its shape. */

@@ -314,6 +314,18 @@ graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp)
 }
 
 void
+graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp)
+{
+    static const char pad[] = "tokenizer.ggml.padding_token_id";
+    uint64_t id = 0;
+
+    if (gguf_find_key(gguf, pad) < 0 ||
+        gguf_get_u64(gguf, pad, &id, NULL) != GG_OK)
+        return;
+    hp->pad = id < (uint64_t)hp->n_vocab ? (int32_t)id : 0;
+}
+
+void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp)
 {
     int32_t kind = graph_key_int(keys, "classifier.pooling_type", 0, 2, 0);

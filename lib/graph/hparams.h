@@ -39,6 +39,10 @@ struct rope_params {
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
     bool own_divisors; /* the file's rope_freqs divide its angles, too */
+    /* M-RoPE: pairs that turn by each of time, height, width and a fourth; mode
+     * 0: there is none. */
+    int section_mode;
+    int32_t sections[4];
 };
 
 enum model_norms {
@@ -217,6 +221,8 @@ struct model_hparams {
      * kind. Else all are of the first. */
     bool typed_pairs;
     int32_t separator;
+    int32_t pad; /* whose embedding is looked up where a row of a medium stands
+                  */
 
     /* Of distances between ids, which have a bias each; at least 4; 0: none. */
     int32_t n_bucket;
@@ -413,6 +419,10 @@ graph_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
 void
 graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
 
+/* The file's id for padding; 0, where it does not say. */
+void
+graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp);
+
 /* What a reranker's classifier reads: the first id, or what the file says; of
  * decoders the last. */
 void
@@ -426,6 +436,11 @@ graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 /* Rotary positions of that mode. */
 void
 graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
+
+/* To be called after graph_keys_rope(): pairs of sections take turns, where the
+ * file has any. */
+void
+graph_keys_interleaved_sections(struct model_hparams *hp);
 
 /* To be called after graph_keys_rope(): windowed layers turn unscaled: by the
  * file's base for them; else by `other`; 0: by that of the others. */

@@ -47,6 +47,38 @@ longest_key(const struct model_hparams *hp)
     return d;
 }
 
+/* Ids have one position, for which sections do not matter: those that make no
+ * sense count as none. */
+static void
+read_sections(struct model_keys *keys, struct rope_params *r)
+{
+    char key[MODEL_MAX_KEY];
+    struct gguf_array a = { .n = 0 };
+    int32_t pairs = 0;
+
+    r->section_mode = 0;
+    graph_key_name(keys, "rope.dimension_sections", key);
+    if (keys->status != GG_OK || r->mode != GGML_ROPE_TYPE_NEOX ||
+        gguf_get_array(keys->gguf, key, GGUF_TYPE_INT32, &a, NULL) != GG_OK ||
+        a.n != GGML_MROPE_SECTIONS)
+        return;
+    for (size_t i = 0; i < a.n; i++) {
+        r->sections[i] = gguf_array_i32(&a, i);
+        if (r->sections[i] < 0 || r->sections[i] > r->n_rot)
+            return;
+        pairs += r->sections[i];
+    }
+    if (pairs > 0)
+        r->section_mode = GGML_ROPE_TYPE_MROPE;
+}
+
+void
+graph_keys_interleaved_sections(struct model_hparams *hp)
+{
+    if (hp->rope.section_mode != 0)
+        hp->rope.section_mode = GGML_ROPE_TYPE_IMROPE;
+}
+
 void
 graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
 {
@@ -59,6 +91,7 @@ graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
     if (r->n_rot % 2)
         graph_key_mismatch(keys, "rope.dimension_count", "is odd, of", r->n_rot,
                            d_key);
+    read_sections(keys, r);
     r->base = graph_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
     r->scaling = read_scaling(keys);
     factor = graph_key_float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);

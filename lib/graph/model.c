@@ -133,6 +133,7 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     m->arch->hparams(&keys, &m->hp);
     graph_keys_causal(&keys, &m->hp);
     graph_keys_rank(&keys, &m->hp);
+    graph_keys_pad(gguf, &m->hp);
     if (keys.status == GG_OK && !m->arch->partial_layers)
         return check_whole(gguf, m, err);
     return keys.status;

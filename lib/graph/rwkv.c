@@ -205,7 +205,7 @@ leave(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *v_first)
 struct ggml_tensor *
 graph_rwkv(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_norm(g, graph_embed(g), &m->embd_norm);
+    struct ggml_tensor *x = graph_embed_normed(g, &m->embd_norm);
     struct ggml_tensor *y, *v_first = NULL;
 
     x = enter(g, x, &v_first);

@@ -21,6 +21,32 @@ struct told_chunk {
     uint64_t n, n_last, first;
 };
 
+/* A medium without its arrays: rows, deeper, positions and blocks follow, those
+ * that it has. */
+struct told_medium {
+    uint8_t hash[GG_MEDIUM_HASH];
+    uint64_t n, width, n_deeper;
+    uint32_t has_positions, has_blocks;
+};
+
+/* Bytes of its arrays. */
+struct medium_sizes {
+    size_t rows, deeper, positions, blocks;
+};
+
+static inline struct medium_sizes
+pipeline_medium_sizes(const struct told_medium *t)
+{
+    size_t n = (size_t)t->n, row = (size_t)t->width * sizeof(float);
+
+    return (struct medium_sizes){
+        .rows = n * row,
+        .deeper = (size_t)t->n_deeper * n * row,
+        .positions = t->has_positions ? 3 * n * sizeof(int32_t) : 0,
+        .blocks = t->has_blocks ? n * sizeof(int32_t) : 0,
+    };
+}
+
 /* Of which rows: args of GET and SET. */
 enum {
     ROWS_RECURRENT, /* whether it is a state, or keys or values */

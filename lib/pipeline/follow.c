@@ -81,6 +81,53 @@ do_chunks(struct gg_session *s, const struct pipeline_command *c,
     return st;
 }
 
+/* ---- media --------------------------------------------------------------- */
+
+static bool
+is_whole_medium(const struct gg_session *s, const struct told_medium *t,
+                uint64_t size)
+{
+    struct medium_sizes sizes;
+
+    if (t->width != (uint64_t)s->model->hp.n_embd || t->n == 0 ||
+        t->n > size / sizeof(float) / t->width ||
+        t->n_deeper > size / sizeof(float) / t->width / t->n)
+        return false;
+    sizes = pipeline_medium_sizes(t);
+    return size == sizes.rows + sizes.deeper + sizes.positions + sizes.blocks;
+}
+
+static enum gg_status
+do_medium(struct gg_session *s, const struct pipeline_command *c,
+          const char *bytes, struct gg_error *err)
+{
+    struct told_medium t;
+    struct medium_sizes sizes;
+    struct gg_medium m;
+    int32_t first;
+
+    if (c->size < sizeof(t))
+        return damaged(err);
+    memcpy(&t, bytes, sizeof(t));
+    bytes += sizeof(t);
+    if (!is_whole_medium(s, &t, c->size - sizeof(t)))
+        return damaged(err);
+    sizes = pipeline_medium_sizes(&t);
+    m = (struct gg_medium){ .n = (size_t)t.n, .width = (size_t)t.width };
+    memcpy(m.hash, t.hash, sizeof(m.hash));
+    m.n_deeper = (size_t)t.n_deeper;
+    m.rows = (const float *)(const void *)bytes;
+    bytes += sizes.rows;
+    m.deeper = sizes.deeper ? (const float *)(const void *)bytes : NULL;
+    bytes += sizes.deeper;
+    if (t.has_positions)
+        m.positions = (const int32_t *)(const void *)bytes;
+    bytes += sizes.positions;
+    if (t.has_blocks)
+        m.blocks = (const int32_t *)(const void *)bytes;
+    return gg_session_add_rows(s, &m, &first, err);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static const struct ggml_tensor *
@@ -158,8 +205,12 @@ do_load(struct gg_session *s, const struct pipeline_command *c,
         .n = (size_t)c->size / sizeof(int32_t),
     };
 
-    if (!has_slot || chunk.n > (size_t)s->n_ctx)
+    if (!has_slot || chunk.n > (size_t)s->n_ctx ||
+        session_stray_id(s, chunk.ids, chunk.n) < chunk.n)
         return damaged(err);
+    session_slots_cut(&s->slots, chunk.slot, 0);
+    if (!session_slots_keep(&s->slots, &chunk))
+        return error_nomem(err);
     session_assume(s, &chunk);
     return GG_OK;
 }
@@ -235,6 +286,8 @@ do_op(struct pipeline *p, struct gg_session *s,
         return do_draft(s, c, err);
     case PIPELINE_LOAD:
         return do_load(s, c, bytes, err);
+    case PIPELINE_ROWS:
+        return do_medium(s, c, bytes, err);
     case PIPELINE_GET:
     case PIPELINE_SET:
         return do_rows(p, s, c, bytes, err);

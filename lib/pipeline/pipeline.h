@@ -29,6 +29,7 @@ enum pipeline_op {
     PIPELINE_LOAD,     /* slot, n, ids: the slot's rows are about to come */
     PIPELINE_GET,      /* which rows; replies with their bytes */
     PIPELINE_SET,      /* the same, and their bytes */
+    PIPELINE_ROWS,     /* of a medium: struct told_medium, and its arrays */
     PIPELINE_ASK, /* replies with a size, and so many bytes of the program */
     PIPELINE_LEAVE,
 };

@@ -220,6 +220,43 @@ hold(struct gg_session *s, const struct gg_chunk *chunk)
         (void)pipeline_tell_all(led(s), &c, chunk->ids, NULL);
 }
 
+/* Rows go to all ranks: some have layers after which rows are added, and some
+ * families' layers read embeddings. */
+static enum gg_status
+rows(struct gg_session *s, const struct gg_medium *medium, struct gg_error *err)
+{
+    struct told_medium t = {
+        .n = medium->n,
+        .width = medium->width,
+        .n_deeper = medium->n_deeper,
+        .has_positions = medium->positions != NULL,
+        .has_blocks = medium->blocks != NULL,
+    };
+    struct medium_sizes sizes = pipeline_medium_sizes(&t);
+    struct pipeline_command c = { .op = PIPELINE_ROWS,
+                                  .session = number_of(s),
+                                  .size = sizeof(t) + sizes.rows +
+                                          sizes.deeper + sizes.positions +
+                                          sizes.blocks };
+    enum gg_status st;
+    char *bytes, *to;
+
+    if (!led(s))
+        return GG_OK;
+    bytes = mem_alloc((size_t)c.size);
+    if (!bytes)
+        return error_nomem(err);
+    memcpy(t.hash, medium->hash, sizeof(t.hash));
+    to = append(bytes, &t, sizeof(t));
+    to = append(to, medium->rows, sizes.rows);
+    to = append(to, medium->deeper, sizes.deeper);
+    to = append(to, medium->positions, sizes.positions);
+    append(to, medium->blocks, sizes.blocks);
+    st = pipeline_tell_all(led(s), &c, bytes, err);
+    mem_free(bytes);
+    return st;
+}
+
 static struct pipeline_command
 rows_command(const struct gg_session *s, enum pipeline_op op,
              const struct pipeline_rows *rows)
@@ -278,6 +315,7 @@ const struct pipeline_calls pipeline_calls = {
     .copy = copy,
     .draft = draft,
     .hold = hold,
+    .rows = rows,
     .save = save,
     .load = load,
 };

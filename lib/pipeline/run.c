@@ -78,7 +78,7 @@ pipeline_flying_init(struct gg_session *s)
         return false;
     for (; f->n < (int32_t)n; f->n++)
         if (!session_batch_init(&f->batches[f->n], s->n_batch, s->n_segments,
-                                &s->model->hp)) {
+                                &s->model->hp, &s->slots)) {
             session_batch_clear(&f->batches[f->n]);
             return false;
         }

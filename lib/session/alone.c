@@ -73,6 +73,13 @@ hold(struct gg_session *s, const struct gg_chunk *chunk)
     (void)s, (void)chunk;
 }
 
+static enum gg_status
+rows(struct gg_session *s, const struct gg_medium *medium, struct gg_error *err)
+{
+    (void)s, (void)medium, (void)err;
+    return GG_OK;
+}
+
 /* All layers are here, so that nobody asks for others' rows. */
 static enum gg_status
 save(struct gg_session *s, const struct pipeline_rows *rows, char *to,
@@ -101,6 +108,7 @@ static const struct pipeline_calls calls = {
     .copy = copy,
     .draft = draft,
     .hold = hold,
+    .rows = rows,
     .save = save,
     .load = load,
 };

@@ -19,9 +19,25 @@ new_hidden_rows(struct batch *b, size_t n)
     return b->mtp_from && b->mtp_shift && b->mtp_of && b->mtp_to;
 }
 
+static bool
+new_given_rows(struct batch *b, size_t n)
+{
+    bool done = true;
+
+    b->given = mem_array(n, sizeof(*b->given));
+    b->given_at = mem_array(n, sizeof(*b->given_at));
+    b->picks = mem_array(n, sizeof(*b->picks));
+    b->seen = mem_array(n, sizeof(*b->seen));
+    for (int i = 0; i < 3; i++) {
+        b->turns[i] = mem_array(n, sizeof(*b->turns[i]));
+        done = done && b->turns[i];
+    }
+    return done && b->given && b->given_at && b->picks && b->seen;
+}
+
 bool
 session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-                   const struct model_hparams *hp)
+                   const struct model_hparams *hp, const struct slots *slots)
 {
     size_t n = (size_t)max_tokens, m = (size_t)max_segments;
 
@@ -30,6 +46,7 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .max_segments = max_segments,
         .n_vocab = hp->n_vocab,
         .hp = hp,
+        .slots = slots,
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
@@ -45,7 +62,7 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
-    if (hp->n_mtp > 0 && !new_hidden_rows(b, n))
+    if (!new_given_rows(b, n) || (hp->n_mtp > 0 && !new_hidden_rows(b, n)))
         return false;
     return b->segments && b->ids && b->positions && b->types &&
            b->temperature && b->rows && b->logits && b->best && b->next &&
@@ -59,6 +76,12 @@ session_batch_clear(struct batch *b)
     mem_free(b->segments);
     mem_free(b->ids);
     mem_free(b->positions);
+    for (int i = 0; i < 3; i++)
+        mem_free(b->turns[i]);
+    mem_free(b->given);
+    mem_free(b->given_at);
+    mem_free(b->picks);
+    mem_free(b->seen);
     mem_free(b->types);
     mem_free(b->temperature);
     for (int i = 0; i < CACHE_KINDS; i++)
@@ -82,8 +105,8 @@ session_batch_clear(struct batch *b)
 void
 session_batch_start(struct batch *b)
 {
-    b->n_tokens = b->n_segments = b->n_outputs = 0;
-    b->scored = b->pooled = false;
+    b->n_tokens = b->n_segments = b->n_outputs = b->n_given = 0;
+    b->scored = b->pooled = b->turned = false;
     b->scales = NULL;
 }
 
@@ -97,6 +120,32 @@ temperature_at(const struct model_hparams *hp, int32_t position)
                        log(1 + floor((position + hp->temperature_offset) / n)));
 }
 
+/* The id is a row's. */
+static void
+add_given(struct batch *b, int32_t position, int32_t id)
+{
+    const struct media *media = b->slots->media;
+    struct medium_block block;
+
+    b->ids[b->n_tokens] = b->hp->pad;
+    b->given[b->n_given] = id;
+    b->given_at[b->n_given++] = b->n_tokens;
+    b->turned = b->turned || session_media_of(media, id)->positions;
+    if (session_media_block(media, id, &block))
+        b->seen[b->n_tokens] =
+            (struct medium_block){ position + block.first - id,
+                                   position + block.end - id };
+}
+
+static void
+add_turns(struct batch *b, int32_t slot, int32_t position)
+{
+    struct slot_position p = session_slots_position(b->slots, slot, position);
+
+    for (int i = 0; i < 3; i++)
+        b->turns[i][b->n_tokens] = p.x[i];
+}
+
 static void
 add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
            int32_t past, const int32_t *ids, int32_t n)
@@ -104,6 +153,10 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     for (int32_t i = 0; i < n; i++) {
         b->ids[b->n_tokens] = ids[i];
         b->positions[b->n_tokens] = past + i;
+        b->seen[b->n_tokens] = (struct medium_block){ 0, 0 };
+        add_turns(b, slot, past + i);
+        if (ids[i] >= b->n_vocab)
+            add_given(b, past + i, ids[i]);
         b->types[b->n_tokens] = 0;
         b->temperature[b->n_tokens] = temperature_at(b->hp, past + i);
         for (int k = 0; k < CACHE_KINDS; k++)
@@ -134,15 +187,16 @@ first_scored(const struct gg_chunk *chunk)
 }
 
 /* The ids that may be the one after id i of the chunk, and are scored; *n gets
- * how many. NULL: none is. */
+ * how many. NULL: none is, or what follows is a row. */
 static const int32_t *
-ids_after(const struct gg_chunk *chunk, size_t i, size_t *n)
+ids_after(const struct batch *b, const struct gg_chunk *chunk, size_t i,
+          size_t *n)
 {
     *n = 1;
     if (!chunk->scores.logprobs || i + 1 < first_scored(chunk))
         return NULL;
     if (i < chunk->n - 1)
-        return chunk->ids + i + 1;
+        return chunk->ids[i + 1] < b->n_vocab ? chunk->ids + i + 1 : NULL;
     *n = chunk->scores.n_next ? chunk->scores.n_next : 1;
     return chunk->scores.next;
 }
@@ -173,7 +227,7 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     size_t n_last = chunk->rows.n_last ? chunk->rows.n_last : 1;
     size_t first = chunk->n - n_last; /* that logits are wanted after */
     size_t n_next;
-    const int32_t *next = ids_after(chunk, i, &n_next);
+    const int32_t *next = ids_after(b, chunk, i, &n_next);
     bool best = chunk->rows.best && i >= first;
     bool logits = chunk->rows.logits && !chunk->rows.best && i >= first;
     bool pooled = chunk->embed.values && is_pooled(b->hp, chunk, i);
@@ -225,16 +279,33 @@ session_batch_add_draft(struct batch *b, struct cache *cache,
     add_segment(b, cache, chunk, 0, past, n, NULL);
 }
 
+/* How many ids of a chunk, `most` at most, end at no block's middle. */
+static int32_t
+whole_blocks(const struct batch *b, const int32_t *ids, int32_t most)
+{
+    const struct media *media = b->slots->media;
+    struct medium_block block;
+    int32_t n = (int32_t)session_media_edge(media, ids, (size_t)most);
+
+    if (n > 0 || most == 0 || b->n_tokens > 0 ||
+        !session_media_block(media, ids[0], &block))
+        return n;
+    return block.end - block.first;
+}
+
 int32_t
 session_batch_add(struct batch *b, struct cache *cache,
                   const struct gg_chunk *chunk, size_t done, int32_t past,
                   double *pool)
 {
-    int32_t room = b->max_tokens - b->n_tokens, slot = chunk->slot;
+    int32_t room =
+        b->n_tokens < b->max_tokens ? b->max_tokens - b->n_tokens : 0;
+    int32_t slot = chunk->slot;
     size_t n = chunk->n - done;
     int32_t take = n < (size_t)room ? (int32_t)n : room;
     struct graph_segment *s;
 
+    take = whole_blocks(b, chunk->ids + done, take);
     if (take == 0 || b->n_segments == b->max_segments)
         return 0;
     if (b->hp->encoder && (size_t)take < n)
@@ -269,9 +340,21 @@ set_hidden_rows(struct batch *b)
     }
 }
 
+/* Where each is found, among the batch's ids and the rows after them. */
+static void
+set_picks(struct batch *b)
+{
+    for (int32_t i = 0; i < b->n_tokens; i++)
+        b->picks[i] = i;
+    for (int32_t i = 0; i < b->n_given; i++)
+        b->picks[b->given_at[i]] = b->n_tokens + i;
+}
+
 void
 session_batch_finish(struct batch *b)
 {
+    if (b->n_given > 0)
+        set_picks(b);
     if (b->hp->n_mtp > 0)
         set_hidden_rows(b);
     if (b->n_outputs == 0) {
@@ -355,6 +438,16 @@ seen_in_window(const struct model_hparams *hp, struct span s, int32_t window,
     return s;
 }
 
+/* All of the block, however short a window is: it is in the batch. */
+static void
+see_block(struct span *seen, const struct medium_block *block)
+{
+    if (block->end == 0)
+        return;
+    seen->first = block->first < seen->first ? block->first : seen->first;
+    seen->last = block->end - 1;
+}
+
 /* Positions count from the row's first key. */
 static void
 mask_row(const struct model_hparams *hp, uint16_t *row, int32_t n,
@@ -401,6 +494,8 @@ session_batch_mask(struct batch *b, const struct cache *cache,
 
         if (window)
             seen = seen_in_window(b->hp, seen, window, position);
+        if (b->n_given > 0)
+            see_block(&seen, &b->seen[s->first + first + r]);
         seen.first -= keys->start;
         seen.last -= keys->start;
         mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,

@@ -3,18 +3,29 @@
 #define SESSION_BATCH_H
 
 #include "graph/graph.h"
+#include "session/slots.h"
 
 struct batch {
     int32_t max_tokens, max_segments, n_vocab;
     const struct model_hparams *hp; /* what ids see. Of an encoder no chunk is
                                        parted: all of its ids see each other */
+    const struct slots *slots;      /* and which rows stand there */
     int32_t n_tokens, n_segments, n_outputs;
     struct graph_segment *segments; /* n_segments; masks are not set */
     const float *scales;            /* of adapters: all ids have the same */
     int32_t *ids;                   /* n_tokens each */
-    int32_t *positions;
+    int32_t *positions;             /* ids of the slot before each */
+    int32_t *turns[3];  /* what rotary positions turn by: time, height, width */
+    bool turned;        /* these differ */
     int32_t *types;     /* kinds of text: graph_add_token_type() */
     float *temperature; /* graph_temper() multiplies by them */
+    /* Rows of media among the ids, which then are the pad token's. */
+    int32_t n_given;
+    int32_t *given;            /* n_given: their ids, */
+    int32_t *given_at;         /* and where they stand in the batch */
+    int32_t *picks;            /* n_tokens: struct graph has it, too */
+    struct medium_block *seen; /* n_tokens: positions of the block that each is
+                                  in; empty: none */
     int64_t *cells[CACHE_KINDS];
     int32_t *rows;         /* n_outputs: rows of the batch that are wanted */
     float **logits;        /* n_outputs: where they go; NULL: none wants them */
@@ -39,7 +50,7 @@ struct batch {
 
 bool
 session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-                   const struct model_hparams *hp);
+                   const struct model_hparams *hp, const struct slots *slots);
 void
 session_batch_clear(struct batch *b); /* takes an empty one */
 
@@ -49,8 +60,9 @@ session_batch_start(struct batch *b);
 
 /* Adds a segment of as many ids of the chunk, but for the first `done`, as
  * there is room for, at position `past` of the slot, where the cache makes
- * room, and returns their number; 0: the batch is full. What is pooled of the
- * chunk is added to pool[0..n_embd). */
+ * room, and returns their number; 0: the batch is full. A block of rows is
+ * whole; an empty batch takes one that is longer than max_tokens. What is
+ * pooled of the chunk is added to pool[0..n_embd). */
 int32_t
 session_batch_add(struct batch *b, struct cache *cache,
                   const struct gg_chunk *chunk, size_t done, int32_t past,

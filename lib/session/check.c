@@ -4,16 +4,21 @@
 #include "graph/adapter.h"
 #include "graph/arch.h"
 #include "session/chunks.h"
+#include "session/session.h"
 
+/* A row is given, and has no probability. */
 static enum gg_status
-check_id(const struct gg_session *s, int32_t id, struct gg_error *err)
+check_next(const struct gg_session *s, const int32_t *ids, size_t n,
+           struct gg_error *err)
 {
-    int32_t n_vocab = s->model->hp.n_vocab;
+    enum gg_status st = session_check_ids(s, ids, n, err);
 
-    if (id >= 0 && id < n_vocab)
-        return GG_OK;
-    return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d", (int)id,
-                     (int)n_vocab - 1);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        if (session_media_has_row(&s->media, ids[i]))
+            st = error_set(err, GG_ERR_ARG,
+                           "id %d is a row's, which has no probability",
+                           (int)ids[i]);
+    return st;
 }
 
 static enum gg_status
@@ -23,13 +28,19 @@ check_ids(const struct gg_session *s, const struct gg_chunk *c,
     size_t n_next = !c->scores.next    ? 0
                     : c->scores.n_next ? c->scores.n_next
                                        : 1;
-    enum gg_status st = GG_OK;
+    enum gg_status st = check_next(s, c->scores.next, n_next, err);
+    size_t broken;
 
-    for (size_t i = 0; i < n_next && st == GG_OK; i++)
-        st = check_id(s, c->scores.next[i], err);
-    for (size_t i = 0; i < c->n && st == GG_OK; i++)
-        st = check_id(s, c->ids[i], err);
-    return st;
+    if (st == GG_OK)
+        st = session_check_ids(s, c->ids, c->n, err);
+    if (st != GG_OK)
+        return st;
+    broken = session_media_broken(&s->media, c->ids, c->n);
+    if (broken == c->n)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG,
+                     "id %d is of a block of rows that is not whole",
+                     (int)c->ids[broken]);
 }
 
 /* Encoders cannot give some results. */

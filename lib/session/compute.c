@@ -100,6 +100,22 @@ reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
     return done;
 }
 
+bool
+session_compute_take_rows(struct compute *c, const struct cache *cache,
+                          int32_t max_tokens, size_t n_deeper)
+{
+    bool done;
+
+    c->graph.n_given = max_tokens;
+    c->graph.n_deeper = (int32_t)n_deeper;
+    c->graph.turned = graph_rope_has_sections(&c->model->hp);
+    ggml_backend_sched_reset(c->sched);
+    done = reserve_graph(c, cache, max_tokens);
+    c->graph.n_given = c->graph.n_deeper = 0;
+    c->graph.turned = false;
+    return done;
+}
+
 static bool
 measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
               uint64_t *sizes)
@@ -129,6 +145,13 @@ is_hidden(const struct compute *c, const struct batch *b)
     return b->scored || b->pooled || c->model->hp.encoder;
 }
 
+/* Layers that get rows of media after them. */
+static int32_t
+n_deeper(const struct batch *b)
+{
+    return b->n_given ? (int32_t)b->slots->media->n_deeper : 0;
+}
+
 static bool
 same_shape(const struct compute *c, const struct batch *b)
 {
@@ -137,6 +160,8 @@ same_shape(const struct compute *c, const struct batch *b)
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
         g->mtp != b->mtp || g->hidden != is_hidden(c, b) ||
+        g->n_given != b->n_given || g->turned != b->turned ||
+        g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -161,6 +186,9 @@ prepare_batch(struct compute *c, const struct cache *cache,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
     c->mtp = b->mtp;
+    c->graph.n_given = b->n_given;
+    c->graph.n_deeper = n_deeper(b);
+    c->graph.turned = b->turned;
     if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
               is_hidden(c, b)) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
@@ -170,107 +198,6 @@ prepare_batch(struct compute *c, const struct cache *cache,
 }
 
 /* ---- one batch ---------------------------------------------------------- */
-
-static void
-set_part(struct compute *c, struct ggml_tensor *t, const void *data,
-         size_t offset, size_t size)
-{
-    session_stage_set(&c->stage,
-                      ggml_backend_sched_get_tensor_backend(c->sched, t), t,
-                      data, offset, size);
-}
-
-static void
-set(struct compute *c, struct ggml_tensor *t, const void *data)
-{
-    set_part(c, t, data, 0, ggml_nbytes(t));
-}
-
-/* A family that does not look at an input leaves it without memory. */
-static void
-set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
-{
-    if (t && t->buffer)
-        set(c, t, data);
-}
-
-/* A long context's mask is large; it goes to the device by and by. */
-static bool
-set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
-         struct ggml_tensor *mask)
-{
-    enum {
-        AT_ONCE = 1 << 19 /* keys */
-    };
-    int32_t rows = (int32_t)mask->ne[1], n = AT_ONCE / (int32_t)mask->ne[0];
-    size_t row = mask->nb[1];
-
-    n = n ? n : 1;
-    for (int32_t first = 0; first < rows; first += n) {
-        int32_t take = rows - first < n ? rows - first : n;
-        const uint16_t *p =
-            session_batch_mask(b, c->graph.cache, kind, i, first, take);
-
-        if (!p)
-            return false;
-        set_part(c, mask, p, (size_t)first * row, (size_t)take * row);
-    }
-    return true;
-}
-
-static bool
-set_buckets(struct compute *c, struct batch *b, int32_t i)
-{
-    struct ggml_tensor *t = c->graph.segments[i].buckets;
-    const int32_t *p = t ? session_batch_buckets(b, i) : NULL;
-
-    if (p)
-        set_if_used(c, t, p);
-    return p || !t;
-}
-
-static void
-set_slots(struct compute *c)
-{
-    struct graph *g = &c->graph;
-    size_t size = sizeof(g->segments[0].slot);
-
-    for (int32_t i = 0; i < g->n_segments; i++)
-        set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
-}
-
-static bool
-set_inputs(struct compute *c, struct batch *b, const void *entered)
-{
-    struct graph *g = &c->graph;
-    bool done = true;
-
-    session_stage_begin(&c->stage);
-    set_if_used(c, g->ids, b->ids);
-    set_if_used(c, g->entered, entered);
-    set_if_used(c, g->positions, b->positions);
-    set_if_used(c, g->types, b->types);
-    set_if_used(c, g->temperature, b->temperature);
-    set_if_used(c, g->rows, b->rows);
-    set_if_used(c, g->mtp_from, b->mtp_from);
-    set_if_used(c, g->mtp_shift, b->mtp_shift);
-    set_if_used(c, g->mtp_of, b->mtp_of);
-    set_if_used(c, g->mtp_to, b->mtp_to);
-    if (g->slots && g->slots->buffer)
-        set_slots(c);
-    for (int32_t i = 0; i < g->n_segments && done; i++)
-        done = set_buckets(c, b, i);
-    for (int kind = 0; kind < CACHE_KINDS; kind++) {
-        set_if_used(c, g->cells[kind], b->cells[kind]);
-        for (int32_t i = 0; i < g->n_segments && done; i++)
-            if (g->segments[i].masks[kind] &&
-                g->segments[i].masks[kind]->buffer)
-                done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
-    }
-    if (!done) /* what was set is being copied */
-        ggml_backend_sched_synchronize(c->sched);
-    return done;
-}
 
 enum gg_status
 session_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
@@ -336,7 +263,8 @@ session_compute_layers(struct compute *c, const struct cache *cache,
 {
     enum gg_status st;
 
-    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
+    if (!prepare_batch(c, cache, b) ||
+        !session_compute_set_inputs(c, b, entered))
         return error_nomem(err);
     st = compute_graph(c, err);
     if (st != GG_OK)
@@ -353,7 +281,8 @@ session_compute_run(struct compute *c, const struct cache *cache,
     enum gg_status st;
     void *own;
 
-    if (!prepare_batch(c, cache, b) || !set_inputs(c, b, entered))
+    if (!prepare_batch(c, cache, b) ||
+        !session_compute_set_inputs(c, b, entered))
         return error_nomem(err);
     own = session_compute_place_logits(c, b);
     st = compute_graph(c, err);

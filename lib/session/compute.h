@@ -47,8 +47,14 @@ session_compute_init(struct compute *c, const struct model *model,
                      ggml_abort_callback abort, void *abort_data,
                      struct gg_error *err);
 
-/* The same for the model's MTP layers, whose batches have `max_tokens` ids: on
- * the back ends of `lender`, which outlives it. */
+/* Buffers for a batch of rows of media alone, after n_deeper layers, too.
+ * False: no memory. */
+bool
+session_compute_take_rows(struct compute *c, const struct cache *cache,
+                          int32_t max_tokens, size_t n_deeper);
+
+/* The same as session_compute_init() for the model's MTP layers, whose batches
+ * have `max_tokens` ids: on the back ends of `lender`, which outlives it. */
 enum gg_status
 session_compute_init_mtp(struct compute *c, const struct compute *lender,
                          const struct cache *cache, int32_t max_tokens,
@@ -136,6 +142,11 @@ session_compute_set_up(ggml_backend_t backend, int n_threads,
 /* The home of back end i. */
 int
 session_compute_home(const struct compute *c, int i);
+
+/* Copies what the batch has to the inputs of its graph. False: no memory. */
+bool
+session_compute_set_inputs(struct compute *c, struct batch *b,
+                           const void *entered);
 
 /* What a back end offers beside the common interface, or NULL. */
 void *

@@ -77,6 +77,17 @@ find_nothing(const struct gg_chunk *c)
         c->rows.best[i].n = 0;
 }
 
+/* Rows, which are given. */
+static void
+score_rows(const struct gg_session *s, const struct gg_chunk *c)
+{
+    size_t first = c->scores.first ? c->scores.first : 1;
+
+    for (size_t i = first; c->scores.logprobs && i < c->n; i++)
+        if (session_media_has_row(&s->media, c->ids[i]))
+            c->scores.logprobs[i - first] = 0;
+}
+
 /* Ids that a call evaluates, those of catch_up() among them. */
 static void
 start_report(struct gg_session *s, const struct gg_chunk *chunks,
@@ -103,6 +114,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     start_report(s, chunks, n_chunks);
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
         find_nothing(&chunks[i]);
+        score_rows(s, &chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
     }
     keep_snapshots(s, chunks, n_chunks);
@@ -130,6 +142,7 @@ keep_what_is_left(struct gg_session *s)
         s->slots.there[i] = kept;
         session_recurrent_cut(&s->cache, i, kept);
         session_cache_mtp_cut(&s->cache, i, kept);
+        session_slots_forget(&s->slots, i);
         if (kept < there && !s->slots.kept)
             s->slots.length[i] = kept;
     }

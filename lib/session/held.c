@@ -77,7 +77,7 @@ session_kept(const struct gg_session *session, int32_t slot, int32_t n)
     const struct gg_session *s = session;
     int32_t there;
 
-    n = min_i32(n, s->slots.length[slot]);
+    n = session_slots_edge(&s->slots, slot, min_i32(n, s->slots.length[slot]));
     if (n < s->slots.length[slot] && !session_can(s).truncate)
         return 0;
     there = min_i32(n, s->slots.there[slot]);
@@ -93,6 +93,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     if (!has_slot(session, slot) || n < 0)
         return gg_session_length(session, slot);
+    n = session_slots_edge(&session->slots, slot, n);
     session_cache_mtp_cut(&session->cache, slot, n);
     session->model->pipeline->call->cut(session, slot, n);
     n = session_kept(session, slot, n);
@@ -106,6 +107,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
     if (!has_slot(session, to) || !has_slot(session, from) || n < 0)
         return gg_session_length(session, to);
+    n = session_slots_edge(&session->slots, from, n);
     session->model->pipeline->call->copy(session, to, from, n);
     n = session_kept(session, from, n);
     if (!session_slots_copy(&session->slots, to, from, n)) {

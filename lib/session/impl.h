@@ -17,6 +17,7 @@ struct gg_session {
     enum ggml_type type_kv; /* of the cache */
     int32_t n_ctx, n_slots, n_batch;
     int32_t n_segments; /* sequences that one graph evaluates at most */
+    struct media media;
     struct slots slots;
     uint64_t *called; /* number of the call that named each slot last */
     uint64_t call;

@@ -57,6 +57,9 @@ struct pipeline_calls {
     void (*draft)(struct gg_session *s, int32_t slot, int32_t past, int32_t n);
     /* The slot holds the chunk's ids, whose rows are about to come. */
     void (*hold)(struct gg_session *s, const struct gg_chunk *chunk);
+    /* Get the rows that this session has got. */
+    enum gg_status (*rows)(struct gg_session *s, const struct gg_medium *medium,
+                           struct gg_error *err);
     enum gg_status (*save)(struct gg_session *s,
                            const struct pipeline_rows *rows, char *to,
                            struct gg_error *err);

@@ -7,9 +7,10 @@ void
 session_assume(struct gg_session *s, const struct gg_chunk *chunk)
 {
     s->model->pipeline->call->hold(s, chunk);
-    session_slots_cut(&s->slots, chunk->slot, 0);
-    if (chunk->n == 0)
+    if (chunk->n == 0) {
+        session_slots_cut(&s->slots, chunk->slot, 0);
         return;
+    }
     session_cache_assume(&s->cache, chunk->slot, (int32_t)chunk->n);
     session_slots_add(&s->slots, chunk);
 }

@@ -261,15 +261,16 @@ fill_in(struct gg_session *s, struct gg_error *err)
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
+    session_media_init(&s->media, s->model->hp.n_vocab, s->model->hp.n_embd);
     if (!session_slots_init(&s->slots, s->n_slots, keep,
-                            s->model->files.n_adapters) ||
+                            s->model->files.n_adapters, &s->media) ||
         !s->called || !s->prefilled ||
-        !session_batch_init(&s->batch, s->n_batch, s->n_segments,
-                            &s->model->hp))
+        !session_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp,
+                            &s->slots))
         return error_nomem(err);
     if (s->model->hp.n_mtp > 0 &&
         !session_batch_init(&s->mtp_batch, mtp_tokens(s), s->n_segments,
-                            &s->model->hp))
+                            &s->model->hp, &s->slots))
         return error_nomem(err);
     if (p->profile) {
         s->profile = session_profile_new(
@@ -382,6 +383,7 @@ gg_session_free(struct gg_session *session)
     session_batch_clear(&session->mtp_batch);
     session_free_model(session->spare);
     session_slots_clear(&session->slots);
+    session_media_clear(&session->media);
     mem_free(session->called);
     mem_free(session->prefilled);
     mem_free(session->pools);

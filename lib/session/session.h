@@ -46,6 +46,29 @@ session_can(const struct gg_session *session);
 int32_t
 session_kept(const struct gg_session *session, int32_t slot, int32_t n);
 
+/* ---- ids ------------------------------------------------------------------
+ */
+
+/* The index of the first id that is no token's, nor of a row that was added; n:
+ * there is none. */
+size_t
+session_stray_id(const struct gg_session *session, const int32_t *ids,
+                 size_t n);
+/* GG_ERR_ARG, with a sentence, where there is one. */
+enum gg_status
+session_check_ids(const struct gg_session *session, const int32_t *ids,
+                  size_t n, struct gg_error *err);
+
+/* The most of the first n ids that do not end within a block of rows. */
+size_t
+session_edge(const struct gg_session *session, const int32_t *ids, size_t n);
+
+/* Where ids[0..at) of n end within a medium: the index after its last row;
+ * otherwise `at`. */
+size_t
+session_medium_end(const struct gg_session *session, const int32_t *ids,
+                   size_t n, size_t at);
+
 /* The CPU computes all of it. */
 bool
 session_is_on_cpu(const struct gg_session *session);

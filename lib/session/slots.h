@@ -6,10 +6,18 @@
 #ifndef SESSION_SLOTS_H
 #define SESSION_SLOTS_H
 
-#include <gg.h>
+#include "session/media.h"
+
+/* Rows of one medium that stand one after another. */
+struct slot_run {
+    int32_t at, n;    /* ids of the slot */
+    int32_t id;       /* of the first */
+    int32_t position; /* that it begins at */
+};
 
 struct slots {
     int32_t n;
+    const struct media *media;
     int32_t *length; /* ids that each of them holds */
     size_t n_adapters;
     float *scales;  /* n_adapters each: that its ids were evaluated with */
@@ -19,11 +27,16 @@ struct slots {
         int32_t *ids;
         size_t cap;
     } * kept; /* NULL: they are not kept */
+    struct slot_runs {
+        struct slot_run *list;
+        size_t n, cap;
+    } * runs; /* in order; of ids that are being evaluated, too */
 };
 
-/* On failure it is to be cleared, too. */
+/* The media outlive it. On failure it is to be cleared, too. */
 bool
-session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters);
+session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters,
+                   const struct media *media);
 void
 session_slots_clear(struct slots *s); /* takes an empty one */
 
@@ -35,9 +48,13 @@ void
 session_slots_set_scales(struct slots *s, int32_t slot, const float *scales);
 
 /* The chunk's ids stand after those of its slot, whose length stays. False: no
- * memory. Without effect where ids are not kept. */
+ * memory. */
 bool
 session_slots_keep(struct slots *s, const struct gg_chunk *chunk);
+
+/* None of these has been evaluated. */
+void
+session_slots_forget(struct slots *s, int32_t slot);
 
 /* The chunk has been evaluated. */
 void
@@ -51,6 +68,18 @@ session_slots_lose(struct slots *s);
 bool
 session_slots_missing(const struct slots *s, int32_t slot,
                       struct gg_chunk *chunk);
+
+/* The most of its first n ids that do not end within a block of rows. */
+int32_t
+session_slots_edge(const struct slots *s, int32_t slot, int32_t n);
+
+/* The positions in time, height and width of the slot's id `at`: mostly three
+ * times `at`. */
+struct slot_position {
+    int32_t x[3];
+};
+struct slot_position
+session_slots_position(const struct slots *s, int32_t slot, int32_t at);
 
 /* All but the first n of its ids are forgotten. */
 void

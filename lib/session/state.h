@@ -8,7 +8,9 @@
  * does not know a kind refuses the file; a new kind is no new version.
  * Version 1 had no kinds: layers keep what they do by their model. Version 3
  * names the adapters that it was made with, by their fingerprints, and their
- * scales; without such a state is of version 2.
+ * scales; without such a state is of version 2. Version 4 has ids of rows of
+ * media, and a table which id is which row of what medium; a state without such
+ * rows is of an older one.
  *
  * The tensors, in this order, but those without elements:
  *   sequences    i64  STATE_COLUMNS x sequences
@@ -36,14 +38,16 @@
 #define STATE_KEY_DATE     "state.date"
 #define STATE_KEY_MIROSTAT "state.mirostat"
 #define STATE_KEY_ADAPTERS "state.adapters"
+#define STATE_KEY_ROWS     "state.rows.hashes"
 #define STATE_SEQUENCES    "sequences"
 #define STATE_IDS          "ids"
 #define STATE_FORGOTTEN    "forgotten"
 #define STATE_CRC          "crc32"
 
 enum {
-    STATE_VERSION = 3,
-    STATE_PLAIN = 2,   /* of one that was made without adapters */
+    STATE_VERSION = 4,
+    STATE_ADAPTED = 3, /* of one without rows of media, */
+    STATE_PLAIN = 2,   /* that was made without adapters */
     STATE_OLDEST = 1,  /* that is read */
     STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
     STATE_MAX_DROPPED_LOG2 = 62,

@@ -27,6 +27,9 @@ static const struct key {
     { STATE_KEY_ADAPTERS, GGUF_TYPE_UINT64, AT(adapters), 0, 3 },
     { "state.adapters.scales", GGUF_TYPE_FLOAT32, AT(scales), 0, 3 },
     { "state.adapters.names", GGUF_TYPE_STRING, AT(names), 0, 3 },
+    { STATE_KEY_ROWS, GGUF_TYPE_STRING, AT(hashes), 0, 4 },
+    { "state.rows.first", GGUF_TYPE_INT32, AT(first), 0, 4 },
+    { "state.rows.count", GGUF_TYPE_INT32, AT(count), 0, 4 },
     { "state.numbered", GGUF_TYPE_BOOL, AT(numbered), 0, 0 },
     { STATE_KEY_CHAT, GGUF_TYPE_STRING, AT(chat), STATE_HAS_CHAT, 0 },
     { STATE_KEY_DATE, GGUF_TYPE_UINT64, AT(date), STATE_HAS_DATE, 0 },
@@ -194,7 +197,7 @@ set_adapters(struct state_head *h, const struct model *m)
         scales[n] = m->scales[i];
         names[n++] = text(m->files.adapters[i].path);
     }
-    h->version = n ? STATE_VERSION : STATE_PLAIN;
+    h->version = n ? STATE_ADAPTED : STATE_PLAIN;
     h->adapters = (struct gguf_array){ GGUF_TYPE_UINT64, n, prints, NULL };
     h->scales = (struct gguf_array){ GGUF_TYPE_FLOAT32, n, scales, NULL };
     h->names = (struct gguf_array){ GGUF_TYPE_STRING, n, NULL, names };
@@ -225,4 +228,8 @@ session_state_head_clear(struct state_head *h)
     mem_free(h->own.adapters);
     mem_free(h->own.scales);
     mem_free(h->own.names);
+    mem_free(h->own.digits);
+    mem_free(h->own.hashes);
+    mem_free(h->own.first);
+    mem_free(h->own.count);
 }

@@ -31,11 +31,15 @@ struct state_head {
     float factor, base;
     uint32_t n_ctx_orig;
     bool longer; /* divisors of a long context are in use */
+    struct gguf_array hashes, first, count; /* of media whose rows are there */
     struct {
         int32_t *layers;
         uint64_t *adapters;
         float *scales;
         struct gguf_str *names;
+        char *digits;
+        struct gguf_str *hashes;
+        int32_t *first, *count;
     } own;
 };
 
@@ -44,6 +48,10 @@ struct state_head {
 enum gg_status
 session_state_head_of(const struct gg_session *s, struct state_head *out,
                       struct gg_error *err);
+/* Adds which media the state's sequences have rows of. False: no memory. */
+bool
+session_state_head_set_media(struct state_head *h, const struct gg_session *s,
+                             const struct gg_state *state);
 void
 session_state_head_clear(struct state_head *h); /* takes one that is all zero */
 

@@ -155,6 +155,8 @@ read_state(struct opener *o)
     if (st == GG_OK)
         st = session_state_check_sums(o);
     if (st == GG_OK)
+        st = session_state_read_media(o);
+    if (st == GG_OK)
         st = session_state_read_table(o);
     return st == GG_OK ? check_cache(o) : st;
 }
@@ -176,6 +178,7 @@ gg_state_open(const char *path, const struct gg_session *session,
         st = read_state(&o);
     }
     session_state_head_clear(&o.own);
+    mem_free(o.media);
     if (st == GG_OK)
         *out = f;
     else
@@ -192,6 +195,7 @@ gg_state_close(struct gg_state_file *file)
     mem_free(file->sequences);
     mem_free(file->forgotten);
     mem_free(file->chat);
+    mem_free(file->ids);
     for (int k = 0; k < STATE_KINDS; k++)
         mem_free(file->before[k]);
     mem_free(file);

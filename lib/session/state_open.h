@@ -10,9 +10,15 @@ struct gg_state_file {
     struct gg_state_sequence *sequences;
     struct gg_state_range *forgotten;
     char *chat;
+    int32_t *ids; /* numbered anew; NULL: the file's are good */
     /* Rows in front of each sequence's, and, last, all: of layers that see all
      * keys, and of those with a window. */
     int64_t *before[STATE_KINDS];
+};
+
+/* Rows of a medium, as the file numbers them, and this session. */
+struct state_medium {
+    int32_t first, n, to;
 };
 
 /* One call of gg_state_open(). */
@@ -23,6 +29,8 @@ struct opener {
     const struct gguf_context *gguf;
     struct state_head its, own; /* of the file, and of the session */
     int64_t n_tensors;          /* that were requested */
+    struct state_medium *media; /* n_media, in the order of their ids */
+    size_t n_media;
     struct gg_error *err;
 };
 
@@ -55,6 +63,13 @@ session_state_check_sums(const struct opener *o);
  * of data whose sums are right. */
 enum gg_status
 session_state_read_table(struct opener *o);
+
+/* state_media.c: the table of media, all of which the session has; then what an
+ * id of the file is here, -1: it is none. */
+enum gg_status
+session_state_read_media(struct opener *o);
+int32_t
+session_state_number(const struct opener *o, int32_t id);
 
 /* Rows of a layer's tensors in front of each sequence's. */
 const int64_t *

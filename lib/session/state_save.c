@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "graph/adapter.h"
 #include "session/pipeline.h"
+#include "session/session.h"
 #include "session/state_out.h"
 
 struct saver {
@@ -35,6 +36,7 @@ held_by_slot(const struct gg_session *s, const struct gg_state_sequence *q)
     there = s->slots.there[q->slot];
     if ((size_t)there > q->n_held)
         there = (int32_t)q->n_held;
+    there = session_slots_edge(&s->slots, q->slot, there);
     return session_cache_kept(&s->cache, q->slot, there);
 }
 
@@ -56,11 +58,7 @@ check_sequence(const struct saver *v, const struct gg_state_sequence *q)
         return error_set(v->err, GG_ERR_UNSUPPORTED,
                          "a state has the adapters that the model was opened "
                          "with, and a sequence has others");
-    for (size_t i = 0; i < q->n_ids; i++)
-        if (q->ids[i] < 0 || q->ids[i] >= s->model->hp.n_vocab)
-            return error_set(v->err, GG_ERR_ARG, "id %d is not in 0..%d",
-                             (int)q->ids[i], (int)s->model->hp.n_vocab - 1);
-    return GG_OK;
+    return session_check_ids(s, q->ids, q->n_ids, v->err);
 }
 
 static enum gg_status
@@ -102,6 +100,8 @@ set_keys(struct saver *v)
         h.has |= STATE_HAS_MIROSTAT;
         h.mirostat = state->mirostat;
     }
+    if (st == GG_OK && !session_state_head_set_media(&h, v->session, state))
+        st = error_nomem(v->err);
     if (st == GG_OK)
         session_state_head_set(&h, v->gguf);
     session_state_head_clear(&h);

@@ -91,14 +91,28 @@ check_numbers(const struct opener *o)
 static enum gg_status
 check_ids(const struct opener *o, const int32_t *ids, int64_t n)
 {
-    int32_t n_vocab = o->session->model->hp.n_vocab;
-
     for (int64_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= n_vocab)
+        if (session_state_number(o, ids[i]) < 0)
             return session_state_refuse(o, GG_ERR_FORMAT,
                                         STATE_IDS ": %" PRId32
                                                   " is not in 0..%" PRId32,
-                                        ids[i], n_vocab - 1);
+                                        ids[i], o->session->media.n_vocab - 1);
+    return GG_OK;
+}
+
+/* Sequences get ids with the session's numbers of rows. */
+static enum gg_status
+number_rows(struct opener *o, const int32_t *ids, int64_t n)
+{
+    struct gg_state_file *f = o->f;
+
+    f->ids = mem_array((size_t)n, sizeof(*f->ids));
+    if (!f->ids)
+        return error_nomem(o->err);
+    for (int64_t i = 0; i < n; i++)
+        f->ids[i] = session_state_number(o, ids[i]);
+    for (size_t i = 0; i < f->state.n_sequences; i++)
+        f->sequences[i].ids = f->ids + (f->sequences[i].ids - ids);
     return GG_OK;
 }
 
@@ -128,7 +142,10 @@ read_sequences(struct opener *o)
     if (st == GG_OK && at != (uint64_t)n_ids)
         return session_state_refuse(o, GG_ERR_FORMAT,
                                     STATE_IDS ": some are no sequence's");
-    return st == GG_OK && ids ? check_ids(o, ids->data, n_ids) : st;
+    if (st == GG_OK && ids)
+        st = check_ids(o, ids->data, n_ids);
+    return st == GG_OK && o->n_media > 0 ? number_rows(o, ids->data, n_ids)
+                                         : st;
 }
 
 static enum gg_status

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/magic.h"
 #include "stream/kind.h"
+#include "stream/line_rows.h"
 
 const char stream_kind_ids[] = "token ids, of which gg-eval makes logits";
 const char stream_kind_table[] =
@@ -53,6 +54,8 @@ kind_of_text(const char *s, size_t n)
     struct words w;
 
     end = end ? end : s + n;
+    if (stream_rows_begins(s, (size_t)(end - s)))
+        return stream_kind_ids;
     s = skip_blanks(s, end);
     w = count_words(s, end);
     if (s < end && (*s == '{' || *s == '['))

@@ -11,6 +11,7 @@
 #include "stream/ids.h"
 #include "stream/io.h"
 #include "stream/kind.h"
+#include "stream/line_rows.h"
 #include "stream/number.h"
 
 enum {
@@ -21,10 +22,12 @@ enum {
 struct gg_line_reader {
     struct stream_in in;
     uint64_t number; /* of the line, from 1 */
-    bool numbered;   /* what the first line was */
-    size_t part;     /* bytes, of a line that comes in parts; 0: none does */
-    bool inside;     /* of a line of which parts were read */
-    bool some;       /* and there were ids */
+    bool begun;      /* a line of ids has come */
+    struct line_rows rows;
+    bool numbered; /* what the first of them was */
+    size_t part;   /* bytes, of a line that comes in parts; 0: none does */
+    bool inside;   /* of a line of which parts were read */
+    bool some;     /* and there were ids */
     uint64_t sequence;
     int32_t *ids;
     size_t cap;
@@ -57,6 +60,7 @@ gg_line_reader_free(struct gg_line_reader *reader)
     if (!reader)
         return;
     stream_in_clear(&reader->in);
+    stream_rows_clear(&reader->rows);
     mem_free(reader->ids);
     mem_free(reader->message);
     mem_free(reader);
@@ -74,6 +78,33 @@ gg_line_reader_watch(struct gg_line_reader *reader, int fd)
 {
     if (reader)
         reader->in.watch = fd;
+}
+
+enum gg_status
+gg_line_reader_rows(struct gg_line_reader *reader, int32_t first,
+                    const uint8_t *hashes, size_t n, struct gg_error *err)
+{
+    uint8_t *copy = NULL;
+
+    if (!reader)
+        return error_null(err);
+    if (hashes && n > SIZE_MAX / GG_MEDIUM_HASH)
+        return error_nomem(err);
+    if (hashes && !(copy = mem_dup(hashes, n * GG_MEDIUM_HASH)))
+        return error_nomem(err);
+    stream_rows_clear(&reader->rows);
+    reader->rows = (struct line_rows){ .taken = true,
+                                       .any = !hashes,
+                                       .hashes = copy,
+                                       .n = hashes ? n : 0,
+                                       .first = first };
+    return GG_OK;
+}
+
+bool
+gg_line_reader_has_rows(const struct gg_line_reader *reader)
+{
+    return reader && reader->rows.named;
 }
 
 /* `"what" why`, the bytes shown safely and cut. */
@@ -112,6 +143,10 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
         }
         r->ids[n++] = (int32_t)id;
     }
+    if (stream_rows_stray(&r->rows, r->ids, n) < n)
+        return error_set(err, GG_ERR_FORMAT,
+                         "id %d is of a row, and no line #rows stands before",
+                         (int)r->ids[stream_rows_stray(&r->rows, r->ids, n)]);
     line->kind = n == 0 && line->numbered && !line->more && !r->some
                      ? GG_LINE_END
                      : GG_LINE_IDS;
@@ -161,8 +196,9 @@ parse_begin(struct gg_line_reader *r, const char **s, const char *end,
 
     if (st != GG_OK)
         return st;
-    if (r->number == 1)
+    if (!r->begun)
         r->numbered = line->numbered;
+    r->begun = true;
     if (line->numbered != r->numbered)
         return error_set(err, GG_ERR_FORMAT,
                          "has %s sequence number, unlike the lines before",
@@ -200,6 +236,15 @@ is_message(const char *s, size_t len)
            (mark == s + stream_mark(s, len) || (tab && mark == tab + 1));
 }
 
+/* Nor is the line cut that names media. */
+static bool
+is_rows(const struct gg_line_reader *r, const char *s, size_t len)
+{
+    size_t mark = stream_mark(s, len);
+
+    return !r->begun && stream_rows_begins(s + mark, len - mark);
+}
+
 /* The next line or, where lines are split, part of one. */
 static enum gg_status
 next(struct gg_line_reader *r, const char **s, size_t *len, bool *more,
@@ -212,7 +257,8 @@ next(struct gg_line_reader *r, const char **s, size_t *len, bool *more,
     if (r->part == 0)
         return stream_in_line(&r->in, LINE_LIMIT, s, len, &cut, err);
     st = stream_in_part(&r->in, r->part, LINE_LIMIT, s, len, more, err);
-    if (st != GG_OK || !*more || r->inside || !is_message(*s, *len))
+    if (st != GG_OK || !*more || r->inside ||
+        (!is_message(*s, *len) && !is_rows(r, *s, *len)))
         return st;
     stream_in_back(&r->in, *len);
     *more = false;
@@ -231,9 +277,10 @@ trim(const struct gg_line_reader *r, bool more, const char **s, size_t *len)
         *len = stream_without_cr(*s, *len);
 }
 
-enum gg_status
-gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
-             struct gg_error *err)
+/* A line, or, *rows, that which names media. */
+static enum gg_status
+read_line(struct gg_line_reader *reader, struct gg_line *line, bool *rows,
+          struct gg_error *err)
 {
     struct gg_line parsed = { 0 };
     struct stream_in *in;
@@ -241,16 +288,19 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     size_t len;
     enum gg_status st;
 
-    if (!reader || !line)
-        return error_null(err);
+    *rows = false;
     in = &reader->in;
     st = next(reader, &s, &len, &parsed.more, err);
     if ((st == GG_OK || st == GG_ERR_FORMAT) && !reader->inside)
         reader->number++;
     if (st == GG_OK) {
         trim(reader, parsed.more, &s, &len);
-        st = parse(reader, s, len, &parsed, err);
-        if (st == GG_ERR_FORMAT && reader->number == 1 && !reader->inside)
+        *rows = reader->number == 1 && !reader->inside &&
+                stream_rows_begins(s, len);
+        st = *rows ? stream_rows_read(&reader->rows, s, len, err)
+                   : parse(reader, s, len, &parsed, err);
+        if (!*rows && st == GG_ERR_FORMAT && reader->number == 1 &&
+            !reader->inside)
             stream_add_kind(s, len, stream_kind_ids, err);
         gg_plant("token stream");
         reader->inside = parsed.more;
@@ -262,6 +312,19 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
         error_prefix(err, st, "%s: line %llu", in->name,
                      (unsigned long long)reader->number);
     return st;
+}
+
+enum gg_status
+gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
+             struct gg_error *err)
+{
+    enum gg_status st;
+    bool rows;
+
+    if (!reader || !line)
+        return error_null(err);
+    st = read_line(reader, line, &rows, err);
+    return st == GG_OK && rows ? read_line(reader, line, &rows, err) : st;
 }
 
 bool

@@ -252,9 +252,13 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
 {
     struct gg_chunk chunk = { .ids = ids, .n = 100, .scores.logprobs = out };
     struct batch b;
+    struct media media;
+    struct slots slots;
     bool done = false;
 
-    if (session_batch_init(&b, 128, 1, &m->hp) &&
+    session_media_init(&media, m->hp.n_vocab, m->hp.n_embd);
+    if (session_slots_init(&slots, 1, false, 0, &media) &&
+        session_batch_init(&b, 128, 1, &m->hp, &slots) &&
         session_logprobs_start(&c->logprobs, m, c->backends, c->n_backends,
                                false, &err) == GG_OK) {
         c->logprobs.max_rows = 7;
@@ -264,6 +268,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
         done = done && session_compute_run(c, cache, &b, NULL, &err) == GG_OK;
     }
     session_batch_clear(&b);
+    session_slots_clear(&slots);
     return done;
 }
 

@@ -91,8 +91,10 @@ test_refused(void)
     EXPECT("99999999999999999999999\n",
            "in: line 1: \"99999999999999999999999\" is no token id");
     EXPECT("1 2\r3\n", "in: line 1: \"2\\r3\" is no token id");
-    EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id; this is binary data");
-    EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id; this is text, of "
+    EXPECT("1\0\n",
+           "in: line 1: \"1\\x00\" is no token id; this is binary data");
+    EXPECT("\x1b[2J\n",
+           "in: line 1: \"\\x1b[2J\" is no token id; this is text, of "
            "which gg-tokenize makes token ids");
     EXPECT("1 2\t3\n", "in: line 1: \"1 2\" is no sequence number");
     EXPECT("\t3\n", "in: line 1: \"\" is no sequence number");
@@ -436,9 +438,93 @@ test_write(void)
        "a descriptor that is none");
 }
 
+/* ---- rows ---------------------------------------------------------------- */
+
+#define A "0101010101010101010101010101010101010101010101010101010101010101"
+#define B "0202020202020202020202020202020202020202020202020202020202020202"
+
+/* Words of a reader that has these media on the text's first line; "ok": it
+ * has some ids. */
+static const char *
+with_rows(const char *text, const char *media, bool split)
+{
+    uint8_t hashes[2][GG_MEDIUM_HASH];
+    int fd = pipe_holding(text, strlen(text));
+    struct gg_line_reader *r = NULL;
+    struct gg_line line;
+    enum gg_status st;
+    size_t n = media ? strlen(media) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        memset(hashes[i], media[i] - 'A' + 1, GG_MEDIUM_HASH);
+    st = gg_line_reader_new(fd, "in", &r, &err);
+    if (st == GG_OK)
+        st = gg_line_reader_rows(r, 300, media ? hashes[0] : NULL, n, &err);
+    if (split)
+        gg_line_reader_split(r);
+    if (st == GG_OK)
+        st = gg_line_read(r, &line, &err);
+    if (st == GG_OK && line.n_ids == 0)
+        st = GG_ERR_FORMAT;
+    gg_line_reader_free(r);
+    close(fd);
+    return st == GG_OK ? "ok" : err.message;
+}
+
+static void
+test_rows(void)
+{
+    static char many[70000] = "#rows";
+
+    ok(!strcmp(with_rows("#rows " A " " B "\n1 300\n", "AB", false), "ok") &&
+           !strcmp(with_rows("#rows " A "\r\n7\t1 300\n", NULL, true), "ok"),
+       "a line names the media of rows");
+    ok(!strcmp(with_rows("1 2 299\n", "A", false), "ok"),
+       "ids of tokens need none");
+    ok(strstr(with_rows("1 300\n", "A", false), "id 300 is of a row"),
+       "rows without it are refused");
+    ok(strstr(with_rows("#rows " B " " A "\n1\n", "AB", false), "another one"),
+       "media in another order are refused");
+    ok(strstr(with_rows("#rows " A "\n1\n", "AB", false), "1 media") &&
+           strstr(with_rows("#rows " A " " B "\n1\n", "A", false),
+                  "is not given"),
+       "so are too few, and too many");
+    ok(strstr(with_rows("#rows 12\n1\n", NULL, false), "no SHA-256"),
+       "what is no hash is refused");
+    ok(strstr(with_rows("1\n#rows " A "\n", "A", false), "ok") &&
+           strstr(read_all("1\n#rows " A "\n", 73, false), "is no token id"),
+       "it is the first line");
+    ok(strstr(read_all("#rows " A "\n1\n", 73, false), "not taken here"),
+       "a reader without media refuses it");
+    for (int i = 0; i < 1000; i++)
+        strcat(many, " " A);
+    strcat(many, "\n1 300\n");
+    ok(!strcmp(with_rows(many, NULL, true), "ok"),
+       "however long it is, it comes whole");
+}
+
+static void
+test_write_rows(void)
+{
+    uint8_t hashes[2 * GG_MEDIUM_HASH];
+    int fd[2];
+    char text[256] = "";
+
+    memset(hashes, 1, GG_MEDIUM_HASH);
+    memset(hashes + GG_MEDIUM_HASH, 2, GG_MEDIUM_HASH);
+    ok(pipe(fd) == 0 && gg_line_write_rows(fd[1], hashes, 2, &err) == GG_OK &&
+           read(fd[0], text, sizeof(text) - 1) > 0 &&
+           !strcmp(text, "#rows " A " " B "\n"),
+       "and so it is written");
+    close(fd[0]);
+    close(fd[1]);
+}
+
 int
 main(void)
 {
+    test_rows();
+    test_write_rows();
     test_lines();
     test_refused();
     test_dripping();

@@ -32,7 +32,7 @@ embedding(struct model_loader *l)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_norm(g, graph_embed(g), &m->embd_norm);
+    struct ggml_tensor *x = graph_embed_normed(g, &m->embd_norm);
 
     x = graph_enter(g, x);
     for (int32_t i = g->first; i < g->end; i++)

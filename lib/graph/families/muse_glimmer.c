@@ -68,7 +68,7 @@ block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_norm_plain(g, graph_embed(g));
+    struct ggml_tensor *x = graph_embed_normed(g, NULL);
 
     x = graph_enter(g, x);
     for (int32_t i = g->first; i < g->end; i++)

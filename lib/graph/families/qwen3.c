@@ -5,8 +5,8 @@
  * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
  * logits = output(norm(x))
  *
- * Qwen 3-VL is the same for text: M-RoPE has one position for all of its parts
- * there, and no layer adds anything of a picture. */
+ * Qwen 3-VL is the same for text, where M-RoPE has one position for all of its
+ * parts; after the first layers comes what rows of a picture have there. */
 #include "graph/arch.h"
 
 static void
@@ -14,6 +14,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     graph_keys_common(keys, hp, MODEL_RMS_NORM);
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    graph_keys_interleaved_sections(hp);
 }
 
 static void

@@ -27,6 +27,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_recurrent_layers(keys, hp, PERIOD);
     graph_keys_delta_net(keys, hp);
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    graph_keys_interleaved_sections(hp);
     hp->gated_queries = true;
 }
 

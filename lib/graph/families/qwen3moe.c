@@ -14,6 +14,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     graph_keys_common(keys, hp, MODEL_RMS_NORM);
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    graph_keys_interleaved_sections(hp);
     graph_keys_experts(keys, hp, true);
     hp->routing.normed = true;
 }

@@ -1,0 +1,148 @@
+/* compute_inputs.c - what a batch's graph reads */
+#include "session/compute.h"
+
+static void
+set_part(struct compute *c, struct ggml_tensor *t, const void *data,
+         size_t offset, size_t size)
+{
+    session_stage_set(&c->stage,
+                      ggml_backend_sched_get_tensor_backend(c->sched, t), t,
+                      data, offset, size);
+}
+
+static void
+set(struct compute *c, struct ggml_tensor *t, const void *data)
+{
+    set_part(c, t, data, 0, ggml_nbytes(t));
+}
+
+/* A family that does not look at an input leaves it without memory. */
+static void
+set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
+{
+    if (t && t->buffer)
+        set(c, t, data);
+}
+
+/* A long context's mask is large; it goes to the device by and by. */
+static bool
+set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
+         struct ggml_tensor *mask)
+{
+    enum {
+        AT_ONCE = 1 << 19 /* keys */
+    };
+    int32_t rows = (int32_t)mask->ne[1], n = AT_ONCE / (int32_t)mask->ne[0];
+    size_t row = mask->nb[1];
+
+    n = n ? n : 1;
+    for (int32_t first = 0; first < rows; first += n) {
+        int32_t take = rows - first < n ? rows - first : n;
+        const uint16_t *p =
+            session_batch_mask(b, c->graph.cache, kind, i, first, take);
+
+        if (!p)
+            return false;
+        set_part(c, mask, p, (size_t)first * row, (size_t)take * row);
+    }
+    return true;
+}
+
+static bool
+set_buckets(struct compute *c, struct batch *b, int32_t i)
+{
+    struct ggml_tensor *t = c->graph.segments[i].buckets;
+    const int32_t *p = t ? session_batch_buckets(b, i) : NULL;
+
+    if (p)
+        set_if_used(c, t, p);
+    return p || !t;
+}
+
+static void
+set_slots(struct compute *c)
+{
+    struct graph *g = &c->graph;
+    size_t size = sizeof(g->segments[0].slot);
+
+    for (int32_t i = 0; i < g->n_segments; i++)
+        set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
+}
+
+/* Four parts, where they differ: the last is the first once more. */
+static void
+set_positions(struct compute *c, const struct batch *b)
+{
+    struct ggml_tensor *t = c->graph.positions;
+    size_t size = (size_t)b->n_tokens * sizeof(int32_t);
+
+    if (!t || !t->buffer)
+        return;
+    set_part(c, t, b->turns[0], 0, size);
+    for (size_t i = 1; c->graph.turned && i < GGML_MROPE_SECTIONS; i++)
+        set_part(c, t, b->turns[i % 3], i * size, size);
+}
+
+/* A row that is not there is zero. */
+static void
+set_rows(struct compute *c, const struct batch *b, struct ggml_tensor *t,
+         size_t at, size_t deeper)
+{
+    const struct media *media = b->slots->media;
+    size_t size = media->width * sizeof(float);
+
+    for (int32_t i = 0; i < b->n_given; i++) {
+        const float *row = session_media_row(media, b->given[i], deeper);
+
+        set_part(c, t, row ? row : media->zeros, at + (size_t)i * size, size);
+    }
+}
+
+static void
+set_given(struct compute *c, const struct batch *b)
+{
+    struct graph *g = &c->graph;
+
+    set_if_used(c, g->picks, b->picks);
+    set_if_used(c, g->given_at, b->given_at);
+    if (g->given->buffer)
+        set_rows(c, b, g->given, 0, 0);
+    for (int32_t i = 0; i < g->n_deeper && g->deeper->buffer; i++)
+        set_rows(c, b, g->deeper, (size_t)i * g->deeper->nb[2], (size_t)i + 1);
+}
+
+bool
+session_compute_set_inputs(struct compute *c, struct batch *b,
+                           const void *entered)
+{
+    struct graph *g = &c->graph;
+    bool done = true;
+
+    session_stage_begin(&c->stage);
+    set_if_used(c, g->ids, b->ids);
+    set_if_used(c, g->entered, entered);
+    set_positions(c, b);
+    if (g->n_given > 0)
+        set_given(c, b);
+    set_if_used(c, g->types, b->types);
+    set_if_used(c, g->temperature, b->temperature);
+    set_if_used(c, g->rows, b->rows);
+    set_if_used(c, g->mtp_from, b->mtp_from);
+    set_if_used(c, g->mtp_shift, b->mtp_shift);
+    set_if_used(c, g->mtp_of, b->mtp_of);
+    set_if_used(c, g->mtp_to, b->mtp_to);
+    if (g->slots && g->slots->buffer)
+        set_slots(c);
+    for (int32_t i = 0; i < g->n_segments && done; i++)
+        done = set_buckets(c, b, i);
+    for (int kind = 0; kind < CACHE_KINDS; kind++) {
+        set_if_used(c, g->cells[kind], b->cells[kind]);
+        for (int32_t i = 0; i < g->n_segments && done; i++)
+            if (g->segments[i].masks[kind] &&
+                g->segments[i].masks[kind]->buffer)
+                done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
+    }
+    if (!done) /* what was set is being copied */
+        ggml_backend_sched_synchronize(c->sched);
+    return done;
+}
