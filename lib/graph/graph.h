@@ -163,7 +163,12 @@ graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x);
 bool
 graph_rope_has_sections(const struct model_hparams *hp);
 
-/* What layer g->first reads: x, which families make of the embeddings, or, of
+/* Whether the last layer gives all rows: MTP layers, here or in another process,
+ * read those of all ids. */
+bool
+graph_gives_all_rows(const struct graph *g);
+
+/* Input of layer g->first: x, which families make of the embeddings, or, of
  * later layers, an input of its shape. */
 struct ggml_tensor *
 graph_enter(struct graph *g, struct ggml_tensor *x);

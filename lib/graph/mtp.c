@@ -116,44 +116,6 @@ graph_mtp_sizes(const struct model *m, const struct cache *cache,
 
 /* ---- graphs ------------------------------------------------------------- */
 
-/* x of all ids, h: what each reads. */
-static struct ggml_tensor *
-joined(struct graph *g, const struct model_layer *l, struct ggml_tensor *h)
-{
-    struct ggml_tensor *e =
-        graph_norm(g, graph_embed_by(g, l->mtp_embd), &l->mtp_enorm);
-
-    h = graph_norm(g, h, &l->mtp_hnorm);
-    return graph_linear(g, ggml_concat(g->ctx, e, h, 0), &l->mtp_join);
-}
-
-/* Rows are kept once all that read what was there before have been recorded. */
-static void
-keep_hidden(struct graph *g, struct ggml_tensor *h)
-{
-    ggml_build_forward_expand(
-        g->cgraph, ggml_set_rows(g->ctx, g->cache->mtp.rows, h, g->mtp_to));
-}
-
-struct ggml_tensor *
-graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
-{
-    const struct model *m = g->model;
-    struct ggml_tensor *h = m->arch->mtp->raw ? x : y, *before;
-
-    before = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
-    before =
-        ggml_get_rows(g->ctx, ggml_concat(g->ctx, before, h, 1), g->mtp_shift);
-    for (int32_t i = m->hp.n_layer; i < graph_used_layers(&m->hp); i++) {
-        const struct model_layer *l = &m->layers[i];
-
-        graph_keep_attention(
-            g, i, graph_norm(g, joined(g, l, before), &l->attn_norm));
-    }
-    keep_hidden(g, g->mtp_of ? ggml_get_rows(g->ctx, h, g->mtp_of) : h);
-    return g->rows ? ggml_get_rows(g->ctx, y, g->rows) : y;
-}
-
 static struct ggml_tensor *
 norm_last(struct graph *g, const struct model_layer *l, struct ggml_tensor *x)
 {
@@ -173,8 +135,8 @@ graph_mtp(struct graph *g)
     struct ggml_tensor *x, *y;
 
     x = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
-    x = kind->block(g, layer, joined(g, l, x));
+    x = kind->block(g, layer, graph_mtp_joined(g, l, x));
     y = norm_last(g, l, x);
-    keep_hidden(g, kind->raw ? x : y);
+    graph_keep_hidden(g, kind->raw ? x : y);
     return graph_logits_by(g, &l->mtp_output, y);
 }

@@ -47,6 +47,15 @@ graph_mtp_sizes(const struct model *m, const struct cache *cache,
 void
 graph_mtp_find(struct model_loader *l, struct model_layer *layer);
 
+/* The input of an MTP layer: h, and the embeddings of the ids after it. */
+struct ggml_tensor *
+graph_mtp_joined(struct graph *g, const struct model_layer *l,
+                 struct ggml_tensor *h);
+
+/* Records that hidden vectors h are kept. */
+void
+graph_keep_hidden(struct graph *g, struct ggml_tensor *h);
+
 /* x: the last layer's, y: normed, both of all ids. Records that all MTP layers
  * keep keys and values of the ids, and that hidden vectors are kept; returns
  * the wanted rows of y. */

@@ -62,43 +62,6 @@ session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
     return st;
 }
 
-/* Memory for the divisors that no file has, and their values. */
-static enum gg_status
-make_divisors(struct model *m, struct gg_error *err)
-{
-    size_t n = (size_t)m->rope.params.n_rot / 2;
-    float *x;
-
-    if (!m->made_ctx)
-        return GG_OK;
-    x = mem_array(n, sizeof(*x));
-    m->made = ggml_backend_alloc_ctx_tensors_from_buft(
-        m->made_ctx, ggml_backend_dev_buffer_type(graph_device(m)));
-    if (x && m->made) {
-        graph_rope_divisors(m, x, n);
-        ggml_backend_tensor_set(m->rope.divisors, x, 0, n * sizeof(*x));
-    }
-    mem_free(x);
-    return x && m->made ? GG_OK : error_nomem(err);
-}
-
-enum gg_status
-session_take_weights(const struct gg_model_params *params,
-                     const struct model *lender, struct model *m,
-                     model_home_set *failed, struct gg_error *err)
-{
-    enum gg_status st = graph_find_weights(m, err);
-
-    *failed = 0;
-    if (st == GG_OK)
-        st = session_place_weights(params, lender, m, failed, err);
-    if (st == GG_OK)
-        st = session_adapters_place(m, params, failed, err);
-    if (st == GG_OK)
-        st = make_divisors(m, err);
-    return st == GG_OK ? session_adapters_check(m, err) : st;
-}
-
 /* Of devices: a home each, without layers. */
 static void
 start_homes(struct model *m, const struct model_devices *devices)
@@ -206,22 +169,4 @@ session_home_weights(const struct model *m, int home)
     for (; t; t = ggml_get_next_tensor(ctx, t))
         n += ggml_nbytes(t);
     return n;
-}
-
-void
-session_free_model(struct model *model)
-{
-    if (!model)
-        return;
-    model->pipeline->call->close(model->pipeline);
-    session_adapters_free(model);
-    session_free_buffers(&model->buffers);
-    ggml_backend_buffer_free(model->made);
-    for (int i = 0; i < model->n_homes; i++)
-        ggml_free(model->homes[i].ctx);
-    ggml_free(model->elsewhere);
-    ggml_free(model->made_ctx);
-    mem_free(model->layers);
-    session_free_model(model->before);
-    mem_free(model);
 }

@@ -1,0 +1,127 @@
+/* attention.c - keys and values of a layer, and what queries find in them */
+#include "graph/arch.h"
+
+/* The graph runs in the order of recording: what attention reads after this,
+ * it reads from the cache. x: d x heads x n_tokens, the heads side by side. */
+static void
+store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
+      struct ggml_tensor *x)
+{
+    struct ggml_tensor *rows = ggml_permute(g->ctx, x, 0, 2, 1, 3);
+
+    ggml_build_forward_expand(
+        g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
+}
+
+/* What the segment sees of a layer's cache: d x keys x n_head_kv. */
+static struct ggml_tensor *
+cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
+       struct ggml_tensor *t)
+{
+    const struct cache_range *keys = &s->keys[kind];
+    size_t first = (size_t)s->slot * (size_t)g->cache->parts[kind].n_rows +
+                   (size_t)keys->row;
+
+    return ggml_view_3d(g->ctx, t, t->ne[0], keys->n, t->ne[2], t->nb[1],
+                        t->nb[2], first * t->nb[1]);
+}
+
+static struct ggml_tensor *
+segment_queries(struct graph *g, const struct graph_segment *s,
+                struct ggml_tensor *q)
+{
+    if (g->n_segments > 1)
+        q = ggml_view_3d(g->ctx, q, q->ne[0], q->ne[1], s->n, q->nb[1],
+                         q->nb[2], (size_t)s->first * q->nb[2]);
+    return ggml_permute(g->ctx, q, 0, 2, 1, 3);
+}
+
+/* What the layer reads: its own, or another's. */
+static const struct cache_layer *
+cache_of(const struct graph *g, int32_t layer)
+{
+    return &g->cache->layers[g->model->hp.layers[layer].kv_layer];
+}
+
+/* The first d_value of keys. */
+static struct ggml_tensor *
+values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
+{
+    return ggml_view_3d(g->ctx, k, d_value, k->ne[1], k->ne[2], k->nb[1],
+                        k->nb[2], 0);
+}
+
+/* Result: d_value x n_head x s->n. */
+static struct ggml_tensor *
+attend(struct graph *g, const struct graph_segment *s, int32_t layer,
+       struct ggml_tensor *q)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    const struct cache_layer *l = cache_of(g, layer);
+    struct ggml_tensor *k = cached(g, s, l->kind, l->t[CACHE_K]);
+    struct ggml_tensor *v = l->t[CACHE_V]
+                                ? cached(g, s, l->kind, l->t[CACHE_V])
+                                : values_in(g, k, hp->layers[layer].d_value);
+    struct ggml_tensor *r = ggml_flash_attn_ext(
+        g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind],
+        graph_attention_scale(g->model, layer), hp->attn_max_bias,
+        hp->attn_softcap);
+
+    if (g->model->layers[layer].attn_sinks)
+        ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
+    ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
+    return r;
+}
+
+/* Results of the segments from `first` to before `end`, one after the other.
+ * They are put together in halves: a chain of segments would copy the first of
+ * them as often as there are others. */
+static struct ggml_tensor *
+attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
+            struct ggml_tensor *q)
+{
+    int32_t middle = first + (end - first) / 2;
+    struct ggml_tensor *a, *b;
+
+    if (end - first == 1)
+        return attend(g, &g->segments[first], layer, q);
+    a = attend_each(g, first, middle, layer, q);
+    b = attend_each(g, middle, end, layer, q);
+    return ggml_concat(g->ctx, a, b, 2);
+}
+
+void
+graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
+           struct ggml_tensor *v)
+{
+    const struct cache_layer *l = &g->cache->layers[layer];
+
+    if (k)
+        store(g, l->t[CACHE_K], l->kind, k);
+    if (v)
+        store(g, l->t[CACHE_V], l->kind, v);
+}
+
+struct ggml_tensor *
+graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                struct ggml_tensor *k, struct ggml_tensor *v)
+{
+    const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
+    struct ggml_tensor *all;
+
+    if (g->packing.n_rows > 0)
+        return graph_packed_attention(g, layer,
+                                      &(struct graph_heads){ q, k, v, NULL });
+    graph_keep(g, layer, k, v);
+    all = attend_each(g, 0, g->n_segments, layer, q);
+    return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
+                           g->n_tokens);
+}
+
+struct ggml_tensor *
+graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    if (layer == g->last && g->rows)
+        return ggml_get_rows(g->ctx, x, g->rows);
+    return x;
+}
