@@ -307,9 +307,7 @@ decode_lines(struct work *w)
     enum gg_status st;
 
     gg_line_reader_split(w->reader);
-    cli_check(
-        gg_line_reader_rows(w->reader, gg_vocab_size(w->vocab), NULL, 0, &err),
-        &err);
+    cli_check(gg_line_reader_rows(w->reader, INT32_MAX, NULL, 0, &err), &err);
     while ((st = gg_line_read(w->reader, &line, &err)) == GG_OK) {
         numbered = line.numbered;
         decode_line(w, &line);

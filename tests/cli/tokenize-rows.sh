@@ -14,5 +14,5 @@ for options in '' --score --perplexity '--imatrix importance.gguf'; do
     # shellcheck disable=SC2086
     gg-eval -q $options rows >/dev/null || echo "status $?"
 done
-gg-train -q --lora trained.gguf rows || echo "status $?"
+gg-train -q -o trained.gguf rows || echo "status $?"
 test ! -e importance.gguf && test ! -e trained.gguf || echo 'a file is there'
