@@ -162,9 +162,12 @@ draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
     d->length.again = out->again;
     out->n = engine_draft_length_best(&d->length, out->kind, most);
     for (size_t i = 0; i < out->n; i++, at++) {
-        out->ids[i] = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
-        if (engine_is_row(q->engine, out->ids[i]))
+        int32_t id = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
+
+        if (engine_is_row(q->engine, id))
             out->n = i;
+        else
+            out->ids[i] = id;
     }
     if (out->n == 0)
         engine_draft_length_skipped(&d->length, out->kind);
