@@ -117,11 +117,3 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);
 }
-
-struct ggml_tensor *
-graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    if (layer == g->last && g->rows)
-        return ggml_get_rows(g->ctx, x, g->rows);
-    return x;
-}

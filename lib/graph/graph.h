@@ -137,6 +137,11 @@ graph_add_adapters(struct graph *g, struct ggml_tensor *y,
 struct ggml_tensor *
 graph_embed_rows(struct graph *g);
 
+/* x with the rows in the places of media. */
+struct ggml_tensor *
+graph_put_rows(struct graph *g, struct ggml_tensor *x,
+               struct ggml_tensor *rows);
+
 /* x after the layer, with what media and control vectors have there. */
 struct ggml_tensor *
 graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x);

@@ -12,17 +12,10 @@ scaled(struct graph *g, struct ggml_tensor *x)
     return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
 }
 
-/* x with the rows in the places of media. */
-static struct ggml_tensor *
-put_rows(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *rows)
-{
-    return ggml_get_rows(g->ctx, ggml_concat(g->ctx, x, rows, 1), g->picks);
-}
-
 static struct ggml_tensor *
 with_given(struct graph *g, struct ggml_tensor *x)
 {
-    return g->given ? put_rows(g, x, g->given) : x;
+    return g->given ? graph_put_rows(g, x, g->given) : x;
 }
 
 struct ggml_tensor *
@@ -44,19 +37,6 @@ struct ggml_tensor *
 graph_embed_by(struct graph *g, struct ggml_tensor *table)
 {
     return with_given(g, scaled(g, ggml_get_rows(g->ctx, table, g->ids)));
-}
-
-struct ggml_tensor *
-graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    struct ggml_tensor *d = g->deeper;
-
-    if (!d || layer >= g->n_deeper)
-        return x;
-    d = ggml_view_2d(g->ctx, d, d->ne[0], d->ne[1], d->nb[1],
-                     (size_t)layer * d->nb[2]);
-    return put_rows(g, x,
-                    ggml_add(g->ctx, ggml_get_rows(g->ctx, x, g->given_at), d));
 }
 
 bool
@@ -223,4 +203,12 @@ graph_temper(struct graph *g, struct ggml_tensor *q)
     return t ? ggml_mul(g->ctx, q,
                         ggml_reshape_3d(g->ctx, t, 1, 1, g->n_tokens))
              : q;
+}
+
+struct ggml_tensor *
+graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    if (layer == g->last && g->rows)
+        return ggml_get_rows(g->ctx, x, g->rows);
+    return x;
 }

@@ -9,13 +9,6 @@
 #include "core/mem.h"
 #include "sample/sampler.h"
 
-/* -1: all */
-static size_t
-reach(int32_t last)
-{
-    return last < 0 ? SIZE_MAX : (size_t)last;
-}
-
 /* The stages that are on look at no more ids of the past. */
 static size_t
 most_ids(const struct sample_order *o)
@@ -25,8 +18,8 @@ most_ids(const struct sample_order *o)
     for (size_t i = 0; i < o->n; i++)
         for (size_t k = 0; k < SAMPLE_NUMBERS; k++)
             if (o->on[i].stage->numbers[k].past &&
-                reach((int32_t)o->on[i].v[k]) > most)
-                most = reach((int32_t)o->on[i].v[k]);
+                sample_history_reach((int32_t)o->on[i].v[k]) > most)
+                most = sample_history_reach((int32_t)o->on[i].v[k]);
     return most;
 }
 
@@ -115,13 +108,6 @@ gg_history_add(struct gg_history *h, const int32_t *ids, size_t n,
     memcpy(h->ids + h->n, ids, n * sizeof(*ids));
     h->n += n;
     return GG_OK;
-}
-
-const int32_t *
-sample_history_last(const struct gg_history *h, int32_t last, size_t *n)
-{
-    *n = h->n < reach(last) ? h->n : reach(last);
-    return *n ? h->ids + (h->n - *n) : NULL;
 }
 
 void

@@ -15,6 +15,10 @@ struct gg_history {
     bool waits;           /* the grammar counts for nothing yet */
 };
 
+/* How many ids `last` (-1: all) reaches back to. */
+size_t
+sample_history_reach(int32_t last);
+
 /* The last of the ids, no more than `last` (-1: all); their number to *n. */
 const int32_t *
 sample_history_last(const struct gg_history *h, int32_t last, size_t *n);

@@ -19,30 +19,6 @@ static const struct hf_family *const families[] = {
 };
 #undef FAMILY
 
-const char *
-convert_hf_layers(const struct hf_family *family)
-{
-    return family->layers ? family->layers : "model.layers.";
-}
-
-const char *
-convert_hf_layers_to(const struct hf_family *family)
-{
-    return family->to ? family->to : "blk.";
-}
-
-const struct hf_name *
-convert_hf_whole(const struct hf_family *family)
-{
-    return family->whole ? family->whole : convert_hf_usual;
-}
-
-const char *
-convert_hf_activations(const struct hf_family *family)
-{
-    return family->activations ? family->activations : "silu";
-}
-
 /* ---- by class ------------------------------------------------------------ */
 
 static bool

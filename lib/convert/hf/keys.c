@@ -75,15 +75,6 @@ check_layers(struct hf *h)
     }
 }
 
-bool
-convert_hf_is_windowed(const struct hf *h, int32_t layer, bool other)
-{
-    const json_t *list = core_json_find(&h->config, "layer_types");
-    const char *type = json_string_value(json_array_get(list, (size_t)layer));
-
-    return type ? !strcmp(type, "sliding_attention") : other;
-}
-
 /* ---- what all have ------------------------------------------------------- */
 
 #define DIM "head_dim|d_kv|kv_channels"
