@@ -26,7 +26,7 @@ chat_append(struct chat *c, enum gg_role role, const char *text, size_t len)
 
 /* More of the last message. */
 static void
-append(struct gg_message *m, const char *text, size_t len)
+append_text(struct gg_message *m, const char *text, size_t len)
 {
     char *all = cli_alloc((char *)m->content, m->len + len, 1);
 
@@ -40,7 +40,7 @@ void
 chat_answer(struct chat *c, const char *text, size_t len)
 {
     if (c->n && c->messages[c->n - 1].role == GG_ROLE_ASSISTANT)
-        append(&c->messages[c->n - 1], text, len);
+        append_text(&c->messages[c->n - 1], text, len);
     else
         chat_append(c, GG_ROLE_ASSISTANT, text, len);
 }

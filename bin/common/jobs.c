@@ -26,7 +26,7 @@ struct jobs {
 };
 
 static void *
-run(void *arg)
+run_worker(void *arg)
 {
     const struct thread *t = arg;
     struct jobs *p = t->jobs;
@@ -76,7 +76,7 @@ begin_threads(struct jobs *p)
         struct thread *t = &p->threads[p->n_threads];
 
         t->jobs = p;
-        if (cli_start_thread(&t->id, run, t))
+        if (cli_start_thread(&t->id, run_worker, t))
             break;
         p->n_threads++;
     }

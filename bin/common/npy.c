@@ -28,7 +28,7 @@ bad_npy(const struct npy *a, const char *why, struct gg_error *err)
 /* ---- the header: a dictionary as Python writes it ---- */
 
 static const char *
-skip_space(const char *s)
+skip_header_space(const char *s)
 {
     return s + strspn(s, " \t\r\n");
 }
@@ -37,7 +37,7 @@ skip_space(const char *s)
 static bool
 accept(const char **s, char c)
 {
-    const char *p = skip_space(*s);
+    const char *p = skip_header_space(*s);
 
     if (*p != c)
         return false;
@@ -49,7 +49,7 @@ accept(const char **s, char c)
 static bool
 quoted(const char **s, char *out, size_t size)
 {
-    const char *p = skip_space(*s), *end;
+    const char *p = skip_header_space(*s), *end;
 
     if (*p != '\'' && *p != '"')
         return false;
@@ -76,7 +76,7 @@ set_type(struct npy *a, const char *s)
 static bool
 read_count(const char **s, uint64_t *n)
 {
-    const char *p = skip_space(*s);
+    const char *p = skip_header_space(*s);
     char *end;
 
     errno = 0;
@@ -100,7 +100,7 @@ set_shape(struct npy *a, const char **s)
             __builtin_mul_overflow(count, n, &count) || count > INT64_MAX)
             return false;
         a->shape[a->n_dims++] = n;
-        if (!accept(s, ',') && *skip_space(*s) != ')')
+        if (!accept(s, ',') && *skip_header_space(*s) != ')')
             return false;
     }
     a->left = count;
@@ -111,7 +111,7 @@ set_shape(struct npy *a, const char **s)
 static bool
 is_false(const char **s)
 {
-    const char *p = skip_space(*s);
+    const char *p = skip_header_space(*s);
 
     if (strncmp(p, "False", 5))
         return false;
@@ -147,10 +147,10 @@ parse_header(struct npy *a, const char *s)
         } else {
             return "its header has an unknown key";
         }
-        if (!accept(&s, ',') && *skip_space(s) != '}')
+        if (!accept(&s, ',') && *skip_header_space(s) != '}')
             return "its header cannot be read";
     }
-    return type && order && shape && !*skip_space(s)
+    return type && order && shape && !*skip_header_space(s)
                ? NULL
                : "its header is not whole";
 }

@@ -26,7 +26,7 @@ static struct name {
 /* ---- names that are allowed ---------------------------------------------- */
 
 static char *
-copy_of(const char *text)
+copy_name(const char *text)
 {
     return cli_copy(text, strlen(text));
 }
@@ -39,7 +39,7 @@ real_name(const char *path)
     bool is_own =
         strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 
-    return copy_of(is_own && realpath(path, real) ? real : path);
+    return copy_name(is_own && realpath(path, real) ? real : path);
 }
 
 void
@@ -47,7 +47,7 @@ outside_allow(const char *path, enum outside_use use)
 {
     struct name *n = cli_alloc(NULL, 1, sizeof(*n));
 
-    *n = (struct name){ names, use, copy_of(path), real_name(path) };
+    *n = (struct name){ names, use, copy_name(path), real_name(path) };
     names = n;
 }
 

@@ -170,7 +170,7 @@ add_load(struct sandbox_filter *f, size_t at)
 }
 
 static void
-add_answer(struct sandbox_filter *f, uint32_t answer)
+add_return(struct sandbox_filter *f, uint32_t answer)
 {
     add_step(f, BPF_RET | BPF_K, 0, 0, answer);
 }
@@ -200,7 +200,7 @@ add_condition(struct sandbox_filter *f, const struct condition *c,
     for (unsigned i = 0; i < c->n; i++)
         add_step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(c->n - i), 0,
                  c->values[i]);
-    add_answer(f, answer);
+    add_return(f, answer);
 }
 
 /* ---- calls --------------------------------------------------------------- */
@@ -233,13 +233,13 @@ add_call(struct sandbox_filter *f, const struct sandbox_call *call,
 
     add_match(f, call->number, 0);
     if (call->kept == CALL_ABSENT) {
-        add_answer(f, SECCOMP_RET_ERRNO | ENOSYS);
+        add_return(f, SECCOMP_RET_ERRNO | ENOSYS);
     } else if (!is_kept(call, p)) {
-        add_answer(f, refusal(p, EPERM));
+        add_return(f, refusal(p, EPERM));
     } else {
         for (unsigned i = 0; all.of[i].n; i++)
             add_condition(f, &all.of[i], refusal(p, EPERM));
-        add_answer(f, SECCOMP_RET_ALLOW);
+        add_return(f, SECCOMP_RET_ALLOW);
     }
     if (f->n < SANDBOX_MAX_STEPS)
         f->p[at].jf = (uint8_t)(f->n - at - 1);
@@ -253,14 +253,14 @@ add_call_of_driver(struct sandbox_filter *f, const struct sandbox_call *call,
     if (call->kept == CALL_NEVER ||
         (call->kept == CALL_MPI && !(p->kept & SANDBOX_MPI))) {
         add_match(f, call->number, 1);
-        add_answer(f, refusal(p, EPERM));
+        add_return(f, refusal(p, EPERM));
     } else if (call->check == CHECK_IOCTL) {
         add_match(f, call->number, 5);
         add_load(f, offsetof(struct seccomp_data, args) + 8 + LOW);
         add_step(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, TIOCSTI);
         add_match(f, TIOCLINUX, 1);
-        add_answer(f, refusal(p, EPERM));
-        add_answer(f, SECCOMP_RET_ALLOW);
+        add_return(f, refusal(p, EPERM));
+        add_return(f, SECCOMP_RET_ALLOW);
     }
 }
 
@@ -270,13 +270,13 @@ add_architecture(struct sandbox_filter *f)
 {
     add_load(f, offsetof(struct seccomp_data, arch));
     add_step(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
-    add_answer(f, SECCOMP_RET_ERRNO | EPERM);
+    add_return(f, SECCOMP_RET_ERRNO | EPERM);
     add_load(f, offsetof(struct seccomp_data, nr));
     add_match(f, NO_CALL, 1);
-    add_answer(f, SECCOMP_RET_ALLOW);
+    add_return(f, SECCOMP_RET_ALLOW);
 #ifdef __x86_64__
     add_step(f, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
-    add_answer(f, SECCOMP_RET_ERRNO | EPERM);
+    add_return(f, SECCOMP_RET_ERRNO | EPERM);
 #endif
 }
 
@@ -292,7 +292,7 @@ sandbox_make_filter(struct sandbox_filter *f, const struct sandbox_profile *p)
             add_call_of_driver(f, &sandbox_table[i], p);
         else
             add_call(f, &sandbox_table[i], p);
-    add_answer(f, driver ? SECCOMP_RET_ALLOW : refusal(p, ENOSYS));
+    add_return(f, driver ? SECCOMP_RET_ALLOW : refusal(p, ENOSYS));
     return f->n < SANDBOX_MAX_STEPS;
 }
 

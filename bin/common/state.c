@@ -47,7 +47,7 @@ const struct cli_option state_rows[] = {
 
 /* A file without bytes is no state yet. */
 static bool
-is_empty(int fd)
+is_empty_file(int fd)
 {
     struct stat st;
 
@@ -92,7 +92,7 @@ state_load(struct state *s, const struct gg_session *session)
 {
     struct gg_error err;
 
-    if (!s->o->load || (s->o->maybe && is_empty(s->save_fd)))
+    if (!s->o->load || (s->o->maybe && is_empty_file(s->save_fd)))
         return NULL;
     cli_check(gg_state_open(s->o->load, session, &s->file, &err), &err);
     return gg_state_get(s->file);

@@ -220,7 +220,7 @@ change_key(struct gguf_context *to, const struct gguf_context *from, int64_t id,
 }
 
 static void
-add_key(struct gguf_context *to, const struct key_change *c)
+apply_key(struct gguf_context *to, const struct key_change *c)
 {
     enum gguf_type type;
     const char *text = typed(c->value, &type);
@@ -254,6 +254,6 @@ keys_copy(struct gguf_context *to, const struct gguf_context *from,
                     "shows which it has",
                     change->key);
         if (!change->used)
-            add_key(to, change_of(c, change->key));
+            apply_key(to, change_of(c, change->key));
     }
 }

@@ -80,8 +80,8 @@ set_path(char path[PATH_MAX], const char *out, int no, int n)
 
 /* Keys and tensors of one file; the keys of the model are in the first. */
 static struct gguf_context *
-part_of(const struct gguf_context *all, int64_t first, int64_t end, int no,
-        int n)
+make_shard(const struct gguf_context *all, int64_t first, int64_t end, int no,
+           int n)
 {
     struct gguf_context *part = gguf_init_empty();
 
@@ -114,7 +114,7 @@ write_split(struct writing *w, const char *out, uint64_t size)
         struct gguf_context *part;
 
         fill_part(w->to, size, &end);
-        part = part_of(w->to, first, end, no, n);
+        part = make_shard(w->to, first, end, no, n);
         set_path(path, out, no, n);
         cli_output_next(path);
         gguf_write_metadata(part);

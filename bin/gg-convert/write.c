@@ -147,8 +147,8 @@ write_all(struct writing *w, const char *out, const struct conversion *c)
 
 /* The folder of an adapter may have its model elsewhere. */
 static enum gg_status
-open_model(const char *in, const struct conversion *c, struct gg_file **out,
-           struct gg_error *err)
+open_original(const char *in, const struct conversion *c, struct gg_file **out,
+              struct gg_error *err)
 {
     return c->base && c->adapters.n == 0
                ? gg_file_open_adapter(in, c->base, out, err)
@@ -183,7 +183,7 @@ write_gguf(const char *in, const char *out, struct conversion *c)
 
     if (!c->split)
         files_change_if_same(in, out, c->in_place || loses_nothing(c));
-    cli_check(open_model(in, c, &file, &err), &err);
+    cli_check(open_original(in, c, &file, &err), &err);
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)
         warn_of_split(to);

@@ -260,7 +260,7 @@ write_embedding(struct embed *e, struct text *t)
 }
 
 static void
-run(void *data)
+embed_texts(void *data)
 {
     struct embed *e = data;
 
@@ -315,7 +315,7 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                                  .engine = engine,
                                  .add = add_line,
                                  .is_full = is_full,
-                                 .run = run,
+                                 .run = embed_texts,
                                  .data = &e,
                                  .output = output,
                                  .shard = &o->shard };

@@ -263,7 +263,7 @@ make_queries(struct evaluate *e)
 }
 
 static void
-run(void *data)
+answer_queries(void *data)
 {
     struct evaluate *e = data;
     struct gg_error err;
@@ -308,7 +308,7 @@ evaluate_lines(struct evaluate *e, int fd, const char *name)
                                  .begin = begin_line,
                                  .add = add_line,
                                  .is_full = is_full,
-                                 .run = run,
+                                 .run = answer_queries,
                                  .most = e->o->every ? most_rows(e) : 0,
                                  .output = e->output,
                                  .shard = &e->o->shard,

@@ -62,7 +62,7 @@ add_row(struct imatrix_entry *e, int64_t matrix, const float *x)
 
 /* The bytes that the tensor's rows are in, with what lies between them. */
 static void *
-fetch(void *scratch, const struct ggml_tensor *t)
+fetch_bytes(void *scratch, const struct ggml_tensor *t)
 {
     size_t n = ggml_nbytes(t);
 
@@ -92,7 +92,7 @@ static void
 see_experts(struct imatrix *m, struct imatrix_entry *e,
             const struct ggml_tensor *x, const struct ggml_tensor *experts)
 {
-    m->ids = fetch(m->ids, experts);
+    m->ids = fetch_bytes(m->ids, experts);
     for (int64_t i = 0; i < experts->ne[1]; i++)
         for (int64_t k = 0; k < experts->ne[0]; k++) {
             int64_t at = i * (int64_t)(experts->nb[1] / sizeof(int32_t)) + k;
@@ -125,7 +125,7 @@ imatrix_watch(struct ggml_tensor *t, bool ask, void *data)
     if (ask)
         return is_wanted(t);
     e = entry_of(m, t->src[0]);
-    m->values = fetch(m->values, t->src[1]);
+    m->values = fetch_bytes(m->values, t->src[1]);
     if (t->op == GGML_OP_MUL_MAT)
         see_product(m, e, t->src[1]);
     else

@@ -117,7 +117,7 @@ begin_job(struct job *j)
 }
 
 static void
-end(struct job *j)
+end_job(struct job *j)
 {
     output_free(j->output);
     engine_close(&j->engine);
@@ -143,6 +143,6 @@ main(int argc, char **argv)
     engine_join(&j.o.engine);
     begin_job(&j);
     status = modes[j.o.mode].run(&j);
-    end(&j);
+    end_job(&j);
     return cli_finish(status);
 }

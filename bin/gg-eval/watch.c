@@ -138,7 +138,7 @@ add_figure(struct figures *f, double x)
 }
 
 static void
-put_shape(const struct ggml_tensor *t)
+put_dims(const struct ggml_tensor *t)
 {
     for (int i = 0; i < ggml_n_dims(t); i++)
         printf("%s%" PRId64, i ? "x" : "", t->ne[i]);
@@ -155,7 +155,7 @@ put_figures(struct watch *w, const struct ggml_tensor *t,
     printf("%" PRIu64 "\t%s\t%s\t%s\t", w->n_graphs,
            gg_escape(shown, sizeof(shown), t->name, strlen(t->name)),
            ggml_op_desc(t), ggml_type_name(t->type));
-    put_shape(t);
+    put_dims(t);
     if (f->finite)
         printf("\t%.9g\t%.9g\t%.9g", f->min, f->max,
                sqrt(f->squares / (double)f->finite));

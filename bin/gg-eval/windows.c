@@ -57,7 +57,7 @@ check_line(const struct windows *w)
 
 /* False: there is no further line. */
 static bool
-read_line(struct windows *w)
+read_window_line(struct windows *w)
 {
     struct gg_error err;
     enum gg_status st = gg_line_read(w->reader, &w->line, &err);
@@ -94,7 +94,7 @@ windows_next(struct windows *w)
     do {
         if (w->taken < w->line.n_ids)
             take_ids(w);
-    } while (w->filled < w->n && read_line(w));
+    } while (w->filled < w->n && read_window_line(w));
     if (w->filled < w->n) {
         if (w->count == 0)
             cli_die("%s: %d ids are less than a window of %d (-c)", w->name,

@@ -231,7 +231,7 @@ take_body(char *piece, size_t size, size_t n, void *data)
 }
 
 static struct curl_slist *
-add_line(struct curl_slist *list, const char *name, const char *value)
+add_header(struct curl_slist *list, const char *name, const char *value)
 {
     struct curl_slist *more;
     char line[1200];
@@ -250,9 +250,9 @@ request_headers(const struct http_request *q, const char *url, uint64_t from)
     struct curl_slist *list = NULL;
 
     if (token && same_origin(url, endpoint))
-        list = add_line(list, "Authorization: Bearer ", token);
+        list = add_header(list, "Authorization: Bearer ", token);
     if (from && q->etag && *q->etag)
-        list = add_line(list, "If-Range: ", q->etag);
+        list = add_header(list, "If-Range: ", q->etag);
     return list;
 }
 

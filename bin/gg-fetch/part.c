@@ -33,7 +33,7 @@ struct writer {
 };
 
 CLI_NORETURN static void
-fail(const char *path)
+fail_file(const char *path)
 {
     cli_die("%s: %s", path, strerror(errno));
 }
@@ -97,7 +97,7 @@ write_bytes(int fd, const char *path, const char *p, size_t n)
         ssize_t done = write(fd, p, n);
 
         if (done < 0 && errno != EINTR)
-            fail(path);
+            fail_file(path);
         if (done > 0) {
             p += done;
             n -= (size_t)done;
@@ -115,7 +115,7 @@ read_piece(int fd, const char *path, char *piece)
         n = read(fd, piece, PIECE);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        fail(path);
+        fail_file(path);
     return (size_t)n;
 }
 
@@ -125,7 +125,7 @@ start_anew(struct writer *w)
     const struct part *p = w->part;
 
     if (ftruncate(w->fd, 0) || lseek(w->fd, 0, SEEK_SET) < 0)
-        fail(p->path);
+        fail_file(p->path);
     free(w->hash);
     w->hash = file_hash_new(p->sum.kind, p->size);
     w->at = 0;
@@ -142,7 +142,7 @@ take_rest(struct writer *w)
     size_t n;
 
     if (fstat(w->fd, &st))
-        fail(p->path);
+        fail_file(p->path);
     if (p->sum.kind == SUM_NONE || (uint64_t)st.st_size > p->size)
         start_anew(w);
     else
@@ -260,7 +260,7 @@ verify(struct writer *w)
 
 /* True if the open file has the size and the hash. */
 static bool
-is_same(const struct part *p, int fd, const char *path)
+is_complete(const struct part *p, int fd, const char *path)
 {
     struct file_hash *h;
     char *piece, hex[SUM_HEX];
@@ -284,7 +284,7 @@ static bool
 file_is_same(const struct part *p, const char *path)
 {
     int fd = outside_open(path, O_RDONLY | O_NONBLOCK);
-    bool same = fd >= 0 && is_same(p, fd, path);
+    bool same = fd >= 0 && is_complete(p, fd, path);
 
     if (fd >= 0)
         close(fd);
@@ -317,13 +317,13 @@ copy_file(const struct part *p)
     size_t n;
 
     if (in < 0 || out < 0)
-        fail(in < 0 ? p->copy : p->path);
+        fail_file(in < 0 ? p->copy : p->path);
     while (copy_file_range(in, NULL, out, NULL, 1 << 30, 0) > 0)
         ;
     while ((n = read_piece(in, p->copy, piece)) > 0) /* what is left */
         write_bytes(out, p->path, piece, n);
     if (fsync(out))
-        fail(p->path);
+        fail_file(p->path);
     free(piece);
     close(in);
     close(out);
@@ -363,7 +363,7 @@ part_fetch(struct part *p)
         (void)http_get(&q, &reply);
     verify(&w);
     if (fsync(w.fd))
-        fail(p->path);
+        fail_file(p->path);
     cli_discard_too(NULL);
     close(w.fd);
     free(w.hash);

@@ -57,7 +57,7 @@ plan_folder(const struct fetch_options *o)
 }
 
 static struct part *
-add_part(struct plan *plan)
+plan_part(struct plan *plan)
 {
     struct part *p;
 
@@ -136,7 +136,7 @@ add_file(struct plan *plan, const struct hub_source *s,
          const struct repository_file *f, const char *revision,
          const struct fetch_options *o)
 {
-    struct part *p = add_part(plan);
+    struct part *p = plan_part(plan);
 
     if (f->sum.kind == SUM_NONE || !f->has_size)
         cli_die("%s: the hub tells no hash of %s", s->text, f->path);
@@ -207,7 +207,7 @@ url_file(const char *url)
 static void
 add_url(struct plan *plan, char *url, const struct fetch_options *o)
 {
-    struct part *p = add_part(plan);
+    struct part *p = plan_part(plan);
     char *name = url_file(url);
 
     p->url = url;

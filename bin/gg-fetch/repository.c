@@ -140,7 +140,7 @@ model_stem(const char *path, int *count)
 }
 
 static bool
-is_wanted(const char *path, size_t stem, const char *want)
+is_asked(const char *path, size_t stem, const char *want)
 {
     size_t n = strlen(want);
 
@@ -164,7 +164,7 @@ count_models(const struct repository *r, const char *want, size_t *at)
             *at = i;
             return 1; /* whatever else ends so */
         }
-        if (stem && (!want || is_wanted(r->p[i].path, stem, want))) {
+        if (stem && (!want || is_asked(r->p[i].path, stem, want))) {
             *at = i;
             n++;
         }
@@ -329,7 +329,7 @@ refuse_choice(const struct repository *r, const char *name, const char *want,
     for (size_t i = 0; i < r->n && list.len < 400; i++) {
         size_t stem = model_stem(r->p[i].path, &count);
 
-        if (stem && (n == 0 || !want || is_wanted(r->p[i].path, stem, want)))
+        if (stem && (n == 0 || !want || is_asked(r->p[i].path, stem, want)))
             buffer_format(&list, " %s", r->p[i].path);
     }
     buffer_char(&list, '\0');

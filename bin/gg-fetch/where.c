@@ -255,7 +255,7 @@ find_hub(const char *name)
 
 /* Nothing but these is read, and no server asked. */
 static void
-enter_sandbox(bool verbose)
+enter_where_sandbox(bool verbose)
 {
     char *cache = fetch_hub_cache();
     char *models = from_environment("OLLAMA_MODELS", "HOME", "/.ollama/models");
@@ -274,7 +274,7 @@ fetch_where(const char *name, bool verbose)
     const char *model = cli_model(name, true);
     char *found = NULL;
 
-    enter_sandbox(verbose);
+    enter_where_sandbox(verbose);
     if (access(model, F_OK) == 0)
         found = join(model, "");
     if (!found)

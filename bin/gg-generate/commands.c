@@ -19,7 +19,7 @@ enum {
 /* ---- files: an error is no end of a conversation ------------------------- */
 
 static enum gg_status
-fail(struct gg_error *err, const char *path)
+file_error(struct gg_error *err, const char *path)
 {
     return cli_error(err, GG_ERR_IO, "%s: %s", path, strerror(errno));
 }
@@ -33,7 +33,7 @@ read_open_file(int fd, const char *path, struct buffer *out,
     do {
         n = read(fd, buffer_room(out, 1 << 16), 1 << 16);
         if (n < 0)
-            return fail(err, path);
+            return file_error(err, path);
         out->len += (size_t)n;
         if (out->len > MAX_FILE)
             return cli_error(err, GG_ERR_UNSUPPORTED,
@@ -52,12 +52,12 @@ read_file(const char *path, struct buffer *out, struct gg_error *err)
     int fd;
 
     if (stat(path, &info))
-        return fail(err, path);
+        return file_error(err, path);
     if (!S_ISREG(info.st_mode))
         return cli_error(err, GG_ERR_ARG, "%s: no regular file", path);
     fd = outside_open(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
-        return fail(err, path);
+        return file_error(err, path);
     st = read_open_file(fd, path, out, err);
     close(fd);
     return st;
@@ -72,7 +72,7 @@ check_replaced(const char *path, struct gg_error *err)
     int fd;
 
     if (stat(path, &info))
-        return errno == ENOENT ? GG_OK : fail(err, path);
+        return errno == ENOENT ? GG_OK : file_error(err, path);
     fd = S_ISREG(info.st_mode) ? outside_open(path, O_RDONLY) : -1;
     saved = fd >= 0 && chat_is_written(fd);
     if (fd >= 0)
@@ -109,12 +109,12 @@ write_file(const char *path, const struct buffer *text, struct gg_error *err)
     if (st != GG_OK)
         return st;
     if (fd < 0)
-        return fail(err, path);
+        return file_error(err, path);
     if (!write_all(fd, text->p, text->len)) {
-        st = fail(err, path);
+        st = file_error(err, path);
         (void)outside_do(OUTSIDE_ASIDE_DROP, path, 0);
     } else if (outside_do(OUTSIDE_ASIDE_END, path, 0) < 0) {
-        st = fail(err, path);
+        st = file_error(err, path);
     }
     close(fd);
     return st;

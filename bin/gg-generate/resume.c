@@ -17,7 +17,7 @@ enum {
 };
 
 CLI_NORETURN static void
-fail(const char *path)
+fail_resume(const char *path)
 {
     cli_die("%s: %s", path, strerror(errno));
 }
@@ -30,7 +30,7 @@ find_end(int fd, const char *path, char end)
     off_t size = lseek(fd, 0, SEEK_END);
 
     if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)
-        fail(path);
+        fail_resume(path);
     while (size > 0) {
         size_t want = size < (off_t)sizeof(text) ? (size_t)size : sizeof(text);
         off_t from = size - (off_t)want;
@@ -38,7 +38,7 @@ find_end(int fd, const char *path, char end)
         const char *last = n > 0 ? memrchr(text, end, (size_t)n) : NULL;
 
         if (n < 0)
-            fail(path);
+            fail_resume(path);
         if (last)
             return from + (last - text) + 1;
         size = from;
@@ -55,7 +55,7 @@ resume_open(const char *path)
 
     cli_name_output(path);
     if (in < 0 || dup2(fd, STDOUT_FILENO) < 0)
-        fail(path);
+        fail_resume(path);
     if (fd != STDOUT_FILENO)
         close(fd); /* the lock is standard output's */
     return in;
@@ -65,7 +65,7 @@ void
 resume_cut(const char *path, struct resumed *last)
 {
     if (last->end >= 0 && ftruncate(STDOUT_FILENO, last->end))
-        fail(path);
+        fail_resume(path);
     last->end = -1;
 }
 

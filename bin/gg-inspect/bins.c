@@ -163,7 +163,7 @@ widen(struct job *j)
 }
 
 static void
-run(struct job *j, const struct inspect_options *o)
+count_bins(struct job *j, const struct inspect_options *o)
 {
     bool terminal = isatty(STDOUT_FILENO);
 
@@ -187,7 +187,7 @@ bins_show(struct inspected *f, const struct inspect_options *o)
     j.results = cli_alloc(NULL, (size_t)j.n, sizeof(*j.results));
     if (j.json)
         inspect_json_begin(f, "tensors"), putchar('[');
-    run(&j, o);
+    count_bins(&j, o);
     if (j.json)
         puts(j.n ? "\n  ]\n}" : "]\n}");
     if (o->png)

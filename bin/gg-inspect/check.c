@@ -110,7 +110,7 @@ see_values(struct inspected *f, int64_t tensor, struct found *r)
 
 /* The bytes of the file that has the tensor; 0: unknown. */
 static uint64_t
-file_size(const struct inspected *f, int64_t shard)
+shard_size(const struct inspected *f, int64_t shard)
 {
     const char *name = gguf_get_shard_name(f->gguf, shard);
     struct stat st;
@@ -135,7 +135,7 @@ work(void *data, int64_t i)
 
     r->cut = j->f->is_read && gguf_get_tensor_size(j->f->gguf, tensor) &&
              end_of(j->f, tensor) >
-                 file_size(j->f, gguf_get_tensor_shard(j->f->gguf, tensor));
+                 shard_size(j->f, gguf_get_tensor_shard(j->f->gguf, tensor));
     r->known = values_known(gguf_get_tensor_type(j->f->gguf, tensor));
     if (r->cut)
         return;
@@ -229,7 +229,7 @@ say_rest(struct job *j)
 
     for (int64_t k = 0; k < gguf_get_n_shards(ctx) && j->f->is_read; k++) {
         const char *name = gguf_get_shard_name(ctx, k);
-        uint64_t end = 0, size = file_size(j->f, k);
+        uint64_t end = 0, size = shard_size(j->f, k);
 
         for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++)
             if (gguf_get_tensor_shard(ctx, i) == k && end_of(j->f, i) > end)

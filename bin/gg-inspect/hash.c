@@ -64,7 +64,7 @@ done(void *data, int64_t i)
 }
 
 static void
-run(struct job *j, const struct inspect_options *o)
+hash_tensors(struct job *j, const struct inspect_options *o)
 {
     ticker_start(&j->ticker, o->quiet || (j->print && isatty(STDOUT_FILENO)));
     jobs_run(o->n_threads, j->n, work, done, j);
@@ -79,7 +79,7 @@ show_tensors(struct digests *d, const struct inspect_options *o,
     int64_t *tensors = select_tensors(d->f, o, &j.n);
 
     j.tensors = tensors;
-    run(&j, o);
+    hash_tensors(&j, o);
     free(tensors);
 }
 
@@ -270,7 +270,7 @@ compute(struct digests *d, const struct list *l,
     for (int64_t i = 0; i < n; i++)
         if (needed[i])
             tensors[j.n++] = i;
-    run(&j, o);
+    hash_tensors(&j, o);
     digests_keys(d);
     if (whole)
         digests_whole(d);

@@ -211,7 +211,7 @@ take_files(struct arguments *a, int n, char **files)
 }
 
 static const char *
-find_file(const char *name, bool quiet)
+path_of_model(const char *name, bool quiet)
 {
     if (name && strcmp(name, "-") == 0)
         return "/dev/stdin";
@@ -236,7 +236,7 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     }
     take_files(a, argc - first, argv + first);
     check_binary(a);
-    a->show.path = find_file(a->model, a->show.quiet);
+    a->show.path = path_of_model(a->model, a->show.quiet);
 }
 
 static void
@@ -254,7 +254,7 @@ show_diff(struct inspect_options *o)
     int status;
 
     inspect_open(o->path, o->metadata && !o->tensors, &a);
-    inspect_open(find_file(o->other, true), o->metadata && !o->tensors, &b);
+    inspect_open(path_of_model(o->other, true), o->metadata && !o->tensors, &b);
     status = diff_show(&a, &b, o);
     inspect_close(&b);
     inspect_close(&a);

@@ -84,7 +84,7 @@ sum_of(const struct gg_memory *m)
 }
 
 static void
-text(const struct figures *f, const struct gg_session_params *p)
+put_memory(const struct figures *f, const struct gg_session_params *p)
 {
     const struct gg_memory *m = &f->m;
 
@@ -241,5 +241,5 @@ memory_show(struct inspect_options *o)
     if (o->json)
         json(&f, &o->session, o->path);
     else
-        text(&f, &o->session);
+        put_memory(&f, &o->session);
 }

@@ -32,7 +32,7 @@ put_name(const char *name, size_t width)
 }
 
 static void
-widen(size_t *width, size_t n)
+widen_column(size_t *width, size_t n)
 {
     if (n > *width && n <= MAX_NAME)
         *width = n;
@@ -142,8 +142,8 @@ put_metadata(const struct gguf_context *ctx, bool all)
     for (int64_t i = 0; i < gguf_get_n_kv(ctx); i++) {
         const char *key = gguf_get_key(ctx, i);
 
-        widen(&width, value_width(key, strlen(key)));
-        widen(&type_width, strlen(value_type(type, ctx, i)));
+        widen_column(&width, value_width(key, strlen(key)));
+        widen_column(&type_width, strlen(value_type(type, ctx, i)));
     }
     for (int64_t i = 0; i < gguf_get_n_kv(ctx); i++) {
         put_name(gguf_get_key(ctx, i), width);
@@ -175,8 +175,8 @@ put_tensors(const struct gguf_context *ctx)
     for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
         const char *name = gguf_get_tensor_name(ctx, i);
 
-        widen(&width, value_width(name, strlen(name)));
-        widen(&shape_width, strlen(shape(buf, ctx, i)));
+        widen_column(&width, value_width(name, strlen(name)));
+        widen_column(&shape_width, strlen(shape(buf, ctx, i)));
     }
     for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
         put_name(gguf_get_tensor_name(ctx, i), width);

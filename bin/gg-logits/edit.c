@@ -55,7 +55,7 @@ edit_add_bias(struct edit_options *o, const char *text)
 /* ---- files of ids: token streams ---- */
 
 static void
-add_ids(struct ids *all, const struct gg_line *line)
+collect_ids(struct ids *all, const struct gg_line *line)
 {
     if (line->kind != GG_LINE_IDS)
         return;
@@ -80,7 +80,7 @@ read_ids(struct ids *all, const char *path)
     cli_check(gg_line_reader_new(fd, cli_input_name(path), &reader, &err),
               &err);
     while ((st = gg_line_read(reader, &line, &err)) == GG_OK)
-        add_ids(all, &line);
+        collect_ids(all, &line);
     if (st != GG_EOF)
         cli_check(st, &err);
     gg_line_reader_free(reader);

@@ -202,7 +202,8 @@ read_values(const struct line *l, const json_t *v, struct record_builder *d)
 }
 
 static enum gg_status
-read_record(const struct line *l, const json_t *v, struct record_builder *d)
+read_json_record(const struct line *l, const json_t *v,
+                 struct record_builder *d)
 {
     enum gg_status st = get_sequence(l, v, d);
 
@@ -239,7 +240,7 @@ read_value(const struct line *l, const json_t *v, enum gg_record_kind kind,
     case GG_RECORD_HEAD:
         return read_head(l, json_object_get(v, "head"), d);
     case GG_RECORD_LOGITS:
-        return read_record(l, v, d);
+        return read_json_record(l, v, d);
     case GG_RECORD_ERROR:
         return read_failure(l, v, d);
     case GG_RECORD_CLOSE:

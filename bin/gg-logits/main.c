@@ -43,8 +43,8 @@ typedef enum gg_status (*next_record)(void *from,
 /* ---- options ---- */
 
 static enum gg_status
-add_bias(void *options, const struct cli_option *row, const char *value,
-         struct gg_error *err)
+add_logit_bias(void *options, const struct cli_option *row, const char *value,
+               struct gg_error *err)
 {
     struct options *o = options;
 
@@ -70,7 +70,7 @@ add_standard_input(void *options, const struct cli_option *row,
 /* clang-format off */
 static const struct cli_option rows[] = {
     { "bias", 0, CLI_CALL, "ID=X",
-      "add X to the logit of a token; -inf forbids it", .set = add_bias },
+      "add X to the logit of a token; -inf forbids it", .set = add_logit_bias },
     { "mask", 0, CLI_TEXT, "FILE",
       "forbid all tokens except those whose ids FILE has", AT(edit.allow) },
     { "forbid", 0, CLI_TEXT, "FILE", "forbid the tokens whose ids FILE has",

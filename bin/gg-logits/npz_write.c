@@ -94,7 +94,7 @@ start_column(struct column *c, int i, const char *type, int level)
 }
 
 static void
-store(struct column *c, const void *data, size_t n)
+store_column(struct column *c, const void *data, size_t n)
 {
     if (fwrite(data, 1, n, c->file) != n)
         die("a temporary file");
@@ -112,7 +112,7 @@ pack(struct column *c, const void *data, size_t n, int flush)
         c->stream.next_out = out;
         c->stream.avail_out = sizeof(out);
         deflate(&c->stream, flush);
-        store(c, out, sizeof(out) - c->stream.avail_out);
+        store_column(c, out, sizeof(out) - c->stream.avail_out);
     } while (c->stream.avail_out == 0);
 }
 
@@ -131,7 +131,7 @@ add_elements(struct column *c, const void *data, size_t count)
         if (c->deflated)
             pack(c, p, part, Z_NO_FLUSH);
         else
-            store(c, p, part);
+            store_column(c, p, part);
         p += part;
         n -= part;
     }

@@ -294,8 +294,8 @@ parse_record(struct record_builder *d, char **f, int n, struct input *in,
 }
 
 static enum gg_status
-parse_line(struct record_builder *d, enum gg_record_kind kind, char *line,
-           struct input *in, struct gg_error *err)
+parse_text_line(struct record_builder *d, enum gg_record_kind kind, char *line,
+                struct input *in, struct gg_error *err)
 {
     char *f[MAX_FIELDS];
     int n = split_fields(line, f,
@@ -354,7 +354,7 @@ lines_read(struct lines_reader *t, struct input *in,
     if (st != GG_OK)
         return st;
     record_builder_begin(&t->builder, (enum gg_record_kind)kind);
-    st = parse_line(&t->builder, (enum gg_record_kind)kind, line, in, err);
+    st = parse_text_line(&t->builder, (enum gg_record_kind)kind, line, in, err);
     if (st == GG_OK)
         *out = t->builder.record;
     return st;

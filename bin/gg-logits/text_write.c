@@ -22,7 +22,7 @@ put_float(float x)
 }
 
 static void
-put_ids(const int32_t *ids, size_t n, char between)
+put_id_list(const int32_t *ids, size_t n, char between)
 {
     for (size_t i = 0; i < n; i++) {
         if (i)
@@ -49,12 +49,12 @@ put_head(const struct gg_logit_head *h)
     printf("head\t%s\t%" PRIu32 "\t%016" PRIx64 "\t%s\t%s\t",
            kind_names[h->kind], h->n_vocab, h->fingerprint,
            encoding_names[h->encoding], h->numbered ? "numbered" : "-");
-    put_ids(h->eog_ids, h->n_eog, ' ');
+    put_id_list(h->eog_ids, h->n_eog, ' ');
     putchar('\t');
     put_escaped(h->writer);
     if (h->n_suppressed)
         putchar('\t');
-    put_ids(h->suppressed, h->n_suppressed, ' ');
+    put_id_list(h->suppressed, h->n_suppressed, ' ');
 }
 
 static void
@@ -67,12 +67,12 @@ put_sequence(const struct gg_logit_record *r)
 }
 
 static void
-put_record(const struct gg_logit_record *r)
+put_record_lines(const struct gg_logit_record *r)
 {
     fputs("record", stdout);
     put_sequence(r);
     printf("\t%" PRIu64 "\t", r->position);
-    put_ids(r->ids, r->n_ids, ' ');
+    put_id_list(r->ids, r->n_ids, ' ');
     if (r->logit_ids)
         printf("\t%.17g", r->log_sum_exp);
     for (size_t i = 0; i < r->n_logits; i++) {
@@ -89,7 +89,7 @@ text_put(const struct gg_logit_record *r)
         put_head(&r->head);
         break;
     case GG_RECORD_LOGITS:
-        put_record(r);
+        put_record_lines(r);
         break;
     case GG_RECORD_ERROR:
         fputs("failed", stdout);
@@ -134,7 +134,7 @@ static void
 put_json_ids(const char *name, const int32_t *ids, size_t n)
 {
     printf(",\"%s\":[", name);
-    put_ids(ids, n, ',');
+    put_id_list(ids, n, ',');
     putchar(']');
 }
 

@@ -166,7 +166,7 @@ check_size(const struct loop *l, const struct queue *q, const char *name,
 
 /* The same for a line whose end is missing. */
 static void
-check_line(const struct loop *l, struct queue *q, const char *name)
+check_open_line(const struct loop *l, struct queue *q, const char *name)
 {
     struct line line;
 
@@ -188,7 +188,7 @@ read_input(struct loop *l)
             queue_add(&l->in, "\n", 1);
         l->in_ended = true;
     }
-    check_line(l, &l->in, "standard input");
+    check_open_line(l, &l->in, "standard input");
 }
 
 static void
@@ -293,7 +293,7 @@ wait_for_events(struct loop *l)
         read_output(l);
         hear_news(l); /* which was sent before what was read */
         take_output(l);
-        check_line(l, &l->out, "the command");
+        check_open_line(l, &l->out, "the command");
         check_size(l, &l->waiting, "the command",
                    "what waits for the end of standard input");
     } else if (p[4].revents) {

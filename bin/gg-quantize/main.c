@@ -160,7 +160,7 @@ put_tensor(FILE *f, const struct gguf_context *from,
 }
 
 static void
-put_totals(FILE *f, const struct totals *t, bool dry_run)
+print_totals(FILE *f, const struct totals *t, bool dry_run)
 {
     double values = t->values ? (double)t->values : 1;
 
@@ -244,7 +244,7 @@ write_all(const struct gg_file *file, const struct importance *importance,
         totals.sums.error += sums.error;
         totals.sums.values += sums.values;
     }
-    put_totals(table, &totals, a->dry_run);
+    print_totals(table, &totals, a->dry_run);
     ticker_end(&ticker);
 }
 

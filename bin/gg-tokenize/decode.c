@@ -53,7 +53,7 @@ write_escaped(const char *text, size_t len)
 }
 
 static void
-write_bytes(const char *text, size_t len, bool escaped)
+write_shown(const char *text, size_t len, bool escaped)
 {
     if (escaped)
         write_escaped(text, len);
@@ -79,15 +79,15 @@ write_text(const struct work *w, const char *text, size_t len, bool more,
             break;
         if (!valid) {
             n = n ? n : len - at;
-            write_bytes(text + written, at - written, escaped);
-            write_bytes("\xef\xbf\xbd", 3, escaped);
+            write_shown(text + written, at - written, escaped);
+            write_shown("\xef\xbf\xbd", 3, escaped);
             written = at + n;
         }
         at += n;
     }
     at = w->options->clean ? at : len;
     if (at > written)
-        write_bytes(text + written, at - written, escaped);
+        write_shown(text + written, at - written, escaped);
     if (!more)
         terminal_write(NULL, 0, false);
     return at;
@@ -181,7 +181,7 @@ count_tokens(const struct work *w, const int32_t *ids, size_t n)
 
 /* Adds the text of the line's ids to the sequence. False: an id is none. */
 static bool
-decode(struct work *w, const struct gg_line *line, struct sequence *s)
+decode_ids(struct work *w, const struct gg_line *line, struct sequence *s)
 {
     unsigned flags =
         w->options->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
@@ -231,7 +231,7 @@ decode_numbered(struct work *w, const struct gg_line *line)
         cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
                  line->message);
         w->status = EXIT_RECORDS;
-    } else if (line->kind == GG_LINE_IDS && !decode(w, line, s)) {
+    } else if (line->kind == GG_LINE_IDS && !decode_ids(w, line, s)) {
         w->status = EXIT_RECORDS;
         w->bad = true;
     } else if (line->kind == GG_LINE_END) {
@@ -249,7 +249,7 @@ decode_plain(struct work *w, const struct gg_line *line)
         w->status = EXIT_FAILURE;
         return;
     }
-    if (!decode(w, line, &w->only)) {
+    if (!decode_ids(w, line, &w->only)) {
         /* What follows would be text of nobody knows where. */
         if (w->options->records)
             write_record(w, &w->only);

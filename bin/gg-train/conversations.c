@@ -30,8 +30,8 @@ struct encoding {
 
 /* The first n messages, or, with `answer`, up to where the next one begins. */
 static enum gg_status
-encode(const struct encoding *e, const struct chat *c, size_t n, bool answer,
-       struct encoded *out, struct gg_error *err)
+encode_some(const struct encoding *e, const struct chat *c, size_t n,
+            bool answer, struct encoded *out, struct gg_error *err)
 {
     struct chat part = *c;
     struct gg_chat_params params = { .flags = answer ? GG_CHAT_ANSWER : 0,
@@ -74,7 +74,7 @@ check_before(const struct encoding *e, const struct chat *c, size_t m,
     enum gg_status st = GG_OK;
 
     if (m > 0)
-        st = encode(e, c, m, false, &before, err);
+        st = encode_some(e, c, m, false, &before, err);
     if (st == GG_OK && shared(&before, all) < before.n)
         st = cli_error(err, GG_ERR_UNSUPPORTED,
                        "message %zu: the template writes what was before "
@@ -92,7 +92,7 @@ find_answer(const struct encoding *e, const struct chat *c, size_t m,
 {
     struct encoded prompt = { 0 };
     size_t least = 0;
-    enum gg_status st = encode(e, c, m, true, &prompt, err);
+    enum gg_status st = encode_some(e, c, m, true, &prompt, err);
 
     *first = shared(&prompt, all);
     if (st == GG_OK && *first < prompt.n)
@@ -112,7 +112,7 @@ mark(const struct encoding *e, const struct chat *c, size_t m,
     enum gg_status st = find_answer(e, c, m, all, &first, err);
 
     if (st == GG_OK)
-        st = encode(e, c, m + 1, false, &with, err);
+        st = encode_some(e, c, m + 1, false, &with, err);
     if (st == GG_OK)
         for (size_t i = first; i < shared(&with, all); i++)
             counts[i] = true;
@@ -137,7 +137,7 @@ add_chat(struct gg_train *train, enum gg_train_part part,
 {
     struct encoded all = { 0 };
     bool *counts = NULL;
-    enum gg_status st = encode(e, c, c->n, false, &all, err);
+    enum gg_status st = encode_some(e, c, c->n, false, &all, err);
 
     if (st == GG_OK) {
         counts = cli_alloc(NULL, all.n + 1, sizeof(*counts));

@@ -44,7 +44,7 @@ start(struct train_options_of_tool *o)
 
 /* -v */
 static void
-tell(const struct gg_train *train)
+tell_memory(const struct gg_train *train)
 {
     struct gg_train_memory m = gg_train_memory(train);
     struct gg_train_state s = gg_train_state(train);
@@ -122,7 +122,7 @@ is_due(int64_t step, int64_t every)
 }
 
 static void
-run(struct gg_train *train, const struct train_options_of_tool *o)
+train_to_end(struct gg_train *train, const struct train_options_of_tool *o)
 {
     struct report report;
     struct gg_train_state s;
@@ -176,8 +176,8 @@ main(int argc, char **argv)
         report_memory(train, &o);
     } else {
         if (o.verbose)
-            tell(train);
-        run(train, &o);
+            tell_memory(train);
+        train_to_end(train, &o);
         write_result(train, o.output);
     }
     gg_train_free(train);

@@ -40,8 +40,8 @@ set_limit(void *options, const struct cli_option *row, const char *value,
 }
 
 static enum gg_status
-set_template(void *options, const struct cli_option *row, const char *value,
-             struct gg_error *err)
+set_train_template(void *options, const struct cli_option *row,
+                   const char *value, struct gg_error *err)
 {
     struct train_options_of_tool *o = options;
 
@@ -75,7 +75,7 @@ static const struct cli_option rows[] = {
       "says is learnt", AT(jsonl) },
     { "template", 0, CLI_CALL, "NAME",
       "with --jsonl: the chat template, if not the model's, or a file; list: "
-      "all", .set = set_template, .use = SANDBOX_READ,
+      "all", .set = set_train_template, .use = SANDBOX_READ,
       .opens = true, .values = "list", .list = chat_template_name,
       .only_with = "jsonl" },
     { "date", 0, CLI_CALL, "DATE", "with --jsonl: " CHAT_DATE_HELP, AT(date),

@@ -138,7 +138,7 @@ report_end(struct report *r)
 }
 
 static void
-put_bytes(const char *what, uint64_t bytes)
+put_memory_line(const char *what, uint64_t bytes)
 {
     printf("%s\t%" PRIu64 "\n", what, bytes);
 }
@@ -156,9 +156,9 @@ report_memory(const struct gg_train *train,
     printf("targets\t%" PRIu64 "\n", m.n_targets);
     printf("steps\t%" PRId64 "\n", s.n_steps);
     printf("windows\t%d\n", (int)m.n_windows);
-    put_bytes("weights", m.weights);
-    put_bytes("gradients", m.gradients);
-    put_bytes("moments", m.moments);
-    put_bytes("activations", m.activations);
-    put_bytes("all", m.weights + m.gradients + m.moments + m.activations);
+    put_memory_line("weights", m.weights);
+    put_memory_line("gradients", m.gradients);
+    put_memory_line("moments", m.moments);
+    put_memory_line("activations", m.activations);
+    put_memory_line("all", m.weights + m.gradients + m.moments + m.activations);
 }

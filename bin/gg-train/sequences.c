@@ -67,7 +67,7 @@ finish(struct collecting *c, struct pending *p)
 }
 
 static void
-take_line(struct collecting *c, const struct gg_line *line)
+collect_line(struct collecting *c, const struct gg_line *line)
 {
     struct pending *p = pending_of(c, line->sequence);
 
@@ -102,7 +102,7 @@ sequences_add(struct gg_train *train, enum gg_train_part part,
     own_ids_start(&own, gg_train_vocab(train), c.name, o->model, o->quiet);
     while ((st = gg_line_read(reader, &line, &err)) == GG_OK) {
         own_ids_see(&own, &line);
-        take_line(&c, &line);
+        collect_line(&c, &line);
     }
     if (st != GG_EOF)
         cli_check(st, &err);

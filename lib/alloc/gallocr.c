@@ -280,7 +280,7 @@ put_view(struct ggml_tensor *t)
 }
 
 static bool
-put_tensors(struct ggml_gallocr *g)
+place_tensors(struct ggml_gallocr *g)
 {
     for (size_t i = 0; i < g->plan.n_items; i++) {
         const struct plan_item *item = &g->plan.items[i];
@@ -309,5 +309,5 @@ ggml_gallocr_alloc_graph(ggml_gallocr_t galloc, struct ggml_cgraph *graph)
     for (int i = 0; i < galloc->n_pools; i++)
         for (size_t k = 0; k < galloc->pools[i].n_chunks; k++)
             ggml_backend_buffer_reset(galloc->pools[i].chunks[k]);
-    return put_tensors(galloc);
+    return place_tensors(galloc);
 }

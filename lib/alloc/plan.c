@@ -27,7 +27,7 @@ alloc_plan_clear(struct plan *p)
 /* -- Items by tensor -- */
 
 static void
-insert(struct plan *p, struct ggml_tensor *t, int item)
+index_tensor(struct plan *p, struct ggml_tensor *t, int item)
 {
     size_t slot = tensor_set_find(&p->set, t);
 
@@ -68,7 +68,7 @@ grow_set(struct plan *p)
     if (!clear_set(p, n))
         return false;
     for (size_t i = 0; i < p->n_items; i++)
-        insert(p, p->items[i].t, (int)i);
+        index_tensor(p, p->items[i].t, (int)i);
     return true;
 }
 
@@ -94,7 +94,7 @@ add_item(struct plan *p, struct ggml_tensor *t, int buffer)
         .t = t, .flags = t->flags & LASTING, .last = -1, .buffer = buffer
     };
     item->ours = !t->view_src && !t->data && !t->buffer;
-    insert(p, t, at);
+    index_tensor(p, t, at);
     if (t->view_src) {
         size_t slot = tensor_set_find(&p->set, t->view_src);
 

@@ -86,8 +86,8 @@ start_generation(struct generation *g, const struct gg_model *m,
 
 /* An error of the text itself is one of the call. */
 static enum gg_status
-run(struct generation *g, gg_write_callback write, void *data,
-    struct gg_error *err)
+generate_text(struct generation *g, gg_write_callback write, void *data,
+              struct gg_error *err)
 {
     enum gg_status st = GG_OK;
     bool more = true;
@@ -121,7 +121,7 @@ gg_generate(const struct gg_model *model, const char *prompt, size_t len,
     if (st == GG_OK)
         st = start_generation(&g, model, prompt, len, params, err);
     if (st == GG_OK)
-        st = run(&g, write, data, err);
+        st = generate_text(&g, write, data, err);
     clear_generation(&g);
     return st;
 }

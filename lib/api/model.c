@@ -82,7 +82,7 @@ check_vocab(const struct gg_model *m, struct gg_error *err)
 }
 
 static enum gg_status
-check_numbers(const struct gg_model_params *p, struct gg_error *err)
+check_layer_counts(const struct gg_model_params *p, struct gg_error *err)
 {
     if (p->gpu_layers < 0)
         return error_set(err, GG_ERR_ARG, "%d layers on a GPU",
@@ -121,7 +121,7 @@ load_model(struct gg_model *m, const char *path,
            const struct gg_model_params *params, struct gg_error *err)
 {
     struct model_devices devices;
-    enum gg_status st = check_numbers(params, err);
+    enum gg_status st = check_layer_counts(params, err);
 
     if (st == GG_OK)
         st = api_devices_find(params->device, &devices, &m->note, err);

@@ -100,7 +100,7 @@ api_modules_check_environment(struct gg_error *err)
 /* ---- loading ------------------------------------------------------------- */
 
 static bool
-find_file(const struct api_module *m, char *path, size_t size)
+find_module_file(const struct api_module *m, char *path, size_t size)
 {
     const char *given = module_named_by(m->variable);
 
@@ -123,7 +123,7 @@ load(const struct api_module *m, struct loaded *l)
 {
     char path[PATH_MAX], why[256];
 
-    if (!find_file(m, path, sizeof(path))) {
+    if (!find_module_file(m, path, sizeof(path))) {
         if (module_named_by(m->variable))
             snprintf(why, sizeof(why), "%s says none", m->variable);
         else

@@ -82,8 +82,8 @@ open_too(struct pipeline *p, const char *path,
 }
 
 static enum gg_status
-answer(struct pipeline *p, const struct gg_serve_params *serve,
-       struct gg_error *err)
+serve_requests(struct pipeline *p, const struct gg_serve_params *serve,
+               struct gg_error *err)
 {
     size_t n = 0;
     const void *bytes =
@@ -147,7 +147,7 @@ gg_pipeline_serve(struct gg_pipeline *pipeline, const char *path,
         else if (c.op == PIPELINE_CLOSE)
             close_too(p, &model);
         else if (c.op == PIPELINE_ASK)
-            st = answer(p, serve, err);
+            st = serve_requests(p, serve, err);
         else if (model)
             st = pipeline_do(p, model->model, serve, &c, bytes, err);
         else

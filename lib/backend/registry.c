@@ -65,7 +65,7 @@ grow_array(void *array, const void *first, size_t n, size_t *cap)
 }
 
 static void
-add_device(ggml_backend_dev_t device)
+register_device(ggml_backend_dev_t device)
 {
     for (size_t i = 0; i < registry.n_devices; i++)
         if (registry.devices[i] == device)
@@ -90,7 +90,7 @@ add_reg(ggml_backend_reg_t reg)
     }
     registry.regs[registry.n_regs++] = reg;
     for (size_t i = 0; i < ggml_backend_reg_dev_count(reg); i++)
-        add_device(ggml_backend_reg_dev_get(reg, i));
+        register_device(ggml_backend_reg_dev_get(reg, i));
 }
 
 /* Does not fill the registry first: it is called to fill it. */
@@ -108,7 +108,7 @@ void
 ggml_backend_device_register(ggml_backend_dev_t device)
 {
     pthread_mutex_lock(&registry.lock);
-    add_device(device);
+    register_device(device);
     pthread_mutex_unlock(&registry.lock);
 }
 
@@ -231,7 +231,7 @@ first_there(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
 
 /* Who wants the CPU does not wait for modules. */
 static ggml_backend_dev_t
-first(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
+first_device(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
 {
     ggml_backend_dev_t device;
 
@@ -246,13 +246,13 @@ first(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
 ggml_backend_dev_t
 ggml_backend_dev_by_name(const char *name)
 {
-    return first(device_is_named, name);
+    return first_device(device_is_named, name);
 }
 
 ggml_backend_dev_t
 ggml_backend_dev_by_type(enum ggml_backend_dev_type type)
 {
-    return first(is_of_type, &type);
+    return first_device(is_of_type, &type);
 }
 
 ggml_backend_t

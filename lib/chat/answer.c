@@ -289,7 +289,7 @@ read_held(struct chat_answer *a, bool last, chat_answer_sink sink, void *data)
 }
 
 static bool
-hold(struct chat_answer *a, const char *p, size_t n, bool control)
+hold_back(struct chat_answer *a, const char *p, size_t n, bool control)
 {
     if (!mem_grow(&a->held, &a->cap, a->n + n, 1) ||
         !mem_grow(&a->control, &a->cap_control, a->n + n, sizeof(*a->control)))
@@ -309,7 +309,7 @@ chat_answer_add(struct chat_answer *a, const char *p, size_t n, bool control,
         return true;
     if (a->n == 0 && !may_have_marks(a) && !a->behind)
         return sink(data, chat_answer_part(a), p, n, control);
-    return hold(a, p, n, control) && read_held(a, false, sink, data);
+    return hold_back(a, p, n, control) && read_held(a, false, sink, data);
 }
 
 bool

@@ -15,7 +15,7 @@ enum {
 }; /* brackets within brackets */
 
 __attribute__((format(printf, 2, 3))) static void
-fail(struct chat_lexer *x, const char *fmt, ...)
+lex_error(struct chat_lexer *x, const char *fmt, ...)
 {
     char why[sizeof(x->err->message)];
     va_list ap;
@@ -176,7 +176,7 @@ skip_comment(struct chat_lexer *x)
             advance(x, end);
             return;
         }
-    fail(x, "a comment does not end");
+    lex_error(x, "a comment does not end");
 }
 
 /* ---- raw blocks ---------------------------------------------------------- */
@@ -214,7 +214,7 @@ lex_raw(struct chat_lexer *x)
             advance(x, end);
             return true;
         }
-    fail(x, "raw has no endraw");
+    lex_error(x, "raw has no endraw");
     return true;
 }
 
@@ -313,7 +313,7 @@ lex_string(struct chat_lexer *x)
     while (at < x->n && x->source[at] != quote)
         at += x->source[at] == '\\' ? 2 : 1;
     if (at >= x->n) {
-        fail(x, "a string does not end");
+        lex_error(x, "a string does not end");
         return x->n;
     }
     add(x, CHAT_TOKEN_STRING, x->source + x->at, at + 1 - x->at);
@@ -330,8 +330,8 @@ lex_operator(struct chat_lexer *x)
         if (x->n - x->at > 1 && memcmp(x->source + x->at, p, 2) == 0)
             n = 2;
     if (n == 1 && !strchr("+-/*%~[](){}><=.:|,;", x->source[x->at])) {
-        fail(x, "a character that no expression has: '%.1s'",
-             is_letter(x->source[x->at]) ? "?" : x->source + x->at);
+        lex_error(x, "a character that no expression has: '%.1s'",
+                  is_letter(x->source[x->at]) ? "?" : x->source + x->at);
         return x->n;
     }
     add(x, CHAT_TOKEN_OPERATOR, x->source + x->at, n);
@@ -349,11 +349,11 @@ balance(struct chat_lexer *x, char *open, size_t *n, char c)
         return;
     if (c != '(' && c != '[' && c != '{') {
         if (*n == 0 || open[*n - 1] != c)
-            fail(x, "unexpected '%c'", c);
+            lex_error(x, "unexpected '%c'", c);
         else
             --*n;
     } else if (*n == MAX_OPEN) {
-        fail(x, "brackets are nested too deep");
+        lex_error(x, "brackets are nested too deep");
     } else {
         open[(*n)++] = closing;
     }
@@ -384,7 +384,7 @@ lex_inside(struct chat_lexer *x, const char *mark, bool trim)
     while (x->status == GG_OK) {
         advance(x, skip_blanks(x, x->at));
         if (x->at == x->n) {
-            fail(x, "a block does not end");
+            lex_error(x, "a block does not end");
             return;
         }
         if (n == 0 && ends_with(x, x->at, mark, trim, &end)) {

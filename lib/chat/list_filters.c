@@ -283,14 +283,14 @@ merge(struct chat_run *r, struct sortable *s, struct sortable *spare, size_t n,
 
 /* Stable; op '<': the least first. */
 static void
-sort(struct chat_run *r, struct sortable *s, struct sortable *spare, size_t n,
-     int op)
+sort_items(struct chat_run *r, struct sortable *s, struct sortable *spare,
+           size_t n, int op)
 {
     if (n < 2 || chat_failed(r))
         return;
     chat_take_steps(r, n);
-    sort(r, s, spare, n / 2, op);
-    sort(r, s + n / 2, spare, n - n / 2, op);
+    sort_items(r, s, spare, n / 2, op);
+    sort_items(r, s + n / 2, spare, n - n / 2, op);
     merge(r, s, spare, n, op);
 }
 
@@ -340,7 +340,7 @@ sorted(struct chat_run *r, struct chat_value v, struct chat_value path,
     struct sortable *s = with_keys(r, v, path, cased, true, &n);
 
     if (s)
-        sort(r, s, s + n, n, reverse ? '>' : '<');
+        sort_items(r, s, s + n, n, reverse ? '>' : '<');
     for (size_t i = 0; i < n && !chat_failed(r); i++)
         chat_run_add(r, out, s[i].item);
     return out;
@@ -379,7 +379,7 @@ filter_groupby(struct chat_run *r, struct chat_value v,
     struct sortable *s = with_keys(r, v, a->v[0], cased, false, &n);
 
     if (s)
-        sort(r, s, s + n, n, '<');
+        sort_items(r, s, s + n, n, '<');
     for (size_t i = 0; i < n && !chat_failed(r); i++) {
         if (i == 0 || !chat_same(r, s[i].key, s[i - 1].key)) {
             struct chat_value pair = chat_new_list(r, CHAT_TUPLE);

@@ -394,7 +394,7 @@ cut(struct chat_string *s, size_t at, size_t n)
 
 /* Where the mark stands last; SIZE_MAX: nowhere. */
 static size_t
-find_mark(const struct chat_string *s)
+last_mark(const struct chat_string *s)
 {
     for (size_t at = s->n; at >= MARK; at--)
         if (memcmp(s->s + at - MARK, CHAT_MARK, MARK) == 0)
@@ -419,13 +419,13 @@ cut_at_marks(const struct chat_form *f, struct chat_string *s,
     size_t at;
 
     if (f->open) {
-        at = find_mark(s);
+        at = last_mark(s);
         if (at == SIZE_MAX)
             return lost(err);
         cut(s, 0, at);
     }
     if (f->rest) {
-        at = find_mark(s);
+        at = last_mark(s);
         if (at == SIZE_MAX)
             return lost(err);
         cut(s, at + MARK, s->n - at - MARK);

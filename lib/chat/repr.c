@@ -108,7 +108,7 @@ put_quoted(struct chat_builder *b, const struct chat_string *s)
 /* ---- lists and dicts ----------------------------------------------------- */
 
 static void
-put_list(struct chat_builder *b, const struct chat_list *list, bool tuple)
+repr_list(struct chat_builder *b, const struct chat_list *list, bool tuple)
 {
     chat_put_words(b, tuple ? "(" : "[");
     for (size_t i = 0; i < list->n && !chat_failed(b->r); i++) {
@@ -157,7 +157,7 @@ chat_put_repr(struct chat_builder *b, struct chat_value v)
         break;
     case CHAT_LIST:
     case CHAT_TUPLE:
-        put_list(b, v.list, v.type == CHAT_TUPLE);
+        repr_list(b, v.list, v.type == CHAT_TUPLE);
         break;
     case CHAT_DICT:
         put_dict(b, v.dict);

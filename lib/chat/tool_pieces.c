@@ -16,7 +16,7 @@ struct place {
 
 /* Adds what stands in `one` between two places. */
 static void
-add_text(struct tool_finder *f, size_t from, size_t to)
+add_piece_text(struct tool_finder *f, size_t from, size_t to)
 {
     if (from < to)
         f->form->pieces[f->form->n_pieces++] = (struct tool_piece){
@@ -60,10 +60,10 @@ chat_tool_find_pieces(struct tool_finder *f, size_t from, size_t to)
 
     for (; (p = next_place(places, at, to)) != NULL; at = p->at + p->n) {
         if (!pairs || p->slot != TOOL_ARGUMENTS) /* that is `first` */
-            add_text(f, at, p->at);
+            add_piece_text(f, at, p->at);
         add_slot(f, p->slot);
     }
-    add_text(f, at, to);
+    add_piece_text(f, at, to);
 }
 
 /* ---- numbers ---- */

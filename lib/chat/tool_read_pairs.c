@@ -34,7 +34,7 @@ variant_at(const struct tool_reader *r, size_t at, size_t *to)
 }
 
 static char
-first_of(const char *s)
+first_character(const char *s)
 {
     return s[chat_tool_space_end(s, strlen(s), 0)];
 }
@@ -43,8 +43,8 @@ first_of(const char *s)
 static bool
 is_foreign(const struct tool_reader *r, char c)
 {
-    return c == '<' || c == '\n' || c == first_of(r->f->next) ||
-           c == first_of(r->f->close);
+    return c == '<' || c == '\n' || c == first_character(r->f->next) ||
+           c == first_character(r->f->close);
 }
 
 /* Behind a key in quotation marks; `at`: there is none. */
@@ -105,8 +105,9 @@ struct ending {
 static size_t
 last_comma(const struct tool_reader *r, size_t at)
 {
-    size_t to = first_of(r->f->next) == ',' ? chat_tool_read_match(r, at, ",")
-                                            : TOOL_NOT_THERE;
+    size_t to = first_character(r->f->next) == ','
+                    ? chat_tool_read_match(r, at, ",")
+                    : TOOL_NOT_THERE;
 
     return to == TOOL_NOT_THERE ? at : to;
 }
@@ -157,7 +158,7 @@ static bool
 breaks_at(const struct tool_reader *r, const struct tool_call *c, size_t at,
           struct ending *e)
 {
-    if (first_of(r->f->next) != '<')
+    if (first_character(r->f->next) != '<')
         return false;
     if (!ends_at(r, c, at, "", e)) {
         e->value = e->to = at;

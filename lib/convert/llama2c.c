@@ -122,7 +122,7 @@ convert_is_llama2c(const struct file_map *map, const char **name)
 /* ---- weights ------------------------------------------------------------ */
 
 static void
-cut_off(struct checkpoint *p)
+checkpoint_cut_off(struct checkpoint *p)
 {
     (void)convert_bad(p->out, p->err,
                       "its weights end past the end of the "
@@ -173,7 +173,7 @@ take_f32(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
         if (data)
             add_f32(p, full, n_in, n_out, data);
         else
-            cut_off(p);
+            checkpoint_cut_off(p);
     }
 }
 
@@ -198,7 +198,7 @@ take(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
         if (scales)
             add_groups(p, full, n_in, n_out, values, scales);
         else
-            cut_off(p);
+            checkpoint_cut_off(p);
     }
 }
 

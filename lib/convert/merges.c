@@ -25,7 +25,7 @@ struct search {
 
 /* What parts i and i + 1 make; UINT32_MAX: no token below this one. */
 static uint32_t
-pair(const struct search *s, size_t i)
+merged_token(const struct search *s, size_t i)
 {
     uint32_t id;
 
@@ -43,7 +43,7 @@ merge_one(struct search *s)
     size_t at = 0;
 
     for (size_t i = 0; i + 1 < s->n; i++) {
-        uint32_t id = pair(s, i);
+        uint32_t id = merged_token(s, i);
 
         if (id < best) {
             best = id;

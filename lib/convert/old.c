@@ -148,8 +148,8 @@ align(struct cursor *c, const void *start)
 }
 
 static enum gg_status
-read_tensor(struct old_file *f, struct cursor *c, bool aligned,
-            struct gg_error *err)
+read_old_tensor(struct old_file *f, struct cursor *c, bool aligned,
+                struct gg_error *err)
 {
     struct old_tensor t = { .ne = { 1, 1 } };
     uint32_t n_dims = cursor_u32(c), len = cursor_u32(c), type = cursor_u32(c);
@@ -287,7 +287,7 @@ read_file(struct old_file *f, const struct container *form,
     gpt2 = form->magic == GGML && is_gpt2(&c);
     st = gpt2 ? read_gpt2(f, &c, err) : read_llama(f, &c, form, err);
     while (st == GG_OK && cursor_left(&c) > 0)
-        st = read_tensor(f, &c, form->aligned, err);
+        st = read_old_tensor(f, &c, form->aligned, err);
     if (st == GG_OK)
         st = index_names(f, err);
     if (st == GG_OK)

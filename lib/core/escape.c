@@ -68,7 +68,7 @@ escape_one(char out[4], unsigned char c)
 }
 
 static char *
-escape(char *buf, size_t size, const char *s, size_t len, bool backslash)
+escape_text(char *buf, size_t size, const char *s, size_t len, bool backslash)
 {
     size_t used = 0;
 
@@ -92,13 +92,13 @@ escape(char *buf, size_t size, const char *s, size_t len, bool backslash)
 char *
 escape_bytes(char *buf, size_t size, const char *s, size_t len)
 {
-    return escape(buf, size, s, len, true);
+    return escape_text(buf, size, s, len, true);
 }
 
 char *
 escape_message(char *buf, size_t size, const char *s)
 {
-    return escape(buf, size, s, strlen(s), false);
+    return escape_text(buf, size, s, strlen(s), false);
 }
 
 char *
@@ -109,7 +109,7 @@ escape_copy(const char *s, size_t len)
 
     if (!buf)
         return NULL;
-    fit = mem_realloc(buf, strlen(escape(buf, size, s, len, false)) + 1);
+    fit = mem_realloc(buf, strlen(escape_text(buf, size, s, len, false)) + 1);
     return fit ? fit : buf;
 }
 

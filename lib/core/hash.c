@@ -59,7 +59,8 @@ hash_map_clear(struct hash_map *map)
 
 /* The slot that holds the string, or the free one where it belongs. */
 static struct hash_slot *
-probe(const struct hash_map *map, const char *s, size_t len, uint32_t *hash)
+hash_probe(const struct hash_map *map, const char *s, size_t len,
+           uint32_t *hash)
 {
     uint64_t h = hash_bytes(map->start, s, len);
     size_t i = (h ^ h >> 29) & map->mask;
@@ -78,7 +79,7 @@ uint32_t
 hash_map_add(struct hash_map *map, const char *s, size_t len, uint32_t index)
 {
     uint32_t hash;
-    struct hash_slot *slot = probe(map, s, len, &hash);
+    struct hash_slot *slot = hash_probe(map, s, len, &hash);
 
     if (!slot->s)
         *slot = (struct hash_slot){ s, len, hash, index };
@@ -94,7 +95,7 @@ hash_map_find(const struct hash_map *map, const char *s, size_t len,
 
     if (!map->slots)
         return false;
-    slot = probe(map, s, len, &hash);
+    slot = hash_probe(map, s, len, &hash);
     if (slot->s)
         *index = slot->index;
     return slot->s != NULL;

@@ -48,7 +48,7 @@ static const struct {
 };
 
 static size_t
-skip_blanks(const char *p, size_t size)
+skip_leading_blanks(const char *p, size_t size)
 {
     size_t n = size >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
@@ -60,7 +60,7 @@ skip_blanks(const char *p, size_t size)
 const char *
 magic_name(const void *data, size_t size)
 {
-    size_t blanks = skip_blanks(data, size);
+    size_t blanks = skip_leading_blanks(data, size);
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t at = known[i].at ? known[i].at : blanks;

@@ -103,7 +103,7 @@ sink(struct choice *c, size_t n, size_t i)
 }
 
 static void
-build(struct choice *c, size_t n)
+build_heap(struct choice *c, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
         sink(c, n, i);
@@ -147,7 +147,7 @@ select_few(const int32_t *ids, const float *logits, size_t n, size_t k,
 {
     size_t i, m = take_possible(ids, logits, n, k, out, &i);
 
-    build(out, m);
+    build_heap(out, m);
     /* out[0] is the last of the best so far: few get past it. */
     while (m > 0 && i < n) {
         struct choice x;
@@ -211,7 +211,7 @@ sort_equals(struct choice *c, size_t n)
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && c[end].logit == c[i].logit; end++)
             ;
-        build(c + i, end - i);
+        build_heap(c + i, end - i);
         sort(c + i, end - i);
     }
 }
@@ -259,7 +259,7 @@ select_above(const int32_t *ids, const float *logits, size_t n, float bar,
     size_t m = take_above(ids, logits, n, bar, out);
 
     if (m < SELECT_MANY) {
-        build(out, m);
+        build_heap(out, m);
         sort(out, m);
         return m;
     }

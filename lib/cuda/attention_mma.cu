@@ -492,8 +492,8 @@ bytes_of(void)
 
 template <int D>
 static void
-launch(struct cuda_ctx *c, const struct attention *a,
-       struct sequences<SEQUENCES> *s)
+launch_tiles(struct cuda_ctx *c, const struct attention *a,
+             struct sequences<SEQUENCES> *s)
 {
     int64_t n_mask_blocks,
         n = number_items(a, kv_tile<D>::keys, s, &n_mask_blocks);
@@ -549,15 +549,15 @@ cuda_attention_mma(struct cuda_ctx *c, const struct attention *given,
         a.mask.ne[2] = a.mask.ne[3] = 1;
     switch (a.k.ne[0]) {
     case 64:
-        launch<64>(c, &a, s);
+        launch_tiles<64>(c, &a, s);
         break;
     case 96:
-        launch<96>(c, &a, s);
+        launch_tiles<96>(c, &a, s);
         break;
     case 128:
-        launch<128>(c, &a, s);
+        launch_tiles<128>(c, &a, s);
         break;
     default:
-        launch<256>(c, &a, s);
+        launch_tiles<256>(c, &a, s);
     }
 }

@@ -303,7 +303,7 @@ BOUNDS(WARPS *LANES, 1) recur(struct recurrence p, int64_t n_all)
 
 template <int kind, int each>
 static void
-launch(struct cuda_ctx *c, const struct recurrence *p)
+launch_recurrence(struct cuda_ctx *c, const struct recurrence *p)
 {
     int64_t n = p->n_rows * p->n_head * p->n_seqs;
 
@@ -318,13 +318,13 @@ static void
 launch_sized(struct cuda_ctx *c, const struct recurrence *p)
 {
     if (p->n <= LANES)
-        launch<kind, 1>(c, p);
+        launch_recurrence<kind, 1>(c, p);
     else if (p->n <= 2 * LANES)
-        launch<kind, 2>(c, p);
+        launch_recurrence<kind, 2>(c, p);
     else if (p->n <= 4 * LANES)
-        launch<kind, 4>(c, p);
+        launch_recurrence<kind, 4>(c, p);
     else
-        launch<kind, MOST_PER_LANE>(c, p);
+        launch_recurrence<kind, MOST_PER_LANE>(c, p);
 }
 
 /* ---- from nodes --------------------------------------------------------- */

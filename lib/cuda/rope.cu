@@ -237,7 +237,7 @@ rope_args_of(const struct ggml_tensor *dst)
 }
 
 static void
-launch(struct cuda_ctx *c, const struct rope_args *t)
+launch_rope(struct cuda_ctx *c, const struct rope_args *t)
 {
     int64_t tokens = t->y.ne[2] * t->y.ne[3];
     int64_t parts = cuda_rope_splits(tokens, heads_of(t), HEADS, c->n_sm);
@@ -255,7 +255,7 @@ cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
     struct rope_args t = rope_args_of(dst);
 
     if (!ggml_is_empty(dst))
-        launch(c, &t);
+        launch_rope(c, &t);
 }
 
 void
@@ -269,5 +269,5 @@ cuda_run_fused_rope(struct cuda_ctx *c, const struct cuda_fused_rope *f)
     t.values = cuda_view_of(f->set_values->src[0]);
     t.value_rows = cuda_view_of(f->set_values);
     t.value_ids = cuda_view_of(f->set_values->src[1]);
-    launch(c, &t);
+    launch_rope(c, &t);
 }

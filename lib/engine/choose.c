@@ -32,7 +32,7 @@ struct rest {
 /* ---- birth and death ----------------------------------------------------- */
 
 static size_t
-common(const int32_t *a, size_t n, const struct gg_choice *b)
+shared_ids(const int32_t *a, size_t n, const struct gg_choice *b)
 {
     size_t i = 0;
 
@@ -49,7 +49,7 @@ find_head(struct contest *c, size_t n_ctx, struct gg_error *err)
     c->head = all->n_prompt;
     for (size_t i = 0; i < all->n; i++) {
         const struct gg_choice *choice = &all->list[i];
-        size_t same = common(all->prompt, all->n_prompt, choice);
+        size_t same = shared_ids(all->prompt, all->n_prompt, choice);
 
         if (same == choice->n)
             return error_set(err, GG_ERR_ARG,
@@ -227,7 +227,7 @@ run_rests(struct gg_engine *e, struct contest *list, size_t n_contests,
 
 /* NaN, where some log-likelihood is. */
 static void
-share(struct gg_choices *c)
+share_probability(struct gg_choices *c)
 {
     double highest = -(double)INFINITY, all = 0;
 
@@ -280,7 +280,7 @@ gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
     if (st == GG_OK)
         st = run_rests(engine, list, n, err);
     for (size_t i = 0; i < n && st == GG_OK; i++)
-        share(&choices[i]);
+        share_probability(&choices[i]);
     for (size_t i = 0; i < n && list; i++)
         contest_close(&list[i]);
     mem_free(list);

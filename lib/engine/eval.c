@@ -116,8 +116,8 @@ engine_has(struct gg_sequence *q, size_t n)
 
 /* With a ticket, results may come later. */
 static enum gg_status
-run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-    uint64_t *ticket, struct gg_error *err)
+eval_chunks(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+            uint64_t *ticket, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -135,7 +135,7 @@ enum gg_status
 engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
            struct gg_error *err)
 {
-    return run(e, chunks, n, NULL, err);
+    return eval_chunks(e, chunks, n, NULL, err);
 }
 
 /* ---- queries ------------------------------------------------------------- */
@@ -261,7 +261,7 @@ eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
     enum gg_status st = assign_slots(queries, n, err);
 
     if (st == GG_OK)
-        st = run(e, e->chunks, make_chunks(e, queries, n), ticket, err);
+        st = eval_chunks(e, e->chunks, make_chunks(e, queries, n), ticket, err);
     update_held(queries, n, st);
     return st;
 }

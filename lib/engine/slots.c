@@ -94,7 +94,7 @@ engine_leave_slot(struct gg_sequence *q)
 /* What is there, or, with `pending`, would be if the sequence were evaluated so
  * far. Of one that is scored the last id counts, which is not evaluated. */
 static size_t
-length_of(const struct gg_sequence *q, bool pending)
+slot_length(const struct gg_sequence *q, bool pending)
 {
     size_t n = q->n_held + (q->n_known > q->n_held);
 
@@ -108,7 +108,7 @@ ids_of(const struct engine_slot *s, bool pending, size_t *n)
 {
     const struct gg_sequence *q = s->owner;
 
-    *n = q ? length_of(q, pending) : s->n_ids;
+    *n = q ? slot_length(q, pending) : s->n_ids;
     return q ? q->ids : s->ids;
 }
 

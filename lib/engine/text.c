@@ -155,7 +155,7 @@ add_made(struct gg_text *t, int32_t id, struct gg_error *err)
 
 /* The sequence goes on with the id, if there is room. */
 static enum gg_status
-put_token(struct gg_text *t, int32_t id, struct gg_error *err)
+append_token(struct gg_text *t, int32_t id, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -179,7 +179,7 @@ go_on(struct gg_text *t, int32_t id, struct gg_error *err)
     if (t->n_made == t->params.max_ids)
         t->finish = GG_FINISH_LENGTH;
     else
-        return put_token(t, id, err);
+        return append_token(t, id, err);
     return GG_OK;
 }
 

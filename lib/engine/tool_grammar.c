@@ -49,7 +49,7 @@ put_name(struct writer *w, const char *fmt, ...)
 
 /* Text in quotation marks; '\1' is a number. */
 static void
-put_quoted(struct writer *w, const char *s, size_t n)
+put_terminal(struct writer *w, const char *s, size_t n)
 {
     if (n == 0)
         return;
@@ -81,7 +81,7 @@ put_literal(struct writer *w, const char *s, size_t n)
 
         if (id >= 0)
             vocab_bytes(v, id, &len);
-        put_quoted(w, s + at, control ? skip : skip + len);
+        put_terminal(w, s + at, control ? skip : skip + len);
         if (control)
             put_name(w, " <[%d]>", (int)id);
         at += skip + len;
@@ -134,7 +134,8 @@ put_prefixed(struct writer *w, const char *gbnf, size_t n, const char *prefix)
 }
 
 static void
-fail(struct writer *w, enum gg_status st, const char *tool, const char *why)
+grammar_error(struct writer *w, enum gg_status st, const char *tool,
+              const char *why)
 {
     if (w->st == GG_OK)
         w->st = error_set(w->err, st, "tool %s: %s", tool, why);
@@ -157,7 +158,7 @@ put_schema(struct writer *w, const char *tool, const json_t *schema,
     else if (st == GG_ERR_NOMEM)
         w->t.failed = true;
     else
-        fail(w, st, tool, why.message);
+        grammar_error(w, st, tool, why.message);
     mem_free(gbnf);
     free(text);
 }
@@ -198,13 +199,13 @@ put_character(struct writer *w, const struct tool_variant *v)
 
 /* A text as it stands there. */
 static void
-put_value(struct writer *w, const struct tool_variant *v, const char *s)
+put_exact(struct writer *w, const struct tool_variant *v, const char *s)
 {
     for (size_t n; is_quoted(v) && s[n = strcspn(s, "\\")]; s += n + 1) {
-        put_quoted(w, s, n);
-        put_quoted(w, "\\\\", 2);
+        put_terminal(w, s, n);
+        put_terminal(w, "\\\\", 2);
     }
-    put_quoted(w, s, strlen(s));
+    put_terminal(w, s, strlen(s));
 }
 
 /* Those of the texts that can stand there; false: none can. */
@@ -222,7 +223,7 @@ put_texts(struct writer *w, const struct tool_variant *v, const json_t *texts)
         if (!s || strchr(s, first_of(v->after) ? first_of(v->after) : '\n'))
             continue;
         put(w, some ? " |" : " (");
-        put_value(w, v, s);
+        put_exact(w, v, s);
         if (!*s)
             put(w, " \"\"");
         some = true;
@@ -254,12 +255,14 @@ put_string(struct writer *w, const char *tool, const struct tool_variant *v,
         w->t.failed = true;
     if (some || list) {
         if (!put_texts(w, v, some ? some : list))
-            fail(w, GG_ERR_UNSUPPORTED, tool,
-                 "none of the texts of an enum can be written in its calls");
+            grammar_error(
+                w, GG_ERR_UNSUPPORTED, tool,
+                "none of the texts of an enum can be written in its calls");
     } else if (json_object_get(schema, "pattern")) {
-        fail(w, GG_ERR_UNSUPPORTED, tool,
-             "a pattern of a text that its calls write without quotation "
-             "marks");
+        grammar_error(
+            w, GG_ERR_UNSUPPORTED, tool,
+            "a pattern of a text that its calls write without quotation "
+            "marks");
     } else {
         put_character(w, v);
         if (most >= 0)
@@ -319,7 +322,7 @@ put_pair(struct writer *w, const char *tool, size_t j, const char *key,
 
     snprintf(prefix, sizeof(prefix), "t%zup%zu-", w->tool, j);
     put_name(w, "pair%zu-%zu ::=", w->tool, j);
-    put_quoted(w, key, strlen(key));
+    put_terminal(w, key, strlen(key));
     put_text(w, v->before);
     if (text)
         put_string(w, tool, v, property);
@@ -409,7 +412,7 @@ put_piece(struct writer *w, const char *tool, size_t i)
     const char *text = p->written ? p->written : p->text;
 
     if (p->slot == TOOL_NAME)
-        put_quoted(w, tool, strlen(tool));
+        put_terminal(w, tool, strlen(tool));
     else if (p->slot == TOOL_ID)
         put(w, " [a-zA-Z0-9]{9}");
     else if (p->slot == TOOL_TEXT)
@@ -481,7 +484,8 @@ put_calls(struct writer *w, const json_t *tools, const char *name)
         f = f ? f : tool;
         called = json_string_value(json_object_get(f, "name"));
         if (!called || !*called)
-            fail(w, GG_ERR_ARG, "without a name", "it can not be called");
+            grammar_error(w, GG_ERR_ARG, "without a name",
+                          "it can not be called");
         else if (!name || strcmp(name, called) == 0) {
             w->tool = n++;
             put_call(w, called, json_object_get(f, "parameters"));

@@ -59,7 +59,7 @@ read_padding(struct gguf_source *source, const struct gguf_context *ctx)
 }
 
 static enum gg_status
-read_source(const struct data *d, void *out, size_t size, struct gg_error *err)
+read_data(const struct data *d, void *out, size_t size, struct gg_error *err)
 {
     read_padding(d->source, d->ctx);
     if (gguf_source_read(d->source, out, size) < size)
@@ -198,7 +198,7 @@ static enum gg_status
 init_source(struct gguf_source *source, struct gguf_init_params params,
             struct gguf_context **out, struct gg_error *err)
 {
-    struct data d = { .read = read_source, .source = source };
+    struct data d = { .read = read_data, .source = source };
     struct gguf_context *ctx = NULL;
     uint8_t *metadata = NULL;
     size_t size;

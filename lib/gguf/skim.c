@@ -43,7 +43,7 @@ gguf_source_read(struct gguf_source *s, void *out, size_t size)
 
 /* So many more bytes; false: there are none, or no memory. */
 static bool
-read_more(struct skim *s, size_t size)
+skim_more(struct skim *s, size_t size)
 {
     if (!mem_grow(&s->data, &s->cap, s->n + size, 1)) {
         s->no_memory = true;
@@ -70,7 +70,7 @@ take_bytes(struct skim *s, uint64_t n)
         uint64_t more = s->sure - (s->n - s->pos);
         size_t size = more < PIECE ? (size_t)more : PIECE, had = s->n;
 
-        if (!read_more(s, size) || s->n == had)
+        if (!skim_more(s, size) || s->n == had)
             return NULL;
     }
     s->sure -= n;

@@ -134,7 +134,7 @@ put_tensor(struct sink *s, const struct gguf_tensor *t)
 }
 
 static void
-put_metadata(struct sink *s, const struct gguf_context *ctx)
+write_metadata(struct sink *s, const struct gguf_context *ctx)
 {
     write_bytes(s, GGUF_MAGIC, 4);
     put_u32(s, ctx->version);
@@ -198,7 +198,7 @@ write_all(const struct gguf_context *ctx, FILE *stream, bool only_meta,
 
     if (ctx->no_memory)
         return error_nomem(err);
-    put_metadata(&s, ctx);
+    write_metadata(&s, ctx);
     return only_meta ? GG_OK : put_data(&s, ctx, err);
 }
 
@@ -253,7 +253,7 @@ meta(const struct gguf_context *ctx, void *memory)
     if (ctx->no_memory)
         log_say(GGML_LOG_LEVEL_ERROR, "out of memory\n");
     else
-        put_metadata(&s, ctx);
+        write_metadata(&s, ctx);
     return s.n;
 }
 

@@ -133,8 +133,8 @@ check_pair(struct finder *f, const struct target *target,
 }
 
 static void
-check_whole(struct finder *f, const struct target *target,
-            const struct gguf_tensor *t)
+check_replacement(struct finder *f, const struct target *target,
+                  const struct gguf_tensor *t)
 {
     const struct ggml_tensor *of = target->t;
 
@@ -245,7 +245,7 @@ find_whole(struct finder *f, const struct gguf_tensor *t)
                    "another one");
         return;
     }
-    check_whole(f, &target, t);
+    check_replacement(f, &target, t);
     add_change(
         f, &target,
         (struct model_change){ .a = new_part(f, &target, target.use, t) });

@@ -76,7 +76,7 @@ read_lengths(struct model_keys *keys, struct model_ssm *s)
 }
 
 static void
-check_heads(struct model_keys *keys, const struct model_ssm *s)
+check_ssm_heads(struct model_keys *keys, const struct model_ssm *s)
 {
     if (keys->status != GG_OK)
         return;
@@ -94,7 +94,7 @@ read_heads(struct model_keys *keys, struct model_ssm *s)
 {
     s->n_head = graph_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);
     s->n_group = graph_key_int(keys, "ssm.group_count", 1, MAX_HEADS, 0);
-    check_heads(keys, s);
+    check_ssm_heads(keys, s);
 }
 
 /* What layers with a recurrence keep: columns of so many channels, and a row of

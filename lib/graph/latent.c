@@ -19,7 +19,7 @@ norm_latent(struct graph *g, struct ggml_tensor *x,
 
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */
 static struct ggml_tensor *
-part(struct graph *g, struct ggml_tensor *x, int64_t n, int64_t first)
+latent_part(struct graph *g, struct ggml_tensor *x, int64_t n, int64_t first)
 {
     return ggml_view_3d(g->ctx, x, n, x->ne[1], x->ne[2], x->nb[1], x->nb[2],
                         (size_t)first * x->nb[0]);
@@ -52,8 +52,8 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     const struct model_latent *x = &g->model->hp.latent;
 
     cur = graph_linear(g, cur, &l->attn_kv_a);
-    *shared =
-        part(g, graph_heads(g, cur, x->n + x->d_shared, 1), x->d_shared, x->n);
+    *shared = latent_part(g, graph_heads(g, cur, x->n + x->d_shared, 1),
+                          x->d_shared, x->n);
     *shared = graph_rope(g, layer, *shared);
     cur = ggml_view_2d(g->ctx, cur, x->n, g->n_tokens, cur->nb[1], 0);
     return norm_latent(g, cur, &l->attn_kv_a_norm);
@@ -80,11 +80,11 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_latent *x = &g->model->hp.latent;
     int64_t own = x->d_key - x->d_shared, n_head = l->hp->n_head;
-    struct ggml_tensor *into = swap(g, part(g, q, own, 0)), *k, *y;
+    struct ggml_tensor *into = swap(g, latent_part(g, q, own, 0)), *k, *y;
 
     into = graph_product(g, ggml_mul_mat(g->ctx, l->attn_k_b, into));
     q = join(g, swap(g, into),
-             graph_rope(g, layer, part(g, q, x->d_shared, own)));
+             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
     k = latent_key(g, row, shared);
     y = graph_attention(g, layer, graph_temper(g, q), k, NULL);
     y = graph_wanted(g, layer, y);
@@ -105,10 +105,10 @@ head_keys(struct graph *g, int32_t layer, struct ggml_tensor *row,
     struct ggml_tensor *kv = graph_linear(g, row, &l->attn_kv_b);
 
     kv = graph_heads(g, kv, own + x->d_value, n_head);
-    *v = ggml_cont(g->ctx, part(g, kv, x->d_value, own));
+    *v = ggml_cont(g->ctx, latent_part(g, kv, x->d_value, own));
     shared =
         ggml_repeat_4d(g->ctx, shared, x->d_shared, n_head, g->n_tokens, 1);
-    return join(g, own > 0 ? part(g, kv, own, 0) : NULL, shared);
+    return join(g, own > 0 ? latent_part(g, kv, own, 0) : NULL, shared);
 }
 
 static struct ggml_tensor *
@@ -119,8 +119,8 @@ attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *q,
     int32_t own = x->d_key - x->d_shared;
     struct ggml_tensor *v, *k = head_keys(g, layer, row, shared, &v);
 
-    q = join(g, own > 0 ? part(g, q, own, 0) : NULL,
-             graph_rope(g, layer, part(g, q, x->d_shared, own)));
+    q = join(g, own > 0 ? latent_part(g, q, own, 0) : NULL,
+             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
     q = graph_attention(g, layer, graph_temper(g, q), k, v);
     return graph_project_back(g, layer, q);
 }

@@ -47,8 +47,8 @@ biases(struct graph *g, const struct graph_segment *s,
 
 /* d_value * n_head x s->n */
 static struct ggml_tensor *
-attend(struct graph *g, const struct graph_segment *s, struct graph_heads h,
-       struct ggml_tensor *table)
+attend_relative(struct graph *g, const struct graph_segment *s,
+                struct graph_heads h, struct ggml_tensor *table)
 {
     struct ggml_tensor *v = part(g, s, h.v), *p;
     int64_t d = v->ne[0], n_head = h.q->ne[1];
@@ -68,7 +68,7 @@ graph_relative_attention(struct graph *g, struct graph_heads h,
     struct ggml_tensor *all = NULL, *one;
 
     for (int32_t i = 0; i < g->n_segments; i++) {
-        one = attend(g, &g->segments[i], h, table);
+        one = attend_relative(g, &g->segments[i], h, table);
         all = all ? ggml_concat(g->ctx, all, one, 1) : one;
     }
     return all;

@@ -238,7 +238,7 @@ stream_in_line_ready(struct stream_in *in, size_t part, size_t limit)
 
 /* Takes `n` bytes off the front; returns how many parts are used up. */
 static int
-advance(struct iovec *parts, int count, size_t n)
+advance_parts(struct iovec *parts, int count, size_t n)
 {
     int i = 0;
 
@@ -258,7 +258,7 @@ stream_write(int fd, struct iovec *parts, int n, struct gg_error *err)
         ssize_t done = writev(fd, parts, n);
 
         if (done >= 0) {
-            int used = advance(parts, n, (size_t)done);
+            int used = advance_parts(parts, n, (size_t)done);
 
             parts += used;
             n -= used;

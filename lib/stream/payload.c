@@ -248,8 +248,8 @@ add_past(const struct payload *p, struct gg_logit_record *out)
 }
 
 static enum gg_status
-parse_failure(struct payload *p, struct cursor *c, struct gg_logit_record *out,
-              struct gg_error *err)
+payload_failure(struct payload *p, struct cursor *c,
+                struct gg_logit_record *out, struct gg_error *err)
 {
     uint32_t len, zero;
     const char *message;
@@ -293,7 +293,7 @@ stream_payload_parse(struct payload *p, uint32_t kind, const void *payload,
         st = parse_suppressed(p, &c, length, err);
         break;
     case KIND_FAIL:
-        st = parse_failure(p, &c, out, err);
+        st = payload_failure(p, &c, out, err);
         break;
     case KIND_CLOS:
         out->kind = GG_RECORD_CLOSE;

@@ -48,7 +48,7 @@ begin_record(struct record *r, uint32_t kind)
 
 /* The bytes must stay until the record is sent. */
 static void
-add_bytes(struct record *r, const void *data, size_t size)
+add_to_record(struct record *r, const void *data, size_t size)
 {
     if (size == 0)
         return;
@@ -63,7 +63,7 @@ add_numbers(struct record *r, const void *data, size_t n, size_t size)
     void *copy;
 
     if (!CORE_BIG_ENDIAN || n == 0) {
-        add_bytes(r, data, n * size);
+        add_to_record(r, data, n * size);
         return;
     }
     copy = mem_dup(data, n * size);
@@ -71,7 +71,7 @@ add_numbers(struct record *r, const void *data, size_t n, size_t size)
     if (copy)
         core_le_array(copy, n, size);
     r->no_memory = r->no_memory || !copy;
-    add_bytes(r, copy, n * size);
+    add_to_record(r, copy, n * size);
 }
 
 static void
@@ -79,8 +79,8 @@ pad(struct record *r)
 {
     static const uint8_t zero[8];
 
-    add_bytes(r, zero,
-              stream_format_padded((size_t)r->length) - (size_t)r->length);
+    add_to_record(r, zero,
+                  stream_format_padded((size_t)r->length) - (size_t)r->length);
 }
 
 static enum gg_status
@@ -131,7 +131,7 @@ write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
     begin_record(&r, KIND_HEAD);
     add_numbers(&r, fixed, FORMAT_HEAD / 4, 4);
     add_numbers(&r, head->eog_ids, head->n_eog, 4);
-    add_bytes(&r, writer, strlen(writer));
+    add_to_record(&r, writer, strlen(writer));
     pad(&r);
     st = stream_write(fd, &part, 1, err);
     return st == GG_OK ? send(fd, &r, err) : st;
@@ -287,7 +287,7 @@ write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
     core_store_le32(fixed + 16, n);
     core_store_le32(fixed + 20, flags);
     begin_record(&r, KIND_PAST);
-    add_bytes(&r, fixed, sizeof(fixed));
+    add_to_record(&r, fixed, sizeof(fixed));
     add_numbers(&r, record->past, record->n_past, 4);
     pad(&r);
     st = send(w->fd, &r, err);
@@ -316,7 +316,7 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
     core_store_le32(fixed + 20, n);
     store_double(fixed + 24, record->log_sum_exp);
     begin_record(&r, KIND_VECT);
-    add_bytes(&r, fixed, sizeof(fixed));
+    add_to_record(&r, fixed, sizeof(fixed));
     add_numbers(&r, record->ids, record->n_ids, 4);
     pad(&r);
     add_logits(w, &r, record);
@@ -334,8 +334,8 @@ write_failure(int fd, uint64_t sequence, const char *message,
     core_store_le64(fixed, sequence);
     core_store_le32(fixed + 8, len);
     begin_record(&r, KIND_FAIL);
-    add_bytes(&r, fixed, sizeof(fixed));
-    add_bytes(&r, message, len);
+    add_to_record(&r, fixed, sizeof(fixed));
+    add_to_record(&r, message, len);
     pad(&r);
     return send(fd, &r, err);
 }
@@ -348,7 +348,7 @@ write_number(int fd, uint32_t kind, uint64_t number, struct gg_error *err)
 
     begin_record(&r, kind);
     number = core_le64(number);
-    add_bytes(&r, &number, sizeof(number));
+    add_to_record(&r, &number, sizeof(number));
     return send(fd, &r, err);
 }
 

@@ -36,7 +36,7 @@ is_target(const char *name, const char *targets)
 }
 
 static bool
-is_wanted(const struct ggml_tensor *t, const char *targets)
+has_adapter(const struct ggml_tensor *t, const char *targets)
 {
     return train_is_matrix(t) && ggml_n_dims(t) == 2 &&
            is_target(t->name, targets);
@@ -51,7 +51,7 @@ each_wanted(struct model *m, const char *targets,
         struct ggml_tensor *t = ggml_get_first_tensor(m->homes[i].ctx);
 
         for (; t; t = ggml_get_next_tensor(m->homes[i].ctx, t))
-            if (is_wanted(t, targets) && !take(data, t))
+            if (has_adapter(t, targets) && !take(data, t))
                 return false;
     }
     return true;

@@ -139,8 +139,8 @@ show(const struct train_input *in, enum cache_kind kind, float *row, int32_t at,
 }
 
 static void
-place(struct train_input *in, const struct train_set *set,
-      const struct train_placed *p, int32_t row)
+place_row(struct train_input *in, const struct train_set *set,
+          const struct train_placed *p, int32_t row)
 {
     const int32_t *ids = set->ids + p->piece.first;
     const bool *counts = set->counts + p->piece.first;
@@ -175,6 +175,6 @@ train_input_fill(struct train_input *in, const struct train_set *set,
         int32_t row = b->placed[i].row - first;
 
         if (row >= 0 && row < in->n_rows)
-            place(in, set, &b->placed[i], row);
+            place_row(in, set, &b->placed[i], row);
     }
 }

@@ -14,7 +14,7 @@ enum {
 };
 
 static void
-drop_graph(struct train_head *h)
+drop_head_graph(struct train_head *h)
 {
     ggml_free(h->ctx);
     h->ctx = NULL;
@@ -64,7 +64,7 @@ make_graph(struct train_head *h, int32_t n, struct gg_error *err)
         .no_alloc = true,
     };
 
-    drop_graph(h);
+    drop_head_graph(h);
     h->ctx = ggml_init(params);
     return h->ctx ? record(h, n, err) : error_nomem(err);
 }
@@ -92,7 +92,7 @@ train_head_init(struct train_head *h, const struct model *model,
 void
 train_head_clear(struct train_head *h)
 {
-    drop_graph(h);
+    drop_head_graph(h);
     ggml_gallocr_free(h->galloc);
     *h = (struct train_head){ 0 };
 }
@@ -105,7 +105,7 @@ train_head_size(struct train_head *h, size_t *size, struct gg_error *err)
     if (st == GG_OK &&
         !alloc_gallocr_measure(h->galloc, h->graph, NULL, NULL, size))
         st = error_nomem(err);
-    drop_graph(h);
+    drop_head_graph(h);
     return st;
 }
 
@@ -122,7 +122,7 @@ ready(struct train_head *h, int32_t n, struct gg_error *err)
     if (st == GG_OK && !ggml_gallocr_alloc_graph(h->galloc, h->graph))
         st = error_nomem(err);
     if (st != GG_OK)
-        drop_graph(h);
+        drop_head_graph(h);
     return st;
 }
 

@@ -30,7 +30,7 @@ has_moments(const struct ggml_opt_context *c)
  */
 
 static struct ggml_tensor *
-named(struct ggml_tensor *t, const char *name)
+set_tensor_name(struct ggml_tensor *t, const char *name)
 {
     return ggml_set_name(t, name);
 }
@@ -51,7 +51,7 @@ new_labels(const struct ggml_opt_context *c, struct ggml_context *ctx)
     struct ggml_tensor *labels = ggml_dup_tensor(ctx, c->outputs);
 
     ggml_set_input(labels);
-    return named(labels, "labels");
+    return set_tensor_name(labels, "labels");
 }
 
 static struct ggml_tensor *
@@ -90,7 +90,7 @@ make_loss(struct ggml_opt_context *c, struct ggml_context *ctx)
 static void
 add_output(struct ggml_opt_context *c, struct ggml_tensor *t, const char *name)
 {
-    ggml_set_output(named(t, name));
+    ggml_set_output(set_tensor_name(t, name));
     ggml_build_forward_expand(c->forward, t);
 }
 

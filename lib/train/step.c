@@ -266,7 +266,7 @@ train_pass_clear(struct train_pass *p)
 /* ---- running ------------------------------------------------------------- */
 
 static void
-set_inputs(struct train_pass *p)
+set_step_inputs(struct train_pass *p)
 {
     const struct train_input *in = &p->input;
     struct graph *g = &p->base;
@@ -346,7 +346,7 @@ train_pass_run(struct train_pass *p, const struct train_set *set,
     enum gg_status st;
 
     train_input_fill(&p->input, set, batch, first);
-    set_inputs(p);
+    set_step_inputs(p);
     st = forward_all(p, err);
     if (st == GG_OK)
         st = train_head_run(&p->head, &p->input, last->y->data,

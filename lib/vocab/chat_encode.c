@@ -82,7 +82,7 @@ flush(struct writer *w)
 }
 
 static enum gg_status
-add_id(struct writer *w, int32_t id)
+write_id(struct writer *w, int32_t id)
 {
     enum gg_status st = flush(w);
 
@@ -112,7 +112,7 @@ add_inner_bos(struct writer *w)
 
     if (st != GG_OK || w->out.n == 0 || w->last == w->v->bos)
         return st;
-    return w->v->bos < 0 ? missing(w, "BOS", 3) : add_id(w, w->v->bos);
+    return w->v->bos < 0 ? missing(w, "BOS", 3) : write_id(w, w->v->bos);
 }
 
 /* The token at *s, which moves past it. */
@@ -129,7 +129,7 @@ add_token(struct writer *w, const char **s)
         id = -1;
     *s = end + 1;
     if (id >= 0)
-        return add_id(w, id);
+        return write_id(w, id);
     return maybe ? add_text(w, name, len, true) : missing(w, name, len);
 }
 
@@ -148,7 +148,7 @@ add_markup(struct writer *w, const char *s)
             st = add_inner_bos(w);
             s++;
         } else if (*s == CHAT_EOS) {
-            st = w->v->eos < 0 ? missing(w, "EOS", 3) : add_id(w, w->v->eos);
+            st = w->v->eos < 0 ? missing(w, "EOS", 3) : write_id(w, w->v->eos);
             s++;
         } else {
             st = add_token(w, &s);
@@ -214,7 +214,7 @@ begin_conversation(struct writer *w)
     enum gg_status st = GG_OK;
 
     if (bos && !(w->flags & GG_CHAT_NO_BOS))
-        st = v->bos < 0 ? missing(w, "BOS", 3) : add_id(w, v->bos);
+        st = v->bos < 0 ? missing(w, "BOS", 3) : write_id(w, v->bos);
     return st == GG_OK && w->t->prelude ? add_markup(w, w->t->prelude) : st;
 }
 

@@ -13,7 +13,7 @@ enum {
 _Static_assert((int)SHORT <= (int)VOCAB_SLACK, "one copy reads so many");
 
 static bool
-is_hidden(enum gg_token_type type)
+is_hidden_type(enum gg_token_type type)
 {
     return type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN;
 }
@@ -30,7 +30,7 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
         p++;
         --*n;
     }
-    if (is_hidden(vocab_type(v, id)) && !(flags & GG_DECODE_SPECIAL))
+    if (is_hidden_type(vocab_type(v, id)) && !(flags & GG_DECODE_SPECIAL))
         *n = 0;
     return p;
 }
@@ -39,7 +39,7 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
 static bool
 is_word(const struct gg_vocab *v, int32_t id, size_t len)
 {
-    return v->kind == VOCAB_WPM && len > 0 && is_hidden(vocab_type(v, id));
+    return v->kind == VOCAB_WPM && len > 0 && is_hidden_type(vocab_type(v, id));
 }
 
 /* Writes what fits of p[0..len), a blank in front if there is one. */
@@ -100,7 +100,7 @@ decode_plain(const struct gg_vocab *v, const int32_t *ids, size_t n, char *buf,
     for (i = 0; i < n && to + SHORT <= cap; i++) {
         uint32_t id = (uint32_t)ids[i], from, len;
 
-        if (id >= size || is_hidden(types[id] & VOCAB_TYPE))
+        if (id >= size || is_hidden_type(types[id] & VOCAB_TYPE))
             break;
         from = at[id] + (types[id] / VOCAB_ATTACHED & 1);
         len = at[id + 1] - from;

@@ -104,7 +104,7 @@ query_token(const struct gg_vocab *v, int32_t id)
 
 /* Where two are written alike, the first is found. */
 static inline void
-add_id(struct gg_vocab *v, int32_t id, const struct vocab_query *q)
+add_to_lookup(struct gg_vocab *v, int32_t id, const struct vocab_query *q)
 {
     uint32_t piece = is_piece(v, id);
     struct vocab_slot *slot = q->len ? probe(v, q, piece) : NULL;
@@ -132,7 +132,7 @@ add_all(struct gg_vocab *v)
             fetch(v, &queries[i]);
         }
         for (int32_t i = 0; i < n; i++)
-            add_id(v, id + i, &queries[i]);
+            add_to_lookup(v, id + i, &queries[i]);
     }
 }
 

@@ -8,7 +8,7 @@
 
 /* Whether the character at p is one of those of the expression. */
 static bool
-is_apart(const uint8_t *p, const uint8_t *end, size_t *n)
+is_separator(const uint8_t *p, const uint8_t *end, size_t *n)
 {
     uint32_t cp;
 
@@ -33,22 +33,22 @@ is_apart(const uint8_t *p, const uint8_t *end, size_t *n)
 }
 
 static inline size_t
-scan(const uint8_t *p, size_t len, bool digits)
+scan_bloom(const uint8_t *p, size_t len, bool digits)
 {
     const uint8_t *end = p + len, *q = p;
     size_t n, m;
 
-    if (is_apart(p, end, &n) &&
-        (*p != ' ' || len == 1 || is_apart(p + 1, end, &m))) {
-        for (q += n; q < end && is_apart(q, end, &n); q += n)
-            if (*q == ' ' && end - q > 1 && !is_apart(q + 1, end, &m))
+    if (is_separator(p, end, &n) &&
+        (*p != ' ' || len == 1 || is_separator(p + 1, end, &m))) {
+        for (q += n; q < end && is_separator(q, end, &n); q += n)
+            if (*q == ' ' && end - q > 1 && !is_separator(q + 1, end, &m))
                 break;
         return (size_t)(q - p);
     }
     q += *p == ' ';
     if (digits && vocab_split_class(q, end, &n) == UNICODE_NUMBER)
         return q > p ? 1 : n;
-    for (; q < end && !is_apart(q, end, &n); q += n)
+    for (; q < end && !is_separator(q, end, &n); q += n)
         if (digits && vocab_split_class(q, end, &m) == UNICODE_NUMBER)
             break;
     return (size_t)(q - p);
@@ -57,11 +57,11 @@ scan(const uint8_t *p, size_t len, bool digits)
 size_t
 vocab_split_bloom(const uint8_t *p, size_t len)
 {
-    return scan(p, len, false);
+    return scan_bloom(p, len, false);
 }
 
 size_t
 vocab_split_viking(const uint8_t *p, size_t len)
 {
-    return scan(p, len, true);
+    return scan_bloom(p, len, true);
 }

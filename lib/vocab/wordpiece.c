@@ -57,7 +57,7 @@ is_punctuation(uint32_t cp)
 
 /* Piece `id` is the bytes [from, to) of the word. */
 static void
-emit(struct word *w, int32_t id, size_t from, size_t to)
+emit_piece(struct word *w, int32_t id, size_t from, size_t to)
 {
     if (w->out->ranges)
         vocab_emit_range(w->out, id, w->from[from].begin, w->from[to - 1].end);
@@ -81,7 +81,7 @@ split_word(struct word *w)
         ends[n] = (uint16_t)(at + len);
     }
     for (size_t i = 0; i < n; i++)
-        emit(w, ids[i], i ? ends[i - 1] : 0, ends[i]);
+        emit_piece(w, ids[i], i ? ends[i - 1] : 0, ends[i]);
     return true;
 }
 
@@ -103,7 +103,7 @@ end_word(struct word *w)
     int32_t id = known ? vocab_find_piece(v, w->bytes, w->n) : -1;
 
     if (id >= 0)
-        emit(w, id, 0, w->n);
+        emit_piece(w, id, 0, w->n);
     else if (w->chars > 0 && !(known && split_word(w)))
         emit_unknown(w);
     w->n = 1;

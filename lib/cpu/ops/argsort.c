@@ -40,7 +40,7 @@ insert(struct order o, int32_t *index, int64_t n, int32_t i)
 
 /* Merges a[0 .. mid) and a[mid .. n) to y. */
 static void
-merge(struct order o, const int32_t *a, int64_t mid, int64_t n, int32_t *y)
+merge_runs(struct order o, const int32_t *a, int64_t mid, int64_t n, int32_t *y)
 {
     int64_t i = 0, j = mid;
 
@@ -66,8 +66,8 @@ sort(struct order o, int64_t n, int32_t *index, int32_t *other)
         int32_t *from = index;
 
         for (int64_t i = 0; i < n; i += 2 * run)
-            merge(o, from + i, least(run, n - i), least(2 * run, n - i),
-                  other + i);
+            merge_runs(o, from + i, least(run, n - i), least(2 * run, n - i),
+                       other + i);
         index = other;
         other = from;
     }

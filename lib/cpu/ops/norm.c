@@ -89,7 +89,7 @@ planes_of_group(const struct ggml_tensor *dst)
 }
 
 static struct group
-group_at(const struct ggml_tensor *dst, int64_t i)
+norm_group(const struct ggml_tensor *dst, int64_t i)
 {
     int64_t n_groups = tensor_get_i32(dst, 0), planes = planes_of_group(dst);
     int64_t first = i % n_groups * planes, end = first + planes;
@@ -152,7 +152,7 @@ compute_group_norm(const struct cpu_task *t, struct ggml_tensor *dst)
     struct cpu_range groups = cpu_share(t, tensor_get_i32(dst, 0) * dst->ne[3]);
 
     for (int64_t i = groups.first; i < groups.end; i++) {
-        struct group g = group_at(dst, i);
+        struct group g = norm_group(dst, i);
 
         group_norm(t, dst, &g);
     }

@@ -18,7 +18,7 @@ is_flat(const struct ggml_tensor *dst)
 }
 
 static void
-each_row(const struct cpu_task *t, struct ggml_tensor *dst, row_fn f)
+unary_rows(const struct cpu_task *t, struct ggml_tensor *dst, row_fn f)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows;
@@ -150,7 +150,7 @@ unary_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
 static void
 compute_unary(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    each_row(t, dst, unary_row);
+    unary_rows(t, dst, unary_row);
 }
 
 static void
@@ -234,7 +234,7 @@ MAP_ROW(cos)
     static void compute_##name(const struct cpu_task *t,                       \
                                struct ggml_tensor *dst)                        \
     {                                                                          \
-        each_row(t, dst, name##_row);                                          \
+        unary_rows(t, dst, name##_row);                                        \
     }                                                                          \
     static void name##_part(const struct cpu_task *t, struct ggml_tensor *dst, \
                             struct cpu_range elements, struct cpu_range rows)  \

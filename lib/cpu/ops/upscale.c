@@ -44,7 +44,7 @@ make_axis(const struct ggml_tensor *dst, int dim)
 }
 
 static int64_t
-clamp(int64_t i, int64_t n)
+clamp_index(int64_t i, int64_t n)
 {
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
@@ -52,7 +52,7 @@ clamp(int64_t i, int64_t n)
 static int64_t
 nearest(const struct axis *a, int64_t i)
 {
-    return clamp((int64_t)((float)i / a->scale), a->n);
+    return clamp_index((int64_t)((float)i / a->scale), a->n);
 }
 
 static struct taps
@@ -107,7 +107,7 @@ make_filter(const struct axis *a, int64_t i, size_t stride)
     struct filter f = { { 0 }, { 0 } };
 
     for (int64_t j = t.first; j < t.end; j++) {
-        f.at[j - t.first] = (size_t)clamp(j, a->n) * stride;
+        f.at[j - t.first] = (size_t)clamp_index(j, a->n) * stride;
         f.weight[j - t.first] = weight(a, &t, j);
     }
     return f;

@@ -50,7 +50,7 @@ multiply_lanes(const struct cpu_panel *p)
 
 /* Values of a row of b, by type. */
 static float
-value(enum ggml_type type, const char *row, int64_t i)
+row_value(enum ggml_type type, const char *row, int64_t i)
 {
     const struct block_q8_0 *block;
     uint16_t half;
@@ -80,7 +80,7 @@ qk_any_type(enum ggml_type type, const struct cpu_small_batch *p)
             float lane[16] = { 0 };
 
             for (int64_t k = 0; k < p->k; k++)
-                lane[k % 16] += a[k] * value(type, b, k);
+                lane[k % 16] += a[k] * row_value(type, b, k);
             p->c[(size_t)i * p->c_stride + (size_t)j] = add_lanes(lane, 16);
         }
     }
@@ -96,7 +96,7 @@ pv_any_type(enum ggml_type type, const struct cpu_small_batch *p)
 
         for (int64_t j = 0; j < p->n; j++, b += p->b_stride)
             for (int64_t k = 0; k < p->k && a[j] != 0; k++)
-                c[k] += a[j] * value(type, b, k);
+                c[k] += a[j] * row_value(type, b, k);
     }
 }
 
