@@ -304,19 +304,6 @@ draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return st;
 }
 
-size_t
-engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
-{
-    size_t n;
-
-    d->length.again = t->draft.again;
-    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
-    t->draft.kind = DRAFT_KINDS - 1;
-    if (n == 0)
-        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
-    return n;
-}
-
 /* How many ids each draft is to have, where the model can follow the text. */
 static enum gg_status
 want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "engine/draft.h"
+
 static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
 
 void
@@ -93,4 +95,17 @@ engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 {
     if (n)
         average(&d->each, us / (double)n);
+}
+
+size_t
+engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
+{
+    size_t n;
+
+    d->length.again = t->draft.again;
+    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
+    t->draft.kind = DRAFT_KINDS - 1;
+    if (n == 0)
+        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+    return n;
 }

@@ -98,9 +98,9 @@ enum gg_status
 engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
              uint64_t *ticket, struct gg_error *err);
 
-/* Evaluates chunks, and counts them. */
+/* Evaluates chunks, and counts them; with a ticket it only starts them. */
 enum gg_status
 engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-           struct gg_error *err);
+           uint64_t *ticket, struct gg_error *err);
 
 #endif

@@ -6,138 +6,6 @@
 #include "core/mem.h"
 #include "engine/text.h"
 
-/* ---- birth and death ----------------------------------------------------- */
-
-static bool
-fill_in(struct gg_engine *e)
-{
-    size_t n = (size_t)e->n_slots;
-
-    e->slots = mem_array(n, sizeof(*e->slots));
-    e->chunks = mem_array(n, sizeof(*e->chunks));
-    return e->slots && e->chunks;
-}
-
-enum gg_status
-engine_new(const struct gg_vocab *vocab, struct gg_session *session,
-           const struct gg_engine_params *params, struct gg_engine **out,
-           struct gg_error *err)
-{
-    struct gg_engine *e = mem_zalloc(sizeof(*e));
-
-    if (!e)
-        return error_nomem(err);
-    e->vocab = vocab;
-    e->session = session;
-    e->can = session_can(session);
-    e->shift = params->shift;
-    e->score = params->score;
-    e->n_ctx = (size_t)gg_session_n_ctx(session);
-    e->n_vocab = (size_t)session_n_vocab(session);
-    e->n_adapters = session_n_adapters(session);
-    e->n_slots = gg_session_n_slots(session);
-    if (!fill_in(e)) {
-        gg_engine_free(e);
-        return error_nomem(err);
-    }
-    *out = e;
-    return GG_OK;
-}
-
-void
-gg_engine_free(struct gg_engine *engine)
-{
-    if (!engine)
-        return;
-    for (int32_t i = 0; engine->slots && i < engine->n_slots; i++) {
-        mem_free(engine->slots[i].ids);
-        mem_free(engine->slots[i].logprobs);
-        mem_free(engine->slots[i].scales);
-    }
-    mem_free(engine->slots);
-    mem_free(engine->chunks);
-    engine_draft_free(engine->draft);
-    mem_free(engine);
-}
-
-struct gg_engine_stats
-gg_engine_stats(const struct gg_engine *engine)
-{
-    return engine ? engine->stats : (struct gg_engine_stats){ 0 };
-}
-
-/* ---- chunks -------------------------------------------------------------- */
-
-/* How many of its first n ids are evaluated: of an engine that scores not the
- * last, nor a block of rows that it is in. */
-static size_t
-evaluated(const struct gg_sequence *q, size_t n)
-{
-    if (!q->engine->score || n == 0)
-        return n;
-    return session_edge(q->engine->session, q->ids, n - 1);
-}
-
-bool
-engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
-{
-    bool score = q->engine->score;
-    size_t to = evaluated(q, n), known;
-
-    if (to <= q->n_held)
-        return false;
-    *out = (struct gg_chunk){ .slot = q->slot,
-                              .ids = q->ids + q->n_held,
-                              .n = to - q->n_held,
-                              .scales = q->scales };
-    if (!score || q->n_known >= n)
-        return true;
-    known = q->n_known > q->n_held + 1 ? q->n_known : q->n_held + 1;
-    if (known > to)
-        return true;
-    out->scores.first = known - q->n_held;
-    out->scores.logprobs = q->logprobs + known;
-    if (!engine_is_row(q->engine, q->ids[to]))
-        out->scores.next = q->ids + to;
-    return true;
-}
-
-void
-engine_has(struct gg_sequence *q, size_t n)
-{
-    q->n_held = evaluated(q, n);
-    if (!q->engine->score || q->n_known >= n)
-        return;
-    for (size_t i = q->n_held; i < n; i++) /* rows, which are given */
-        if (engine_is_row(q->engine, q->ids[i]))
-            q->logprobs[i] = 0;
-    q->n_known = n;
-}
-
-/* With a ticket, results may come later. */
-static enum gg_status
-eval_chunks(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-            uint64_t *ticket, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    if (n == 0)
-        return GG_OK;
-    st = ticket ? session_start(e->session, chunks, n, ticket, err)
-                : gg_session_eval(e->session, chunks, n, err);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        e->stats.n_evaluated += chunks[i].n;
-    e->stats.n_runs += st == GG_OK;
-    return st;
-}
-
-enum gg_status
-engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-           struct gg_error *err)
-{
-    return eval_chunks(e, chunks, n, NULL, err);
-}
-
 /* ---- queries ------------------------------------------------------------- */
 
 static bool
@@ -261,7 +129,7 @@ eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
     enum gg_status st = assign_slots(queries, n, err);
 
     if (st == GG_OK)
-        st = eval_chunks(e, e->chunks, make_chunks(e, queries, n), ticket, err);
+        st = engine_run(e, e->chunks, make_chunks(e, queries, n), ticket, err);
     update_held(queries, n, st);
     return st;
 }

@@ -201,7 +201,7 @@ evaluate_shared(struct gg_engine *e, const struct shared *s,
 
     if (!owner || owner->n_held >= s->n || !engine_missing(owner, s->n, &chunk))
         return GG_OK;
-    st = engine_run(e, &chunk, 1, err);
+    st = engine_run(e, &chunk, 1, NULL, err);
     if (st == GG_OK)
         engine_has(owner, s->n);
     return st;
