@@ -9,6 +9,7 @@
 #include "fixtures/models.h"
 #include "fuzz.h"
 #include "harness/scratch.h"
+#include "session/model.h"
 #include "session/session.h"
 
 const char fuzz_name[] = "adapter";

@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "gguf/reader.h"
 #include "harness/scratch.h"
+#include "session/model.h"
 #include "train/train.h"
 
 const char fuzz_name[] = "checkpoint";

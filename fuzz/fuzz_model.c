@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "session/model.h"
 #include "session/session.h"
 #include "fixtures/models.h"
 #include "harness/scratch.h"
