@@ -208,6 +208,18 @@ static const struct {
       "[{\"role\":\"developer\",\"content\":\"a\"},"
       "{\"role\":\"user\",\"content\":\"b\"}]",
       "system:a;user:b;" },
+    { EACH("{% if m.role != 'function' %}{{ m.role }}:{{ m.content }};"
+           "{% endif %}"),
+      "[{\"role\":\"user\",\"content\":\"a\"},"
+      "{\"role\":\"function\",\"content\":\"b\"}]",
+      "user:a;tool:b;" },
+    /* a template that knows the role keeps it */
+    { EACH("{{ m.role }}:{{ m.content }};"),
+      "[{\"role\":\"function\",\"content\":\"b\"}]", "function:b;" },
+    { EACH("{% if m.role == 'user' %}{{ m.content }}{% endif %}"),
+      "[{\"role\":\"user\",\"content\":\"a\"},"
+      "{\"role\":\"function\",\"content\":\"b\"}]",
+      "!message 2 (function): the template leaves its text out" },
     { EACH("{{ m.content }};"), "[{\"role\":\"user\",\"content\":null}]", ";" },
     { EACH("{{ m.content|tojson }};"), "[{\"role\":\"user\",\"content\":null}]",
       "\"\";" },

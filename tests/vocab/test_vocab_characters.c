@@ -4,11 +4,11 @@
  * The ids are what characters_golden.py prints (tokenizers 0.23.3). */
 #include "harness/encode.h"
 #include "harness/tap.h"
+#include "fixtures/characters_golden.h"
 #include "fixtures/vocab_make.h"
 
 enum {
-    CAP = 64,
-    TEXTS = 11
+    CAP = 64
 };
 
 static struct gg_error err;
@@ -51,120 +51,9 @@ make_characters(struct make *m, const char *model, const char *pre)
     gguf_set_val_str(m->gguf, "tokenizer.ggml.pre", pre);
 }
 
-static const char *const texts[TEXTS] = {
-    "ab ab",
-    " ab",
-    "c abc  ab",
-    "abc\nab",
-    "a\n\nb",
-    "a\n\n\n b",
-    "xA\xc3\x89"
-    "c \xe4\xb8\xad",
-    "ab<user>ab",
-    "<user> ab",
-    "c <user>",
-    "  ",
-};
-
-struct ids {
-    size_t n;
-    int32_t id[12];
-};
-
-static const struct {
-    const char *what, *model, *pre;
-    bool lower;
-    struct ids ids[TEXTS]; /* of each text */
-} kinds[] = {
-    { "sarvam-moe",
-      "gpt2",
-      "sarvam-moe",
-      false,
-      {
-          { 2, { 265, 266 } },
-          { 1, { 266 } },
-          { 4, { 262, 266, 269, 266 } },
-          { 3, { 268, 264, 265 } },
-          { 3, { 260, 270, 261 } },
-          { 5, { 260, 270, 264, 259, 261 } },
-          { 8, { 123, 68, 198, 140, 269, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 266 } },
-          { 2, { 269, 274 } },
-          { 1, { 267 } },
-      } },
-    { "granite-embed-multi-311m",
-      "gpt2",
-      "granite-embed-multi-311m",
-      false,
-      {
-          { 2, { 265, 266 } },
-          { 1, { 266 } },
-          { 4, { 262, 266, 269, 266 } },
-          { 3, { 268, 264, 265 } },
-          { 3, { 260, 270, 261 } },
-          { 4, { 260, 273, 259, 261 } },
-          { 8, { 123, 68, 198, 140, 269, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 266 } },
-          { 2, { 269, 274 } },
-          { 1, { 267 } },
-      } },
-    { "mmbert",
-      "gpt2",
-      "mmbert",
-      false,
-      {
-          { 2, { 266, 266 } },
-          { 1, { 266 } },
-          { 6, { 259, 262, 266, 262, 259, 266 } },
-          { 4, { 266, 262, 264, 266 } },
-          { 4, { 271, 270, 259, 261 } },
-          { 4, { 271, 273, 259, 261 } },
-          { 10, { 259, 123, 68, 198, 140, 262, 259, 231, 187, 176 } },
-          { 3, { 266, 274, 266 } },
-          { 2, { 274, 266 } },
-          { 4, { 259, 262, 259, 274 } },
-          { 2, { 259, 259 } },
-      } },
-    { "whitespace",
-      "whitespace",
-      "whitespace",
-      false,
-      {
-          { 2, { 265, 265 } },
-          { 1, { 265 } },
-          { 3, { 262, 268, 265 } },
-          { 2, { 268, 265 } },
-          { 2, { 260, 261 } },
-          { 2, { 260, 261 } },
-          { 8, { 123, 68, 198, 140, 262, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 265 } },
-          { 2, { 262, 274 } },
-          { 0, { 0 } },
-      } },
-    { "whitespace, lower",
-      "whitespace",
-      "whitespace",
-      true,
-      {
-          { 2, { 265, 265 } },
-          { 1, { 265 } },
-          { 3, { 262, 268, 265 } },
-          { 2, { 268, 265 } },
-          { 2, { 260, 261 } },
-          { 2, { 260, 261 } },
-          { 6, { 123, 260, 272, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 265 } },
-          { 2, { 262, 274 } },
-          { 0, { 0 } },
-      } },
-};
-
 static bool
-encodes(const struct gg_vocab *v, const char *text, const struct ids *want)
+encodes(const struct gg_vocab *v, const char *text,
+        const struct characters_ids *want)
 {
     int32_t got[CAP];
     size_t n = 0;
@@ -179,7 +68,8 @@ encodes(const struct gg_vocab *v, const char *text, const struct ids *want)
 
 /* What ids stand for covers the text but for white space, in order. */
 static bool
-covers(const struct gg_vocab *v, const char *text, const struct ids *ids)
+covers(const struct gg_vocab *v, const char *text,
+       const struct characters_ids *ids)
 {
     struct gg_range ranges[CAP];
     size_t at = 0;
@@ -208,13 +98,16 @@ test_kind(size_t k)
     struct gg_vocab *v = NULL;
     bool same = true, covered = true;
 
-    make_characters(&m, kinds[k].model, kinds[k].pre);
+    make_characters(&m, characters_kinds[k].model, characters_kinds[k].pre);
     gguf_set_val_bool(m.gguf, "tokenizer.ggml.normalizer.lowercase",
-                      kinds[k].lower);
-    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v), kinds[k].what);
-    for (size_t i = 0; v && i < TEXTS; i++) {
-        same = encodes(v, texts[i], &kinds[k].ids[i]) && same;
-        covered = covers(v, texts[i], &kinds[k].ids[i]) && covered;
+                      characters_kinds[k].lower);
+    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v),
+       characters_kinds[k].what);
+    for (size_t i = 0; v && i < CHARACTERS_TEXTS; i++) {
+        same = encodes(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+               same;
+        covered = covers(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+                  covered;
     }
     ok(v && same, "the ids of tokenizers");
     ok(v && covered, "and the parts of a text that they stand for");
@@ -225,7 +118,7 @@ test_kind(size_t k)
 int
 main(void)
 {
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+    for (size_t k = 0; k < CHARACTERS_KINDS; k++)
         test_kind(k);
     return tap_done();
 }
