@@ -49,7 +49,7 @@ static const struct {
     { "sarvam-moe, with Gemma's step", "sarvam-moe", BLANKS,
       SPLIT("\"String\":\" \"", "MergedWithPrevious"), false },
     { "sarvam-moe, cut at lines", "sarvam-moe", BLANKS,
-      SPLIT("\"Regex\":\"\\n+\"", "Isolated"), false },
+      SPLIT("\"Regex\":\"\\\\n+\"", "Isolated"), false },
     { "mmbert", "mmbert", "null", META, true },
     { "mmbert, in sequences", "mmbert",
       STEP("Sequence", ",\"normalizers\":[" BLANKS "]"),

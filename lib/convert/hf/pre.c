@@ -182,6 +182,7 @@ static const struct {
     { MARKED, "", "granite-embed-multi-311m" },
     { MARKED, "MergedWithPrevious  ", "granite-embed-multi-311m" },
     { MARKED, "Isolated \\n+", "sarvam-moe" },
+    { MARKED, "Isolated \n+", "sarvam-moe" },
     { "", "Metaspace " MARK "always split", "mmbert" },
     { MARKED, "Metaspace " MARK "always split", "mmbert" },
     { "", "WhitespaceSplit", "whitespace" },

@@ -28,6 +28,25 @@ fail(struct hf_tokens *t, const struct core_json_keys *k)
 
 /* ---- tokens -------------------------------------------------------------- */
 
+static bool
+is_run_of(const char *text, size_t len, const char *unit)
+{
+    size_t n = strlen(unit), at = 0;
+
+    while (at + n <= len && !memcmp(text + at, unit, n))
+        at += n;
+    return len && at == len;
+}
+
+/* Of those, runs of blanks and of ends of lines that merges make, too. */
+static bool
+is_made(const struct hf_tokens *t, int64_t id, const char *text, size_t len)
+{
+    return t->kind->named && id >= 0 && id < t->n &&
+           t->types[id] == GG_TOKEN_NORMAL &&
+           (is_run_of(text, len, "\xe2\x96\x81") || is_run_of(text, len, "\n"));
+}
+
 /* One that was added to those that were trained; it may be one of them. */
 static void
 put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
@@ -40,6 +59,8 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
                       "added token %lld has no text", (long long)id);
         return;
     }
+    if (!special && is_made(t, id, text, len))
+        return;
     if (id >= 0 && id < t->n && t->types[id] &&
         t->types[id] != GG_TOKEN_UNKNOWN)
         t->types[id] = 0;
