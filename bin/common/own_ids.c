@@ -13,6 +13,7 @@ enum {
     LEAST = 16, /* ids: of fewer nothing is known */
     ODD = 2,    /* ids of an own text that may not: where it was cut */
     PIECE = 1 << 16,
+    SMALL = 2048, /* tokens of a vocabulary that other ones' ids exceed */
 
     /* An id is frequent if it is one in OFTEN, twice at least. */
     OFTEN = 75,
@@ -311,10 +312,13 @@ looks_foreign(const struct found *f)
 bool
 own_ids_look_foreign(const struct own_ids *o)
 {
-    struct found *f = cli_alloc(NULL, 1, sizeof(*f));
+    struct found *f;
     size_t end;
     bool foreign;
 
+    if (gg_vocab_size(o->vocab) < SMALL)
+        return false;
+    f = cli_alloc(NULL, 1, sizeof(*f));
     f->n = f->capitals = 0;
     for (size_t i = 0; i < o->n; i = end + 1) {
         for (end = i; end < o->n && o->ids[end] >= 0; end++)

@@ -64,6 +64,7 @@ struct tool_form {
     enum tool_kind kind;
     const char *open, *separator, *end;
     const char *open_too; /* may stand in the place of `open` */
+    const char *end_too;  /* stands behind two calls, or NULL */
     struct tool_piece pieces[TOOL_PIECES];
     size_t n_pieces;
     bool one; /* an answer has one call at most */

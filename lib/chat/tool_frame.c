@@ -198,6 +198,22 @@ find_ends(struct tool_finder *f, struct chat_string *end)
     }
 }
 
+/* What stands behind two calls: some templates show more there than behind
+ * one. */
+static void
+find_end_too(struct tool_finder *f)
+{
+    const char *foot = f->form->foot, *p = NULL;
+    size_t n = strlen(foot), from = f->to;
+    struct chat_string *s = &f->both;
+
+    for (; n && from < s->n && (p = memmem(s->s + from, s->n - from, foot, n));
+         from = (size_t)(p - s->s) + n)
+        ;
+    if (from > f->to && s->n - from <= TOOL_LITERAL)
+        f->form->end_too = chat_tool_keep(f, chat_tool_part(s, from, s->n));
+}
+
 bool
 chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out)
 {
@@ -221,6 +237,8 @@ chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out)
     form->end = chat_tool_keep(f, t->end);
     form->head = chat_tool_keep(f, t->before);
     form->foot = chat_tool_keep(f, t->after);
+    if (f->has_both)
+        find_end_too(f);
     return true;
 }
 

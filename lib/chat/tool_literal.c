@@ -63,6 +63,17 @@ match_character(const char *s, size_t n, size_t at, char c)
     return at < n && s[at] == c ? at + 1 : TOOL_NOT_THERE;
 }
 
+/* Whether literal[i] is a quotation mark around the value of a tag's
+ * attribute: another kind may stand there. */
+static bool
+is_tag_quote(const char *literal, size_t len, size_t i)
+{
+    if (literal[i] != '"' && literal[i] != '\'')
+        return false;
+    return i + 1 < len ? literal[i + 1] == '>'
+                       : i && literal[i - 1] == '=' && memchr(literal, '<', i);
+}
+
 size_t
 chat_tool_match_part(const char *s, size_t n, size_t at, const char *literal,
                      size_t len)
@@ -76,7 +87,11 @@ chat_tool_match_part(const char *s, size_t n, size_t at, const char *literal,
         } else {
             if (i && is_loose(literal[i - 1], literal[i]))
                 at = chat_tool_space_end(s, n, at);
-            at = match_character(s, n, at, literal[i]);
+            if (at < n && (s[at] == '"' || s[at] == '\'') &&
+                is_tag_quote(literal, len, i))
+                at++;
+            else
+                at = match_character(s, n, at, literal[i]);
         }
     return at;
 }

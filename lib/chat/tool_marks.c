@@ -38,13 +38,14 @@ mark_end(const struct tool_finder *f, const struct chat_string *s, size_t from)
 }
 
 static void
-add_mark(struct chat_mark *marks, size_t *n, const char *s)
+add_mark(struct chat_mark *marks, size_t *n, const char *s, bool first)
 {
     for (size_t i = 0; i < *n; i++)
         if (strcmp(marks[i].s, s) == 0)
             return;
     if (*n < TOOL_MARKS)
-        marks[(*n)++] = (struct chat_mark){ .s = s, .n = strlen(s) };
+        marks[(*n)++] =
+            (struct chat_mark){ .s = s, .n = strlen(s), .first = first };
 }
 
 /* The tags that a call begins with, of which the first may be missing: to where
@@ -63,9 +64,10 @@ add_tags(struct tool_finder *f)
         while (len < n && !chat_tool_is_space(s[len]) && s[len - 1] != '>')
             len++;
         if (chat_tool_is_tag(s, n) && !is_plain(f, s, len))
-            add_mark(
-                form->begins, &form->n_begins,
-                chat_tool_keep(f, (struct chat_string){ .s = s, .n = len }));
+            add_mark(form->begins, &form->n_begins,
+                     chat_tool_keep(f,
+                                    (struct chat_string){ .s = s, .n = len }),
+                     false);
     }
 }
 
@@ -100,9 +102,9 @@ add_known(struct tool_form *f, const struct tool_known *k)
     if (k->behind)
         f->n_begins = 0; /* they are in the table */
     for (int i = 0; i < 2 && k->begins[i]; i++)
-        add_mark(f->begins, &f->n_begins, k->begins[i]);
+        add_mark(f->begins, &f->n_begins, k->begins[i], false);
     if (k->ends)
-        add_mark(f->ends, &f->n_ends, k->ends);
+        add_mark(f->ends, &f->n_ends, k->ends, false);
     if (k->open && !*f->open)
         f->open_too = k->open;
     for (size_t i = 1; k->behind && i < f->n_pieces; i++)
@@ -110,6 +112,19 @@ add_known(struct tool_form *f, const struct tool_known *k)
             f->pieces[i].written = f->pieces[i].text;
             f->pieces[i].text = k->behind;
         }
+}
+
+/* Objects of JSON, and lists of calls, may have no mark before them: then they
+ * are all of an answer. */
+static void
+add_bare(struct tool_form *f)
+{
+    bool object = f->kind == TOOL_OBJECT;
+
+    if (object)
+        add_mark(f->begins, &f->n_begins, "{", true);
+    if (object || strchr(f->open, '['))
+        add_mark(f->begins, &f->n_begins, "[", true);
 }
 
 void
@@ -121,7 +136,8 @@ chat_tool_find_known(struct tool_finder *f)
             add_known(f->form, k);
             break;
         }
-    add_mark(f->form->begins, &f->form->n_begins, TOOL_COMMON_MARK);
+    add_mark(f->form->begins, &f->form->n_begins, TOOL_COMMON_MARK, false);
+    add_bare(f->form);
 }
 
 #endif

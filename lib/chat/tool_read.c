@@ -29,6 +29,20 @@ text_behind(const struct tool_form *f, size_t i, bool other)
     return f->pieces[i].text;
 }
 
+/* Text before arguments: a number in it may be missing, and all before the tag
+ * after it. */
+static size_t
+text_match(const struct tool_reader *r, size_t at, const char *literal)
+{
+    size_t to = chat_tool_read_match(r, at, literal);
+    const char *digits = strchr(literal, '\1');
+    const char *tag = digits ? chat_tool_last_tag(digits) : NULL;
+
+    return to == TOOL_NOT_THERE && tag && r->f->kind == TOOL_JSON
+               ? chat_tool_read_match(r, at, tag)
+               : to;
+}
+
 /* Where the name or id of slot i ends: before what stands behind it. */
 static size_t
 slot_end(const struct tool_reader *r, size_t i, size_t at)
@@ -38,7 +52,7 @@ slot_end(const struct tool_reader *r, size_t i, size_t at)
     size_t most = chat_tool_read_name_end(r, at);
 
     for (size_t to = at + 1; next && *next != '\2' && to < most; to++)
-        if (chat_tool_read_match(r, to, next) != TOOL_NOT_THERE ||
+        if (text_match(r, to, next) != TOOL_NOT_THERE ||
             (other && chat_tool_read_match(r, to, other) != TOOL_NOT_THERE))
             return to;
     return most;
@@ -59,6 +73,17 @@ find_id(const struct tool_reader *r, struct tool_call *c, size_t at)
     c->id.n = (size_t)(r->s + end - c->id.s);
 }
 
+/* Whether a call ends at `at`, of which the arguments are missing. */
+static bool
+is_bare(const struct tool_reader *r, const struct tool_call *c, size_t at)
+{
+    const struct tool_piece *last = &r->f->pieces[r->f->n_pieces - 1];
+
+    return last->slot == TOOL_TEXT && c->name.s &&
+           chat_tool_is_declared(r, c->name) &&
+           chat_tool_read_closing(r, at, last->text) != TOOL_NOT_THERE;
+}
+
 /* Arguments that are an object. */
 static size_t
 object(struct tool_reader *r, struct tool_call *c, size_t at)
@@ -69,9 +94,25 @@ object(struct tool_reader *r, struct tool_call *c, size_t at)
 
     if (to != TOOL_NOT_THERE)
         chat_tool_put(&c->arguments, span.s, span.n);
+    else if (is_bare(r, c, at)) {
+        chat_tool_puts(&c->arguments, "{}");
+        to = at;
+    }
     c->arguments.failed |= made.failed;
     chat_tool_text_clear(&made);
     return to;
+}
+
+/* Behind what there is of the text that closes a call. */
+static size_t
+closed(const struct tool_reader *r, size_t at, const char *literal)
+{
+    for (size_t n; (n = chat_tool_unit(literal)) > 0; literal += n) {
+        size_t to = chat_tool_match_part(r->s, r->n, at, literal, n);
+
+        at = to == TOOL_NOT_THERE ? at : to;
+    }
+    return at;
 }
 
 /* A piece that is text: where it ends, or `at` where it may be missing. That
@@ -81,12 +122,12 @@ text(const struct tool_reader *r, const struct tool_call *c, size_t *i,
      size_t at)
 {
     const struct tool_piece *p = &r->f->pieces[*i];
-    size_t to = chat_tool_read_match(r, at, p->text);
+    size_t to = text_match(r, at, p->text);
 
     if (to != TOOL_NOT_THERE)
         return to;
     if (*i + 1 == r->f->n_pieces)
-        return at;
+        return closed(r, at, p->text);
     if (p[1].slot == TOOL_ID) {
         *i += 1;
         return at;
@@ -236,12 +277,38 @@ find_begin(const struct tool_reader *r, size_t from, size_t *next, bool *bare)
     return best;
 }
 
+/* Behind the marks of the form that stand at `at`. */
+static size_t
+marks_end(const struct tool_reader *r, size_t at)
+{
+    for (size_t to = at; to != TOOL_NOT_THERE && at < r->n;
+         to = chat_tool_read_mark(r, at))
+        at = to;
+    return at;
+}
+
+/* Calls in the common form, from `at` on, with the form's own marks around
+ * them. */
+static size_t
+common_calls(struct tool_reader *r, size_t at)
+{
+    const struct tool_form *f = r->f;
+    size_t from = marks_end(r, at), to;
+
+    r->f = &common;
+    r->strict = true;
+    to = calls(r, at);
+    if (to == TOOL_NOT_THERE && from > at)
+        to = calls(r, from);
+    r->f = f;
+    return to == TOOL_NOT_THERE ? to : marks_end(r, to);
+}
+
 /* Calls from a place where they may begin, in the form or in the common one;
  * what is no call is taken away. Without a mark nothing else may follow. */
 static size_t
 calls_from(struct tool_reader *r, size_t at, bool bare)
 {
-    const struct tool_form *f = r->f;
     size_t had = r->out->n, count = r->count, to;
 
     r->strict = bare;
@@ -249,12 +316,8 @@ calls_from(struct tool_reader *r, size_t at, bool bare)
     if (bare && to != TOOL_NOT_THERE &&
         chat_tool_space_end(r->s, r->n, to) < r->n)
         to = TOOL_NOT_THERE;
-    if (to == TOOL_NOT_THERE && !bare) {
-        r->f = &common;
-        r->strict = true;
-        to = calls(r, at);
-        r->f = f;
-    }
+    if (to == TOOL_NOT_THERE && !bare)
+        to = common_calls(r, at);
     if (to == TOOL_NOT_THERE) {
         chat_tool_text_cut(r->out, had);
         r->count = count;

@@ -15,6 +15,23 @@ enum {
 
 /* ---- keys ---- */
 
+/* What stands before a value, without attributes of a tag: what is before the
+ * first blank, and after the last quotation mark. */
+static size_t
+bare_before(const struct tool_reader *r, size_t at, const char *before)
+{
+    const char *blank = strchr(before, ' '), *quote = strrchr(before, '"');
+    size_t to;
+
+    if (!blank || !quote || quote < blank || blank == before ||
+        !strchr(quote, '>'))
+        return TOOL_NOT_THERE;
+    to = chat_tool_match_part(r->s, r->n, at, before, (size_t)(blank - before));
+    return to == TOOL_NOT_THERE
+               ? to
+               : chat_tool_match_before(r->s, r->n, to, quote + 1);
+}
+
 /* The longest that begins at `at` with what stands before its values. */
 static const struct tool_variant *
 variant_at(const struct tool_reader *r, size_t at, size_t *to)
@@ -25,6 +42,8 @@ variant_at(const struct tool_reader *r, size_t at, size_t *to)
         const struct tool_variant *v = &r->f->variants[i];
         size_t end = chat_tool_match_before(r->s, r->n, at, v->before);
 
+        if (end == TOOL_NOT_THERE)
+            end = bare_before(r, at, v->before);
         if (end != TOOL_NOT_THERE && (!best || end > *to)) {
             best = v;
             *to = end;
@@ -260,6 +279,17 @@ put_notation(struct tool_reader *r, struct tool_call *c,
     return false;
 }
 
+/* Types of a value by the tool's schema and by the marks around it: where they
+ * have none in common, text is what the schema says, and all else what the
+ * marks say. */
+static unsigned
+value_types(unsigned schema, unsigned marks)
+{
+    if (schema & marks)
+        return schema & marks;
+    return marks == TOOL_STRING && schema ? schema : marks;
+}
+
 /* A key and its value; returns where the next key begins, or the call has
  * ended. */
 static size_t
@@ -280,8 +310,7 @@ pair(struct tool_reader *r, struct tool_call *c, size_t at, bool *more)
         if (r->work == 0 || !find_end(r, c, v, from, &e))
             return TOOL_NOT_THERE;
         end = without_space(r, v, from, e.value);
-        put_delimited(r, c, types & v->types ? types & v->types : v->types,
-                      from, end);
+        put_delimited(r, c, value_types(types, v->types), from, end);
     }
     *more = e.more;
     return e.to;

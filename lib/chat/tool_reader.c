@@ -15,6 +15,19 @@ enum {
     ID_LENGTH = 9, /* of ids that are made: what Mistral's templates want */
 };
 
+/* A part of an opening that begins at `s`, or, of one that is a tag and the word
+ * after it, the tag alone. */
+static size_t
+opening_end(const struct tool_reader *r, size_t at, const char *s)
+{
+    size_t n = chat_tool_unit(s), to = chat_tool_read_match(r, at, s);
+    const char *tag = chat_tool_is_tag(s, n) ? memrchr(s, '>', n) : NULL;
+
+    if (to != TOOL_NOT_THERE || !tag || s[n] || r->f->kind != TOOL_JSON)
+        return to;
+    return chat_tool_match_part(r->s, r->n, at, s, (size_t)(tag - s) + 1);
+}
+
 size_t
 chat_tool_read_opening(const struct tool_reader *r, size_t at)
 {
@@ -24,7 +37,7 @@ chat_tool_read_opening(const struct tool_reader *r, size_t at)
     if (p->slot != TOOL_TEXT)
         return chat_tool_space_end(r->s, r->n, at);
     for (const char *s = p->text; *s && to == TOOL_NOT_THERE;) {
-        to = chat_tool_read_match(r, at, s);
+        to = opening_end(r, at, s);
         do
             s += chat_tool_unit(s);
         while (*s && !chat_tool_is_tag(s, chat_tool_unit(s)));
@@ -75,6 +88,25 @@ unit_end(const struct tool_reader *r, size_t at, const char *literal)
     return to;
 }
 
+/* The end of a fence of Markdown at `at`: one before an object or a list, or
+ * right after one. */
+static size_t
+fence_end(const struct tool_reader *r, size_t at)
+{
+    size_t from = chat_tool_space_end(r->s, r->n, at), to = from + 3, behind;
+
+    if (r->n - from < 3 || memcmp(r->s + from, "```", 3) != 0)
+        return TOOL_NOT_THERE;
+    while (from && chat_tool_is_space(r->s[from - 1]))
+        from--;
+    if (from && strchr("]}", r->s[from - 1]))
+        return to;
+    while (to < r->n && r->s[to] >= 'a' && r->s[to] <= 'z')
+        to++;
+    behind = chat_tool_space_end(r->s, r->n, to);
+    return behind < r->n && strchr("[{", r->s[behind]) ? to : TOOL_NOT_THERE;
+}
+
 size_t
 chat_tool_read_mark(const struct tool_reader *r, size_t at)
 {
@@ -84,6 +116,7 @@ chat_tool_read_mark(const struct tool_reader *r, size_t at)
         f->open_too,
         f->separator,
         f->end,
+        f->end_too,
         f->head,
         f->kind == TOOL_PAIRS ? f->close : f->foot,
         f->n_ends ? f->ends[0].s : NULL,
@@ -95,7 +128,8 @@ chat_tool_read_mark(const struct tool_reader *r, size_t at)
     for (size_t i = 0;
          i < sizeof(literals) / sizeof(*literals) && to == TOOL_NOT_THERE; i++)
         to = unit_end(r, at, literals[i]);
-    return to;
+    return to == TOOL_NOT_THERE && f->kind == TOOL_OBJECT ? fence_end(r, at)
+                                                          : to;
 }
 
 bool

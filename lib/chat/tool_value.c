@@ -257,11 +257,20 @@ member(struct source *r, int depth)
     return value(r, depth);
 }
 
+/* Whether a tag that closes something stands where a brace should. */
+static bool
+is_cut(const struct source *r, char end)
+{
+    return end == '}' && begins(r, "</", 2);
+}
+
 /* Members or items up to `end`, before which a comma may stand. */
 static bool
 list(struct source *r, char end, int depth)
 {
     for (bool more = false; !skip(r, end); more = true) {
+        if (more && is_cut(r, end))
+            break;
         if (more && !skip(r, ','))
             return false;
         if (more && skip(r, end))

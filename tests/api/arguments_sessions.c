@@ -127,6 +127,28 @@ session_eval(void)
 }
 
 static bool
+session_add_rows(void)
+{
+    static float rows[2];
+    size_t width = (size_t)gg_model_n_embd(model);
+    struct gg_medium none = { .n = 1, .width = width };
+    struct gg_medium narrow = { .n = 1, .width = width + 1, .rows = rows };
+    struct gg_medium empty = { .width = width, .rows = rows };
+    struct gg_medium deep = { .n = 1, .width = width, .rows = rows,
+                              .n_deeper = 1 };
+    int32_t first = -5;
+
+    return refused(gg_session_add_rows(NULL, &narrow, &first, &err)) &&
+           refused(gg_session_add_rows(session, NULL, &first, &err)) &&
+           refused(gg_session_add_rows(session, &none, &first, &err)) &&
+           refused(gg_session_add_rows(session, &narrow, &first, &err)) &&
+           refused(gg_session_add_rows(session, &empty, &first, &err)) &&
+           refused(gg_session_add_rows(session, &deep, &first, &err)) &&
+           refused(gg_session_add_rows(session, &narrow, NULL, &err)) &&
+           first == -5;
+}
+
+static bool
 session_length(void)
 {
     return gg_session_length(session, 5) == 0 &&
@@ -305,6 +327,7 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_new),       TEST(model_memory),
     TEST(model_home_memory), TEST(session_free),
     TEST(session_n_ctx),     TEST(session_n_slots),
+    TEST(session_add_rows),
     TEST(session_eval),      TEST(session_length),
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),

@@ -75,6 +75,36 @@ line_write(void)
     return right;
 }
 
+static bool
+line_reader_rows(void)
+{
+    static const uint8_t hash[GG_MEDIUM_HASH];
+    struct gg_line_reader *r;
+    bool right;
+
+    must(gg_line_reader_new(-1, "none", &r, &err));
+    right = refused(gg_line_reader_rows(NULL, 9, hash, 1, &err)) &&
+            refused(gg_line_reader_rows(r, -1, hash, 1, &err)) &&
+            gg_line_reader_rows(r, 9, hash, 1, &err) == GG_OK;
+    gg_line_reader_free(r);
+    return right;
+}
+
+static bool
+line_reader_has_rows(void)
+{
+    return !gg_line_reader_has_rows(NULL);
+}
+
+static bool
+line_write_rows(void)
+{
+    static const uint8_t hash[GG_MEDIUM_HASH];
+
+    return refused(gg_line_write_rows(null_fd, NULL, 1, &err)) &&
+           gg_line_write_rows(-1, hash, 1, &err) == GG_ERR_IO;
+}
+
 /* ---- logit streams ------------------------------------------------------ */
 
 static bool
@@ -224,6 +254,8 @@ const struct argument_test arguments_streams[] = {
     TEST(line_reader_free),    TEST(line_reader_split),
     TEST(line_reader_watch),   TEST(line_read),
     TEST(line_ready),          TEST(line_write),
+    TEST(line_reader_rows),    TEST(line_reader_has_rows),
+    TEST(line_write_rows),
     TEST(logit_reader_new),    TEST(logit_reader_free),
     TEST(logit_reader_begin),  TEST(logit_read),
     TEST(logit_reader_logits), TEST(logit_writer_new),

@@ -29,7 +29,7 @@ start(void)
 static bool
 same_text(const char *text, size_t len, const char *want)
 {
-    return len == strlen(want) && memcmp(text, want, len) == 0;
+    return len == strlen(want) && (len == 0 || memcmp(text, want, len) == 0);
 }
 
 /* ---- values ---- */

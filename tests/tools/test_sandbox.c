@@ -110,7 +110,7 @@ ask_aside(const char *path)
 
     if (fd < 0)
         return errno;
-    if (write(fd, "[]", 2) != 2)
+    if (write(fd, "[]\n", 3) != 3) /* as /save writes it */
         return errno;
     close(fd);
     return outside_do(OUTSIDE_ASIDE_END, path, 0) < 0 ? errno : 0;
