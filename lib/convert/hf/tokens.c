@@ -28,23 +28,22 @@ fail(struct hf_tokens *t, const struct core_json_keys *k)
 
 /* ---- tokens -------------------------------------------------------------- */
 
-static bool
-is_run_of(const char *text, size_t len, const char *unit)
-{
-    size_t n = strlen(unit), at = 0;
-
-    while (at + n <= len && !memcmp(text + at, unit, n))
-        at += n;
-    return len && at == len;
-}
-
-/* Of those, runs of blanks and of ends of lines that merges make, too. */
+/* Whether an added token is a run of U+2581 that merges make, too: no text has
+ * it before its blanks are marked. */
 static bool
 is_made(const struct hf_tokens *t, int64_t id, const char *text, size_t len)
 {
-    return t->kind->named && id >= 0 && id < t->n &&
-           t->types[id] == GG_TOKEN_NORMAL &&
-           (is_run_of(text, len, "\xe2\x96\x81") || is_run_of(text, len, "\n"));
+    static const char mark[] = "\xe2\x96\x81";
+    const size_t n = strlen(mark);
+
+    if (!t->kind->named || id < 0 || id >= t->n ||
+        t->types[id] != GG_TOKEN_NORMAL)
+        return false;
+    while (len >= n && !memcmp(text, mark, n)) {
+        text += n;
+        len -= n;
+    }
+    return len == 0;
 }
 
 /* One that was added to those that were trained; it may be one of them. */
