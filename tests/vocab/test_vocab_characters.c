@@ -1,7 +1,8 @@
 /* test_vocab_characters.c - vocabularies "gpt2" and "whitespace" that merge
  * characters by rank: by the name of tokenizer.ggml.pre
  *
- * The ids are what characters_golden.py prints (tokenizers 0.23.3). */
+ * The ids are what characters_golden.py prints, and tokenizers 0.23.3 of texts
+ * with a mask and with longer runs of lines. */
 #include "harness/encode.h"
 #include "harness/tap.h"
 #include "fixtures/characters_golden.h"
@@ -52,18 +53,25 @@ make_characters(struct make *m, const char *model, const char *pre)
 }
 
 static bool
-encodes(const struct gg_vocab *v, const char *text,
-        const struct characters_ids *want)
+encodes_with(const struct gg_vocab *v, unsigned flags, const char *text,
+             const struct characters_ids *want)
 {
     int32_t got[CAP];
     size_t n = 0;
     bool same =
-        encode_ids(v, text, strlen(text), 0, got, CAP, &n, &err) == GG_OK &&
+        encode_ids(v, text, strlen(text), flags, got, CAP, &n, &err) == GG_OK &&
         n == want->n && !memcmp(got, want->id, n * sizeof(*got));
 
     for (size_t i = 0; i < n && !same; i++)
         printf("# %s: %d\n", text, got[i]);
     return same;
+}
+
+static bool
+encodes(const struct gg_vocab *v, const char *text,
+        const struct characters_ids *want)
+{
+    return encodes_with(v, 0, text, want);
 }
 
 /* What ids stand for covers the text but for white space, in order. */
@@ -115,10 +123,106 @@ test_kind(size_t k)
     make_free(&m);
 }
 
+/* Ends of lines that are found in the text before merging, and that merges
+ * name, too. */
+static void
+test_user_lines(size_t k, const struct characters_ids *longest)
+{
+    static const int32_t ends[] = { 264, 270, 273 };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    bool same = true;
+
+    make_characters(&m, characters_kinds[k].model, characters_kinds[k].pre);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        m.types[ends[i]] = GG_TOKEN_USER_DEFINED;
+    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v),
+       "merges that name what the user defined");
+    for (size_t i = 0; v && i < CHARACTERS_TEXTS; i++)
+        same = encodes(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+               same;
+    ok(v && same, "the ids of tokenizers");
+    ok(v && encodes(v, "a\n\n\n\n\n\n\n\nb", longest),
+       "of a long run the longest first");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* No merge makes a control token of a text. */
+static void
+test_control(void)
+{
+    struct make m;
+    struct gg_vocab *v = NULL;
+
+    make_characters(&m, "gpt2", "mmbert");
+    m.types[270] = GG_TOKEN_CONTROL;
+    ok(make_load(&m, &v, &err) == GG_ERR_FORMAT,
+       "a merge that makes a control token");
+    make_free(&m);
+}
+
+static bool
+spans(const struct gg_vocab *v, const char *text, const int32_t *ids, size_t n,
+      const struct gg_range *want)
+{
+    struct gg_range got[CAP];
+    bool same = gg_vocab_offsets(v, text, strlen(text), GG_ENCODE_SPECIAL, ids,
+                                 n, got, &err) == GG_OK;
+
+    for (size_t i = 0; same && i < n; i++)
+        same = got[i].begin == want[i].begin && got[i].end == want[i].end;
+    return same;
+}
+
+static void
+test_mask(void)
+{
+    static const struct {
+        const char *text;
+        struct characters_ids ids;
+    } texts[] = {
+        { "ab  <mask> ab", { 3, { 266, 275, 266 } } },
+        { "ab \n <mask>", { 4, { 266, 259, 264, 275 } } },
+        { "<mask><mask>", { 2, { 275, 275 } } },
+        { " \t\xc2\xa0<mask>b", { 3, { 275, 259, 261 } } },
+        { "a<user> <mask>", { 3, { 271, 274, 275 } } },
+        { "\n<mask>", { 2, { 264, 275 } } },
+    };
+    static const struct gg_range want[] = { { 0, 2 }, { 4, 10 }, { 10, 13 } };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    bool same = true;
+
+    make_characters(&m, "gpt2", "mmbert");
+    m.types[264] = GG_TOKEN_USER_DEFINED;
+    make_token(&m, "<mask>", GG_TOKEN_CONTROL, 0);
+    ok(make_load(&m, &v, &err) == GG_OK, "a mask");
+    for (size_t i = 0; v && i < sizeof(texts) / sizeof(*texts); i++)
+        same = encodes_with(v, GG_ENCODE_SPECIAL, texts[i].text,
+                            &texts[i].ids) &&
+               same;
+    ok(v && same, "it takes the white space before it");
+    ok(v && spans(v, texts[0].text, texts[0].ids.id, 3, want),
+       "which stands for nothing");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 int
 main(void)
 {
+    static const struct characters_ids granite = { 5,
+                                                   { 260, 273, 273, 270, 261 } };
+    static const struct characters_ids mmbert = { 6,
+                                                  { 271, 273, 273, 270, 259,
+                                                    261 } };
+
     for (size_t k = 0; k < CHARACTERS_KINDS; k++)
         test_kind(k);
+    test_user_lines(1, &granite);
+    test_user_lines(2, &mmbert);
+    test_control();
+    test_mask();
     return tap_done();
 }
