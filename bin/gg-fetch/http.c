@@ -32,13 +32,12 @@ enum {
     MAX_HEAD = 1 << 18, /* bytes of one reply's: less than libcurl's limit */
     MAX_UNWANTED = 1 << 20,
     MAX_WAIT = 300,    /* seconds that a server may ask for */
-    CONNECT_TIME = 30, /* seconds until a connection stands, */
-    STALL_TIME = 60,   /* and without a byte */
-    /* What is brief may take so many seconds of all tries, and one more for so
-     * many bytes, but never more than the last. */
-    BRIEF_TIME = 60,
+    CONNECT_TIME = 30, /* seconds until a connection stands, at most */
+    /* What is brief may take options.timeout seconds of all tries, and one more
+     * for BRIEF_RATE bytes, but not more than BRIEF_MOST times as long. Without
+     * a byte nothing takes longer than options.timeout. */
     BRIEF_RATE = 32 << 10,
-    BRIEF_MOST = 900,
+    BRIEF_MOST = 15,
 };
 
 static struct http_options options;
@@ -262,11 +261,12 @@ check_time(void *data, curl_off_t all, curl_off_t now, curl_off_t up_all,
            curl_off_t up_now)
 {
     struct exchange *x = data;
-    double seconds = 0, most = BRIEF_TIME + (double)now / BRIEF_RATE;
+    double seconds = 0, limit = BRIEF_MOST * (double)options.timeout;
+    double most = options.timeout + (double)now / BRIEF_RATE;
 
     (void)all, (void)up_all, (void)up_now;
     curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME, &seconds);
-    most = most < BRIEF_MOST ? most : BRIEF_MOST;
+    most = most < limit ? most : limit;
     x->late = x->request->brief && x->spent + seconds > most;
     return x->late;
 }
@@ -284,9 +284,11 @@ set_policy(void)
                      (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "gg-fetch/" PACKAGE_VERSION);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIME);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT,
+                     (long)(options.timeout < CONNECT_TIME ? options.timeout
+                                                           : CONNECT_TIME));
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)STALL_TIME);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)options.timeout);
 }
 
 static CURLcode

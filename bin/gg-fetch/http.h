@@ -35,6 +35,7 @@ struct http_request {
 
 struct http_options {
     int32_t retries; /* without a byte of progress, before it fails */
+    int32_t timeout; /* seconds: see http.c */
     bool verbose;
 };
 

@@ -40,6 +40,9 @@ static const struct cli_option rows[] = {
     { "retries", 0, CLI_INT, "N",
       "how often it tries again without any progress (4)",
       AT(http.retries), 0, 100 },
+    { "timeout", 0, CLI_INT, "SECONDS",
+      "how long it waits for a server that sends nothing, and for a list (60)",
+      AT(http.timeout), 1, 86400 },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress and no notes",
       AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL, "say why it tries again",
@@ -54,7 +57,7 @@ main(int argc, char **argv)
 {
     static const struct cli_tool tool = { usage, rows, 23,
                                           .own_sandbox = true };
-    struct fetch_options o = { .http.retries = 4 };
+    struct fetch_options o = { .http = { .retries = 4, .timeout = 60 } };
     int first;
 
     cli_start();

@@ -201,19 +201,28 @@ announced(unsigned char c)
     return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
 }
 
+/* Bytes of the character at p, of `left` bytes at most; 1 for what is none. */
+static inline size_t
+character_bytes(const unsigned char *p, size_t left)
+{
+    size_t n = announced(p[0]), i = 1;
+
+    if (n == 2)
+        return left > 1 && (p[1] & 0xc0) == 0x80 ? 2 : 1;
+    while (i < n && i < left && (p[i] & 0xc0) == 0x80)
+        i++;
+    return i < n ? 1 : n;
+}
+
 size_t
 chat_character(const struct chat_string *s, size_t at, uint32_t *c)
 {
     const unsigned char *p = (const unsigned char *)s->s + at;
-    size_t n = announced(p[0]), i = 1;
+    size_t n = character_bytes(p, s->n - at);
     uint32_t code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
 
-    for (; n > 1 && i < n && at + i < s->n && (p[i] & 0xc0) == 0x80; i++)
+    for (size_t i = 1; i < n; i++)
         code = code << 6 | (p[i] & 0x3f);
-    if (i < n) {
-        n = 1;
-        code = p[0];
-    }
     if (c)
         *c = code;
     return n;
@@ -234,10 +243,12 @@ static size_t
 skip_characters(struct chat_run *r, const struct chat_string *s, size_t most,
                 size_t *n)
 {
-    size_t at = 0;
+    const unsigned char *p = (const unsigned char *)s->s;
+    size_t at = 0, count = 0;
 
-    for (*n = 0; *n < most && at < s->n; ++*n)
-        at += (unsigned char)s->s[at] < 0x80 ? 1 : chat_character(s, at, NULL);
+    for (; count < most && at < s->n; count++)
+        at += p[at] < 0x80 ? 1 : character_bytes(p + at, s->n - at);
+    *n = count;
     chat_take_steps(r, at / 16);
     return at;
 }

@@ -383,9 +383,10 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         size_t at, n = 0;
         int32_t id = vocab_special_find(set, v, p, len, &at);
         bool user = id >= 0 && vocab_type(v, id) == GG_TOKEN_USER_DEFINED;
+        size_t left = vocab_special_left(v, id, p, at);
 
-        if (at)
-            st = encode_plain(e, p, at, blank);
+        if (left)
+            st = encode_plain(e, p, left, blank);
         else if (spm && blank && user && v->cuts != VOCAB_CUTS_BLANKS)
             st = encode_one(e, (const uint8_t *)" ", 1);
         if (st == GG_OK && id >= 0) {

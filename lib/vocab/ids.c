@@ -192,18 +192,28 @@ read_suppressed(struct gg_vocab *v, const struct gguf_context *gguf,
     return GG_OK;
 }
 
+static bool
+is_one_of(const struct gguf_context *gguf, const char *key,
+          const char *const *values)
+{
+    struct gguf_str s = { 0 };
+
+    if (gguf_opt_str(gguf, key, &s, NULL) != GG_OK)
+        return false;
+    while (*values && (s.n != strlen(*values) || memcmp(s.s, *values, s.n)))
+        values++;
+    return *values != NULL;
+}
+
 /* Phi-3's control tokens take the white space after them, but for those that
  * were LLaMA's. Its files do not say so: tokenizer.json does. */
 static void
 mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)
 {
-    static const char phi3[] = "phi3";
-    struct gguf_str arch = { 0 };
+    static const char *const phi3[] = { "phi3", NULL };
     int32_t unk, bos, end;
 
-    if (v->kind != VOCAB_SPM ||
-        gguf_opt_str(gguf, "general.architecture", &arch, NULL) != GG_OK ||
-        arch.n != strlen(phi3) || memcmp(arch.s, phi3, arch.n) != 0)
+    if (v->kind != VOCAB_SPM || !is_one_of(gguf, "general.architecture", phi3))
         return;
     unk = named(v, "<unk>");
     bos = named(v, "<s>");
@@ -212,6 +222,24 @@ mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)
         if (vocab_type(v, id) == GG_TOKEN_CONTROL && id != unk && id != bos &&
             id != end)
             v->types[id] |= VOCAB_STRIPS;
+}
+
+/* A mask takes the white space before it. Files do not say so; the names are
+ * those for which llama.cpp does the same. */
+static void
+mark_leads(struct gg_vocab *v, const struct gguf_context *gguf)
+{
+    static const char *const pre[] = { "jina-v2-de", "jina-v2-es",
+                                       "jina-v2-code", "mmbert", NULL };
+    static const char *const arch[] = { "nomic-bert-moe", "jina-bert-v3",
+                                        NULL };
+    int32_t id = is_one_of(gguf, KEY("pre"), pre) ||
+                         is_one_of(gguf, "general.architecture", arch)
+                     ? named(v, "<mask>")
+                     : -1;
+
+    if (id >= 0 && vocab_type(v, id) == GG_TOKEN_CONTROL)
+        v->types[id] |= VOCAB_LEADS;
 }
 
 static enum gg_status
@@ -304,6 +332,7 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         make_control(v, v->infill.middle);
         settle_unknown(v);
         mark_strips(v, gguf);
+        mark_leads(v, gguf);
     }
     v->add_bos = (spm && strcmp(v->name, "gpt2") != 0) || wpm || (defaults && defaults->add_bos);
     v->add_eos = wpm || v->kind == VOCAB_UGM;

@@ -23,13 +23,14 @@ encode_parts(const struct gg_vocab *v, const uint8_t *p, size_t len,
              const struct special_set *set, struct cache *cache,
              struct vocab_out *out)
 {
-    for (size_t at = 0, n, skip; at < len; at += n + skip) {
+    for (size_t at = 0, n, left, skip; at < len; at += n + skip) {
         int32_t id = vocab_special_find(set, v, p + at, len - at, &n);
 
+        left = vocab_special_left(v, id, p + at, n);
         if (v->kind == VOCAB_WPM)
-            vocab_wordpiece_encode(v, p, at, n, cache, out);
+            vocab_wordpiece_encode(v, p, at, left, cache, out);
         else
-            vocab_world_encode(v, p, at, n, out);
+            vocab_world_encode(v, p, at, left, out);
         skip = 0;
         if (id >= 0) {
             vocab_bytes(v, id, &skip);
@@ -51,7 +52,7 @@ encode_ugm(struct unigram *u, const struct gg_vocab *v, const uint8_t *p,
         size_t n, skip;
         int32_t id = vocab_special_find(set, v, p, (size_t)(end - p), &n);
 
-        good = vocab_unigram_part(u, p, n, out);
+        good = vocab_unigram_part(u, p, vocab_special_left(v, id, p, n), out);
         p += n;
         if (!good || id < 0)
             continue;

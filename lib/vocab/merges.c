@@ -15,6 +15,7 @@ struct made {
 
 /* A merge that is entered into the table. */
 struct step {
+    const struct gguf_str *text; /* as the file writes it */
     struct vocab_query left, right;
     int32_t made, left_id, right_id;
     uint64_t hash;
@@ -99,20 +100,74 @@ guess(struct reader *r, const struct gguf_str *s, struct made *out)
     return false;
 }
 
+/* How many bytes stand in front of the blank that parts two tokens; or 0. */
+static size_t
+first_bytes(const struct gguf_str *s)
+{
+    const char *blank = s->n > 2 ? memchr(s->s + 1, ' ', s->n - 1) : NULL;
+
+    return blank ? (size_t)(blank - s->s) : 0;
+}
+
 static bool
 look_up(struct reader *r, const struct gguf_str *s, struct made *out)
 {
-    const char *blank = s->n > 2 ? memchr(s->s + 1, ' ', s->n - 1) : NULL;
-    size_t first = blank ? (size_t)(blank - s->s) : 0, n, m;
+    size_t first = first_bytes(s), n, m;
 
-    if (!blank || s->n > 2 * VOCAB_MAX_TOKEN_BYTES ||
+    if (!first || s->n > 2 * VOCAB_MAX_TOKEN_BYTES ||
         !vocab_piece_bytes(r->v->kind, s->s, first, r->scratch, &n) ||
-        !vocab_piece_bytes(r->v->kind, blank + 1, s->n - first - 1,
+        !vocab_piece_bytes(r->v->kind, s->s + first + 1, s->n - first - 1,
                            r->scratch + n, &m))
         return false;
     *out =
         (struct made){ vocab_find_piece(r->v, r->scratch, n + m), (uint32_t)n };
     return out->id >= 0;
+}
+
+/* A token by its text: a piece, or what the user defined. The latter is found
+ * in the text before merging; merges may name it all the same. Never a control
+ * token, which no text makes. */
+static int32_t
+find_named(const struct reader *r, const char *s, size_t n)
+{
+    const struct gg_vocab *v = r->v;
+    int32_t id = -1;
+    size_t len;
+
+    if (n <= VOCAB_MAX_TOKEN_BYTES &&
+        vocab_piece_bytes(v->kind, s, n, r->scratch, &len))
+        id = vocab_find_piece(v, r->scratch, len);
+    if (id < 0)
+        id = vocab_find_other(v, s, n);
+    return id >= 0 && (v->types[id] & VOCAB_PIECE ||
+                       vocab_type(v, id) == GG_TOKEN_USER_DEFINED)
+               ? id
+               : -1;
+}
+
+static int32_t
+find_joined(const struct reader *r, const struct gguf_str *s, size_t first)
+{
+    char *joined = (char *)r->scratch + VOCAB_MAX_TOKEN_BYTES;
+    size_t second = s->n - first - 1;
+
+    if (s->n > VOCAB_MAX_TOKEN_BYTES)
+        return -1;
+    memcpy(joined, s->s, first);
+    memcpy(joined + first, s->s + first + 1, second);
+    return find_named(r, joined, first + second);
+}
+
+/* The parts are looked up by answer(). */
+static bool
+ask_named(struct reader *r, const struct gguf_str *s, struct step *step)
+{
+    size_t first = first_bytes(s);
+
+    step->made = first ? find_joined(r, s, first) : -1;
+    vocab_ask(r->v, NULL, 0, &step->left);
+    vocab_ask(r->v, NULL, 0, &step->right);
+    return step->made >= 0;
 }
 
 /* A merge as the file writes it: two tokens and a blank between them. */
@@ -123,13 +178,26 @@ ask(struct reader *r, const struct gguf_str *s, struct step *step)
     struct made made;
     size_t n;
 
+    step->text = s;
     if (!guess(r, s, &made) && !look_up(r, s, &made))
-        return false;
+        return ask_named(r, s, step);
     r->last = step->made = made.id;
     p = vocab_bytes(r->v, made.id, &n);
     vocab_ask(r->v, p, made.left, &step->left);
     vocab_ask(r->v, p + made.left, n - made.left, &step->right);
     return true;
+}
+
+static void
+answer_named(const struct reader *r, struct step *step)
+{
+    const struct gguf_str *s = step->text;
+    size_t first = first_bytes(s);
+
+    if (step->left_id < 0)
+        step->left_id = find_named(r, s->s, first);
+    if (step->right_id < 0)
+        step->right_id = find_named(r, s->s + first + 1, s->n - first - 1);
 }
 
 static inline bool
@@ -139,6 +207,8 @@ answer(const struct reader *r, struct step *step)
 
     step->left_id = vocab_answer(v, &step->left);
     step->right_id = vocab_answer(v, &step->right);
+    if (step->left_id < 0 || step->right_id < 0)
+        answer_named(r, step);
     step->hash = vocab_merge_hash(v, step->left_id, step->right_id);
     __builtin_prefetch(&v->merges[step->hash & v->merge_mask], 1);
     return step->left_id >= 0 && step->right_id >= 0;

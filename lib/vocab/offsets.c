@@ -191,14 +191,16 @@ take_text(struct walk *w, size_t len, const struct special_set *set, bool blank)
     bool same = true;
 
     while (w->at < len && same) {
-        size_t n;
-        int32_t id =
-            vocab_special_find(set, w->v, w->text + w->at, len - w->at, &n);
+        const uint8_t *p = w->text + w->at;
+        size_t at, n;
+        int32_t id = vocab_special_find(set, w->v, p, len - w->at, &at);
         bool user = id >= 0 && vocab_type(w->v, id) == GG_TOKEN_USER_DEFINED;
 
+        n = vocab_special_left(w->v, id, p, at);
         w->blank = blank && (n > 0 || (user && !lines(w->v))) &&
                    !(lines(w->v) && is_spaced(w, w->at + n));
         same = take_part(w, w->at + n);
+        w->at += same ? at - n : 0;
         if (same && id >= 0)
             same = take_special(w, id, len);
         blank = vocab_blank_after(w->v, user);

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "vocab/bytes.h"
 #include "vocab/chat.h"
+#include "vocab/unicode.h"
 #include "vocab/unigram.h"
 
 /* qsort() passes nothing but the elements. */
@@ -210,6 +211,37 @@ vocab_special_find(const struct special_set *set, const struct gg_vocab *v,
     }
     *at = len;
     return -1;
+}
+
+/* Where the last character of p[0..len) begins. */
+static size_t
+last_character(const uint8_t *p, size_t len)
+{
+    size_t at = len - 1;
+
+    while (at > 0 && len - at < 4 && (p[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+size_t
+vocab_special_left(const struct gg_vocab *v, int32_t id, const uint8_t *p,
+                   size_t len)
+{
+    size_t n;
+
+    if (id < 0 || !(v->types[id] & VOCAB_LEADS))
+        return len;
+    while (len) {
+        size_t at = last_character(p, len);
+
+        if (vocab_unicode_class(vocab_unicode_at(p + at, len - at, &n)) !=
+                UNICODE_SPACE ||
+            at + n != len)
+            break;
+        len = at;
+    }
+    return len;
 }
 
 bool

@@ -39,6 +39,12 @@ int32_t
 vocab_special_find(const struct special_set *set, const struct gg_vocab *v,
                    const uint8_t *p, size_t len, size_t *at);
 
+/* Bytes of the text p[0..len) that are left when token `id` after it has taken
+ * its white space. */
+size_t
+vocab_special_left(const struct gg_vocab *v, int32_t id, const uint8_t *p,
+                   size_t len);
+
 /* True if p[0..len) begins with a token of the set that has at least `far`
  * bytes, or may do so with what follows it. far <= len */
 bool

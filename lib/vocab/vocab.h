@@ -44,6 +44,7 @@ enum {
     VOCAB_PIECE = 0x80,
     /* A control token that takes the white space after it. */
     VOCAB_STRIPS = 0x40,
+    VOCAB_LEADS = 0x10, /* and one that takes the white space before it */
     /* WordPiece: decoding leaves out the blank that it begins with. */
     VOCAB_ATTACHED = 0x20,
     VOCAB_TYPE = 0x07, /* the type itself */
@@ -222,7 +223,7 @@ vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
                    struct gg_error *err);
-/* bos, eos, unk, eog, their types, VOCAB_STRIPS: ids.c. What the metadata does
+/* bos, eos, unk, eog, their types, VOCAB_STRIPS, VOCAB_LEADS: ids.c. What the metadata does
  * not say of BOS is as in `defaults`, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,

@@ -110,6 +110,8 @@ try plain
 try nothing
 try flood
 try heads
+try trickle --timeout 2
+try trickle --timeout 0
 HF_TOKEN='a
 b' try plain
 HF_ENDPOINT=gopher://x try plain

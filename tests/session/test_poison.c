@@ -34,6 +34,8 @@ static const struct exempt exempts[] = {
     { "kimi-linear", "ssm_dt", true, "the state is forgotten" },
     { "qwen3next", "ssm_dt", true, "the state is forgotten" },
     { "nemotron", "ffn_up", false, "RELU makes it 0" },
+    { "arcee", "ffn_", false, "RELU makes it 0" },
+    { "jais2", "ffn_", false, "RELU makes it 0" },
     { "plm", "ffn_up", false, "RELU makes it 0" },
     { "plm", "ffn_norm", false, "RELU makes it 0" },
     { "smallthinker", "ffn_norm", false, "RELU makes it 0" },

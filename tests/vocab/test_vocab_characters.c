@@ -1,14 +1,15 @@
 /* test_vocab_characters.c - vocabularies "gpt2" and "whitespace" that merge
  * characters by rank: by the name of tokenizer.ggml.pre
  *
- * The ids are what characters_golden.py prints (tokenizers 0.23.3). */
+ * The ids are what characters_golden.py prints, and tokenizers 0.23.3 of texts
+ * with a mask and with longer runs of lines. */
 #include "harness/encode.h"
 #include "harness/tap.h"
+#include "fixtures/characters_golden.h"
 #include "fixtures/vocab_make.h"
 
 enum {
-    CAP = 64,
-    TEXTS = 11
+    CAP = 64
 };
 
 static struct gg_error err;
@@ -51,125 +52,14 @@ make_characters(struct make *m, const char *model, const char *pre)
     gguf_set_val_str(m->gguf, "tokenizer.ggml.pre", pre);
 }
 
-static const char *const texts[TEXTS] = {
-    "ab ab",
-    " ab",
-    "c abc  ab",
-    "abc\nab",
-    "a\n\nb",
-    "a\n\n\n b",
-    "xA\xc3\x89"
-    "c \xe4\xb8\xad",
-    "ab<user>ab",
-    "<user> ab",
-    "c <user>",
-    "  ",
-};
-
-struct ids {
-    size_t n;
-    int32_t id[12];
-};
-
-static const struct {
-    const char *what, *model, *pre;
-    bool lower;
-    struct ids ids[TEXTS]; /* of each text */
-} kinds[] = {
-    { "sarvam-moe",
-      "gpt2",
-      "sarvam-moe",
-      false,
-      {
-          { 2, { 265, 266 } },
-          { 1, { 266 } },
-          { 4, { 262, 266, 269, 266 } },
-          { 3, { 268, 264, 265 } },
-          { 3, { 260, 270, 261 } },
-          { 5, { 260, 270, 264, 259, 261 } },
-          { 8, { 123, 68, 198, 140, 269, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 266 } },
-          { 2, { 269, 274 } },
-          { 1, { 267 } },
-      } },
-    { "granite-embed-multi-311m",
-      "gpt2",
-      "granite-embed-multi-311m",
-      false,
-      {
-          { 2, { 265, 266 } },
-          { 1, { 266 } },
-          { 4, { 262, 266, 269, 266 } },
-          { 3, { 268, 264, 265 } },
-          { 3, { 260, 270, 261 } },
-          { 4, { 260, 273, 259, 261 } },
-          { 8, { 123, 68, 198, 140, 269, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 266 } },
-          { 2, { 269, 274 } },
-          { 1, { 267 } },
-      } },
-    { "mmbert",
-      "gpt2",
-      "mmbert",
-      false,
-      {
-          { 2, { 266, 266 } },
-          { 1, { 266 } },
-          { 6, { 259, 262, 266, 262, 259, 266 } },
-          { 4, { 266, 262, 264, 266 } },
-          { 4, { 271, 270, 259, 261 } },
-          { 4, { 271, 273, 259, 261 } },
-          { 10, { 259, 123, 68, 198, 140, 262, 259, 231, 187, 176 } },
-          { 3, { 266, 274, 266 } },
-          { 2, { 274, 266 } },
-          { 4, { 259, 262, 259, 274 } },
-          { 2, { 259, 259 } },
-      } },
-    { "whitespace",
-      "whitespace",
-      "whitespace",
-      false,
-      {
-          { 2, { 265, 265 } },
-          { 1, { 265 } },
-          { 3, { 262, 268, 265 } },
-          { 2, { 268, 265 } },
-          { 2, { 260, 261 } },
-          { 2, { 260, 261 } },
-          { 8, { 123, 68, 198, 140, 262, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 265 } },
-          { 2, { 262, 274 } },
-          { 0, { 0 } },
-      } },
-    { "whitespace, lower",
-      "whitespace",
-      "whitespace",
-      true,
-      {
-          { 2, { 265, 265 } },
-          { 1, { 265 } },
-          { 3, { 262, 268, 265 } },
-          { 2, { 268, 265 } },
-          { 2, { 260, 261 } },
-          { 2, { 260, 261 } },
-          { 6, { 123, 260, 272, 231, 187, 176 } },
-          { 3, { 265, 274, 265 } },
-          { 2, { 274, 265 } },
-          { 2, { 262, 274 } },
-          { 0, { 0 } },
-      } },
-};
-
 static bool
-encodes(const struct gg_vocab *v, const char *text, const struct ids *want)
+encodes_with(const struct gg_vocab *v, unsigned flags, const char *text,
+             const struct characters_ids *want)
 {
     int32_t got[CAP];
     size_t n = 0;
     bool same =
-        encode_ids(v, text, strlen(text), 0, got, CAP, &n, &err) == GG_OK &&
+        encode_ids(v, text, strlen(text), flags, got, CAP, &n, &err) == GG_OK &&
         n == want->n && !memcmp(got, want->id, n * sizeof(*got));
 
     for (size_t i = 0; i < n && !same; i++)
@@ -177,9 +67,17 @@ encodes(const struct gg_vocab *v, const char *text, const struct ids *want)
     return same;
 }
 
+static bool
+encodes(const struct gg_vocab *v, const char *text,
+        const struct characters_ids *want)
+{
+    return encodes_with(v, 0, text, want);
+}
+
 /* What ids stand for covers the text but for white space, in order. */
 static bool
-covers(const struct gg_vocab *v, const char *text, const struct ids *ids)
+covers(const struct gg_vocab *v, const char *text,
+       const struct characters_ids *ids)
 {
     struct gg_range ranges[CAP];
     size_t at = 0;
@@ -208,13 +106,16 @@ test_kind(size_t k)
     struct gg_vocab *v = NULL;
     bool same = true, covered = true;
 
-    make_characters(&m, kinds[k].model, kinds[k].pre);
+    make_characters(&m, characters_kinds[k].model, characters_kinds[k].pre);
     gguf_set_val_bool(m.gguf, "tokenizer.ggml.normalizer.lowercase",
-                      kinds[k].lower);
-    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v), kinds[k].what);
-    for (size_t i = 0; v && i < TEXTS; i++) {
-        same = encodes(v, texts[i], &kinds[k].ids[i]) && same;
-        covered = covers(v, texts[i], &kinds[k].ids[i]) && covered;
+                      characters_kinds[k].lower);
+    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v),
+       characters_kinds[k].what);
+    for (size_t i = 0; v && i < CHARACTERS_TEXTS; i++) {
+        same = encodes(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+               same;
+        covered = covers(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+                  covered;
     }
     ok(v && same, "the ids of tokenizers");
     ok(v && covered, "and the parts of a text that they stand for");
@@ -222,10 +123,106 @@ test_kind(size_t k)
     make_free(&m);
 }
 
+/* Ends of lines that are found in the text before merging, and that merges
+ * name, too. */
+static void
+test_user_lines(size_t k, const struct characters_ids *longest)
+{
+    static const int32_t ends[] = { 264, 270, 273 };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    bool same = true;
+
+    make_characters(&m, characters_kinds[k].model, characters_kinds[k].pre);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        m.types[ends[i]] = GG_TOKEN_USER_DEFINED;
+    ok(make_load(&m, &v, &err) == GG_OK && !gg_vocab_note(v),
+       "merges that name what the user defined");
+    for (size_t i = 0; v && i < CHARACTERS_TEXTS; i++)
+        same = encodes(v, characters_texts[i], &characters_kinds[k].ids[i]) &&
+               same;
+    ok(v && same, "the ids of tokenizers");
+    ok(v && encodes(v, "a\n\n\n\n\n\n\n\nb", longest),
+       "of a long run the longest first");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* No merge makes a control token of a text. */
+static void
+test_control(void)
+{
+    struct make m;
+    struct gg_vocab *v = NULL;
+
+    make_characters(&m, "gpt2", "mmbert");
+    m.types[270] = GG_TOKEN_CONTROL;
+    ok(make_load(&m, &v, &err) == GG_ERR_FORMAT,
+       "a merge that makes a control token");
+    make_free(&m);
+}
+
+static bool
+spans(const struct gg_vocab *v, const char *text, const int32_t *ids, size_t n,
+      const struct gg_range *want)
+{
+    struct gg_range got[CAP];
+    bool same = gg_vocab_offsets(v, text, strlen(text), GG_ENCODE_SPECIAL, ids,
+                                 n, got, &err) == GG_OK;
+
+    for (size_t i = 0; same && i < n; i++)
+        same = got[i].begin == want[i].begin && got[i].end == want[i].end;
+    return same;
+}
+
+static void
+test_mask(void)
+{
+    static const struct {
+        const char *text;
+        struct characters_ids ids;
+    } texts[] = {
+        { "ab  <mask> ab", { 3, { 266, 275, 266 } } },
+        { "ab \n <mask>", { 4, { 266, 259, 264, 275 } } },
+        { "<mask><mask>", { 2, { 275, 275 } } },
+        { " \t\xc2\xa0<mask>b", { 3, { 275, 259, 261 } } },
+        { "a<user> <mask>", { 3, { 271, 274, 275 } } },
+        { "\n<mask>", { 2, { 264, 275 } } },
+    };
+    static const struct gg_range want[] = { { 0, 2 }, { 4, 10 }, { 10, 13 } };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    bool same = true;
+
+    make_characters(&m, "gpt2", "mmbert");
+    m.types[264] = GG_TOKEN_USER_DEFINED;
+    make_token(&m, "<mask>", GG_TOKEN_CONTROL, 0);
+    ok(make_load(&m, &v, &err) == GG_OK, "a mask");
+    for (size_t i = 0; v && i < sizeof(texts) / sizeof(*texts); i++)
+        same = encodes_with(v, GG_ENCODE_SPECIAL, texts[i].text,
+                            &texts[i].ids) &&
+               same;
+    ok(v && same, "it takes the white space before it");
+    ok(v && spans(v, texts[0].text, texts[0].ids.id, 3, want),
+       "which stands for nothing");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 int
 main(void)
 {
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+    static const struct characters_ids granite = { 5,
+                                                   { 260, 273, 273, 270, 261 } };
+    static const struct characters_ids mmbert = { 6,
+                                                  { 271, 273, 273, 270, 259,
+                                                    261 } };
+
+    for (size_t k = 0; k < CHARACTERS_KINDS; k++)
         test_kind(k);
+    test_user_lines(1, &granite);
+    test_user_lines(2, &mmbert);
+    test_control();
+    test_mask();
     return tap_done();
 }

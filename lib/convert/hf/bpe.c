@@ -68,7 +68,8 @@ convert_hf_bpe_tokens(struct hf_tokens *t)
 
         if (t->file.status != GG_OK || !convert_hf_good(t->h))
             return;
-        if (t->scores && convert_hf_is_byte_name(text, n))
+        if (t->scores && convert_hf_bpe_is_spm(t) &&
+            convert_hf_is_byte_name(text, n))
             type = GG_TOKEN_BYTE;
         else if (*unknown && !t->kind->words && strcmp(text, unknown) == 0)
             type = GG_TOKEN_UNKNOWN;
@@ -301,8 +302,8 @@ static const char *const visible[] = {
     "<|tool_response>", "<tool_response|>", "<|\"|>",
 };
 
-void
-convert_hf_ranked_keys(struct hf_tokens *t)
+static void
+set_ranks(struct hf_tokens *t)
 {
     enum {
         SCORE = -1000 /* of all, as llama.cpp writes it: they tell nothing */
@@ -310,13 +311,37 @@ convert_hf_ranked_keys(struct hf_tokens *t)
 
     for (int32_t i = 0; i < t->n; i++)
         t->scores[i] = SCORE;
+    set_merges(t);
+}
+
+void
+convert_hf_characters_keys(struct hf_tokens *t)
+{
+    const json_t *normalizer = json_object_get(t->file.object, "normalizer");
+    const char *unknown;
+    int32_t id;
+
+    gguf_set_val_str(t->h->gguf, KEY("pre"),
+                     convert_hf_characters_name(t->file.object));
+    unknown = json_string_value(json_object_get(model_of(t), "unk_token"));
+    id = unknown ? convert_hf_token_find(t, unknown, strlen(unknown)) : -1;
+    if (id >= 0)
+        gguf_set_val_u32(t->h->gguf, KEY("unknown_token_id"), (uint32_t)id);
+    if (step_of(normalizer, "normalizers", "Lowercase"))
+        gguf_set_val_bool(t->h->gguf, KEY("normalizer.lowercase"), true);
+    set_ranks(t);
+}
+
+void
+convert_hf_ranked_keys(struct hf_tokens *t)
+{
     for (size_t i = 0; i < sizeof(visible) / sizeof(visible[0]); i++) {
         int32_t id = convert_hf_token_find(t, visible[i], strlen(visible[i]));
 
         if (id >= 0)
             t->types[id] = GG_TOKEN_USER_DEFINED;
     }
-    set_merges(t);
+    set_ranks(t);
     gguf_set_val_bool(t->h->gguf, KEY("add_space_prefix"), false);
 }
 

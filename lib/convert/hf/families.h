@@ -146,6 +146,7 @@ struct hf_family {
     bool plain_yarn; /* mscale_all_dim is a multiplier as it stands */
     bool exact_yarn; /* bounds of YaRN are not rounded */
     bool ranked;     /* tokens of characters are merged by their ranks */
+    bool characters; /* so are they, and tokenizer.ggml.pre says how */
     /* The base by which windowed layers turn, where the configuration names
      * none; below 0: that of the others; 0: files have none. */
     double windowed_base;

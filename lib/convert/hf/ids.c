@@ -147,7 +147,7 @@ usually_adds(const struct hf_tokens *t, bool after)
 {
     if (t->kind->unigram) /* T5 has nothing in front */
         return after || t->moved;
-    return t->kind->words || (t->scores && !after);
+    return t->kind->words || (t->scores && !t->kind->named && !after);
 }
 
 static void

@@ -28,6 +28,24 @@ fail(struct hf_tokens *t, const struct core_json_keys *k)
 
 /* ---- tokens -------------------------------------------------------------- */
 
+/* Whether an added token is a run of U+2581 that merges make, too: no text has
+ * it before its blanks are marked. */
+static bool
+is_made(const struct hf_tokens *t, int64_t id, const char *text, size_t len)
+{
+    static const char mark[] = "\xe2\x96\x81";
+    const size_t n = strlen(mark);
+
+    if (!t->kind->named || id < 0 || id >= t->n ||
+        t->types[id] != GG_TOKEN_NORMAL)
+        return false;
+    while (len >= n && !memcmp(text, mark, n)) {
+        text += n;
+        len -= n;
+    }
+    return len == 0;
+}
+
 /* One that was added to those that were trained; it may be one of them. */
 static void
 put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
@@ -40,6 +58,8 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
                       "added token %lld has no text", (long long)id);
         return;
     }
+    if (!special && is_made(t, id, text, len))
+        return;
     if (id >= 0 && id < t->n && t->types[id] &&
         t->types[id] != GG_TOKEN_UNKNOWN)
         t->types[id] = 0;
@@ -141,6 +161,13 @@ static const struct hf_tokenizer spm = { "llama", convert_hf_spm_tokens, NULL,
 static const struct hf_tokenizer ranked = { "gemma4", convert_hf_bpe_tokens,
                                             convert_hf_ranked_keys,
                                             .scored = true };
+static const struct hf_tokenizer characters = { "gpt2", convert_hf_bpe_tokens,
+                                                convert_hf_characters_keys,
+                                                .scored = true, .named = true };
+static const struct hf_tokenizer whitespace = { "whitespace",
+                                                convert_hf_bpe_tokens,
+                                                convert_hf_characters_keys,
+                                                .scored = true, .named = true };
 static const struct hf_tokenizer unigram = { "t5", convert_hf_unigram_tokens,
                                              convert_hf_unigram_keys,
                                              .scored = true, .unigram = true };
@@ -240,6 +267,21 @@ open_tokens(struct hf_tokens *t, const char *name)
     return true;
 }
 
+/* A Llama's or Gemma's folder has the steps of lines, too; it stays of
+ * SentencePiece's kind, whose scores follow from ranks. */
+static const struct hf_tokenizer *
+kind_of_characters(const struct hf_tokens *t, bool bytes)
+{
+    const char *name = convert_hf_characters_name(t->file.object);
+    const json_t *model = json_object_get(t->file.object, "model");
+    bool lines = name && strcmp(name, "mmbert") && strcmp(name, "whitespace");
+
+    if (!name || (bytes && lines && !t->h->family->characters) ||
+        (!bytes && json_is_true(json_object_get(model, "fuse_unk"))))
+        return bytes ? &bpe_of_characters : &bpe;
+    return strcmp(name, "whitespace") ? &characters : &whitespace;
+}
+
 static const struct hf_tokenizer *
 kind_of_json(const struct hf_tokens *t)
 {
@@ -247,9 +289,9 @@ kind_of_json(const struct hf_tokens *t)
         return &wordpiece;
     if (convert_hf_unigram_is(t))
         return &unigram;
-    if (!convert_hf_bpe_is_spm(t))
-        return &bpe;
-    return t->h->family->ranked ? &ranked : &bpe_of_characters;
+    if (t->h->family->ranked && convert_hf_bpe_is_spm(t))
+        return &ranked;
+    return kind_of_characters(t, convert_hf_bpe_is_spm(t));
 }
 
 /* SentencePiece's file, by any of its names. */

@@ -15,6 +15,7 @@ struct hf_tokenizer {
     bool scored;  /* SentencePiece's */
     bool words;   /* BERT's */
     bool unigram; /* SentencePiece's, too */
+    bool named;   /* characters that tokenizer.ggml.pre cuts */
 };
 
 /* The vocabulary in the making. */
@@ -85,9 +86,12 @@ convert_hf_bpe_keys(struct hf_tokens *t);
 /* Whether its tokens are SentencePiece's: characters, and bytes as <0xHH>. */
 bool
 convert_hf_bpe_is_spm(const struct hf_tokens *t);
-/* Of such ones that are merged by rank, Gemma 4's. */
+/* Of such ones that are merged by rank: Gemma 4's, and those that
+ * tokenizer.ggml.pre names. */
 void
 convert_hf_ranked_keys(struct hf_tokens *t);
+void
+convert_hf_characters_keys(struct hf_tokens *t);
 bool
 convert_hf_is_byte_name(const char *s, size_t n);
 /* Whether a blank comes in front of a text. */
@@ -119,6 +123,9 @@ convert_hf_add_answers(struct hf_tokens *t);
  * is known that does the same. */
 const char *
 convert_hf_pre_name(const json_t *pre, bool ignore_merges);
+/* The same for a tokenizer.json whose BPE merges characters, not bytes. */
+const char *
+convert_hf_characters_name(const json_t *file);
 
 void
 convert_hf_read_tokens(struct hf *h);
