@@ -123,4 +123,8 @@ convert_hf_pre_name(const json_t *pre, bool ignore_merges);
 void
 convert_hf_read_tokens(struct hf *h);
 
+/* What generation_config.json, `document`, says of sampling. */
+void
+convert_hf_sampling_set(struct hf *h, const json_t *document);
+
 #endif
