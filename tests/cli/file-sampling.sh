@@ -29,9 +29,9 @@ gen -m many.gguf -s 4 | cmp - want
 echo "--mix: the first stream's"
 printf '5 6 7\n' | gg-eval -q -m zero.gguf >z
 printf '5 6 7\n' | gg-eval -q >plain
-gg-logits --mix z=1 plain | gg-logits --to jsonl | grep -c sampling
-gg-logits --mix plain=1 z | gg-logits --to jsonl | grep -o '"sampling":"[^"]*"'
-for s in 1 2 3; do gg-logits --mix plain=1 z | gg-sample -q -s $s; done | uniq -c | awk '{ print $1 }'
+gg-logits --mix plain=1 z=1 | gg-logits --to jsonl | grep -c sampling
+gg-logits --mix z=1 plain=1 | gg-logits --to jsonl | grep -o '"sampling":"[^"]*"'
+for s in 1 2 3; do gg-logits --mix z=1 plain=1 | gg-sample -q -s $s; done | uniq -c | awk '{ print $1 }'
 echo "two streams, of which one says something; --top has nothing"
 cat z plain >both && gg-sample -q -n 1 -s 3 both | tail -n 1 >a && gg-sample -q -n 1 -s 3 plain | cmp - a
 gg-eval -q --top 5 -m zero.gguf <a | grep -c sampling
@@ -69,3 +69,13 @@ for m in zero.gguf "$GG_MODEL"; do
         cmp part all
     done
 done
+echo "generation_config.json"
+mkdir none && gg-convert none x 2>&1 | grep -q 'without Jansson' && exit 77
+rmdir none
+make_folder llama-f32 plain.gguf folder || exit 99
+echo '{"do_sample": true, "temperature": 0.6, "top_k": 20, "top_p": 0.95, "min_p": 0, "repetition_penalty": 1.05, "eos_token_id": [2]}' >folder/generation_config.json
+gg-convert -q folder of.gguf && gg-inspect of.gguf | grep '^sampling'
+echo '{"do_sample": false, "temperature": 0.6, "top_k": null}' >folder/generation_config.json
+gg-convert -q folder of.gguf && gg-inspect of.gguf | grep '^sampling'
+echo '{"eos_token_id": [2]}' >folder/generation_config.json
+gg-convert -q folder of.gguf && gg-inspect of.gguf | grep -c '^sampling'
