@@ -78,4 +78,4 @@ gg-convert -q folder of.gguf && gg-inspect of.gguf | grep '^sampling'
 echo '{"do_sample": false, "temperature": 0.6, "top_k": null}' >folder/generation_config.json
 gg-convert -q folder of.gguf && gg-inspect of.gguf | grep '^sampling'
 echo '{"eos_token_id": [2]}' >folder/generation_config.json
-gg-convert -q folder of.gguf && gg-inspect of.gguf | grep -c '^sampling'
+gg-convert -q folder of.gguf && gg-inspect of.gguf | awk '/^sampling/ { n++ } END { print n + 0 }'
