@@ -117,6 +117,7 @@ struct gg_logit_head {
     const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
     const int32_t *suppressed; /* are not drawn, in ascending order; or NULL */
     size_t n_suppressed;
+    const char *sampling; /* that of the file: gg_vocab_sampling(); or NULL */
 };
 
 enum gg_record_kind {

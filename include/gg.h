@@ -225,6 +225,11 @@ gg_vocab_eog_ids(const struct gg_vocab *vocab, size_t *n);
 GG_API const int32_t *
 gg_vocab_suppressed_ids(const struct gg_vocab *vocab, size_t *n);
 
+/* Values that the file wants tokens drawn with (general.sampling.*), as
+ * gg_sampling_of_file() writes them; NULL: none. Owned by the vocab. */
+GG_API const char *
+gg_vocab_sampling(const struct gg_vocab *vocab);
+
 /* GG_TOKEN_UNUSED where `id` is not below gg_vocab_size(). */
 GG_API enum gg_token_type
 gg_vocab_type(const struct gg_vocab *vocab, int32_t id);
@@ -1154,6 +1159,7 @@ struct gg_state {
                          or is not known */
     bool has_mirostat;
     double mirostat; /* gg_history_mirostat() of the one without a number */
+    const char *sampling; /* that it began with: gg_vocab_sampling(); or NULL */
 };
 
 /* Writes the state with keys and values of the session's slots to `path`: under
@@ -1313,10 +1319,11 @@ struct gg_sampler_params {
 
     /* Stages in the order in which they act, separated by ';' or ',': of
      * penalties, dry, top-n-sigma, temperature, top-k, typical-p, top-p, min-p
-     * and xtc. Others do not act; NULL: all, in this order. Probabilities are
-     * those of the tokens that the stages before have left, at the temperature
-     * if it is one of these. Greedy takes the likeliest in any case. Read by
-     * gg_sampler_new() only. */
+     * and xtc, or as llama.cpp names them (top_k, topk, temp, typ_p). Others do
+     * not act; NULL: all, in this order. Probabilities are those of the tokens
+     * that the stages before have left, at the temperature if it is one of
+     * these. Greedy takes the likeliest in any case. Read by gg_sampler_new()
+     * only. */
     const char *stages;
 
     /* Numbers of stages by name, of which 0 is one like any other: they count
@@ -1342,6 +1349,14 @@ struct gg_sampler_parameter {
 /* Number i of those of all stages: 0, 1 ...; NULL: there are no more. */
 GG_API const struct gg_sampler_parameter *
 gg_sampler_parameter_at(size_t i);
+
+/* Writes what a file says of sampling as a line "temp=0 top_k=20" of printable
+ * ASCII: keys without "general.sampling.", values as they stand, in range or
+ * not; '?' is one that is neither number nor text. Returns the
+ * length of the line, 0 where the file says nothing; what fits is written, with
+ * a NUL. `line` may be NULL where `size` is 0. */
+GG_API size_t
+gg_sampling_of_file(const struct gguf_context *gguf, char *line, size_t size);
 
 /* NULL: the defaults. */
 GG_API GG_MUST_CHECK enum gg_status

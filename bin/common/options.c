@@ -204,6 +204,9 @@ allow_value(const struct cli_option *o, const char *value)
         allow_path(value, o->use ? o->use : SANDBOX_READ);
 }
 
+/* Of the tool, once it has parsed its command line. */
+static struct cli_rows command_line;
+
 static struct cli_row *
 find_row(struct cli_rows *rows, const char *name)
 {
@@ -211,6 +214,14 @@ find_row(struct cli_rows *rows, const char *name)
         if (rows->p[i].o->name && strcmp(rows->p[i].o->name, name) == 0)
             return &rows->p[i];
     return NULL;
+}
+
+bool
+cli_was_given(const char *name)
+{
+    const struct cli_row *row = find_row(&command_line, name);
+
+    return row && row->given;
 }
 
 /* Before anything of a file is read. */
@@ -312,5 +323,6 @@ cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options)
     check_together(&rows);
     enter_sandbox(tool, &rows, argc - optind, argv + optind, options);
     take_late_rows(&rows);
+    command_line = rows;
     return optind;
 }

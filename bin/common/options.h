@@ -85,6 +85,11 @@ struct cli_tool {
 int
 cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options);
 
+/* True where the command line has the option of that name, which may be one
+ * that the tool has not. */
+bool
+cli_was_given(const char *name);
+
 /* True if its value names a file by what --help calls it. */
 bool
 cli_names_file(const struct cli_option *o);

@@ -280,6 +280,10 @@ const struct cli_option sampling_rows[] = {
       AT(json_schema), .record = true, .members = "response_format" },
     { "greedy", 0, CLI_CALL, NULL, "the same as --temp 0",
       .set = set_greedy, .record = true },
+    { "defaults", 0, CLI_WORD, "WHOSE",
+      "values that no option says: those of the model's file, where it has "
+      "some (default), or our own",
+      AT(file.is_left_out), .values = "file|own" },
     { "ignore-eog", 0, CLI_FLAG, NULL, "never draw an end of generation (EOG)",
       AT(ignore_eog), .record = true, .members = "ignore_eos" },
     { "logprobs", 0, CLI_CALL, "FD",

@@ -9,6 +9,27 @@ enum {
     SAMPLING_VALUES = 24, /* as many as there are numbers of stages */
 };
 
+/* What the model's file says of sampling: file_sampling.c. */
+enum {
+    FILE_SAMPLING_KEYS = 12,
+    FILE_SAMPLING_VALUE = 512, /* bytes of one, with a NUL */
+};
+
+/* Who says a value that counts. */
+enum file_sampling_whose {
+    FILE_SAMPLING_NOT_USED, /* the file's is out of range: the default counts */
+    FILE_SAMPLING_FILE,
+    FILE_SAMPLING_OPTION,
+    FILE_SAMPLING_RECORD,
+};
+
+struct file_sampling {
+    int is_left_out;  /* by --defaults own */
+    const char *line; /* of gg_sampling_of_file(); NULL: none is used */
+    enum file_sampling_whose whose[FILE_SAMPLING_KEYS];
+    char sequence[FILE_SAMPLING_VALUE]; /* of stages */
+};
+
 struct sampling_options {
     /* But for what follows; 0 is the number that was said, not a default. */
     struct gg_sampler_params params;
@@ -29,6 +50,8 @@ struct sampling_options {
     size_t n_breakers;
     bool no_breakers;      /* not even the customary ones */
     bool breakers_are_own; /* they do not live as long as the tool */
+
+    struct file_sampling file;
 };
 
 /* Their rows, whose fields are in struct sampling_options. */
@@ -41,6 +64,29 @@ sampling_options_default(void);
 /* True if a sampler for these options looks at texts of tokens. */
 bool
 sampling_needs_vocab(const struct sampling_options *o);
+
+/* Values of the line count where the command line says none; `from` is what
+ * has the line, for warnings of values that are out of range; NULL: none. The
+ * line outlives the options and their copies; NULL: there is none. */
+void
+file_sampling_take(struct sampling_options *o, const char *line,
+                   const char *from);
+
+/* A record says the value of the option. */
+void
+file_sampling_said(struct sampling_options *o, const char *option);
+
+/* Whose value of each key counts, as "file", "option", "record" or "ours":
+ * `put` gets the key, the file's value, and this word. */
+void
+file_sampling_list(const struct sampling_options *o,
+                   void (*put)(void *data, const char *key, const char *value,
+                               const char *whose),
+                   void *data);
+
+/* The same, to stderr, where the file says something. */
+void
+file_sampling_tell(const struct sampling_options *o);
 
 /* A sampler for the options; `vocab` may be NULL where none is needed. */
 enum gg_status

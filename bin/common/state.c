@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,12 +91,30 @@ state_name(const struct state *s)
 const struct gg_state *
 state_load(struct state *s, const struct gg_session *session)
 {
+    const struct gg_state *state;
     struct gg_error err;
 
     if (!s->o->load || (s->o->maybe && is_empty_file(s->save_fd)))
         return NULL;
     cli_check(gg_state_open(s->o->load, session, &s->file, &err), &err);
-    return gg_state_get(s->file);
+    state = gg_state_get(s->file);
+    s->was_loaded = true;
+    if (state->sampling)
+        s->sampling = cli_copy(state->sampling, strlen(state->sampling));
+    return state;
+}
+
+const char *
+state_sampling(const struct state *s, const struct gg_vocab *vocab)
+{
+    return s->was_loaded ? s->sampling : gg_vocab_sampling(vocab);
+}
+
+void
+state_clear(struct state *s)
+{
+    free(s->sampling);
+    s->sampling = NULL;
 }
 
 void

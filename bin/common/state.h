@@ -24,6 +24,8 @@ struct state {
     bool created;         /* there was no file to save to */
     char save[PATH_MAX];  /* its name without symbolic links */
     struct gg_state_file *file;
+    bool was_loaded;
+    char *sampling; /* that it began with; or NULL */
 };
 
 /* Locks what the options name, and makes an empty file in the place of one that
@@ -45,6 +47,14 @@ const struct gg_state *
 state_load(struct state *s, const struct gg_session *session);
 void
 state_loaded(struct state *s);
+
+/* What goes on with a state draws as that began: what the state has of the
+ * model's file; where none was loaded, what the file of the vocabulary says;
+ * NULL: nothing. Lives until state_clear(). */
+const char *
+state_sampling(const struct state *s, const struct gg_vocab *vocab);
+void
+state_clear(struct state *s);
 
 /* The path of --load, for messages. */
 const char *

@@ -123,6 +123,7 @@ end_job(struct job *j)
     engine_close(&j->engine);
     adapters_clear(&j->o.engine.adapters);
     engine_leave();
+    state_clear(&j->state);
     imatrix_free(j->imatrix);
     if (cli_signal())
         cli_raise(cli_signal());

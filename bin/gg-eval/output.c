@@ -17,6 +17,7 @@ enum {
 struct output {
     struct output_options o;
     const struct gg_vocab *vocab;
+    const char *sampling;           /* as the head has it */
     size_t n_values;                /* of a vector that holds all */
     struct gg_logit_writer *writer; /* NULL: nothing is written yet, or text */
     const int32_t *past;            /* of the next record */
@@ -34,11 +35,18 @@ output_new(const struct output_options *o, const struct engine *engine)
     *out = (struct output){
         .o = *o,
         .vocab = engine->vocab,
+        .sampling = gg_vocab_sampling(engine->vocab),
         .n_values = (size_t)(!o->embed ? gg_vocab_size(engine->vocab)
                              : o->dims ? o->dims
                                        : gg_model_n_embd(engine->model)),
     };
     return out;
+}
+
+void
+output_set_sampling(struct output *out, const char *line)
+{
+    out->sampling = line;
 }
 
 void
@@ -86,6 +94,7 @@ open_stream(struct output *out, const struct gg_line *line)
         head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
         head.suppressed =
             gg_vocab_suppressed_ids(out->vocab, &head.n_suppressed);
+        head.sampling = out->sampling;
     }
     check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
                   &err);

@@ -24,6 +24,11 @@ output_new(const struct output_options *o, const struct engine *engine);
 void
 output_free(struct output *out);
 
+/* What a stream says of sampling, a line that outlives the output, or NULL: not
+ * what the model's file says. */
+void
+output_set_sampling(struct output *out, const char *line);
+
 /* Writes what a stream without records has, too: so that `line`, which says
  * whether it is numbered, need not be followed by one. */
 void

@@ -43,6 +43,8 @@ state_take(struct state *s, struct evaluate *e)
             cli_warn("%s: %zu ids of %zu sequence%s", state_name(s), n_ids,
                      state->n_sequences, state->n_sequences == 1 ? "" : "s");
     }
+    output_set_sampling(e->output,
+                        state_sampling(s, e->engine->vocab));
     state_loaded(s);
 }
 
@@ -81,6 +83,7 @@ state_leave(struct state *s, const struct evaluate *e)
     list = cli_alloc(NULL, e->sequences.table.n, sizeof(*list));
     state.n_sequences = list_sequences(&e->sequences, &state, list);
     state.sequences = list;
+    state.sampling = state_sampling(s, e->engine->vocab);
     state_save(s, e->engine->session, &state);
     free(list);
 }

@@ -103,6 +103,10 @@ struct generate {
     struct base base;
     struct requests requests; /* of records */
     struct tools tools;
+    /* What the model's file says of sampling, or the state or the job that goes
+     * on has said; or NULL. */
+    const char *sampling;
+    char *resumed_sampling; /* the job's, which is freed; or NULL */
     int resumed;     /* a file with answers that there are already; or -1 */
     bool loaded;     /* prompts go on from a state */
     bool heard;      /* some prompt was evaluated */

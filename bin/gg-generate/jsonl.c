@@ -184,6 +184,8 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
         jsonl_add_choices(&r->prompt.contest, &r->out);
     if (!message && r->takes_date)
         jsonl_add_date(g->date, &r->out);
+    if (written)
+        jsonl_add_sampling(&r->request.sampling, &r->out);
     jsonl_end(&r->out);
 }
 
@@ -327,9 +329,26 @@ matches_jsonl(struct generate *g, struct record *r, const char *text,
     return same;
 }
 
+/* An answer that was drawn tells it. */
+static bool
+sampling_of_jsonl(const char *out, size_t len, char **line)
+{
+    struct record_value answer;
+    struct gg_error err;
+    const char *sampling = NULL;
+    bool drawn = record_value_read(out, len, &answer, &err) == GG_OK &&
+                 jsonl_is_drawn(&answer);
+
+    if (drawn)
+        sampling = jsonl_sampling(&answer);
+    *line = sampling ? cli_copy(sampling, strlen(sampling)) : NULL;
+    record_value_clear(&answer);
+    return drawn;
+}
+
 static const struct writer writer = { add_jsonl, write_jsonl };
 static const struct form form = { read_jsonl, &writer, number_of_jsonl,
-                                  matches_jsonl };
+                                  matches_jsonl, sampling_of_jsonl };
 const struct form *const jsonl_form = &form;
 
 #else

@@ -127,6 +127,22 @@ tell_plainer(const struct generate *g)
     chat_tell_plainer(read ? cli_input_name(o->input) : "-p", g->plainer);
 }
 
+/* What a state, or a job that is resumed, began with is what it goes on with;
+ * else what the model's file says of sampling counts. */
+static void
+take_file(struct generate *g)
+{
+    bool quiet = g->o->engine.quiet;
+
+    g->sampling = state_sampling(&g->state, g->engine.vocab);
+    if (g->resumed >= 0)
+        resume_sampling(g);
+    file_sampling_take(&g->o->sampling, g->sampling,
+                       quiet ? NULL : g->engine.path);
+    if (g->o->engine.verbose)
+        file_sampling_tell(&g->o->sampling);
+}
+
 /* Returns the exit status. */
 static int
 run(struct generate *g, const struct mode *mode)
@@ -139,9 +155,10 @@ run(struct generate *g, const struct mode *mode)
         open_template(g);
     if (g->o->tool_choice && g->o->tools)
         tools_constrain(g);
+    generate_load(g);
+    take_file(g);
     sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
-    generate_load(g);
     mode->begin(g);
     if (g->o->chat)
         start_chat(g);
@@ -193,6 +210,8 @@ main(int argc, char **argv)
     status = run(&g, mode);
     terminal_end(o.newline && mode != &modes[ALL_RECORDS]);
     sampling_clear(&o.sampling);
+    free(g.resumed_sampling);
+    state_clear(&g.state);
     engine_close(&g.engine);
     draft_model_close(&g);
     adapters_clear(&o.engine.adapters);

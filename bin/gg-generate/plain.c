@@ -125,4 +125,4 @@ matches_plain(struct generate *g, struct record *r, const char *text,
 
 static const struct writer writer = { add_plain, write_plain };
 const struct form plain_form = { read_plain, &writer, number_of_plain,
-                                 matches_plain };
+                                 matches_plain, NULL };

@@ -113,6 +113,10 @@ struct form {
      * run; *failed gets whether that was an error record, if one can tell. */
     bool (*matches)(struct generate *g, struct record *r, const char *text,
                     size_t len, const char *out, size_t out_len, bool *failed);
+    /* What the model's file said of sampling when `out` was written, which the
+     * caller frees, or NULL for nothing; false: it does not tell. NULL: it
+     * never does. */
+    bool (*sampling)(const char *out, size_t len, char **line);
 };
 
 /* One of the answers has ended: what is written of it is kept. */
@@ -145,6 +149,11 @@ struct resumed {
     bool failed; /* some record, if one can tell */
     off_t end;   /* of the file's whole records; -1: nothing is after it */
 };
+
+/* The job goes on with what the model's file said of sampling when it began, as
+ * far as its answers tell. */
+void
+resume_sampling(struct generate *g);
 
 /* Skips the records of `in` that have their answers in the file `fd`. Ends the
  * tool where they do not belong together. */

@@ -76,6 +76,40 @@ keep(struct buffer *b, const char *text, size_t len)
     buffer_add(b, text, len);
 }
 
+/* In the first answer that does. */
+static bool
+find_sampling(const struct form *form, struct reader *old, char **line)
+{
+    const char *out;
+    size_t len;
+
+    while (reader_next(old, true, &out, &len) == READER_RECORD)
+        if (!old->too_long && form->sampling(out, len, line))
+            return true;
+    return false;
+}
+
+void
+resume_sampling(struct generate *g)
+{
+    const struct form *form = g->o->form == FORM_JSONL ? jsonl_form : NULL;
+    struct reader old = { .fd = g->resumed,
+                          .name = g->o->resume,
+                          .what = "a record",
+                          .end = '\n',
+                          .max = MAX_ANSWER,
+                          .max_lost = MAX_ANSWER };
+    char *line = NULL;
+
+    if (!form || g->loaded)
+        return;
+    if (find_sampling(form, &old, &line))
+        g->sampling = g->resumed_sampling = line;
+    reader_clear(&old);
+    if (lseek(g->resumed, 0, SEEK_SET) < 0)
+        fail_resume(g->o->resume);
+}
+
 void
 resume_skip(struct generate *g, const struct form *form,
             struct record_input *in, int fd, const char *path,

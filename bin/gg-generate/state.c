@@ -152,6 +152,7 @@ generate_save(struct generate *g)
     if (g->o->chat && gg_chat_takes_date(g->o->template))
         state.date = generate_date(g);
     add_mirostat(g, &state);
+    state.sampling = g->o->sampling.file.line;
     state_save(&g->state, g->engine.session, &state);
     free(ids);
 }

@@ -6,6 +6,7 @@
 #include "gg-inspect/model_summary.h"
 
 #include <gg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -165,6 +166,19 @@ length_of(const struct gguf_context *ctx, const char *tensor, int dim)
     return id < 0 ? 0 : (uint64_t)gguf_get_tensor_ne(ctx, id)[dim];
 }
 
+static void
+get_sampling(const struct gguf_context *ctx, struct model_summary *s)
+{
+    size_t n = gg_sampling_of_file(ctx, NULL, 0);
+
+    if (!n)
+        return;
+    s->sampling_line = cli_alloc(NULL, n + 1, 1);
+    gg_sampling_of_file(ctx, s->sampling_line, n + 1);
+    s->sampling = sampling_options_default();
+    file_sampling_take(&s->sampling, s->sampling_line, NULL);
+}
+
 /* gg-stream(5) */
 static void
 get_state(const struct gguf_context *ctx, struct model_summary *s)
@@ -266,6 +280,7 @@ model_summary_make(const struct gguf_context *ctx,
     get_scaling(ctx, s);
     get_vocabulary(ctx, s);
     get_chat(ctx, s);
+    get_sampling(ctx, s);
     get_state(ctx, s);
     s->active = count_active(ctx, s);
     adapter_summary_make(ctx, &s->adapter);
@@ -279,4 +294,5 @@ void
 model_summary_clear(struct model_summary *s)
 {
     adapter_summary_clear(&s->adapter);
+    free(s->sampling_line);
 }

@@ -2,6 +2,7 @@
 #ifndef INSPECT_MODEL_SUMMARY_H
 #define INSPECT_MODEL_SUMMARY_H
 
+#include "common/sampling.h"
 #include "gg-inspect/adapter_summary.h"
 
 /* What the file does not say, or says by a value of a strange type, is 0. */
@@ -30,6 +31,8 @@ struct model_summary {
     bool chat_parses;
     struct text chats[8]; /* names of others */
     size_t n_chats;
+    struct sampling_options sampling; /* that the file asks for */
+    char *sampling_line;              /* NULL: it does not */
     struct gg_error chat_error; /* why not */
 };
 

@@ -258,6 +258,30 @@ text_vocabulary(const struct model_summary *s)
     putchar('\n');
 }
 
+/* A value that is not the file's is out of range. */
+static void
+put_sampling(void *data, const char *key, const char *value, const char *whose)
+{
+    bool *more = data;
+    bool used = strcmp(whose, "file") == 0;
+
+    printf("%s%s %s%s", *more ? ", " : "", key, value,
+           used ? "" : " (out of range: not used)");
+    *more = true;
+}
+
+static void
+text_sampling(const struct model_summary *s)
+{
+    bool more = false;
+
+    if (!s->sampling_line)
+        return;
+    label("sampling");
+    file_sampling_list(&s->sampling, put_sampling, &more);
+    putchar('\n');
+}
+
 /* Of a file that is no model. */
 static void
 text_state(const struct model_summary *s)
@@ -324,6 +348,7 @@ model_summary_text(const struct model_summary *s)
     text_experts(s);
     put_range_line("window", &s->window);
     text_vocabulary(s);
+    text_sampling(s);
 }
 
 /* ---- as JSON ------------------------------------------------------------ */
@@ -416,6 +441,31 @@ put_json_shape(const struct model_summary *s)
     put_json_range("window", &s->window);
 }
 
+static void
+put_json_sampling(void *data, const char *key, const char *value,
+                  const char *whose)
+{
+    bool *more = data;
+
+    printf("%s\"%s\": {\"value\": ", *more ? ", " : "", key);
+    cli_json_put(value, strlen(value));
+    printf(", \"counts\": %s}", strcmp(whose, "file") ? "false" : "true");
+    *more = true;
+}
+
+static void
+json_sampling(const struct model_summary *s)
+{
+    bool more = false;
+
+    if (!s->sampling_line)
+        return;
+    member("sampling");
+    putchar('{');
+    file_sampling_list(&s->sampling, put_json_sampling, &more);
+    putchar('}');
+}
+
 void
 model_summary_json(const struct model_summary *s)
 {
@@ -443,5 +493,6 @@ model_summary_json(const struct model_summary *s)
     }
     put_json_number("template_bytes", s->chat.len);
     put_json_chats(s);
+    json_sampling(s);
     fputs("\n  }", stdout);
 }

@@ -25,6 +25,7 @@ enum {
     LIMIT_EOG = 1 << 16,
     LIMIT_WRITER = 1 << 10,
     LIMIT_MESSAGE = 1 << 16,
+    LIMIT_SAMPLING = 1 << 13,
 };
 
 /* A record that was made here, and what it points into. */
@@ -32,10 +33,10 @@ struct record_builder {
     struct gg_logit_record record;
     int32_t *eog, *suppressed, *ids, *logit_ids;
     float *logits;
-    char *writer, *message;
+    char *writer, *message, *sampling;
     uint8_t *seen; /* a bit for each id */
     size_t eog_cap, suppressed_cap, ids_cap, logit_ids_cap, logits_cap, writer_cap, message_cap,
-        seen_cap;
+        sampling_cap, seen_cap;
 };
 
 void
@@ -51,6 +52,9 @@ bool
 record_builder_add_id(struct record_builder *d, int32_t id);
 bool
 record_builder_set_writer(struct record_builder *d, const char *s, size_t len);
+/* An empty one is none. */
+bool
+record_builder_set_sampling(struct record_builder *d, const char *s, size_t len);
 bool
 record_builder_set_message(struct record_builder *d, const char *s, size_t len);
 /* Room for all values of a record, and the marks of what was seen, none. */

@@ -1,7 +1,7 @@
 /* json_read.c - records from JSON lines
  *
  *     {"head": {"kind", "n_vocab", "fingerprint", "encoding", "numbered",
- *               "eog"[, "suppressed"], "writer"}}
+ *               "eog"[, "suppressed"][, "sampling"], "writer"}}
  *     {"sequence", "position", "ids", "logits"[, "logit_ids", "log_sum_exp"]}
  *     {"sequence", "error"}
  *     {"sequence", "closed": true}
@@ -123,6 +123,8 @@ read_head(const struct line *l, const json_t *v, struct record_builder *d)
     const char *encoding = json_string_value(json_object_get(v, "encoding"));
     const char *print = json_string_value(json_object_get(v, "fingerprint"));
     const char *writer = cli_json_text(json_object_get(v, "writer"));
+    const json_t *line = json_object_get(v, "sampling");
+    const char *sampling = line ? cli_json_text(line) : "";
     uint64_t n_vocab;
     enum gg_status st;
 
@@ -137,6 +139,8 @@ read_head(const struct line *l, const json_t *v, struct record_builder *d)
         return bad_line(l, "a head without \"fingerprint\" of 16 digits");
     if (!writer)
         return bad_line(l, "a head without \"writer\"");
+    if (!sampling)
+        return bad_line(l, "\"sampling\" is no text");
     h->kind = (enum gg_vector_kind)parse_name(kind, kind_names);
     h->encoding = (enum gg_vector_encoding)parse_name(encoding, encoding_names);
     h->n_vocab = (uint32_t)n_vocab;
@@ -148,7 +152,8 @@ read_head(const struct line *l, const json_t *v, struct record_builder *d)
                      LIMIT_VOCAB, record_builder_add_suppressed, d);
     if (st != GG_OK)
         return st;
-    if (!record_builder_set_writer(d, writer, strlen(writer)))
+    if (!record_builder_set_writer(d, writer, strlen(writer)) ||
+        !record_builder_set_sampling(d, sampling, strlen(sampling)))
         return no_memory(l);
     return record_builder_check_head(d)
                ? fail_line(l->in, "head", record_builder_check_head(d), l->err)

@@ -19,6 +19,7 @@ record_builder_clear(struct record_builder *d)
     free(d->logit_ids);
     free(d->logits);
     free(d->writer);
+    free(d->sampling);
     free(d->message);
     free(d->seen);
     *d = (struct record_builder){ 0 };
@@ -83,6 +84,19 @@ record_builder_set_writer(struct record_builder *d, const char *s, size_t len)
 }
 
 bool
+record_builder_set_sampling(struct record_builder *d, const char *s, size_t len)
+{
+    if (len == 0)
+        return true;
+    if (!grow(&d->sampling, &d->sampling_cap, len + 1, 1))
+        return false;
+    memcpy(d->sampling, s, len);
+    d->sampling[len] = '\0';
+    d->record.head.sampling = d->sampling;
+    return true;
+}
+
+bool
 record_builder_set_message(struct record_builder *d, const char *s, size_t len)
 {
     if (len > LIMIT_MESSAGE)
@@ -137,6 +151,9 @@ record_builder_check_head(const struct record_builder *d)
             (i && h->suppressed[i] <= h->suppressed[i - 1]))
             return "is no head: a suppressed id is not in the vocabulary, or "
                    "out of order";
+    for (const char *s = h->sampling; s && *s; s++)
+        if (*s < ' ' || *s > '~' || s - h->sampling >= LIMIT_SAMPLING)
+            return "is no head: what it says of sampling";
     if (!h->writer || strlen(h->writer) > LIMIT_WRITER)
         return "is no head: its writer";
     return NULL;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    MAX_FIELDS = 9, /* of a head; */
+    MAX_FIELDS = 10, /* of a head; */
     FIELDS = 8,     /* of the others */
 };
 
@@ -128,7 +128,7 @@ parse_head(struct record_builder *d, char **f, int n, const struct input *in,
 {
     struct gg_logit_head *h = &d->record.head;
     enum gg_status st;
-    bool fits = n == 8 || n == 9;
+    bool fits = n >= 8 && n <= 10;
     int kind = fits ? parse_name(f[1], kind_names) : -1;
     int encoding = fits ? parse_name(f[4], encoding_names) : -1;
     uint64_t n_vocab;
@@ -153,7 +153,7 @@ parse_head(struct record_builder *d, char **f, int n, const struct input *in,
     h->numbered = f[5][0] == 'n';
     st = parse_ids(f[6], INT32_MAX, LIMIT_EOG, record_builder_add_eog, d, in,
                    err);
-    if (st == GG_OK && n == 9)
+    if (st == GG_OK && n >= 9)
         st = parse_ids(f[8], INT32_MAX, LIMIT_VOCAB,
                        record_builder_add_suppressed, d, in, err);
     if (st != GG_OK)
@@ -161,7 +161,8 @@ parse_head(struct record_builder *d, char **f, int n, const struct input *in,
     len = unescape(f[7]);
     if (len < 0)
         return fail_line(in, f[7], "is escaped wrongly", err);
-    if (!record_builder_set_writer(d, f[7], (size_t)len))
+    if (!record_builder_set_writer(d, f[7], (size_t)len) ||
+        (n == 10 && !record_builder_set_sampling(d, f[9], strlen(f[9]))))
         return no_memory(err);
     if (record_builder_check_head(d))
         return fail_line(in, f[0], record_builder_check_head(d), err);

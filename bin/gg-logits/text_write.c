@@ -52,9 +52,11 @@ put_head(const struct gg_logit_head *h)
     put_id_list(h->eog_ids, h->n_eog, ' ');
     putchar('\t');
     put_escaped(h->writer);
-    if (h->n_suppressed)
+    if (h->n_suppressed || h->sampling)
         putchar('\t');
     put_id_list(h->suppressed, h->n_suppressed, ' ');
+    if (h->sampling)
+        printf("\t%s", h->sampling);
 }
 
 static void
@@ -149,6 +151,10 @@ put_json_head(const struct gg_logit_head *h)
     put_json_ids("eog", h->eog_ids, h->n_eog);
     if (h->n_suppressed)
         put_json_ids("suppressed", h->suppressed, h->n_suppressed);
+    if (h->sampling) {
+        fputs(",\"sampling\":", stdout);
+        cli_json_put(h->sampling, strlen(h->sampling));
+    }
     fputs(",\"writer\":", stdout);
     cli_json_put(h->writer, strlen(h->writer));
     fputs("}}\n", stdout);

@@ -30,7 +30,11 @@ struct options {
 };
 
 struct run {
-    const struct sampling_options *sampling;
+    const struct sampling_options *asked; /* by the command line */
+    struct sampling_options now; /* the same with what the stream says */
+    const struct sampling_options *sampling; /* either */
+    char *line; /* of the stream that began last; or NULL */
+    bool quiet, verbose;
     const struct shard *shard;
     const char *name;       /* of the input */
     struct gg_vocab *vocab; /* NULL: none is needed */
@@ -422,11 +426,33 @@ check_vocab(const struct run *r, const struct gg_logit_head *head)
         cli_die("%s: another vocabulary than that of the stream", r->model);
 }
 
+/* Draws are those of the options and of what the head says, from now on. */
+static void
+take_sampling(struct run *r, const char *line)
+{
+    struct gg_error err;
+
+    if (strcmp(line ? line : "", r->line ? r->line : "") == 0)
+        return;
+    forget_all(r);
+    gg_sampler_free(r->sampler);
+    free(r->line);
+    r->line = line ? cli_copy(line, strlen(line)) : NULL;
+    r->now = *r->asked;
+    file_sampling_take(&r->now, r->line, r->quiet ? NULL : r->name);
+    if (r->verbose)
+        file_sampling_tell(&r->now);
+    r->sampling = &r->now;
+    cli_check(sampling_sampler(&r->now, r->vocab, &r->sampler, &err), &err);
+    r->remembers = gg_sampler_remembers(r->sampler);
+}
+
 static void
 begin_stream(struct run *r, const struct gg_logit_head *head)
 {
     struct gg_error err;
 
+    take_sampling(r, head->sampling);
     check_vocab(r, head);
     if (head->n_vocab &&
         sampling_check_ids(r->sampling, head->n_vocab, &err) != GG_OK)
@@ -489,7 +515,10 @@ open_vocab(struct run *r, const struct options *o)
 static int
 run(struct options *o)
 {
-    struct run r = { .sampling = &o->sampling,
+    struct run r = { .asked = &o->sampling,
+                     .sampling = &o->sampling,
+                     .quiet = o->quiet,
+                     .verbose = o->verbose,
                      .shard = &o->shard,
                      .name = cli_input_name(o->input) };
     struct gg_logit_record record;
@@ -513,6 +542,7 @@ run(struct options *o)
     sampling_clear(&o->sampling);
     gg_vocab_free(r.vocab);
     free(r.logits);
+    free(r.line);
     return r.cut ? EXIT_RECORDS : cli_status(r.failed, r.numbered);
 }
 

@@ -307,7 +307,7 @@ const struct sample_stage sample_stages[] = {
                      .said_0 = -1 } },
       .is_on = is_above_0, .enough = top_k_enough,
       .join = join_top_k, .cut = cut_top_k },
-    { "typical-p", "typ-p|typical", SAMPLE_CUTS,
+    { "typical-p", "typ-p|typ|typical", SAMPLE_CUTS,
       .numbers = { { { "typical-p", 0, 1 }, AT(typical_p) } },
       .is_on = typical_is_on, .cut = cut_typical },
     { "top-p", "nucleus", SAMPLE_CUTS_TAIL,
@@ -343,13 +343,33 @@ _Static_assert(sizeof(sample_stages) / sizeof(sample_stages[0]) <=
 
 /* ---- names ---- */
 
+/* The first of s[0..n) that is neither '-' nor '_', in small letters; 0: there
+ * is none. */
+static int
+next_letter(const char **s, size_t *n)
+{
+    while (*n > 0) {
+        char c = *(*s)++;
+
+        (*n)--;
+        if (c != '-' && c != '_')
+            return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+    }
+    return 0;
+}
+
+/* llama.cpp's files and options write "top_k", "top-k", "topk" and "TOP_K". */
 static bool
 is_name(const char *name, size_t n, const char *s, size_t len)
 {
-    for (size_t i = 0; n == len && i < n; i++)
-        if (name[i] != (s[i] == '_' ? '-' : s[i]))
+    int letter;
+
+    do {
+        letter = next_letter(&name, &n);
+        if (letter != next_letter(&s, &len))
             return false;
-    return n == len;
+    } while (letter);
+    return true;
 }
 
 static bool

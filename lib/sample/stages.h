@@ -64,7 +64,7 @@ enum sample_kind {
 
 /* `v` are the values of its numbers, in the order of the row. */
 struct sample_stage {
-    const char *name, *aliases; /* "typ-p|typical", or NULL */
+    const char *name, *aliases; /* "typ-p|typ", or NULL */
     enum sample_kind kind;
     bool remembers; /* draws want a history */
     struct sample_number numbers[SAMPLE_NUMBERS];
@@ -98,8 +98,8 @@ struct sample_stage {
 /* All, in the default order; the last one has no name. */
 extern const struct sample_stage sample_stages[];
 
-/* The row of a name, of `len` characters, or of an alias, where '_' is '-';
- * NULL: there is none. */
+/* The row of a name, of `len` characters, or of an alias, whatever its case,
+ * with '-', '_' or nothing in the gaps; NULL: there is none. */
 const struct sample_stage *
 sample_stages_find(const char *name, size_t len);
 

@@ -35,6 +35,7 @@
 #define STATE_KEY_VERSION  "state.version"
 #define STATE_KEY_LAYERS   "state.layers"
 #define STATE_KEY_CHAT     "state.chat_template"
+#define STATE_KEY_SAMPLING "state.sampling"
 #define STATE_KEY_DATE     "state.date"
 #define STATE_KEY_MIROSTAT "state.mirostat"
 #define STATE_KEY_ADAPTERS "state.adapters"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/escape.h"
+#include "core/line.h"
 #include "core/mem.h"
 
 static bool
@@ -140,6 +141,21 @@ check_rope(const struct opener *o)
     return GG_OK;
 }
 
+static enum gg_status
+take_sampling(struct opener *o)
+{
+    const struct gguf_str *line = &o->its.sampling;
+    struct gg_state *state = &o->f->state;
+
+    if (!(o->its.has & STATE_HAS_SAMPLING))
+        return GG_OK;
+    if (!core_is_line(line->s, line->n))
+        return session_state_refuse(o, GG_ERR_FORMAT,
+                                    STATE_KEY_SAMPLING ": is no line of text");
+    state->sampling = o->f->sampling = mem_strndup(line->s, line->n);
+    return state->sampling ? GG_OK : error_nomem(o->err);
+}
+
 /* What is no matter of the session's. */
 static enum gg_status
 take_rest(struct opener *o)
@@ -183,5 +199,7 @@ session_state_check_head(struct opener *o)
         st = check_adapters(o);
     if (st == GG_OK)
         st = check_rope(o);
+    if (st == GG_OK)
+        st = take_sampling(o);
     return st == GG_OK ? take_rest(o) : st;
 }

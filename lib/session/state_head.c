@@ -35,6 +35,8 @@ static const struct key {
     { STATE_KEY_DATE, GGUF_TYPE_UINT64, AT(date), STATE_HAS_DATE, 0 },
     { STATE_KEY_MIROSTAT, GGUF_TYPE_FLOAT64, AT(mirostat), STATE_HAS_MIROSTAT,
       0 },
+    { STATE_KEY_SAMPLING, GGUF_TYPE_STRING, AT(sampling), STATE_HAS_SAMPLING,
+      0 },
     { "state.rope.scaling", GGUF_TYPE_STRING, AT(scaling), 0, 0 },
     { "state.rope.factor", GGUF_TYPE_FLOAT32, AT(factor), 0, 0 },
     { "state.rope.base", GGUF_TYPE_FLOAT32, AT(base), 0, 0 },

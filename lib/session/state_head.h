@@ -11,6 +11,7 @@ enum {
     STATE_HAS_CHAT = 4,
     STATE_HAS_DATE = 8,
     STATE_HAS_MIROSTAT = 16,
+    STATE_HAS_SAMPLING = 32,
 };
 
 /* Texts are not NUL-ended, and with arrays are someone else's, but those in
@@ -26,6 +27,7 @@ struct state_head {
     struct gguf_str chat;
     uint64_t date;
     double mirostat;
+    struct gguf_str sampling;
     /* Rotary positions that keys were turned by. */
     struct gguf_str scaling;
     float factor, base;

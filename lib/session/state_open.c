@@ -161,6 +161,7 @@ gg_state_close(struct gg_state_file *file)
     mem_free(file->sequences);
     mem_free(file->forgotten);
     mem_free(file->chat);
+    mem_free(file->sampling);
     mem_free(file->ids);
     for (int k = 0; k < STATE_KINDS; k++)
         mem_free(file->before[k]);

@@ -9,7 +9,7 @@ struct gg_state_file {
     struct gg_state state;
     struct gg_state_sequence *sequences;
     struct gg_state_range *forgotten;
-    char *chat;
+    char *chat, *sampling;
     int32_t *ids; /* numbered anew; NULL: the file's are good */
     /* Rows in front of each sequence's, and, last, all: of layers that see all
      * keys, and of those with a window. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/line.h"
 #include "core/mem.h"
 #include "graph/adapter.h"
 #include "session/pipeline.h"
@@ -91,6 +92,15 @@ set_keys(struct saver *v)
     if (state->chat) {
         h.has |= STATE_HAS_CHAT;
         h.chat = (struct gguf_str){ state->chat, strlen(state->chat) };
+    }
+    if (st == GG_OK && state->sampling &&
+        !core_is_line(state->sampling, strlen(state->sampling)))
+        st = error_set(v->err, GG_ERR_ARG,
+                       "what it says of sampling is no line");
+    if (state->sampling) {
+        h.has |= STATE_HAS_SAMPLING;
+        h.sampling =
+            (struct gguf_str){ state->sampling, strlen(state->sampling) };
     }
     if (state->chat && state->date > 0) {
         h.has |= STATE_HAS_DATE;

@@ -7,6 +7,7 @@
 
 #include "core/order.h"
 #include "core/crc32.h"
+#include "core/line.h"
 
 static enum gg_status
 check_eog(const struct gg_logit_head *head, enum gg_status wrong,
@@ -55,6 +56,8 @@ stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
         return error_set(err, wrong, "the writer's name is too long");
     if (check_eog(head, wrong, err) != GG_OK)
         return wrong;
+    if (head->sampling && !core_is_line(head->sampling, strlen(head->sampling)))
+        return error_set(err, wrong, "what it says of sampling is no line");
     return stream_format_check_suppressed(head, wrong, err);
 }
 

@@ -30,6 +30,7 @@ enum {
     FORMAT_FAIL = 16,   /* fixed part of a failure's payload */
     FORMAT_PAST = 24,   /* fixed part of what a sequence held before */
     FORMAT_SUPPRESSED = 8, /* fixed part of the ids that are not drawn */
+    FORMAT_SAMPLING = 8, /* fixed part of what the file says of sampling */
     FORMAT_CLOSE = 8,
     FORMAT_DONE = 8,
 
@@ -53,6 +54,7 @@ enum {
 #define KIND_VECT              FORMAT_KIND('V', 'E', 'C', 'T')
 #define KIND_PAST              FORMAT_KIND('p', 'a', 's', 't')
 #define KIND_SUPP              FORMAT_KIND('s', 'u', 'p', 'p')
+#define KIND_SAMP              FORMAT_KIND('s', 'a', 'm', 'p')
 #define KIND_FAIL              FORMAT_KIND('F', 'A', 'I', 'L')
 #define KIND_CLOS              FORMAT_KIND('C', 'L', 'O', 'S')
 #define KIND_DONE              FORMAT_KIND('D', 'O', 'N', 'E')

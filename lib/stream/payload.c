@@ -9,6 +9,7 @@
 #include "core/cursor.h"
 #include "core/escape.h"
 #include "core/half.h"
+#include "core/line.h"
 #include "core/mem.h"
 #include "stream/format.h"
 
@@ -18,6 +19,7 @@ stream_payload_clear(struct payload *p)
     mem_free(p->eog_ids);
     mem_free(p->suppressed);
     mem_free(p->writer);
+    mem_free(p->sampling);
     mem_free(p->wide);
     mem_free(p->message);
     mem_free(p->past.ids);
@@ -42,6 +44,8 @@ stream_payload_longest(const struct payload *p, uint32_t kind, bool body)
         return body ? FORMAT_PAST + 4 * (uint64_t)FORMAT_IDS_MAX : 0;
     case KIND_SUPP:
         return body ? FORMAT_SUPPRESSED + 4 * (uint64_t)FORMAT_VOCAB_MAX : 0;
+    case KIND_SAMP:
+        return body ? FORMAT_SAMPLING + CORE_LINE_MAX : 0;
     case KIND_CLOS:
         return body ? FORMAT_CLOSE : 0;
     case KIND_DONE:
@@ -59,6 +63,7 @@ stream_payload_shortest(uint32_t kind)
            : kind == KIND_FAIL ? FORMAT_FAIL
            : kind == KIND_PAST ? FORMAT_PAST
            : kind == KIND_SUPP ? FORMAT_SUPPRESSED
+           : kind == KIND_SAMP ? FORMAT_SAMPLING
            : kind == KIND_CLOS ? FORMAT_CLOSE
            : kind == KIND_DONE ? FORMAT_DONE
                                : 0;
@@ -234,6 +239,22 @@ parse_suppressed(struct payload *p, struct cursor *c, size_t length,
     return stream_format_check_suppressed(&p->head, GG_ERR_FORMAT, err);
 }
 
+/* Nor has it this. */
+static enum gg_status
+parse_sampling(struct payload *p, struct cursor *c, struct gg_error *err)
+{
+    uint32_t n = cursor_u32(c), zero = cursor_u32(c);
+    const char *line = cursor_take(c, n);
+
+    if (c->bad || zero || cursor_left(c) >= 8 || p->head.sampling)
+        return misfit(err);
+    if (!core_is_line(line, n))
+        return error_set(err, GG_ERR_FORMAT, "it is no line of text");
+    mem_free(p->sampling);
+    p->head.sampling = p->sampling = mem_strndup(line, n);
+    return p->sampling ? GG_OK : error_nomem(err);
+}
+
 /* Of the same sequence, directly before. */
 static void
 add_past(const struct payload *p, struct gg_logit_record *out)
@@ -291,6 +312,9 @@ stream_payload_parse(struct payload *p, uint32_t kind, const void *payload,
         break;
     case KIND_SUPP:
         st = parse_suppressed(p, &c, length, err);
+        break;
+    case KIND_SAMP:
+        st = parse_sampling(p, &c, err);
         break;
     case KIND_FAIL:
         st = payload_failure(p, &c, out, err);

@@ -10,7 +10,7 @@
 struct payload {
     struct gg_logit_head head; /* the last one, which tells the vectors' form */
     int32_t *eog_ids, *suppressed;
-    char *writer, *message;
+    char *writer, *message, *sampling;
     float *wide; /* half precision, widened */
     size_t wide_cap;
     struct past {

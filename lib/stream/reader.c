@@ -270,21 +270,37 @@ leave_head(struct gg_logit_reader *r)
     r->state = AT_RECORD;
 }
 
-/* The record that may follow a head belongs to it. Where a signal comes, the
- * next call waits for it. */
+/* The next record is one of those that belong to a head. */
+static bool
+belongs_to_head(const struct stream_in *in)
+{
+    uint32_t kind;
+
+    if (stream_in_left(in) < FORMAT_HEADER)
+        return false;
+    kind = core_load_le32(stream_in_data(in));
+    return kind == KIND_SUPP || kind == KIND_SAMP;
+}
+
+/* Records that may follow a head belong to it. Where a signal comes, the next
+ * call waits for them. */
 static enum gg_status
-read_suppressed(struct gg_logit_reader *r, struct gg_error *err)
+read_rest_of_head(struct gg_logit_reader *r, struct gg_error *err)
 {
     struct gg_logit_record none;
     enum gg_status st;
     bool skipped;
 
-    stream_in_use(&r->in, r->given);
-    r->given = 0;
-    st = stream_in_fill(&r->in, FORMAT_HEADER, err);
-    if (st == GG_OK && stream_in_left(&r->in) >= FORMAT_HEADER &&
-        core_load_le32(stream_in_data(&r->in)) == KIND_SUPP)
+    for (;;) {
+        stream_in_use(&r->in, r->given);
+        r->given = 0;
+        st = stream_in_fill(&r->in, FORMAT_HEADER, err);
+        if (st != GG_OK || !belongs_to_head(&r->in))
+            break;
         st = read_record(r, &none, &skipped, err);
+        if (st != GG_OK)
+            break;
+    }
     return st == GG_ERR_ABORTED ? GG_OK : st;
 }
 
@@ -303,7 +319,7 @@ read_binary(struct gg_logit_reader *r, struct gg_logit_record *out,
     }
     if (st == GG_OK && out->kind == GG_RECORD_HEAD) {
         leave_head(r);
-        st = read_suppressed(r, err);
+        st = read_rest_of_head(r, err);
     }
     if (st == GG_OK && out->kind == GG_RECORD_END)
         r->state = AT_MEMBER;

@@ -155,6 +155,24 @@ write_suppressed(struct gg_logit_writer *w, const struct gg_logit_head *head,
     return send(w->fd, &r, err);
 }
 
+static enum gg_status
+write_sampling(struct gg_logit_writer *w, const struct gg_logit_head *head,
+               struct gg_error *err)
+{
+    size_t n = head->sampling ? strlen(head->sampling) : 0;
+    uint32_t fixed[FORMAT_SAMPLING / 4] = { (uint32_t)n };
+    struct record r;
+
+    if (n == 0)
+        return GG_OK;
+    begin_record(&r, KIND_SAMP);
+    add_numbers(&r, fixed, FORMAT_SAMPLING / 4, 4);
+    add_to_record(&r, head->sampling, n);
+    pad(&r);
+    w->count++;
+    return send(w->fd, &r, err);
+}
+
 enum gg_status
 gg_logit_writer_new(int fd, const struct gg_logit_head *head,
                     struct gg_logit_writer **out, struct gg_error *err)
@@ -182,6 +200,8 @@ gg_logit_writer_new(int fd, const struct gg_logit_head *head,
     st = write_head(fd, head, err);
     if (st == GG_OK)
         st = write_suppressed(w, head, err);
+    if (st == GG_OK)
+        st = write_sampling(w, head, err);
     if (st == GG_OK)
         *out = w;
     else

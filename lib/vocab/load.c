@@ -156,8 +156,12 @@ load_from(struct gg_vocab *v, const struct gguf_context *gguf,
 }
 
 static enum gg_status
-finish_load(enum gg_status st, struct gg_vocab *v, struct gg_vocab **out)
+finish_load(enum gg_status st, struct gg_vocab *v,
+            const struct gguf_context *gguf, struct gg_vocab **out,
+            struct gg_error *err)
 {
+    if (st == GG_OK)
+        st = vocab_load_sampling(v, gguf, err);
     if (st == GG_OK)
         *out = v;
     else
@@ -172,7 +176,8 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
     struct gg_vocab *v = mem_zalloc(sizeof(*v));
 
     gg_plant("vocabulary");
-    return finish_load(v ? load_from(v, gguf, err) : error_nomem(err), v, out);
+    return finish_load(v ? load_from(v, gguf, err) : error_nomem(err), v, gguf,
+                       out, err);
 }
 
 /* A kind that is none of ours is no reason to refuse a model. */
@@ -199,7 +204,8 @@ vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
     if (!v)
         return error_nomem(err);
     snprintf(v->textless, sizeof(v->textless), "%.255s", why.message);
-    return finish_load(vocab_load_textless(v, gguf, n, err), v, out);
+    return finish_load(vocab_load_textless(v, gguf, n, err), v, gguf,
+                       out, err);
 }
 
 void
@@ -221,6 +227,7 @@ gg_vocab_free(struct gg_vocab *v)
     vocab_clear_pieces(v);
     mem_free(v->eog);
     mem_free(v->suppressed);
+    mem_free(v->sampling);
     vocab_special_clear(&v->user);
     vocab_special_clear(&v->all);
     vocab_special_clear(&v->contents);

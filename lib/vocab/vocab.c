@@ -103,6 +103,12 @@ gg_vocab_suppressed_ids(const struct gg_vocab *v, size_t *n)
     return v ? v->suppressed : NULL;
 }
 
+const char *
+gg_vocab_sampling(const struct gg_vocab *v)
+{
+    return v ? v->sampling : NULL;
+}
+
 enum gg_token_type
 gg_vocab_type(const struct gg_vocab *v, int32_t id)
 {

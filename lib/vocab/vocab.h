@@ -148,6 +148,7 @@ struct gg_vocab {
     size_t n_eog;
     int32_t *suppressed; /* ids that are never drawn, in ascending order */
     size_t n_suppressed;
+    char *sampling; /* of gg_vocab_sampling(); or NULL */
     struct vocab_infill infill;
 
     char note[256]; /* of gg_vocab_note(); or empty */
@@ -223,8 +224,12 @@ vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
                    struct gg_error *err);
-/* bos, eos, unk, eog, their types, VOCAB_STRIPS, VOCAB_LEADS: ids.c. What the metadata does
- * not say of BOS is as in `defaults`, if not NULL. */
+/* What the file says of sampling: sampling.c. */
+enum gg_status
+vocab_load_sampling(struct gg_vocab *v, const struct gguf_context *gguf,
+                    struct gg_error *err);
+/* Loads bos, eos, unk, eog, their types, VOCAB_STRIPS, VOCAB_LEADS (ids.c). Where
+ * the metadata says nothing of BOS, `defaults` counts, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct vocab_split_name *defaults, struct gg_error *err);

@@ -84,6 +84,21 @@ vocab_suppressed_ids(void)
 }
 
 static bool
+vocab_sampling(void)
+{
+    return !gg_vocab_sampling(NULL) && !gg_vocab_sampling(vocab);
+}
+
+static bool
+sampling_of_file(void)
+{
+    char line[4] = "abc";
+
+    return gg_sampling_of_file(NULL, line, sizeof(line)) == 0 && !*line &&
+           gg_sampling_of_file(NULL, NULL, 7) == 0;
+}
+
+static bool
 vocab_type(void)
 {
     return gg_vocab_type(NULL, 0) == GG_TOKEN_UNUSED &&
@@ -216,6 +231,7 @@ const struct argument_test arguments_vocab[] = {
     TEST(vocab_eos),           TEST(vocab_add_bos),
     TEST(vocab_add_eos),       TEST(vocab_is_eog),
     TEST(vocab_eog_ids),       TEST(vocab_suppressed_ids),
+    TEST(vocab_sampling),      TEST(sampling_of_file),
     TEST(vocab_type),          TEST(vocab_token),
     TEST(vocab_find),          TEST(vocab_encode),
     TEST(vocab_encode_infill), TEST(vocab_cut),

@@ -306,6 +306,72 @@ test_past(void)
     free(data);
 }
 
+/* A member whose head says this of sampling; its record is number 1. */
+static uint8_t *
+member_with_sampling(const char *line, size_t *size)
+{
+    static const int32_t never[] = { 1 };
+    struct gg_logit_head head = { .n_vocab = 4,
+                                  .suppressed = never,
+                                  .n_suppressed = 1,
+                                  .sampling = line };
+    struct gg_logit_record end = { .kind = GG_RECORD_END };
+    int fd = pipe_holding("", 0);
+    struct gg_logit_writer *w;
+    uint8_t *bytes;
+
+    must(gg_logit_writer_new(fd, &head, &w, &err));
+    must(gg_logit_write(w, &end, &err));
+    gg_logit_writer_free(w);
+    bytes = pipe_contents(fd, size);
+    close(fd);
+    return bytes;
+}
+
+static void
+refuse_sampling(size_t at, uint8_t value, const char *name)
+{
+    size_t size;
+    uint8_t *data = member_with_sampling("temp=0 top_k=20", &size);
+    uint8_t *samp = data + record_at(data, 2);
+
+    samp[16 + at] = value;
+    sign(samp);
+    is(verdict(data, size), GG_ERR_FORMAT, name);
+    free(data);
+}
+
+static void
+test_sampling(void)
+{
+    static const char line[] = "temp=0 top_k=20";
+    struct gg_logit_head bad = { .n_vocab = 4, .sampling = "a\nb" };
+    struct gg_logit_writer *w;
+    struct gg_logit_reader *reader;
+    struct gg_logit_record r;
+    size_t size;
+    uint8_t *data = member_with_sampling(line, &size);
+    int fd = pipe_holding(data, size);
+
+    must(gg_logit_reader_new(fd, "in", &reader, &err));
+    must(gg_logit_read(reader, &r, &err));
+    ok(r.head.n_suppressed == 1 && r.head.sampling &&
+           strcmp(r.head.sampling, line) == 0,
+       "what a head says of sampling is there and back");
+    gg_logit_reader_free(reader);
+    close(fd);
+    free(data);
+    refuse_sampling(0, 0, "sampling: an empty line");
+    refuse_sampling(0, 7, "sampling: bytes after the line");
+    refuse_sampling(3, 0xff, "sampling: a huge length");
+    refuse_sampling(4, 1, "sampling: no zero");
+    refuse_sampling(8, '\n', "sampling: a newline");
+    refuse_sampling(8, 0x80, "sampling: no ASCII");
+    refuse_sampling(8, 0, "sampling: a NUL");
+    is(gg_logit_writer_new(STDOUT_FILENO, &bad, &w, &err), GG_ERR_ARG,
+       "a line that is none is not written");
+}
+
 int
 main(void)
 {
@@ -319,5 +385,6 @@ main(void)
     test_members();
     test_stray();
     test_past();
+    test_sampling();
     return tap_done();
 }

@@ -11,11 +11,14 @@
 
 #include "common/json.h"
 
-#define DATE "template_date"
+#define DATE     "template_date"
+#define SAMPLING "file_sampling"
+#define WHOSE    "sampling_whose"
 
 static const char *const written[] = {
     "text",    "ids",         "logprob", "stop_reason",       "error",
-    "choices", "probability", DATE,      "reasoning_content", "tool_calls"
+    "choices", "probability", DATE,      "reasoning_content", "tool_calls",
+    SAMPLING,  WHOSE
 };
 
 /* ---- a record ---- */
@@ -162,6 +165,28 @@ jsonl_add_date(int64_t date, struct buffer *line)
     buffer_format(line, "%" PRId64, date);
 }
 
+static void
+add_whose(void *data, const char *key, const char *value, const char *whose)
+{
+    struct buffer *out = data;
+    bool first = out->p[out->len - 1] == '{';
+
+    (void)value;
+    buffer_format(out, "%s\"%s\":\"%s\"", first ? "" : ",", key, whose);
+}
+
+void
+jsonl_add_sampling(const struct sampling_options *o, struct buffer *line)
+{
+    if (!o->file.line)
+        return;
+    add_string(line, SAMPLING, o->file.line, strlen(o->file.line));
+    add_key(line, WHOSE);
+    buffer_char(line, '{');
+    file_sampling_list(o, add_whose, line);
+    buffer_char(line, '}');
+}
+
 void
 jsonl_end(struct buffer *line)
 {
@@ -191,6 +216,20 @@ bool
 jsonl_has_error(const struct record_value *answer)
 {
     return json_object_get(answer->json, "error") != NULL;
+}
+
+bool
+jsonl_is_drawn(const struct record_value *answer)
+{
+    return json_object_get(answer->json, "text") &&
+           json_object_get(answer->json, "ids") &&
+           !json_object_get(answer->json, "choices");
+}
+
+const char *
+jsonl_sampling(const struct record_value *answer)
+{
+    return json_string_value(json_object_get(answer->json, SAMPLING));
 }
 
 int64_t

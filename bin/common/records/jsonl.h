@@ -5,6 +5,7 @@
 #include "common/records/answer.h"
 #include "common/records/choices.h"
 #include "common/records/value.h"
+#include "common/sampling.h"
 
 /* A record's place in the whole job, as it says itself. */
 #define JSONL_NUMBER "number"
@@ -33,6 +34,9 @@ jsonl_add_error(const char *message, struct buffer *line);
 /* The date that the answer's template took, for a run that resumes this one. */
 void
 jsonl_add_date(int64_t date, struct buffer *line);
+/* What the file says of sampling, and whose values count, if it does. */
+void
+jsonl_add_sampling(const struct sampling_options *o, struct buffer *line);
 void
 jsonl_end(struct buffer *line);
 
@@ -44,6 +48,12 @@ jsonl_is_answer(const struct buffer *passed, const char *line, size_t len);
 /* Whether an answer of an earlier run is an error. */
 bool
 jsonl_has_error(const struct record_value *answer);
+/* Whether it was drawn, and not chosen. */
+bool
+jsonl_is_drawn(const struct record_value *answer);
+/* What the file said of sampling; NULL: nothing. */
+const char *
+jsonl_sampling(const struct record_value *answer);
 /* Its date, as record_value_date(). */
 int64_t
 jsonl_date(const struct record_value *answer);

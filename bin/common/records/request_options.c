@@ -147,6 +147,7 @@ set_sampling(const struct request_member *m, struct gg_error *err)
         return set_other(m, err);
     show_value(shown, sizeof(shown), m->value.json);
     st = cli_option_set(row, &m->r->sampling, shown, err);
+    file_sampling_said(&m->r->sampling, row->name);
     return st == GG_OK ? check_twice(m, err) : st;
 }
 

@@ -138,6 +138,7 @@ add_generation(struct ends *e)
     for (size_t i = 0; i < json_array_size(list); i++)
         add_end(e, id_at(list, i));
     set_suppressed(e->t, json_object_get(document, "suppress_tokens"));
+    convert_hf_sampling_set(h, document);
     json_decref(document);
 }
 

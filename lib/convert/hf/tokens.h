@@ -130,4 +130,8 @@ convert_hf_characters_name(const json_t *file);
 void
 convert_hf_read_tokens(struct hf *h);
 
+/* What generation_config.json, `document`, says of sampling. */
+void
+convert_hf_sampling_set(struct hf *h, const json_t *document);
+
 #endif
