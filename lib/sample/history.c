@@ -78,7 +78,7 @@ gg_history_mirostat(const struct gg_history *history)
 void
 gg_history_set_mirostat(struct gg_history *history, double value)
 {
-    if (history)
+    if (history && (!history->is_mean || (value >= 0 && value <= 1)))
         history->mu = value;
 }
 
