@@ -17,6 +17,13 @@ struct gg_history {
     bool waits;           /* the grammar counts for nothing yet */
 };
 
+/* Makes `to`, which is all zero or another copy, what `from` is. False: there
+ * is no memory. */
+bool
+sample_history_copy(struct gg_history *to, const struct gg_history *from);
+void
+sample_history_clear(struct gg_history *h);
+
 /* How many ids `last` (-1: all) reaches back to. */
 size_t
 sample_history_reach(int32_t last);
