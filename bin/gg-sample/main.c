@@ -14,6 +14,7 @@
 #include "common/sampling.h"
 #include "common/sequence_table.h"
 #include "common/shard.h"
+#include "gg-sample/back.h"
 
 const char cli_name[] = "gg-sample";
 
@@ -42,6 +43,7 @@ struct run {
     size_t logits_cap;
     bool failed;      /* an error record was seen */
     bool cut;         /* a sequence, by -n, inside its grammar */
+    bool loops;       /* what is drawn is fed back */
     bool input_waits; /* the input may depend on the output's end */
     bool numbered;
     bool ended;  /* the one sequence of a stream without numbers */
@@ -138,6 +140,33 @@ is_end_of_generation(const struct gg_logit_head *head, int32_t id)
     return false;
 }
 
+/* ---- what is written of draws -------------------------------------------- */
+
+/* What the model gave the token, before anything was done to it. */
+static void
+log_draw(const struct run *r, uint64_t sequence, const struct back_row *row)
+{
+    double sum =
+        row->ids ? row->log_sum_exp : gg_log_sum_exp(row->logits, row->n);
+
+    if (r->sampling->logprobs >= 0)
+        sampling_log(
+            r->sampling, r->numbered, sequence, row->position, &row->drawn,
+            sampling_logit(row->logits, row->ids, row->n, row->drawn.id) - sum);
+}
+
+/* All draws stay but the last `open` ones. */
+static void
+settle(const struct run *r, uint64_t sequence, struct back *b, size_t open)
+{
+    size_t n = b ? b->n - open : 0;
+
+    for (size_t i = 0; i < n; i++)
+        log_draw(r, sequence, &b->rows[i]);
+    if (n)
+        back_drop(b, n);
+}
+
 /* ---- what is remembered of sequences ------------------------------------- */
 
 /* A corpus may have any number of them. Counts are kept while a sequence is
@@ -146,6 +175,7 @@ struct count {
     struct numbered key;
     uint64_t n; /* ids that it has got */
     struct gg_history *history;
+    struct back *back; /* NULL: nothing is banned */
 };
 
 /* That of the sequence, new where there is none. */
@@ -171,6 +201,8 @@ forget_count(struct run *r, uint64_t sequence)
         return;
     sequence_table_forget(&r->sequences, &c->key);
     sequence_table_unlink(&r->sequences, &c->key);
+    settle(r, sequence, c->back, 0);
+    back_free(c->back);
     gg_history_free(c->history);
     free(c);
 }
@@ -224,11 +256,14 @@ sequence_of(struct run *r, uint64_t sequence)
     struct gg_error err;
 
     number_set_remove(&r->passed, sequence);
-    if (r->sampling->count <= 1 && !r->remembers)
+    if (r->sampling->count <= 1 && !r->remembers && !r->sampling->ban &&
+        !r->sampling->min_ids)
         return NULL;
     c = count_of(r, sequence);
     if (r->remembers && !c->history)
         cli_check(gg_history_new(r->sampler, &c->history, &err), &err);
+    if (r->sampling->ban && !c->back)
+        c->back = back_new(r->vocab, r->sampling->ban);
     return c;
 }
 
@@ -238,7 +273,9 @@ count_draws(struct run *r, struct count *c)
 {
     uint64_t n = r->sampling->count;
 
-    return n == 1 || (n && ++c->n == n);
+    if (c)
+        c->n++;
+    return n == 1 || (n && c->n == n);
 }
 
 /* -n ends the sequence: a grammar may want more. */
@@ -273,41 +310,34 @@ pass_error(struct run *r, uint64_t sequence, const char *message)
         end_sequence(r, &line);
 }
 
-/* The record's logits without those of the ids that are not to be drawn; what
- * the model gave is kept only where --logprobs needs it. */
-static const float *
-without_excluded(struct run *r, const struct gg_logit_record *record)
+/* No end of generation is drawn after n ids. */
+static bool
+wants_no_end(const struct run *r, uint64_t n)
 {
-    float *logits = gg_logit_reader_logits(r->reader);
-    size_t n = record->n_logits;
-
-    if (r->sampling->logprobs >= 0) {
-        if (n > r->logits_cap) {
-            r->logits = cli_alloc(r->logits, n, sizeof(*r->logits));
-            r->logits_cap = n;
-        }
-        logits = memcpy(r->logits, record->logits, n * sizeof(*r->logits));
-    }
-    sampling_exclude(logits, record->logit_ids, n, record->head.suppressed,
-                     record->head.n_suppressed);
-    if (r->sampling->ignore_eog)
-        sampling_exclude(logits, record->logit_ids, n, record->head.eog_ids,
-                         record->head.n_eog);
-    return logits;
+    return r->sampling->ignore_eog || n < (uint64_t)r->sampling->min_ids;
 }
 
-/* What the model gave the token, before anything was done to it. */
-static void
-log_draw(const struct run *r, const struct gg_logit_record *record,
-         const struct gg_draw *drawn)
+/* Logits that may be changed: the reader's where nobody needs them later. */
+static float *
+copy_logits(struct run *r, const float *logits, size_t n, bool kept)
 {
-    size_t n = record->n_logits;
-    double sum = record->logit_ids ? record->log_sum_exp
-                                   : gg_log_sum_exp(record->logits, n);
+    if (!kept)
+        return gg_logit_reader_logits(r->reader);
+    if (n > r->logits_cap) {
+        r->logits = cli_alloc(r->logits, n, sizeof(*r->logits));
+        r->logits_cap = n;
+    }
+    return memcpy(r->logits, logits, n * sizeof(*r->logits));
+}
 
-    sampling_log(
-        r->sampling, r->numbered, record->sequence, record->position, drawn,
-        sampling_logit(record->logits, record->logit_ids, n, drawn->id) - sum);
+/* Those of the ids that are not to be drawn after n ids become -infinity. */
+static void
+exclude(const struct run *r, const struct gg_logit_head *head, uint64_t n_drawn,
+        const int32_t *ids, float *logits, size_t n)
+{
+    sampling_exclude(logits, ids, n, head->suppressed, head->n_suppressed);
+    if (wants_no_end(r, n_drawn))
+        sampling_exclude(logits, ids, n, head->eog_ids, head->n_eog);
 }
 
 /* But for rows of images and sounds: ids that the model gives no logit of. */
@@ -327,29 +357,132 @@ add_history(struct gg_history *history, const struct gg_logit_head *head,
     return st;
 }
 
+/* The sequence's ids, up to the draw. */
+static enum gg_status
+hear(const struct gg_logit_record *record, struct gg_history *history,
+     struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (!history)
+        return GG_OK;
+    st =
+        add_history(history, &record->head, record->past, record->n_past, err);
+    if (record->mirostat)
+        gg_history_set_mirostat(history, *record->mirostat);
+    return st == GG_OK ? add_history(history, &record->head, record->ids,
+                                     record->n_ids, err)
+                       : st;
+}
+
+/* One draw, from a row. */
+static enum gg_status
+draw_row(struct run *r, const struct gg_logit_record *record,
+         const struct back_row *row, const float *logits,
+         struct gg_history *history, struct gg_draw *drawn,
+         struct gg_error *err)
+{
+    return gg_sampler_next(r->sampler, history, row->ids, logits, row->n,
+                           record->sequence, row->position, drawn, err);
+}
+
 static enum gg_status
 sample_token(struct run *r, const struct gg_logit_record *record,
-             struct gg_history *history, struct gg_draw *drawn,
-             struct gg_error *err)
+             const struct count *c, struct back_row *row, struct gg_error *err)
 {
-    bool excludes = r->sampling->ignore_eog || record->head.n_suppressed;
-    const float *logits =
-        excludes ? without_excluded(r, record) : record->logits;
-    enum gg_status st = GG_OK;
+    struct gg_history *history = c ? c->history : NULL;
+    uint64_t n = c ? c->n : 0;
+    bool excludes = wants_no_end(r, n) || record->head.n_suppressed;
+    const float *logits = row->logits;
+    enum gg_status st = hear(record, history, err);
 
-    if (history)
-        st = add_history(history, &record->head, record->past, record->n_past,
-                         err);
-    if (history && record->mirostat)
-        gg_history_set_mirostat(history, *record->mirostat);
-    if (history && st == GG_OK)
-        st = add_history(history, &record->head, record->ids, record->n_ids,
-                         err);
-    if (st == GG_OK)
-        st = gg_sampler_next(r->sampler, history, record->logit_ids, logits,
-                             record->n_logits, record->sequence,
-                             record->position, drawn, err);
+    if (excludes) {
+        float *own =
+            copy_logits(r, row->logits, row->n, r->sampling->logprobs >= 0);
+
+        exclude(r, &record->head, n, row->ids, own, row->n);
+        logits = own;
+    }
+    return st == GG_OK
+               ? draw_row(r, record, row, logits, history, &row->drawn, err)
+               : st;
+}
+
+/* Draws until no banned string is complete. *back gets how many ids that were
+ * fed back are to be taken back. */
+static enum gg_status
+sample_allowed(struct run *r, const struct gg_logit_record *record,
+               struct count *c, size_t *back, struct gg_error *err)
+{
+    struct gg_ban *ban = c->back->ban;
+    size_t open, found = 1, n;
+    enum gg_status st = hear(record, c->history, err);
+
+    back_add(c->back, record, r->loops);
+    open = gg_ban_open(ban);
+    while (st == GG_OK && found) {
+        struct back_row *row = back_row(c->back);
+        uint64_t n_drawn = c->n - (open - gg_ban_open(ban));
+        const int32_t *forbidden = gg_ban_forbidden(ban, &n);
+        float *logits = copy_logits(r, row->logits, row->n, true);
+
+        exclude(r, &record->head, n_drawn, row->ids, logits, row->n);
+        sampling_exclude(logits, row->ids, row->n, forbidden, n);
+        *back = open - gg_ban_open(ban);
+        st = gg_ban_before(ban, c->history, err);
+        if (st == GG_OK)
+            st = draw_row(r, record, row, logits, c->history, &row->drawn, err);
+        if (st == GG_OK)
+            st = gg_ban_after(ban, row->drawn.id, c->history, &found, err);
+        c->back->last = row->drawn.id;
+    }
+    c->n -= *back;
+    c->back->n = open - *back + 1;
     return st;
+}
+
+/* To row->drawn; *back as in sample_allowed(). */
+static enum gg_status
+sample_any(struct run *r, const struct gg_logit_record *record,
+           struct count *c, struct back_row *row, size_t *back,
+           struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (!c || !c->back)
+        return sample_token(r, record, c, row, err);
+    st = sample_allowed(r, record, c, back, err);
+    row->drawn = c->back->rows[c->back->n - 1].drawn;
+    return st;
+}
+
+static void
+fail_draw(struct run *r, const struct gg_logit_record *record,
+          const struct gg_error *err)
+{
+    cli_warn("sequence %" PRIu64 ", position %" PRIu64 ": %s", record->sequence,
+             record->position, err->message);
+    pass_error(r, record->sequence, err->message);
+}
+
+/* The line that it becomes. */
+static void
+put_drawn(struct run *r, const struct gg_logit_record *record, struct count *c,
+          struct gg_line *line)
+{
+    bool eog = is_end_of_generation(&record->head, line->ids[0]);
+    bool last = count_draws(r, c);
+    size_t open = c && c->back && !eog && !last ? gg_ban_open(c->back->ban) : 0;
+
+    if (c)
+        settle(r, record->sequence, c->back, open);
+    if (last && !eog)
+        say_cut(r, record->sequence, c);
+    line->open = r->loops && open > 0;
+    if (last || eog)
+        end_sequence(r, line);
+    else
+        put_sampled(line);
 }
 
 static void
@@ -361,35 +494,31 @@ draw(struct run *r, const struct gg_logit_record *record)
         .sequence = record->sequence,
         .n_ids = 1,
     };
+    struct back_row row = { .position = record->position,
+                            .logits = (float *)record->logits,
+                            .ids = (int32_t *)record->logit_ids,
+                            .n = record->n_logits,
+                            .log_sum_exp = record->log_sum_exp };
     struct count *c;
-    struct gg_draw drawn;
     struct gg_error err;
     enum gg_status st;
-    bool eog, last;
+    size_t back = 0;
 
     if (has_ended(r, record->sequence))
         return;
     c = sequence_of(r, record->sequence);
-    st = sample_token(r, record, c ? c->history : NULL, &drawn, &err);
+    st = sample_any(r, record, c, &row, &back, &err);
     if (st == GG_ERR_NOMEM)
         cli_check(st, &err);
     if (st != GG_OK) {
-        cli_warn("sequence %" PRIu64 ", position %" PRIu64 ": %s",
-                 record->sequence, record->position, err.message);
-        pass_error(r, record->sequence, err.message);
+        fail_draw(r, record, &err);
         return;
     }
-    if (r->sampling->logprobs >= 0)
-        log_draw(r, record, &drawn);
-    line.ids = &drawn.id;
-    eog = is_end_of_generation(&record->head, drawn.id);
-    last = count_draws(r, c);
-    if (last && !eog)
-        say_cut(r, record->sequence, c);
-    if (last || eog)
-        end_sequence(r, &line);
-    else
-        put_sampled(&line);
+    if (!c || !c->back)
+        log_draw(r, record->sequence, &row);
+    line.ids = &row.drawn.id;
+    line.back = back;
+    put_drawn(r, record, c, &line);
 }
 
 static void
@@ -500,6 +629,7 @@ run(struct options *o)
     open_vocab(&r, o);
     r.sampler = sampling_start(&o->sampling, r.vocab, o->verbose);
     r.remembers = gg_sampler_remembers(r.sampler);
+    r.loops = loop_news >= 0;
     r.input_waits = !is_regular(fd);
     cli_check(gg_logit_reader_new(fd, r.name, &r.reader, &err), &err);
     cli_output(o->output);
