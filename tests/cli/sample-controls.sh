@@ -21,7 +21,7 @@ compare() {
     cat want >>all
     echo >>all
 }
-for seed in 1 2 3 4; do
+for seed in 1 2; do
     compare -s $seed --samplers 'top_k;typ_p;top_p;min_p;xtc;temperature'
     compare -s $seed --samplers temp,top-k --dynatemp-range 0.5 --temp 1
     compare -s $seed --dynatemp-range 0.7 --dynatemp-exp 2
@@ -68,9 +68,11 @@ done
 gg-tokenize -d --lines <got.1 | cut -f 2- >text
 grep -c 'was\|the' text want
 while read -r line; do
-    jq -nc --arg p "$line" '{prompt: $p, ban: ["was", "the"]}'
-done <prompts >records
-gg-generate --jsonl "$@" <records | jq -r .text | cmp - want
+    jq -nc --arg p "$line" '{prompt: $p, ban: ["was", "the"], seed: 4}'
+    gg-generate -p "$line" "$@" --ban was --ban the >&3
+    echo >&3
+done <prompts >records 3>each
+gg-generate --jsonl "$@" <records | jq -r .text | cmp - each
 head -n 2 want >half
 cp half resumed
 gg-generate --lines "$@" --ban was --ban the --resume resumed <prompts
@@ -98,11 +100,9 @@ jq -r 'select(.text) | .text' answers | uniq -d | wc -l
 echo "-- a state goes on"
 gg-generate -f prompt -n 20 -s 3 --adaptive-target 0.3 --save state >first
 gg-generate --load state -n 20 -s 3 --adaptive-target 0.3 >second
+cat first second >both
 gg-generate -f prompt -n 40 -s 3 --adaptive-target 0.3 |
-    cmp - <(cat first second) 2>/dev/null || {
-    cat first second >both
-    gg-generate -f prompt -n 40 -s 3 --adaptive-target 0.3 | cmp - both
-}
+    cmp - both
 
 echo "-- too few"
 gg-eval --keep 9 ids >few
@@ -112,8 +112,6 @@ for list in 'top-k' 'top-p;top-k' 'xtc;top-k' 'temp;min-p' 'typ_p' 'dry;top_k' \
         --dry-multiplier 1 --top-n-sigma 1 -s 1 few
 done
 gg-sample --dynatemp-range 1 -s 1 few
-gg-sample --samplers 'top-k;temp' --top-k 9 -s 1 few | cmp - few.ids 2>&1 |
-    grep -c few.ids
 gg-sample --samplers 'top-k;temp' --top-k 9 -s 1 few >some
 gg-eval ids | gg-sample --samplers 'top-k;temp' --top-k 9 -s 1 | cmp - some
 
@@ -128,7 +126,6 @@ gg-sample --adaptive-decay 1 few
 gg-sample --dynatemp-range -1 few
 printf '5\n-2 7\n' | gg-tokenize -d
 printf '5\n-2 7\n' | gg-eval --top 1
-echo 1 | gg-loop 'echo "-1 5"; cat >/dev/null'
-echo 1 | gg-loop 'printf "5?\n6 7?\n-2 9\n-1 8?\n4\n3?\n"; cat >/dev/null'
-printf '8\t1\n' | gg-loop 'printf "8\t5?\n8\t6?\n8\t-2 9\n8\t7?\n8\t\n"
-    cat >/dev/null'
+echo 1 | gg-loop 'read x; echo "-1 5"'
+echo 1 | gg-loop 'read x; printf "5?\n6 7?\n-2 9?\n-1 8?\n4\n3?\n"'
+printf '8\t1\n' | gg-loop 'read x; printf "8\t5?\n8\t6?\n8\t-2 9\n8\t7?\n8\t\n"'
