@@ -37,7 +37,7 @@ while read -r m; do
 done <<'END' | sort | uniq -c
 "tools":[],"tool_choice":"none"
 "tools":null,"echo":false,"suffix":""
-"best_of":1,"use_beam_search":true,"repetition_penalty":1.0,"modalities":["text"]
+"best_of":1,"min_tokens":0,"repetition_penalty":1.0,"modalities":["text"]
 "model":"x","user":"y","stream":true,"metadata":{"a":1},"custom_id":"7"
 "skip_special_tokens":true,"add_generation_prompt":true
 "temperature":0.5,"temp":0.5
