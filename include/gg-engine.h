@@ -194,6 +194,52 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
             struct gg_error *err);
 
+/* ---- Banned strings ------------------------------------------------------ */
+
+/* What was drawn of a text, as far as it may become a string of a list that is
+ * not to be in it: the text then goes back to the id that the string began
+ * with, and another one is drawn there. gg_engine_step() does so by itself;
+ * this is for those who draw by gg_sampler_next():
+ *
+ *     gg_ban_before(ban, history, &err);
+ *     ... a draw, without the ids of gg_ban_forbidden() ...
+ *     gg_ban_after(ban, id, history, &back, &err);
+ *
+ * With *back > 0 so many ids are to be taken back, the last one first, which is
+ * the one just drawn; the next draw has the logits that the first of them was
+ * drawn from. */
+struct gg_ban;
+
+/* Both outlive it. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_ban_new(const struct gg_vocab *vocab, const struct gg_stop *strings,
+           struct gg_ban **out, struct gg_error *err);
+GG_API void
+gg_ban_free(struct gg_ban *ban); /* takes NULL */
+
+/* No string begins in what was drawn so far. */
+GG_API void
+gg_ban_restart(struct gg_ban *ban);
+
+/* A draw follows: what the history (NULL: there is none) is now is kept. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_ban_before(struct gg_ban *ban, const struct gg_history *history,
+              struct gg_error *err);
+
+/* The id was drawn. Where *back > 0 the history is again what it was before the
+ * first of the ids that are taken back. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_ban_after(struct gg_ban *ban, int32_t id, struct gg_history *history,
+             size_t *back, struct gg_error *err);
+
+/* The ids that the next draw must not give. Valid until the next call. */
+GG_API const int32_t *
+gg_ban_forbidden(const struct gg_ban *ban, size_t *n);
+
+/* How many of the last ids may yet be taken back. */
+GG_API size_t
+gg_ban_open(const struct gg_ban *ban);
+
 /* ---- Texts --------------------------------------------------------------- */
 
 enum gg_finish {
@@ -225,6 +271,12 @@ struct gg_text_params {
     const uint64_t *max_thought; /* ids of thoughts; then the mark that ends
                                   * them comes. NULL: no limit */
     bool grammar_of_calls; /* it begins where calls may, and not the text */
+    const struct gg_stop *ban; /* strings that are not drawn; or NULL */
+    uint64_t min_ids; /* no end of generation is drawn before so many */
+    /* Ids of what a thought ends with that has as many ids as it may, before
+     * the mark. */
+    const int32_t *last_thought;
+    size_t n_last_thought;
     uintptr_t reserved[4];
 };
 
@@ -300,12 +352,18 @@ struct gg_likely {
 GG_API const struct gg_likely *
 gg_text_top(const struct gg_text *text, size_t *n);
 
-/* All ids of this answer; valid until the next step. */
+/* All ids of this answer; valid until the next step, which may have taken some
+ * of the last ones back: struct gg_text_params' ban. */
 GG_API const int32_t *
 gg_text_ids(const struct gg_text *text, size_t *n);
 
+/* How many of them stay in any case: all, but for ids that may become a banned
+ * string. */
+GG_API size_t
+gg_text_settled(const struct gg_text *text);
+
 /* The bytes that were added since the last call, but for what may be the
- * beginning of a stop string, or of a mark; of a text that has ended, all of
+ * beginning of a stop string, of a banned one, or of a mark; of a text that has ended, all of
  * the rest. Valid until the next call on the text. Of an answer that is parted
  * its text: control tokens show as the decode_flags say, and white space around
  * a thought is no part. */

@@ -37,6 +37,8 @@ struct gg_line {
     bool more;           /* reading: the line goes on in the next one read */
     bool last;           /* for writing: the sequence's end in the same write */
     const char *message; /* GG_LINE_ERROR; NUL-ended */
+    uint64_t back; /* ids before these that are taken back */
+    bool open;     /* these may be taken back, as may open ones before them */
 };
 
 struct gg_line_reader;
@@ -52,6 +54,11 @@ gg_line_reader_free(struct gg_line_reader *reader);
  * that a line of any length takes little memory. Messages come whole. */
 GG_API void
 gg_line_reader_split(struct gg_line_reader *reader);
+
+/* From now on lines may take ids back, as those of a program that draws do;
+ * without it they are refused. */
+GG_API void
+gg_line_reader_back(struct gg_line_reader *reader);
 
 /* From now on waiting for a line also ends, by GG_ERR_ABORTED, when `fd` is a
  * pipe that nobody reads any more. */

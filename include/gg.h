@@ -1259,8 +1259,8 @@ struct gg_sampler_value {
 /* A value out of range is GG_ERR_ARG. All that is 0 is the default, which is
  * off unless a number is said. Biases and the grammar come first; then what is
  * on acts in this order: penalties, DRY, top-n-sigma, temperature, top-k,
- * typical, top-p, min-p, XTC. Mirostat, where it is on, takes the place of all
- * that follow the temperature, and of top-n-sigma. */
+ * typical, top-p, min-p, XTC, adaptive-p. Mirostat, where it is on, takes the
+ * place of all that follow the temperature, and of top-n-sigma. */
 struct gg_sampler_params {
     bool greedy;       /* draws the likeliest, whatever the temperature */
     float temperature; /* divides the logits (0.8) */
@@ -1318,17 +1318,21 @@ struct gg_sampler_params {
     struct gg_grammar *grammar;
 
     /* Stages in the order in which they act, separated by ';' or ',': of
-     * penalties, dry, top-n-sigma, temperature, top-k, typical-p, top-p, min-p
-     * and xtc, or as llama.cpp names them (top_k, topk, temp, typ_p). Others do
-     * not act; NULL: all, in this order. Probabilities are those of the tokens
+     * penalties, dry, top-n-sigma, temperature, top-k, typical-p, top-p, min-p,
+     * xtc and adaptive-p, which is the last one wherever it stands; or as
+     * llama.cpp names them (top_k, topk, temp, typ_p). Others do not act; NULL:
+     * all, in this order. Probabilities are those of the tokens
      * that the stages before have left, at the temperature if it is one of
-     * these. Greedy takes the likeliest in any case. Read by gg_sampler_new()
-     * only. */
+     * these. Greedy takes the likeliest in any case. Where some logits are not
+     * enough for a stage of a named order, drawing from them is
+     * GG_ERR_UNSUPPORTED. Read by gg_sampler_new() only. */
     const char *stages;
 
     /* Numbers of stages by name, of which 0 is one like any other: they count
      * more than members do, and later ones more than earlier. Stages that have
-     * no member are told by these alone. Read by gg_sampler_new() only. */
+     * no member are told by these alone: dynatemp-range and dynatemp-exponent of
+     * the temperature, adaptive-target and adaptive-decay of adaptive-p. Read by
+     * gg_sampler_new() only. */
     const struct gg_sampler_value *values;
     size_t n_values;
 
@@ -1405,7 +1409,8 @@ gg_history_add(struct gg_history *history, const int32_t *ids, size_t n,
                struct gg_error *err);
 
 /* The state of Mirostat, for a sequence that is continued later: the greatest
- * surprisal, in bits, that it allows. */
+ * surprisal, in bits, that it allows; or that of adaptive-p: the mean
+ * probability of what was drawn, which takes no number that is none. */
 GG_API double
 gg_history_mirostat(const struct gg_history *history);
 GG_API void

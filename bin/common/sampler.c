@@ -34,7 +34,7 @@ needs_breakers(const struct sampling_options *o)
 bool
 sampling_needs_vocab(const struct sampling_options *o)
 {
-    return needs_breakers(o) || o->grammar || o->json_schema;
+    return needs_breakers(o) || o->grammar || o->json_schema || o->ban;
 }
 
 struct ids {
@@ -205,6 +205,19 @@ sampling_clear(struct sampling_options *o)
 {
     gg_grammar_free(o->params.grammar);
     o->params.grammar = NULL;
+    gg_stop_free(o->ban);
+    o->ban = NULL;
+}
+
+bool
+sampling_learns(const struct sampling_options *o)
+{
+    bool learns = o->params.mirostat > 0;
+
+    for (size_t i = 0; i < o->n_values; i++)
+        learns |= strcmp(o->values[i].name, "adaptive-target") == 0 &&
+                  o->values[i].value >= 0;
+    return learns;
 }
 
 struct gg_sampler *

@@ -203,6 +203,39 @@ add_breaker(void *options, const struct cli_option *o, const char *value,
     return GG_OK;
 }
 
+/* Names that are none are told of here, with the option's. */
+static enum gg_status
+set_samplers(void *options, const struct cli_option *o, const char *value,
+             struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    struct gg_sampler_params p = { .stages = value };
+    struct gg_sampler *sampler = NULL;
+    char name[CLI_OPTION_NAME];
+    struct gg_error why;
+
+    if (gg_sampler_new(&p, &sampler, &why) != GG_OK)
+        return cli_error(err, GG_ERR_ARG, "%s: %s", cli_option_name(o, name),
+                         why.message);
+    gg_sampler_free(sampler);
+    s->params.stages = value;
+    return GG_OK;
+}
+
+static enum gg_status
+add_ban(void *options, const struct cli_option *o, const char *value,
+        struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    enum gg_status st = GG_OK;
+
+    if (!*value)
+        return cli_error(err, GG_ERR_ARG, "--%s: the string is empty", o->name);
+    if (!s->ban)
+        st = gg_stop_new(&s->ban, err);
+    return st == GG_OK ? gg_stop_add(s->ban, value, strlen(value), err) : st;
+}
+
 /* ---- the table ---- */
 
 #define AT(field) .at = offsetof(struct sampling_options, field)
@@ -218,6 +251,21 @@ const struct cli_option sampling_rows[] = {
     { "temp", 0, CLI_FLOAT, "T", "temperature (0.8); 0: greedy",
       AT(params.temperature), 0, 1e6, .aliases = "temperature",
       .record = true },
+    { "samplers", 0, CLI_CALL, "LIST",
+      "the stages that act, in this order, separated by ; or ,",
+      .set = set_samplers, .record = true },
+    { "dynatemp-range", 0, CLI_CALL, "X",
+      "temperature within X of --temp, by the entropy (0: off)",
+      .set = set_number, .record = true },
+    { "dynatemp-exponent", 0, CLI_CALL, "X",
+      "the power to which its share is raised (1)",
+      .set = set_number, .record = true, .aliases = "dynatemp-exp" },
+    { "adaptive-target", 0, CLI_CALL, "P",
+      "adaptive-p: favor tokens of the probability P (-1: off)",
+      .set = set_number, .record = true },
+    { "adaptive-decay", 0, CLI_CALL, "X",
+      "how much the mean of those drawn keeps (0.9)",
+      .set = set_number, .record = true },
     { "top-k", 0, CLI_CALL, "K", "keep the K likeliest tokens (40); 0: all",
       .set = set_number, .record = true },
     { "top-p", 0, CLI_CALL, "P",
@@ -286,6 +334,12 @@ const struct cli_option sampling_rows[] = {
       AT(file.is_left_out), .values = "file|own" },
     { "ignore-eog", 0, CLI_FLAG, NULL, "never draw an end of generation (EOG)",
       AT(ignore_eog), .record = true, .members = "ignore_eos" },
+    { "min-tokens", 0, CLI_INT64, "N",
+      "draw no end of generation before N tokens (0)",
+      AT(min_ids), 0, 1e12, .record = true },
+    { "ban", 0, CLI_CALL, "STRING",
+      "go back where STRING was drawn; may be repeated",
+      .set = add_ban, .record = true, .members = "banned_strings|bad_words" },
     { "logprobs", 0, CLI_CALL, "FD",
       "write log-probabilities to file descriptor FD", .set = set_logprobs },
     { 0 },

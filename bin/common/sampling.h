@@ -3,10 +3,12 @@
 #ifndef COMMON_SAMPLING_H
 #define COMMON_SAMPLING_H
 
+#include <gg-engine.h>
+
 #include "common/options.h"
 
 enum {
-    SAMPLING_VALUES = 24, /* as many as there are numbers of stages */
+    SAMPLING_VALUES = 32, /* as many as there are numbers of stages */
 };
 
 /* What the model's file says of sampling: file_sampling.c. */
@@ -41,6 +43,8 @@ struct sampling_options {
     bool none;
     int logprobs;                      /* a file descriptor, or -1 */
     const char *grammar, *json_schema; /* files, or NULL; not both */
+    int64_t min_ids; /* no end of generation is drawn before so many */
+    struct gg_stop *ban; /* strings that are not drawn; or NULL. As arrays: */
 
     /* Copies share these until one of them gets more: they are never freed
      * while the tool runs. */
@@ -110,7 +114,11 @@ struct gg_sampler *
 sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
                bool verbose);
 
-/* When all samplers and histories are gone. */
+/* True where draws learn what a state is to hold: gg_history_mirostat(). */
+bool
+sampling_learns(const struct sampling_options *o);
+
+/* When all samplers, histories and texts are gone. */
 void
 sampling_clear(struct sampling_options *o);
 

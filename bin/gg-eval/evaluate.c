@@ -152,6 +152,19 @@ add_refused(struct evaluate *e, const struct gg_line *line,
     add_failure(e, line, text);
 }
 
+/* Nothing is evaluated meanwhile, so that the line fits now. False: there are
+ * no more ids. */
+static bool
+take_back(struct sequence *q, uint64_t n)
+{
+    size_t has = engine_count_ids(q->its);
+
+    if (n && n >= has)
+        return false;
+    gg_sequence_truncate(q->its, has - (size_t)n);
+    return true;
+}
+
 static bool
 add_ids(struct evaluate *e, const struct gg_line *line)
 {
@@ -168,8 +181,12 @@ add_ids(struct evaluate *e, const struct gg_line *line)
         add_failure(e, line, err.message);
         return true;
     }
-    if (must_wait(e, q, line))
+    if (must_wait(e, q, line) || (line->back && e->n_together))
         return false;
+    if (!take_back(q, line->back)) {
+        add_failure(e, line, "it takes more ids back than it has");
+        return true;
+    }
     dropped = gg_sequence_dropped(q->its);
     st = gg_sequence_put(q->its, line->ids, line->n_ids, &err);
     if (st != GG_OK) {
@@ -310,6 +327,7 @@ evaluate_lines(struct evaluate *e, int fd, const char *name)
                                  .is_full = is_full,
                                  .run = answer_queries,
                                  .most = e->o->every ? most_rows(e) : 0,
+                                 .back = true,
                                  .output = e->output,
                                  .shard = &e->o->shard,
                                  .data = e };

@@ -31,6 +31,7 @@ read_line(struct input *in, struct gg_error *err)
 
     if (in->left) {
         in->line.ids += in->line.n_ids;
+        in->line.back = 0;
         take_part(in, in->left);
         return GG_OK;
     }
@@ -96,6 +97,8 @@ lines_run(const struct lines *l, int fd)
 
     cli_check(st, &err);
     gg_line_reader_watch(in.reader, STDOUT_FILENO);
+    if (l->back)
+        gg_line_reader_back(in.reader);
     own_ids_start(&in.own, l->engine->vocab, l->name, l->engine->path,
                   l->engine->quiet);
     st = read_line(&in, &err);

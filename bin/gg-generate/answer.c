@@ -2,6 +2,8 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "gg-generate/generate.h"
 
@@ -17,7 +19,36 @@ answer_clear(struct answer *a)
     buffer_clear(&a->calls);
     buffer_clear(&a->tool_calls);
     buffer_clear(&a->shown);
+    free(a->made_ids);
+    free(a->message);
     *a = (struct answer){ .tail = -1 };
+}
+
+/* What a thought ends with that has no budget left; as it stands there, it is
+ * no beginning of a text. */
+static enum gg_status
+encode_message(const struct generate *g, struct answer *a,
+               struct gg_text_params *params, struct gg_error *err)
+{
+    const char *text = a->thoughts ? a->thoughts->message : NULL;
+    size_t len = text ? strlen(text) : 0, most = 2 * len + 3;
+    struct gg_encoded out;
+    enum gg_status st;
+
+    if (len == 0 || !params->max_thought)
+        return GG_OK;
+    a->message = cli_alloc(a->message, most, sizeof(*a->message));
+    st = gg_vocab_encode(g->engine.vocab, text, len, GG_ENCODE_CONTINUE,
+                         a->message, most, &out, err);
+    if (st == GG_OK && out.n > most) {
+        most = out.n;
+        a->message = cli_alloc(a->message, most, sizeof(*a->message));
+        st = gg_vocab_encode(g->engine.vocab, text, len, GG_ENCODE_CONTINUE,
+                             a->message, most, &out, err);
+    }
+    params->last_thought = a->message;
+    params->n_last_thought = st == GG_OK ? out.n : 0;
+    return st;
 }
 
 enum gg_status
@@ -41,11 +72,13 @@ answer_start(const struct generate *g, struct answer *a,
         .max_thought = a->thoughts && a->thoughts->is_limited
                            ? &a->thoughts->budget
                            : NULL,
+        .ban = a->sampling->ban,
+        .min_ids = (uint64_t)a->sampling->min_ids,
     };
-    enum gg_status st = GG_OK;
+    enum gg_status st = encode_message(g, a, &params, err);
 
     a->logprob = 0;
-    a->n_made = 0;
+    a->n_made = a->n_logged = 0;
     a->vocab = g->engine.vocab;
     a->is_parted = prompt->reader != NULL;
     a->tools = prompt->tools;
@@ -54,7 +87,7 @@ answer_start(const struct generate *g, struct answer *a,
     a->hides_thought = g->o->show_reasoning != SHOW_REASONING;
     a->n_thought = 0;
     a->text.len = a->reasoning.len = a->calls.len = a->shown.len = 0;
-    if (!a->made)
+    if (st == GG_OK && !a->made)
         st = gg_text_new(a->sequence, &params, &a->made, err);
     if (st == GG_OK)
         st = gg_text_continue(a->made, &params, prompt->ids + begin,
@@ -103,22 +136,59 @@ take_bytes(struct answer *a)
     show_parts(a, text, calls);
 }
 
+/* The ids that stay in any case. */
+static void
+log_settled(struct answer *a)
+{
+    size_t n = gg_text_settled(a->made);
+
+    n = n < a->n_made ? n : a->n_made;
+    for (; a->sampling->logprobs >= 0 && a->n_logged < n; a->n_logged++) {
+        const struct gg_drawn *d = &a->made_ids[a->n_logged].drawn;
+
+        sampling_log(a->sampling, a->numbered, a->number, d->position, &d->draw,
+                     d->logprob);
+    }
+}
+
+/* Another id has come; the last of n. */
+static void
+take_id(struct answer *a, size_t n)
+{
+    struct answer_id *id;
+
+    if (n > a->cap_ids)
+        a->made_ids = cli_alloc(a->made_ids, a->cap_ids = 2 * n + 62,
+                                sizeof(*a->made_ids));
+    id = &a->made_ids[n - 1];
+    id->drawn = gg_text_drawn(a->made);
+    id->logprob = a->logprob;
+    id->place = logprobs_place(&a->logprobs);
+    a->logprob += id->drawn.logprob;
+    logprobs_take(&a->logprobs, a->vocab, a->made);
+    log_settled(a);
+}
+
+/* The ids after the first n were taken back. */
+static void
+forget_ids(struct answer *a, size_t n)
+{
+    a->logprob = a->made_ids[n].logprob;
+    logprobs_back(&a->logprobs, &a->made_ids[n].place);
+}
+
 void
 answer_take(struct answer *a)
 {
-    struct gg_drawn drawn = gg_text_drawn(a->made);
     size_t before = a->n_made;
 
     take_bytes(a);
     a->tail = gg_text_pending(a->made);
     (void)gg_text_ids(a->made, &a->n_made);
-    if (a->n_made == before)
-        return;
-    a->logprob += drawn.logprob;
-    logprobs_take(&a->logprobs, a->vocab, a->made);
-    if (a->sampling->logprobs >= 0)
-        sampling_log(a->sampling, a->numbered, a->number, drawn.position,
-                     &drawn.draw, drawn.logprob);
+    if (a->n_made > before)
+        take_id(a, a->n_made);
+    else if (a->n_made < before)
+        forget_ids(a, a->n_made);
 }
 
 void
@@ -126,6 +196,7 @@ answer_cut(struct answer *a)
 {
     gg_text_cut(a->made);
     take_bytes(a);
+    log_settled(a);
     if (a->n_made)
         a->tail = gg_text_pending(a->made);
 }

@@ -10,6 +10,13 @@
 #include "common/records/logprobs.h"
 #include "common/sampling.h"
 
+/* An id that was drawn, and what was there before it. */
+struct answer_id {
+    struct gg_drawn drawn;
+    double logprob;
+    struct logprobs_place place;
+};
+
 /* All zero but for `tail`, which is -1: none yet. */
 struct answer {
     const struct sampling_options *sampling; /* the caller's */
@@ -34,7 +41,10 @@ struct answer {
     struct buffer shown; /* what is written of it: the caller takes it away */
     size_t n_thought;    /* bytes of reasoning that are written elsewhere */
     double logprob;      /* if wanted: the sum of the drawn ids' */
-    size_t n_made;       /* ids */
+    size_t n_made;       /* ids, */
+    struct answer_id *made_ids; /* each, */
+    size_t cap_ids, n_logged;   /* of which --logprobs has */
+    int32_t *message; /* ids of --reasoning-budget-message */
     struct logprobs logprobs; /* of these, if wanted */
     int32_t tail;             /* drawn, and not the sequence's; -1: none */
 };

@@ -186,6 +186,9 @@ const struct cli_option generate_rows[] = {
       .only_with = CHATS, .record = true,
       .members = "thinking_budget_tokens|thinking_token_budget|"
                  "reasoning_budget_tokens" },
+    { "reasoning-budget-message", 0, CLI_TEXT, "TEXT",
+      "what such a thought ends with", AT(reasoning.message),
+      .only_with = CHATS, .record = true },
     { "show-reasoning", 0, CLI_CALL, "WHERE",
       "thoughts: show them as the model writes them (default), hide them, or "
       "write them to file descriptor WHERE", .set = set_show,

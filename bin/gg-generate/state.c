@@ -120,7 +120,7 @@ add_mirostat(const struct generate *g, struct gg_state *state)
 {
     const struct answer *a = &g->answer;
 
-    if (!g->o->sampling.params.mirostat || !a->made)
+    if (!sampling_learns(&g->o->sampling) || !a->made)
         return;
     state->mirostat = gg_text_mirostat(a->made);
     state->has_mirostat = !isnan(state->mirostat);

@@ -20,6 +20,7 @@
 #include "common/cli.h"
 #include "common/sandbox.h"
 #include "gg-loop/command.h"
+#include "gg-loop/held.h"
 #include "gg-loop/queue.h"
 
 enum {
@@ -35,6 +36,7 @@ struct loop {
     struct queue feed;        /* to the command */
     struct queue waiting;     /* the same, once standard input has ended */
     struct queue print;       /* to standard output */
+    struct held_lines held;   /* the same, once they stay */
     bool in_ended, fed;       /* standard input; a line of it */
     bool numbered;            /* what that line was */
     bool closing;             /* the command gets no more than `feed` has */
@@ -146,8 +148,15 @@ take_output(struct loop *l)
         bool follows = queue_line(&l->out, line.len, &next) && next.numbered;
 
         take_output_line(l, &line, follows ? &next : NULL);
-        queue_add(&l->print, line.text, line.len);
+        if (!held_add(&l->held, &line, &l->print)) {
+            command_kill(&l->command, SIGTERM);
+            cli_die("the command takes back ids that it has not held back");
+        }
         queue_use(&l->out, line.len);
+    }
+    if (l->held.size > MAX_WAITING) {
+        command_kill(&l->command, SIGTERM);
+        cli_too_long("the command", "what it may take back", MAX_WAITING);
     }
 }
 
@@ -199,6 +208,7 @@ read_output(struct loop *l)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n <= 0) {
+        held_end(&l->held, &l->print);
         queue_move(&l->out, &l->print); /* what lacks its newline */
         command_close(&l->command.output);
         l->closing = true;
@@ -374,6 +384,7 @@ clear_loop(struct loop *l)
     queue_clear(&l->out);
     queue_clear(&l->feed);
     queue_clear(&l->waiting);
+    held_end(&l->held, &l->print);
     queue_clear(&l->print);
     free(l->open);
 }

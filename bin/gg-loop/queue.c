@@ -51,6 +51,39 @@ queue_move(struct queue *from, struct queue *to)
     queue_use(from, queue_size(from));
 }
 
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A line's number, if it has one, goes with its last word. */
+unsigned long long
+queue_drop_words(struct queue *q, unsigned long long n)
+{
+    const char *p = q->data + q->start;
+    size_t end = queue_size(q);
+    unsigned long long dropped = 0;
+
+    while (dropped < n && end > 0) {
+        while (end > 0 && !is_digit(p[end - 1]))
+            end--;
+        dropped += end > 0;
+        if (end == 0)
+            break;
+        while (end > 0 && is_digit(p[end - 1]))
+            end--;
+        if (end > 0 && p[end - 1] == '\t')
+            while (end > 0 && p[end - 1] != '\n')
+                end--;
+    }
+    q->end = q->start + end;
+    q->seen = 0;
+    if (end > 0 && q->data[q->end - 1] == ' ')
+        q->data[q->end - 1] = '\n';
+    return dropped;
+}
+
 void
 queue_clear(struct queue *q)
 {
@@ -99,6 +132,26 @@ parse_number(const char *s, const char *end, struct line *line)
     return p + 1;
 }
 
+/* `-N ` in front of the ids and `?` behind them. */
+static void
+parse_back(const char *s, const char *end, struct line *line)
+{
+    const char *p = s + 1;
+    unsigned long long n = 0;
+
+    if (s < end && *s == '-' && !line->error) {
+        for (; p < end && is_digit(*p) && n < UINT_MAX; p++)
+            n = n * 10 + (unsigned)(*p - '0');
+        if (p < end && *p == ' ' && n > 0) {
+            line->back = n;
+            s = p + 1;
+        }
+    }
+    line->open = s < end && !line->error && end[-1] == '?';
+    line->ids = s;
+    line->ids_len = (size_t)(end - s) - line->open;
+}
+
 bool
 queue_line(struct queue *q, size_t at, struct line *line)
 {
@@ -119,5 +172,6 @@ queue_line(struct queue *q, size_t at, struct line *line)
     rest = parse_number(s, newline, line);
     line->end = rest == newline;
     line->error = rest < newline && *rest == '!';
+    parse_back(rest, newline, line);
     return true;
 }

@@ -28,6 +28,11 @@ queue_use(struct queue *q, size_t n);
 void
 queue_move(struct queue *from, struct queue *to);
 
+/* Takes words off the end, up to `n`, and lines that are left with none;
+ * returns how many there were. */
+unsigned long long
+queue_drop_words(struct queue *q, unsigned long long n);
+
 void
 queue_clear(struct queue *q);
 
@@ -46,6 +51,11 @@ struct line {
     unsigned long long sequence;
     bool end;   /* nothing, or only a number: the sequence ends */
     bool error; /* the sequence failed */
+    /* Its ids, without what says of them: */
+    const char *ids;
+    size_t ids_len;
+    unsigned long long back; /* so many before them are taken back, */
+    bool open;               /* and they may be */
 };
 
 /* Looks at the first line after `at`; false: it is not there as a whole. */

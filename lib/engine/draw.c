@@ -88,7 +88,7 @@ engine_text_excluded(const struct gg_text *t)
 
     gg_vocab_suppressed_ids(v, &n);
     gg_vocab_eog_ids(v, &n_eog);
-    return n + (t->params.ignore_eog ? n_eog : 0);
+    return n + (t->params.ignore_eog || t->params.min_ids ? n_eog : 0);
 }
 
 void
@@ -100,7 +100,7 @@ engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
         gg_vocab_suppressed_ids(t->sequence->engine->vocab, &n_list);
 
     exclude(list, n_list, ids, logits, n);
-    if (t->params.ignore_eog)
+    if (t->params.ignore_eog || t->n_made < t->params.min_ids)
         exclude_eog(t, ids, logits, n);
 }
 
@@ -147,17 +147,45 @@ is_over(const struct gg_text *t)
     return t->params.max_thought && t->n_thought >= *t->params.max_thought;
 }
 
+/* The message comes, then the mark. */
+static void
+end_thought(struct gg_text *t)
+{
+    if (t->ends_thought || !t->params.n_last_thought) {
+        force(t, &t->answer.reader->close);
+        return;
+    }
+    t->forced = t->params.last_thought;
+    t->n_forced = t->params.n_last_thought;
+    t->ends_thought = true;
+}
+
+/* The thought has ended: what is left of the message, if it has a mark itself,
+ * does not come. */
+static void
+end_message(struct gg_text *t)
+{
+    const int32_t *from = t->params.last_thought;
+
+    t->ends_thought = false;
+    if (t->n_forced && t->forced >= from &&
+        t->forced < from + t->params.n_last_thought)
+        t->n_forced = 0;
+}
+
 void
 engine_text_plan(struct gg_text *t, enum chat_answer_state from)
 {
     const struct chat_answer *a = &t->answer;
     bool calls = t->params.grammar_of_calls && has_grammar(t);
 
+    if (a->state != CHAT_ANSWER_THOUGHT && t->ends_thought)
+        end_message(t);
     if (!a->reader || !a->reader->thoughts || t->n_forced)
         return;
     if (a->state == CHAT_ANSWER_THOUGHT) {
         if (is_over(t))
-            force(t, &a->reader->close);
+            end_thought(t);
     } else if (a->state == CHAT_ANSWER_HEADER && from == CHAT_ANSWER_THOUGHT) {
         if (calls)
             force(t, &a->reader->start);
@@ -269,8 +297,54 @@ draw(struct gg_text *t, struct text_row *r, struct gg_error *err)
     return st == GG_OK && !opened ? draw_id(t, r, false, err) : st;
 }
 
+/* ---- banned strings ------------------------------------------------------ */
+
+static void
+exclude_forbidden(const struct gg_text *t, const struct text_row *r)
+{
+    size_t n;
+    const int32_t *ids = gg_ban_forbidden(t->ban, &n);
+
+    for (size_t i = 0; i < n; i++)
+        *find_logit(r, ids[i]) = -INFINITY;
+}
+
+/* Another id takes the place of one that has a banned string by itself. Where
+ * one began with ids before, *back says how many; and what is forced is none of
+ * it. */
+static enum gg_status
+draw_allowed(struct gg_text *t, struct text_row *r, size_t *back,
+             struct gg_error *err)
+{
+    enum gg_status st = gg_ban_before(t->ban, t->history, err);
+    size_t found = 1;
+
+    while (st == GG_OK && found == 1) {
+        t->n_forced = 0;
+        exclude_forbidden(t, r);
+        st = draw(t, r, err);
+        if (st == GG_OK)
+            st = gg_ban_after(t->ban, t->drawn.draw.id, t->history, &found,
+                              err);
+    }
+    *back = found ? found - 1 : 0;
+    return st;
+}
+
+static enum gg_status
+draw_any(struct gg_text *t, struct text_row *r, size_t *back,
+         struct gg_error *err)
+{
+    if (t->n_forced) {
+        take_forced(t);
+        gg_ban_restart(t->ban);
+        return GG_OK;
+    }
+    return t->ban ? draw_allowed(t, r, back, err) : draw(t, r, err);
+}
+
 enum gg_status
-engine_text_draw(struct gg_text *t, struct gg_error *err)
+engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err)
 {
     struct gg_drawn *d = &t->drawn;
     struct text_row r;
@@ -281,11 +355,9 @@ engine_text_draw(struct gg_text *t, struct gg_error *err)
         engine_top_take(t, &r);
     if (st == GG_OK)
         st = hear(t, err);
-    if (st == GG_OK && t->n_forced)
-        take_forced(t);
-    else if (st == GG_OK)
-        st = draw(t, &r, err);
-    if (st != GG_OK)
+    if (st == GG_OK)
+        st = draw_any(t, &r, back, err);
+    if (st != GG_OK || *back)
         return st;
     t->n_thought += t->answer.state == CHAT_ANSWER_THOUGHT;
     if (t->params.logprobs) {

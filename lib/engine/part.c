@@ -92,6 +92,7 @@ forget_taken(struct text_part *part)
     b->len -= part->n_taken;
     if (b->len && part->n_taken)
         memmove(b->p, b->p + part->n_taken, b->len);
+    part->n_gone += part->n_taken;
     part->n_taken = 0;
 }
 
@@ -176,20 +177,94 @@ engine_part_add(struct gg_text *t, int32_t id, bool *found,
 
 /* ---- all of it ----------------------------------------------------------- */
 
-enum gg_status
-engine_part_start(struct gg_text *t, struct gg_error *err)
+static enum gg_status
+start_parts(struct gg_text *t, struct gg_error *err)
 {
-    const struct gg_sequence *q = t->sequence;
-
     t->decode = (struct gg_decode_state){ .started = t->params.goes_on };
     t->stopped = false;
     t->last = GG_PART_ALL;
     for (int i = 0; i <= GG_PART_ALL; i++)
-        t->parts[i].bytes.len = t->parts[i].n_taken = 0;
-    if (!engine_stop_start(&t->stop, t->params.stop))
+        t->parts[i].bytes.len = t->parts[i].n_taken = t->parts[i].n_gone = 0;
+    return engine_stop_start(&t->stop, t->params.stop) ? GG_OK
+                                                       : error_nomem(err);
+}
+
+enum gg_status
+engine_part_start(struct gg_text *t, struct gg_error *err)
+{
+    const struct gg_sequence *q = t->sequence;
+    enum gg_status st = start_parts(t, err);
+
+    if (st == GG_OK)
+        st = chat_answer_begin(&t->answer, t->params.reader, q->ids, q->n_ids,
+                               err);
+    t->begun = t->answer;
+    return st;
+}
+
+/* ---- what is taken back -------------------------------------------------- */
+
+enum gg_status
+engine_part_mark(struct gg_text *t, struct gg_error *err)
+{
+    if (!t->ban)
+        return GG_OK;
+    if (!mem_grow(&t->marks, &t->cap_marks, t->n_made, sizeof(*t->marks)))
         return error_nomem(err);
-    return chat_answer_begin(&t->answer, t->params.reader, q->ids, q->n_ids,
-                             err);
+    for (int i = 0; i <= GG_PART_ALL; i++)
+        t->marks[t->n_made - 1].len[i] =
+            t->parts[i].n_gone + t->parts[i].bytes.len;
+    return GG_OK;
+}
+
+/* The bytes of a part that are there whatever is taken back. */
+static size_t
+settled_bytes(const struct gg_text *t, enum gg_part part)
+{
+    size_t n = gg_text_settled(t);
+
+    if (!t->ban || t->finish != GG_FINISH_NONE)
+        return t->parts[part].bytes.len;
+    return n ? t->marks[n - 1].len[part] - t->parts[part].n_gone : 0;
+}
+
+static void
+begin_answer(struct gg_text *t)
+{
+    struct chat_answer *a = &t->answer;
+
+    chat_answer_drop(a);
+    a->state = t->begun.state;
+    a->begins = t->begun.begins;
+    a->behind = t->begun.behind;
+    a->fresh = t->begun.fresh;
+    a->blank = t->begun.blank;
+    a->ended = t->begun.ended;
+}
+
+/* All of it is made again, from its ids; bytes that were taken are there no
+ * more. */
+enum gg_status
+engine_part_back(struct gg_text *t, size_t n, struct gg_error *err)
+{
+    size_t taken[GG_PART_ALL + 1];
+    enum gg_status st;
+    bool found;
+
+    for (int i = 0; i <= GG_PART_ALL; i++)
+        taken[i] = t->parts[i].n_gone + t->parts[i].n_taken;
+    st = start_parts(t, err);
+    begin_answer(t);
+    t->n_thought = 0;
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        t->n_thought += t->answer.state == CHAT_ANSWER_THOUGHT;
+        st = engine_part_add(t, t->made[i], &found, err);
+    }
+    for (int i = 0; i <= GG_PART_ALL && st == GG_OK; i++) {
+        t->parts[i].n_taken = taken[i];
+        forget_taken(&t->parts[i]);
+    }
+    return st;
 }
 
 void
@@ -227,8 +302,8 @@ gg_text_take_part(struct gg_text *text, enum gg_part part, size_t *len)
         part = GG_PART_TEXT;
     p = &text->parts[part];
     begin = p->n_taken;
-    p->n_taken = p->bytes.len;
-    *len = p->bytes.len - begin;
+    p->n_taken = settled_bytes(text, part);
+    *len = p->n_taken - begin;
     return p->bytes.p ? p->bytes.p + begin : "";
 }
 

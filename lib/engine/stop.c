@@ -94,6 +94,40 @@ gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
     return GG_OK;
 }
 
+/* ---- states -------------------------------------------------------------- */
+
+size_t
+engine_stop_count(const struct gg_stop *strings)
+{
+    return strings ? strings->n : 0;
+}
+
+size_t
+engine_stop_step(const struct gg_stop *strings, size_t *states, char c)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < strings->n; i++) {
+        const struct stop_string *s = &strings->list[i];
+
+        states[i] = advance(s, states[i], c);
+        if (states[i] == s->len && s->len > longest)
+            longest = s->len;
+    }
+    return longest;
+}
+
+size_t
+engine_stop_longest(const struct gg_stop *strings, const size_t *states)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < strings->n; i++)
+        if (states[i] > longest)
+            longest = states[i];
+    return longest;
+}
+
 /* ---- a text -------------------------------------------------------------- */
 
 bool
@@ -108,33 +142,6 @@ engine_stop_start(struct engine_stop *stop, const struct gg_stop *strings)
     stop->strings = strings;
     stop->held.len = 0;
     return true;
-}
-
-/* The bytes of the longest string that is complete with `c`, or 0. */
-static size_t
-complete(struct engine_stop *stop, char c)
-{
-    size_t longest = 0;
-
-    for (size_t i = 0; i < stop->strings->n; i++) {
-        const struct stop_string *s = &stop->strings->list[i];
-
-        stop->states[i] = advance(s, stop->states[i], c);
-        if (stop->states[i] == s->len && s->len > longest)
-            longest = s->len;
-    }
-    return longest;
-}
-
-static size_t
-longest_state(const struct engine_stop *stop)
-{
-    size_t longest = 0;
-
-    for (size_t i = 0; i < stop->strings->n; i++)
-        if (stop->states[i] > longest)
-            longest = stop->states[i];
-    return longest;
 }
 
 /* The first n bytes of what is held are text. */
@@ -163,9 +170,11 @@ engine_stop_add(struct engine_stop *stop, const char *text, size_t len,
     for (size_t i = 0; i < len && !ended; i++) {
         if (!engine_bytes_add(&stop->held, &text[i], 1))
             return false;
-        ended = complete(stop, text[i]);
+        ended = engine_stop_step(stop->strings, stop->states, text[i]);
     }
-    if (!release(stop, stop->held.len - (ended ? ended : longest_state(stop)),
+    if (!release(stop, stop->held.len - (ended ? ended
+                                            : engine_stop_longest(
+                                                  stop->strings, stop->states)),
                  out))
         return false;
     if (ended)

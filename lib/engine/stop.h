@@ -6,6 +6,19 @@
 
 #include "engine/bytes.h"
 
+/* How many strings there are. */
+size_t
+engine_stop_count(const struct gg_stop *strings);
+
+/* Of each string, states[i] bytes are what a text ends with, and `c` follows:
+ * returns the bytes of the longest string that is complete, or 0. */
+size_t
+engine_stop_step(const struct gg_stop *strings, size_t *states, char c);
+
+/* The greatest of the states. */
+size_t
+engine_stop_longest(const struct gg_stop *strings, const size_t *states);
+
 /* The state of one text; all zero will do for no strings. */
 struct engine_stop {
     const struct gg_stop *strings; /* or NULL */

@@ -19,6 +19,8 @@ enough(const struct gg_text *t)
     size_t k = gg_sampler_enough(t->params.sampler);
     if (t->params.max_thought && t->params.reader && t->params.logprobs)
         return 0; /* of an id that is forced, too */
+    if (t->params.ban)
+        return 0; /* any number of ids may be excluded */
     if (k > 0)
         k += engine_text_excluded(t);
     if (k > 0 && k < t->params.n_top)
@@ -47,12 +49,24 @@ start_history(struct gg_text *t, bool new, struct gg_error *err)
 }
 
 static enum gg_status
+start_ban(struct gg_text *t, struct gg_error *err)
+{
+    gg_ban_free(t->ban);
+    t->ban = NULL;
+    if (!engine_stop_count(t->params.ban))
+        return GG_OK;
+    return gg_ban_new(t->sequence->engine->vocab, t->params.ban, &t->ban, err);
+}
+
+static enum gg_status
 start_text(struct gg_text *t, const struct gg_text_params *params,
            struct gg_error *err)
 {
     bool new = params->sampler != t->params.sampler;
     enum gg_status st = ERROR_RESERVED(params, err);
 
+    if (st == GG_OK && !params->last_thought && params->n_last_thought)
+        st = error_null(err);
     if (st != GG_OK)
         return st;
     t->params = *params;
@@ -63,8 +77,11 @@ start_text(struct gg_text *t, const struct gg_text_params *params,
     t->finish = GG_FINISH_NONE;
     t->n_forced = 0;
     t->n_thought = 0;
+    t->ends_thought = false;
     t->k = enough(t);
-    st = start_history(t, new, err);
+    st = start_ban(t, err);
+    if (st == GG_OK)
+        st = start_history(t, new, err);
     if (st == GG_OK)
         st = engine_part_start(t, err);
     if (st == GG_OK)
@@ -108,6 +125,8 @@ gg_text_free(struct gg_text *text)
         return;
     (void)engine_text_wait(text, NULL);
     engine_draft_clear(text);
+    gg_ban_free(text->ban);
+    mem_free(text->marks);
     gg_history_free(text->history);
     mem_free(text->logits);
     for (size_t i = 0; i < text->n_best; i++) {
@@ -190,13 +209,18 @@ draw_one(struct gg_text *t, struct gg_error *err)
     enum chat_answer_state from = t->answer.state;
     bool found = false;
     int32_t id;
-    enum gg_status st = engine_text_draw(t, err);
+    size_t back = 0;
+    enum gg_status st = engine_text_draw(t, &back, err);
 
+    if (st == GG_OK && back)
+        return engine_text_back(t, back, err);
     id = t->drawn.draw.id;
     if (st == GG_OK)
         st = add_made(t, id, err);
     if (st == GG_OK)
         st = engine_part_add(t, id, &found, err);
+    if (st == GG_OK)
+        st = engine_part_mark(t, err);
     if (st != GG_OK)
         return st;
     t->pending = -1;
@@ -298,9 +322,9 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
     return st;
 }
 
-/* ---- results ------------------------------------------------------------- */
+/* ---- what is taken back -------------------------------------------------- */
 
-/* The last n ids of the sequence, which were not evaluated. */
+/* The last n ids of the sequence, which the history has not heard of. */
 static void
 take_back(struct gg_text *t, size_t n)
 {
@@ -308,6 +332,27 @@ take_back(struct gg_text *t, size_t n)
     t->n_new -= t->n_new < n ? t->n_new : n;
     t->n_put = 0;
 }
+
+/* The history is that of the place, and has heard of all ids before it. The
+ * last of these is evaluated again. */
+enum gg_status
+engine_text_back(struct gg_text *t, size_t back, struct gg_error *err)
+{
+    if (back >= t->sequence->n_ids)
+        return error_set(err, GG_ERR_CONTEXT,
+                         "the context is too small to go back for a banned "
+                         "string");
+    engine_draft_drop(t);
+    take_back(t, back);
+    t->n_new = 0;
+    t->n_rows = t->row = 0;
+    t->n_forced = 0;
+    t->pending = -1;
+    t->n_made -= back;
+    return engine_part_back(t, t->n_made, err);
+}
+
+/* ---- results ------------------------------------------------------------- */
 
 void
 gg_text_cut(struct gg_text *text)
@@ -372,6 +417,16 @@ gg_text_ids(const struct gg_text *text, size_t *n)
     if (n)
         *n = text ? text->n_made : 0;
     return text ? text->made : NULL;
+}
+
+size_t
+gg_text_settled(const struct gg_text *text)
+{
+    if (!text)
+        return 0;
+    return text->finish == GG_FINISH_NONE
+               ? text->n_made - gg_ban_open(text->ban)
+               : text->n_made;
 }
 
 int32_t

@@ -26,6 +26,13 @@ struct text_draft {
 struct text_part {
     struct engine_bytes bytes;
     size_t n_taken; /* of them */
+    size_t n_gone;  /* bytes before them, which were taken */
+};
+
+/* How many bytes of each part there are after an id, all that were taken
+ * included. */
+struct text_mark {
+    size_t len[GG_PART_ALL + 1];
 };
 
 struct gg_text {
@@ -61,6 +68,11 @@ struct gg_text {
     const int32_t *forced; /* what comes next, whatever is likely */
     size_t n_forced;
     uint64_t n_thought; /* ids of thoughts */
+    bool ends_thought;  /* what ends it comes, or has come */
+    struct gg_ban *ban; /* or NULL: nothing is banned; else, of each made id, */
+    struct text_mark *marks;
+    size_t cap_marks;
+    struct chat_answer begun; /* as the answer began: of no use but to begin */
     struct gg_drawn drawn;
     struct gg_likely *top; /* params.n_top of them, of which there are */
     size_t n_top;
@@ -112,9 +124,14 @@ engine_text_check(const struct gg_engine *e, struct gg_text *const *texts,
 enum gg_status
 engine_text_wait(struct gg_text *t, struct gg_error *err);
 
-/* Draws from the next row, or takes what is forced: t->drawn. */
+/* Draws from the next row, or takes what is forced: t->drawn. *back: a banned
+ * string has come, of which so many ids were put. */
 enum gg_status
-engine_text_draw(struct gg_text *t, struct gg_error *err);
+engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err);
+
+/* Takes `back` ids away that were put. */
+enum gg_status
+engine_text_back(struct gg_text *t, size_t back, struct gg_error *err);
 
 /* What is to be forced now, behind an id that was added in the state `from`, or
  * at the beginning. */
@@ -128,6 +145,14 @@ engine_part_add(struct gg_text *t, int32_t id, bool *found,
                 struct gg_error *err);
 void
 engine_part_clear(struct gg_text *t);
+
+/* An id was added: where parts end now is kept. */
+enum gg_status
+engine_part_mark(struct gg_text *t, struct gg_error *err);
+
+/* The parts become what they were when the answer had its first n ids. */
+enum gg_status
+engine_part_back(struct gg_text *t, size_t n, struct gg_error *err);
 
 /* An answer begins; its parts are empty. */
 enum gg_status

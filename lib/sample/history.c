@@ -47,9 +47,36 @@ gg_history_free(struct gg_history *history)
 {
     if (!history)
         return;
-    sample_grammar_leave(&history->at);
-    mem_free(history->ids);
+    sample_history_clear(history);
     mem_free(history);
+}
+
+void
+sample_history_clear(struct gg_history *h)
+{
+    sample_grammar_leave(&h->at);
+    mem_free(h->ids);
+    *h = (struct gg_history){ 0 };
+}
+
+bool
+sample_history_copy(struct gg_history *to, const struct gg_history *from)
+{
+    if (!mem_grow(&to->ids, &to->cap, from->n, sizeof(*to->ids)))
+        return false;
+    if (from->n)
+        memcpy(to->ids, from->ids, from->n * sizeof(*to->ids));
+    to->n = from->n;
+    to->most = from->most;
+    to->mu = from->mu;
+    to->is_mean = from->is_mean;
+    to->waits = from->waits;
+    if (to->at.grammar != from->at.grammar)
+        sample_grammar_leave(&to->at);
+    if (from->at.grammar && !to->at.grammar)
+        sample_grammar_begin(&to->at, from->at.grammar);
+    to->at.state = from->at.state;
+    return true;
 }
 
 void
@@ -78,7 +105,7 @@ gg_history_mirostat(const struct gg_history *history)
 void
 gg_history_set_mirostat(struct gg_history *history, double value)
 {
-    if (history)
+    if (history && (!history->is_mean || (value >= 0 && value <= 1)))
         history->mu = value;
 }
 

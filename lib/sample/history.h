@@ -10,10 +10,19 @@ struct gg_history {
     int32_t *ids; /* the last n that a stage looks at */
     size_t n, cap;
     size_t most; /* no more than these are looked at */
-    double mu;   /* Mirostat's: the greatest surprise that is let through */
+    double mu; /* what was learnt: Mirostat's greatest surprise that is let
+                  through, or adaptive-p's mean probability */
+    bool is_mean;
     struct grammar_at at; /* of what was drawn */
     bool waits;           /* the grammar counts for nothing yet */
 };
+
+/* Makes `to`, which is all zero or another copy, what `from` is. False: there
+ * is no memory. */
+bool
+sample_history_copy(struct gg_history *to, const struct gg_history *from);
+void
+sample_history_clear(struct gg_history *h);
 
 /* How many ids `last` (-1: all) reaches back to. */
 size_t

@@ -84,11 +84,15 @@ void
 sample_mirostat_begin(struct gg_history *h, const double *v)
 {
     h->mu = 2.0 * v[MIROSTAT_TAU];
+    h->is_mean = false;
 }
 
 /* Towards the surprise that is wanted. */
 void
-sample_mirostat_learn(struct gg_history *h, const double *v, double logprob)
+sample_mirostat_learn(struct gg_history *h, const double *v,
+                      const struct sample_draw *d, size_t i)
 {
+    double logprob = log(d->s->weights[i] / d->whole);
+
     h->mu -= v[MIROSTAT_ETA] * (-logprob / log(2) - v[MIROSTAT_TAU]);
 }

@@ -16,6 +16,7 @@ sample_mirostat_take(struct sample_draw *d, const double *v);
 void
 sample_mirostat_begin(struct gg_history *h, const double *v);
 void
-sample_mirostat_learn(struct gg_history *h, const double *v, double logprob);
+sample_mirostat_learn(struct gg_history *h, const double *v,
+                      const struct sample_draw *d, size_t i);
 
 #endif

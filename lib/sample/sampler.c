@@ -118,14 +118,19 @@ sample_sampler_begin(const struct gg_sampler *s, struct gg_history *h)
     for (size_t i = 0; sample_stages[i].name; i++)
         if (sample_stages[i].begin)
             sample_stages[i].begin(h, s->numbers.v[i]);
+    for (size_t i = 0; i < s->order.n; i++)
+        if (s->order.on[i].stage->begin)
+            s->order.on[i].stage->begin(h, s->order.on[i].v);
 }
 
 static void
-learn(const struct sample_order *o, struct gg_history *h, double logprob)
+learn(const struct sample_draw *d, size_t drawn)
 {
+    const struct sample_order *o = &d->s->order;
+
     for (size_t i = 0; i < o->n; i++)
         if (o->on[i].stage->learn)
-            o->on[i].stage->learn(h, o->on[i].v, logprob);
+            o->on[i].stage->learn(d->h, o->on[i].v, d, drawn);
 }
 
 /* ---- the draw ---- */
@@ -207,7 +212,7 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / d.whole);
     if (s->order.remembers)
-        learn(&s->order, history, out->logprob);
+        learn(&d, i);
     if (!p->grammar || history->waits)
         return GG_OK;
     return sample_grammar_advance(&history->at, out->id, err);

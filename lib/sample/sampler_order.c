@@ -99,7 +99,23 @@ find_kind(enum sample_kind kind, const struct sample_numbers *numbers)
 static bool
 cuts(const struct sample_stage *stage)
 {
-    return stage->kind == SAMPLE_CUTS || stage->kind == SAMPLE_CUTS_TAIL;
+    return stage->kind == SAMPLE_CUTS || stage->kind == SAMPLE_CUTS_TAIL ||
+           stage->kind == SAMPLE_LAST;
+}
+
+/* A stage that comes last, whatever an order says, goes there. */
+static void
+put_last(struct sample_order *o)
+{
+    for (size_t i = 0; i + 1 < o->n; i++)
+        if (o->on[i].stage->kind == SAMPLE_LAST) {
+            struct sample_active last = o->on[i];
+
+            memmove(&o->on[i], &o->on[i + 1],
+                    (o->n - i - 1) * sizeof(o->on[i]));
+            o->on[o->n - 1] = last;
+            return;
+        }
 }
 
 /* Those that are on; a stage that is alone comes in place of all that cut. */
@@ -116,6 +132,7 @@ keep_active(struct sample_order *o, const struct sample_stage *alone,
             o->on[o->n++] = o->on[i];
     if (alone)
         add(o, alone, numbers);
+    put_last(o);
 }
 
 /* At temperature 0 the likeliest token is left: nothing acts after it, and
@@ -186,6 +203,7 @@ sample_order_make(struct sample_order *o, const char *names,
     bool greedy = numbers->v[temp - sample_stages][0] == 0;
     enum gg_status st = GG_OK;
 
+    o->named = names != NULL;
     if (names)
         st = add_named(o, names, numbers, err);
     else
@@ -220,6 +238,31 @@ sample_order_enough(const struct sample_order *o)
     return enough == SAMPLE_ANY ? 0 : enough;
 }
 
+/* Of an order that was named the same is drawn as of all, or nothing. */
+static enum gg_status
+check_enough(const struct sample_order *o, size_t n, struct gg_error *err)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        const struct sample_active *on = &o->on[i];
+        size_t k = on->stage->enough ? on->stage->enough(on->v) : 0;
+
+        if (k == 0)
+            return error_set(err, GG_ERR_UNSUPPORTED,
+                             "%s needs all logits where it stands, and these "
+                             "are some",
+                             on->stage->name);
+        if (k != SAMPLE_ANY && k > n)
+            return error_set(err, GG_ERR_UNSUPPORTED,
+                             "%s needs %zu logits, and these are %zu",
+                             on->stage->name, k, n);
+        if (k != SAMPLE_ANY)
+            return GG_OK;
+    }
+    return error_set(err, GG_ERR_UNSUPPORTED,
+                     "no stage of the order keeps few tokens: all logits are "
+                     "needed, and these are some");
+}
+
 /* Stages after one for which they are enough have all that they would. */
 enum gg_status
 sample_order_check_some(const struct sample_order *o, size_t n,
@@ -234,5 +277,5 @@ sample_order_check_some(const struct sample_order *o, size_t n,
         if (stage->enough && stage->enough(o->on[i].v) <= n)
             break;
     }
-    return GG_OK;
+    return o->named ? check_enough(o, n, err) : GG_OK;
 }

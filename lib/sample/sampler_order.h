@@ -22,6 +22,7 @@ struct sample_order {
     struct sample_active on[SAMPLE_STAGES];
     size_t n;
     bool remembers; /* one of them */
+    bool named;     /* by the caller */
     struct sample_step steps[2 * SAMPLE_STAGES + 1];
     size_t n_steps;
 };
@@ -43,7 +44,7 @@ size_t
 sample_order_enough(const struct sample_order *o);
 
 /* GG_ERR_UNSUPPORTED: the likeliest n logits, of more, are not enough for a
- * stage that wants all. */
+ * stage that wants all; in an order that was named, for any stage. */
 enum gg_status
 sample_order_check_some(const struct sample_order *o, size_t n,
                         struct gg_error *err);

@@ -53,34 +53,97 @@ always(const double *v)
     return true;
 }
 
+/* ---- surprise ---- */
+
+/* How unlikely token i of the list is: -log of its probability, where
+ * exp(whole) is the sum of all weights. */
+static double
+surprisal(const struct sample_draw *d, double whole, size_t i)
+{
+    double x = d->s->candidates[i].logit;
+
+    return whole - (x - d->list.highest) / d->list.temperature;
+}
+
+/* Without that of a weight so small that it is 0, whose share of the entropy
+ * is none. */
+static double
+entropy(const struct sample_draw *d, double all)
+{
+    double h = 0, whole = log(all);
+
+    for (size_t i = 0; i < d->left; i++)
+        if (d->s->weights[i] > 0)
+            h += d->s->weights[i] / all * surprisal(d, whole, i);
+    return h;
+}
+
 /* ---- temperature ---- */
+
+enum {
+    TEMPERATURE,
+    DYNATEMP_RANGE,
+    DYNATEMP_EXPONENT,
+};
+
+/* At 0 the likeliest is taken, whatever the range. */
+static bool
+is_dynamic(const double *v)
+{
+    return v[TEMPERATURE] > 0 && v[DYNATEMP_RANGE] > 0;
+}
 
 static size_t
 temperature_enough(const double *v)
 {
-    return v[0] == 0 ? 1 : SAMPLE_ANY;
+    if (is_dynamic(v))
+        return 0;
+    return v[TEMPERATURE] == 0 ? 1 : SAMPLE_ANY;
 }
 
 static bool
 join_temperature(struct sample_front *f, const double *v)
 {
-    if (f->top_p < 1 || f->min_p > 0)
+    if (f->top_p < 1 || f->min_p > 0 || is_dynamic(v))
         return false;
-    f->temperature = v[0];
+    f->temperature = v[TEMPERATURE];
     return true;
+}
+
+static double
+within_1(double x)
+{
+    return x > 0 ? x < 1 ? x : 1 : 0;
+}
+
+/* Between temperature - range, or 0, and temperature + range: by the entropy of
+ * what is left, as a share of the greatest that so many tokens can have, to the
+ * power of the exponent. */
+static double
+dynamic_temperature(const struct sample_draw *d, const double *v)
+{
+    double least = v[TEMPERATURE] - v[DYNATEMP_RANGE];
+    double most = v[TEMPERATURE] + v[DYNATEMP_RANGE], share;
+
+    if (d->left < 2)
+        return v[TEMPERATURE];
+    least = least > 0 ? least : 0;
+    share = entropy(d, sample_stages_sum(d->s, d->left)) / log((double)d->left);
+    return least + (most - least) * pow(within_1(share), v[DYNATEMP_EXPONENT]);
 }
 
 static size_t
 scale(struct sample_draw *d, const double *v)
 {
     struct gg_sampler *s = d->s;
+    double t = is_dynamic(v) ? dynamic_temperature(d, v) : v[TEMPERATURE];
 
-    d->list.temperature = v[0];
+    d->list.temperature = t;
     d->list.highest = s->candidates[0].logit;
     for (size_t i = 0; i < d->left; i++)
         s->weights[i] =
             sample_candidates_weigh(&d->list, s->candidates[i].logit);
-    return v[0] == 0 ? 1 : d->left;
+    return t == 0 ? 1 : d->left;
 }
 
 /* ---- top-k ---- */
@@ -153,29 +216,6 @@ static bool
 typical_is_on(const double *v)
 {
     return v[0] > 0 && v[0] < 1;
-}
-
-/* How unlikely token i of the list is: -log of its probability, where
- * exp(whole) is the sum of all weights. */
-static double
-surprisal(const struct sample_draw *d, double whole, size_t i)
-{
-    double x = d->s->candidates[i].logit;
-
-    return whole - (x - d->list.highest) / d->list.temperature;
-}
-
-/* Without that of a weight so small that it is 0, whose share of the entropy
- * is none. */
-static double
-entropy(const struct sample_draw *d, double all)
-{
-    double h = 0, whole = log(all);
-
-    for (size_t i = 0; i < d->left; i++)
-        if (d->s->weights[i] > 0)
-            h += d->s->weights[i] / all * surprisal(d, whole, i);
-    return h;
 }
 
 /* The tokens from[0..n) of the list stand at `to`. */
@@ -265,6 +305,57 @@ exclude_top(struct sample_draw *d, const double *v)
     return n;
 }
 
+/* ---- adaptive-p ---- */
+
+enum {
+    ADAPTIVE_TARGET,
+    ADAPTIVE_DECAY,
+};
+
+static bool
+adaptive_is_on(const double *v)
+{
+    return v[ADAPTIVE_TARGET] >= 0;
+}
+
+/* A token's weight falls with the distance of its probability from one that
+ * makes up for what the mean of the last ones was off the target: near it with
+ * the square, far from it in proportion. */
+static size_t
+favor_target(struct sample_draw *d, const double *v)
+{
+    static const double width = 0.3, sharpness = 10;
+    struct gg_sampler *s = d->s;
+    double target = within_1(2 * v[ADAPTIVE_TARGET] - d->h->mu);
+
+    d->before = sample_stages_sum(s, d->left);
+    for (size_t i = 0; i < d->left; i++) {
+        double far = fabs(s->weights[i] / d->before - target) / width;
+
+        s->weights[i] = exp(-sharpness * far * far / (1 + far));
+    }
+    return d->left;
+}
+
+static void
+adaptive_begin(struct gg_history *h, const double *v)
+{
+    h->mu = v[ADAPTIVE_TARGET];
+    h->is_mean = true;
+}
+
+/* The probability that the token had before. */
+static void
+adaptive_learn(struct gg_history *h, const double *v,
+               const struct sample_draw *d, size_t i)
+{
+    double weight =
+        sample_candidates_weigh(&d->list, d->s->candidates[i].logit);
+
+    h->mu = v[ADAPTIVE_DECAY] * h->mu +
+            (1 - v[ADAPTIVE_DECAY]) * weight / d->before;
+}
+
 /* ---- the table ---- */
 
 #define AT(member) .at = offsetof(struct gg_sampler_params, member)
@@ -299,8 +390,13 @@ const struct sample_stage sample_stages[] = {
       .is_on = is_above_0, .needs_all = "top-n-sigma needs all logits",
       .edit = sample_edit_sigma, .looks_around = true },
     { "temperature", "temp", SAMPLE_CHANGES,
-      .numbers = { { { "temperature", 0, 1e6, 0.8f }, AT(temperature) } },
+      .numbers = {
+        [TEMPERATURE] = { { "temperature", 0, 1e6, 0.8f }, AT(temperature) },
+        [DYNATEMP_RANGE] = { { "dynatemp-range", 0, 1e6 } },
+        [DYNATEMP_EXPONENT] = { { "dynatemp-exponent", 0, 1e6, 1 } } },
       .is_on = always, .enough = temperature_enough,
+      .needs_all = "dynamic temperature needs all logits",
+      .raises = is_dynamic,
       .join = join_temperature, .cut = scale },
     { "top-k", .kind = SAMPLE_CUTS_TAIL,
       .numbers = { { { "top-k", 0, INT32_MAX, 40, true }, AT(top_k),
@@ -333,6 +429,12 @@ const struct sample_stage sample_stages[] = {
       .is_on = is_above_0, .needs_all = "Mirostat needs all logits",
       .take = sample_mirostat_take,
       .begin = sample_mirostat_begin, .learn = sample_mirostat_learn },
+    { "adaptive-p", .kind = SAMPLE_LAST, .remembers = true,
+      .numbers = {
+        [ADAPTIVE_TARGET] = { { "adaptive-target", -1, 1, -1 } },
+        [ADAPTIVE_DECAY] = { { "adaptive-decay", 0, 0.99f, 0.9f } } },
+      .is_on = adaptive_is_on, .cut = favor_target,
+      .begin = adaptive_begin, .learn = adaptive_learn },
     { .name = NULL },
 };
 /* clang-format on */

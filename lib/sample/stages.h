@@ -36,6 +36,7 @@ struct sample_draw {
     size_t left;  /* of it, in the sampler's candidates and weights */
     double whole; /* the sum of their weights, or of all that share is of; NAN
                      where cuts came after it */
+    double before; /* adaptive-p: the sum of the weights that it has changed */
 };
 
 /* The stages at the beginning of a list that are one pass over it. */
@@ -57,6 +58,7 @@ enum sample_kind {
     SAMPLE_CUTS_TAIL, /* never the likeliest token */
     SAMPLE_CUTS,      /* any tokens */
     SAMPLE_ALONE,     /* in place of all that cut; never named in an order */
+    SAMPLE_LAST,      /* weights, after all others, wherever it is named */
 };
 
 /* As many logits as the next stage wants. */
@@ -90,9 +92,10 @@ struct sample_stage {
     /* Becomes a part of the front; false: it cannot, and is to cut. */
     bool (*join)(struct sample_front *f, const double *v);
 
-    /* A history begins; a token of this log-probability was drawn. */
+    /* A history begins; candidate i of what the chain has left was drawn. */
     void (*begin)(struct gg_history *h, const double *v);
-    void (*learn)(struct gg_history *h, const double *v, double logprob);
+    void (*learn)(struct gg_history *h, const double *v,
+                  const struct sample_draw *d, size_t i);
 };
 
 /* All, in the default order; the last one has no name. */

@@ -25,6 +25,7 @@ struct gg_line_reader {
     bool begun;      /* a line of ids has come */
     struct line_rows rows;
     bool numbered; /* what the first of them was */
+    bool back;     /* lines may take ids back */
     size_t part;   /* bytes, of a line that comes in parts; 0: none does */
     bool inside;   /* of a line of which parts were read */
     bool some;     /* and there were ids */
@@ -71,6 +72,13 @@ gg_line_reader_split(struct gg_line_reader *reader)
 {
     if (reader)
         reader->part = LINE_PART;
+}
+
+void
+gg_line_reader_back(struct gg_line_reader *reader)
+{
+    if (reader)
+        reader->back = true;
 }
 
 void
@@ -210,6 +218,25 @@ parse_begin(struct gg_line_reader *r, const char **s, const char *end,
     return GG_OK;
 }
 
+/* Takes `-N ` off the front and `?` off the end, if they are there. */
+static enum gg_status
+parse_back(const char **s, const char **end, struct gg_line *line,
+           struct gg_error *err)
+{
+    const char *p = *s + 1;
+
+    if (*s < *end && **s == '-') {
+        if (!stream_number(&p, *end, INT32_MAX, &line->back) ||
+            line->back == 0 || p + 1 >= *end || *p != ' ')
+            return refuse_line(*s, (size_t)(*end - *s),
+                               "takes no ids back for others", err);
+        *s = p + 1;
+    }
+    line->open = *s < *end && !line->more && (*end)[-1] == '?';
+    *end -= line->open;
+    return GG_OK;
+}
+
 static enum gg_status
 parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
       struct gg_error *err)
@@ -224,6 +251,8 @@ parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
         st = parse_begin(r, &s, end, line, err);
         if (st == GG_OK && s < end && *s == '!')
             return parse_message(r, s + 1, end, line, err);
+        if (st == GG_OK && r->back)
+            st = parse_back(&s, &end, line, err);
     }
     return st == GG_OK ? parse_ids(r, s, end, line, err) : st;
 }
@@ -362,11 +391,18 @@ put_line(char *p, const struct gg_line *line)
     p = put_sequence(p, line);
     if (line->kind == GG_LINE_ERROR)
         p = put_message(p, line->message);
+    if (line->kind == GG_LINE_IDS && line->back) {
+        *p++ = '-';
+        p = stream_put_number(p, line->back);
+        *p++ = ' ';
+    }
     for (size_t i = 0; line->kind == GG_LINE_IDS && i < line->n_ids; i++) {
         if (i > 0)
             *p++ = ' ';
         p = stream_put_number(p, (uint64_t)line->ids[i]);
     }
+    if (line->kind == GG_LINE_IDS && line->open)
+        *p++ = '?';
     *p++ = '\n';
     if (line->last && line->numbered) {
         p = put_sequence(p, line);
@@ -385,6 +421,8 @@ check_line(const struct gg_line *line, struct gg_error *err)
         return error_null(err);
     if ((unsigned)line->kind > GG_LINE_ERROR)
         return error_set(err, GG_ERR_ARG, "a line of no kind");
+    if (ids && line->back && !line->n_ids)
+        return error_set(err, GG_ERR_ARG, "no ids in place of others");
     for (size_t i = 0; ids && i < line->n_ids; i++)
         if (line->ids[i] < 0)
             return error_set(err, GG_ERR_ARG, "a token id is negative");
@@ -402,8 +440,9 @@ gg_line_write(int fd, const struct gg_line *line, struct gg_error *err)
     if (st != GG_OK)
         return st;
     need = line->kind == GG_LINE_ERROR ? strlen(line->message) : line->n_ids;
-    /* An id takes 10 digits and a blank, all else less than 64. */
-    if (!check_mul(need, 11, &need) || !check_add(need, 64, &need))
+    /* An id takes 10 digits and a blank, all else at most 72: three numbers of
+     * 20 digits where a line has the most. */
+    if (!check_mul(need, 11, &need) || !check_add(need, 72, &need))
         return error_nomem(err);
     if (need > sizeof(small) && !(text = mem_alloc(need)))
         return error_nomem(err);

@@ -28,6 +28,13 @@ line_reader_split(void)
 }
 
 static bool
+line_reader_back(void)
+{
+    gg_line_reader_back(NULL);
+    return true;
+}
+
+static bool
 line_reader_watch(void)
 {
     gg_line_reader_watch(NULL, 0);
@@ -252,6 +259,7 @@ stream_kind(void)
 const struct argument_test arguments_streams[] = {
     TEST(stream_kind),         TEST(line_reader_new),
     TEST(line_reader_free),    TEST(line_reader_split),
+    TEST(line_reader_back),
     TEST(line_reader_watch),   TEST(line_read),
     TEST(line_ready),          TEST(line_write),
     TEST(line_reader_rows),    TEST(line_reader_has_rows),

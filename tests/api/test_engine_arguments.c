@@ -156,18 +156,50 @@ test_stop(void)
 }
 
 static void
+test_ban(void)
+{
+    const struct gg_vocab *vocab = gg_model_vocab(model);
+    struct gg_stop *strings;
+    struct gg_ban *ban;
+    size_t n = 7;
+
+    must(gg_stop_new(&strings, &err));
+    refused(gg_ban_new(NULL, strings, &ban, &err), "gg_ban_new: no vocabulary");
+    refused(gg_ban_new(vocab, NULL, &ban, &err), "no strings");
+    refused(gg_ban_new(vocab, strings, NULL, &err), "no result");
+    must(gg_ban_new(vocab, strings, &ban, &err));
+    refused(gg_ban_before(NULL, NULL, &err), "gg_ban_before: none");
+    refused(gg_ban_after(NULL, 1, NULL, &n, &err), "gg_ban_after: none");
+    refused(gg_ban_after(ban, 1, NULL, NULL, &err), "no result");
+    ok(!gg_ban_forbidden(NULL, &n) && n == 0, "gg_ban_forbidden: none");
+    ok(!gg_ban_forbidden(ban, NULL), "their number is not wanted");
+    is(gg_ban_open(NULL), 0, "gg_ban_open: none");
+    must(gg_ban_after(ban, 1, NULL, &n, &err));
+    is(n, 0, "without strings nothing is banned");
+    gg_ban_restart(NULL);
+    gg_ban_restart(ban);
+    gg_ban_free(ban);
+    gg_ban_free(NULL);
+    gg_stop_free(strings);
+    is(gg_text_settled(NULL), 0, "gg_text_settled: none");
+}
+
+static void
 test_text_new(void)
 {
     const struct gg_text_params p = { .sampler = sampler };
     const struct gg_text_params none = { .max_ids = 1 };
     const struct gg_text_params later = { .sampler = sampler,
                                           .reserved = { 1 } };
+    const struct gg_text_params mute = { .sampler = sampler,
+                                         .n_last_thought = 1 };
     struct gg_text *t = NULL;
 
     refused(gg_text_new(NULL, &p, &t, &err), "gg_text_new: no sequence");
     refused(gg_text_new(sequence, NULL, &t, &err), "no parameters");
     refused(gg_text_new(sequence, &none, &t, &err), "no sampler");
     refused(gg_text_new(sequence, &later, &t, &err), "a reserved field");
+    refused(gg_text_new(sequence, &mute, &t, &err), "no ids of a message");
     refused(gg_text_new(sequence, &p, NULL, &err), "no result");
     ok(!t, "there is none");
 }
@@ -263,6 +295,7 @@ main(void)
     test_choose();
     test_sequences();
     test_stop();
+    test_ban();
     test_text_new();
     test_text();
     test_no_text();

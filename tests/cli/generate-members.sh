@@ -59,7 +59,7 @@ echo "what would, and is not done:"
 "reasoning_effort":"low"
 "chat_template_kwargs":{"x":1}
 "skip_special_tokens":false
-"min_tokens":5
+"use_beam_search":true
 "stop_token_ids":[1]
 "repetition_penalty":1.2
 "guided_json":{}

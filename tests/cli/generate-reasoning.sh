@@ -61,6 +61,12 @@ try --chat -p q --reasoning-budget 1
 try --chat -p q --reasoning-budget 0
 try --chat -p q --reasoning-budget -1
 try --chat -p q --reasoning-budget 2 --draft prompt
+try --chat -p q --reasoning-budget 1 --reasoning-budget-message ' q'
+try --chat -p q --reasoning-budget 0 --reasoning-budget-message 'q' -s 1
+try --chat -p q --reasoning-budget 9 --reasoning-budget-message 'q'
+echo '{"messages":[{"role":"user","content":"q"}],"reasoning_budget":1,
+"reasoning_budget_message":"q"}' | tr -d '\n' |
+    gg-generate --jsonl --temp 0 | jq -r .reasoning_content
 try --chat -p q -n 3
 
 echo "-- a grammar begins behind the thought"

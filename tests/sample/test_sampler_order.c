@@ -117,10 +117,16 @@ sigma(struct list *l, const double *v)
 static void
 temperature(struct list *l, const double *v)
 {
+    double t = v[0], h = 0, least = fmax(v[0] - v[1], 0);
+
     if (v[0] == 0)
         l->n = 1;
-    for (size_t i = 0; i < l->n && v[0] > 0; i++)
-        l->t[i].x /= v[0];
+    for (size_t i = 0; i < l->n; i++)
+        h -= l->t[i].p * log(l->t[i].p);
+    if (v[1] > 0 && l->n > 1)
+        t = least + (v[0] + v[1] - least) * pow(h / log((double)l->n), v[2]);
+    for (size_t i = 0; i < l->n && t > 0; i++)
+        l->t[i].x /= t;
 }
 
 static void
@@ -176,8 +182,23 @@ xtc(struct list *l, const double *v)
     }
 }
 
+/* As the first draw of a text has it: the mean is the target. */
+static void
+adaptive_p(struct list *l, const double *v)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        double far = fabs(l->t[i].p - v[0]) / 0.3;
+
+        sum += l->t[i].p = exp(5 - 10 * far * far / (1 + far));
+    }
+    for (size_t i = 0; i < l->n; i++)
+        l->t[i].p /= sum;
+}
+
 /* With numbers by which the place of a stage is seen. */
-static const struct stage_case {
+static struct stage_case {
     const char *name;
     void (*apply)(struct list *l, const double *v);
     double v[SAMPLE_NUMBERS];
@@ -191,9 +212,11 @@ static const struct stage_case {
     { "top-p", top_p, { 0.875 } },
     { "min-p", min_p, { 0.0625 } },
     { "xtc", xtc, { 0.75, 0.0625 } },
+    { "adaptive-p", adaptive_p, { 0.25, 0.5 } },
 };
 
 enum {
+    TEMPERATURE_CASE = 3,
     CASES = sizeof(cases) / sizeof(cases[0]),
 };
 
@@ -237,11 +260,16 @@ apply(struct list *l, const int *order, size_t n, bool greedy)
 {
     static const double zero[SAMPLE_NUMBERS];
     bool scaled = false;
+    const struct stage_case *last = NULL;
 
     for (size_t i = 0; i < n; i++) {
         const struct stage_case *c = &cases[order[i]];
         bool is_temperature = c->apply == temperature;
 
+        if (c->apply == adaptive_p) {
+            last = c;
+            continue;
+        }
         softmax(l);
         c->apply(l, greedy && is_temperature ? zero : c->v);
         scaled |= is_temperature;
@@ -250,6 +278,8 @@ apply(struct list *l, const int *order, size_t n, bool greedy)
     if (greedy && !scaled)
         l->n = 1;
     softmax(l);
+    if (last)
+        last->apply(l, last->v);
 }
 
 static struct token
@@ -339,6 +369,62 @@ test_orders(void)
     is(wrong, 0, "all stages in any order, as computed in double");
     is(wrong_part, 0, "some of them");
     is(wrong_greedy, 0, "at temperature 0");
+}
+
+/* Draws of one text by adaptive-p, whose mean they move. */
+static void
+test_mean(void)
+{
+    static const struct gg_sampler_value values[] = {
+        { "adaptive-target", 0.3f }, { "adaptive-decay", 0.75 }
+    };
+    struct gg_sampler_params p = {
+        .stages = "adaptive_p;top-k;temp", .values = values, .n_values = 2,
+        .temperature = 1, .top_k = 50
+    };
+    struct gg_sampler *s = NULL;
+    struct gg_history *h = NULL, *twin = NULL;
+    double mean = 0.3f, u[2];
+    int wrong = gg_sampler_new(&p, &s, &err) != GG_OK ||
+                gg_history_new(s, &h, &err) != GG_OK ||
+                gg_history_new(s, &twin, &err) != GG_OK;
+
+    for (uint64_t at = 0; !wrong && at < 100; at++) {
+        struct list l = { .n = N };
+        struct token was[N], want;
+        float logits[N];
+        int32_t past[PAST];
+        struct gg_draw d = { -1, 0 }, again = { -2, 0 };
+
+        fill(logits, past);
+        sample_random_pair(0, 0, at, u);
+        for (int32_t i = 0; i < N; i++)
+            l.t[i] = (struct token){ logits[i], 0, 0, i };
+        softmax(&l);
+        l.n = 50;
+        softmax(&l);
+        memcpy(was, l.t, sizeof(was));
+        adaptive_p(&l, (double[]){ fmin(fmax(2 * 0.3f - mean, 0), 1) });
+        want = draw_reference(&l, u[0]);
+        gg_history_set_mirostat(twin, gg_history_mirostat(h));
+        wrong += gg_sampler_next(s, h, NULL, logits, N, 0, at, &d, &err) !=
+                     GG_OK ||
+                 gg_sampler_next(s, twin, NULL, logits, N, 0, at, &again,
+                                 &err) != GG_OK ||
+                 d.id != want.id || again.id != want.id ||
+                 fabs(d.logprob - log(want.p)) > 1e-5;
+        for (size_t i = 0; i < l.n; i++)
+            if (was[i].id == want.id)
+                mean = 0.75 * mean + 0.25 * was[i].p;
+        wrong += fabs(gg_history_mirostat(h) - mean) > 1e-6;
+    }
+    is(wrong, 0, "adaptive-p holds the mean at its target, as in double");
+    gg_history_set_mirostat(h, 10);
+    ok(fabs(gg_history_mirostat(h) - mean) < 1e-6,
+       "and takes no mean that is none");
+    gg_history_free(h);
+    gg_history_free(twin);
+    gg_sampler_free(s);
 }
 
 /* Each stage moves to the other end, and to where it was alone. */
@@ -552,6 +638,31 @@ test_sparse(void)
     is(draw_some("top-k;top-n-sigma"), GG_OK, "but for those of top-k");
 }
 
+static bool
+refuses(const char *stages, const char *why)
+{
+    bool right = draw_some(stages) == GG_ERR_UNSUPPORTED &&
+                 strstr(err.message, why);
+
+    if (!right)
+        printf("# %s: %s\n", stages, err.message);
+    return right;
+}
+
+/* In an order that is named no stage gets too few of them. */
+static void
+test_some(void)
+{
+    ok(refuses("top-p;top-k", "top-p needs all") &&
+           refuses("penalties;xtc;top-k", "xtc needs all") == false &&
+           refuses("temperature;min-p", "no stage of the order"),
+       "some are not enough for a stage, which is named");
+    is(enough("temperature;top-k", false), 0,
+       "the dynamic temperature needs all");
+    is(enough("top-k;temperature;adaptive-p", false), 23,
+       "but for those that are left");
+}
+
 /* ---- numbers ---- */
 
 static bool
@@ -616,6 +727,13 @@ main(void)
     test_default();
     test_stages();
     test_orders();
+    cases[TEMPERATURE_CASE].v[1] = 1.25; /* its range, and the exponent */
+    cases[TEMPERATURE_CASE].v[2] = 0.75;
+    test_orders();
+    test_stages();
+    test_mean();
+    test_some();
+    cases[TEMPERATURE_CASE].v[1] = 0;
     test_names();
     test_sparse();
     test_numbers();

@@ -503,6 +503,65 @@ test_rows(void)
        "however long it is, it comes whole");
 }
 
+/* What a reader that takes lines which take ids back says of one. */
+static const char *
+with_back(const char *text)
+{
+    static char said[200];
+    struct gg_line_reader *r = NULL;
+    struct gg_line l;
+    int fd = pipe_holding(text, strlen(text));
+
+    if (gg_line_reader_new(fd, "in", &r, &err) != GG_OK)
+        return "no reader";
+    gg_line_reader_back(r);
+    if (gg_line_read(r, &l, &err) == GG_OK) {
+        show(said, sizeof(said), &l);
+        snprintf(said + strlen(said), 40, " back %d%s", (int)l.back,
+                 l.open ? " open" : "");
+    } else {
+        snprintf(said, sizeof(said), "%.199s", err.message);
+    }
+    gg_line_reader_free(r);
+    close(fd);
+    return said;
+}
+
+static void
+test_back(void)
+{
+    static const char *const wrong[] = { "-2\n",   "-2 \n", "- 5\n", "-0 5\n",
+                                         "5 -1\n", "5??\n", "-5\t7\n",
+                                         "-99999999999 1\n" };
+    const int32_t ids[] = { 8, 9 };
+    const struct gg_line line = {
+        .numbered = true, .sequence = 3, .ids = ids, .n_ids = 2, .back = 4,
+        .open = true
+    };
+    const struct gg_line none = { .back = 1 };
+    char text[64] = "";
+    int fd[2];
+
+    is(with_back("5\n"), "-: 5, back 0", "ids that stay");
+    is(with_back("5 6?\n"), "-: 5,6, back 0 open", "that may be taken back");
+    is(with_back("7\t-2 5\n"), "7: 5, back 2", "in place of others");
+    is(with_back("-12 5?\r\n"), "-: 5, back 12 open", "both");
+    is(with_back("7\t!-2 5?\n"), "7: error -2 5? back 0", "a message");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        ok(strstr(with_back(wrong[i]), "in: line 1: "), wrong[i]);
+    ok(strstr(read_all("-2 5\n", 5, false), "is no token id") &&
+           strstr(read_all("5?\n", 3, false), "is no token id"),
+       "another reader refuses them");
+    ok(pipe(fd) == 0 && gg_line_write(fd[1], &line, &err) == GG_OK &&
+           read(fd[0], text, sizeof(text) - 1) > 0 &&
+           !strcmp(text, "3\t-4 8 9?\n"),
+       "and so it is written");
+    ok(gg_line_write(fd[1], &none, &err) == GG_ERR_ARG,
+       "but not without ids in place of those");
+    close(fd[0]);
+    close(fd[1]);
+}
+
 static void
 test_write_rows(void)
 {
@@ -525,6 +584,7 @@ main(void)
 {
     test_rows();
     test_write_rows();
+    test_back();
     test_lines();
     test_refused();
     test_dripping();

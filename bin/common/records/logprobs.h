@@ -32,6 +32,25 @@ logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
 void
 logprobs_clear(struct logprobs *l);
 
+/* How far an answer has come, so that it can go back there. */
+struct logprobs_place {
+    size_t n;
+    enum gg_part part;
+};
+
+static inline struct logprobs_place
+logprobs_place(const struct logprobs *l)
+{
+    return (struct logprobs_place){ l->n, l->part };
+}
+
+static inline void
+logprobs_back(struct logprobs *l, const struct logprobs_place *to)
+{
+    l->n = to->n;
+    l->part = to->part;
+}
+
 /* How texts of tokens are made. */
 struct logprobs_texts {
     const struct gg_vocab *vocab;

@@ -45,6 +45,9 @@ clear_sampling(struct request *r)
     for (size_t i = 0; r->owned.breakers && i < r->sampling.n_breakers; i++)
         free(r->owned.breakers[i]);
     free(r->owned.breakers);
+    free(r->owned.samplers);
+    gg_stop_free(r->owned.ban);
+    free(r->owned.message);
     r->owned = (struct request_owned){ 0 };
 }
 

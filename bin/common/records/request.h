@@ -67,6 +67,9 @@ struct request_grammar {
 struct request_owned {
     struct gg_bias *bias;
     char **breakers;
+    char *samplers;
+    struct gg_stop *ban;
+    char *message; /* of its thoughts */
 };
 
 struct request {

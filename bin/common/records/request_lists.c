@@ -48,6 +48,70 @@ request_set_stop(const struct request_member *m, struct gg_error *err)
 }
 
 static enum gg_status
+add_ban(struct request *r, const json_t *value, struct gg_error *err)
+{
+    if (!json_is_string(value) || json_string_length(value) == 0)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "ban: not a string with something in it, nor an "
+                         "array of such");
+    return gg_stop_add(r->owned.ban, json_string_value(value),
+                       json_string_length(value), err);
+}
+
+/* An empty array: nothing is banned. */
+enum gg_status
+request_set_ban(const struct request_member *m, struct gg_error *err)
+{
+    struct request *r = m->r;
+    enum gg_status st = r->owned.ban ? GG_OK : gg_stop_new(&r->owned.ban, err);
+
+    r->sampling.ban = r->owned.ban;
+    return st == GG_OK ? take_each(r, m->value.json, add_ban, err) : st;
+}
+
+/* ---- samplers ---- */
+
+static enum gg_status
+join_names(const json_t *value, struct buffer *out, struct gg_error *err)
+{
+    size_t n = json_is_array(value) ? json_array_size(value) : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = cli_json_text(
+            json_is_array(value) ? json_array_get(value, i) : value);
+
+        if (!name)
+            return cli_error(err, GG_ERR_FORMAT,
+                             "samplers: neither a string nor an array of "
+                             "such");
+        buffer_add(out, name, strlen(name));
+        buffer_char(out, ';');
+    }
+    buffer_char(out, '\0');
+    return GG_OK;
+}
+
+enum gg_status
+request_set_samplers(const struct request_member *m, struct gg_error *err)
+{
+    const struct cli_option *row =
+        cli_option_of_member(sampling_rows, "samplers");
+    struct request *r = m->r;
+    struct buffer names = { 0 };
+    enum gg_status st = join_names(m->value.json, &names, err);
+
+    free(r->owned.samplers);
+    r->owned.samplers =
+        st == GG_OK ? cli_copy(names.p, names.len) : NULL;
+    buffer_clear(&names);
+    return st == GG_OK ? cli_option_set(row, &r->sampling, r->owned.samplers,
+                                        err)
+                       : st;
+}
+
+/* ---- choices ---- */
+
+static enum gg_status
 add_choice(struct request *r, const json_t *value, struct gg_error *err)
 {
     if (json_is_string(value))

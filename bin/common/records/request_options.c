@@ -162,6 +162,8 @@ static const struct {
     { "choice", request_set_choice },
     { "logit-bias", request_set_bias },
     { "dry-sequence-breaker", request_set_breakers },
+    { "ban", request_set_ban },
+    { "samplers", request_set_samplers },
     { "grammar", request_set_grammar },
     { "json-schema", request_set_grammar },
     { "suffix", set_suffix },
@@ -170,6 +172,7 @@ static const struct {
     { "tool_choice", request_set_tool_choice },
     { "reasoning", request_set_reasoning },
     { "reasoning-budget", request_set_budget },
+    { "reasoning-budget-message", request_set_message },
     { "template-arg", request_set_arguments },
 };
 

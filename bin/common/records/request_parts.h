@@ -29,6 +29,9 @@ request_set_reasoning(const struct request_member *m, struct gg_error *err);
 /* A limit of a thought. */
 enum gg_status
 request_set_budget(const struct request_member *m, struct gg_error *err);
+/* What such a thought ends with. */
+enum gg_status
+request_set_message(const struct request_member *m, struct gg_error *err);
 /* chat_template_kwargs. */
 enum gg_status
 request_set_arguments(const struct request_member *m, struct gg_error *err);
@@ -48,6 +51,12 @@ request_set_choice(const struct request_member *m, struct gg_error *err);
 /* logit_bias: {"ID": x} or [[ID, x]], where x may be false: never. */
 enum gg_status
 request_set_bias(const struct request_member *m, struct gg_error *err);
+/* Strings that are not drawn. */
+enum gg_status
+request_set_ban(const struct request_member *m, struct gg_error *err);
+/* Names of stages, or one string of them. */
+enum gg_status
+request_set_samplers(const struct request_member *m, struct gg_error *err);
 /* Strings at which DRY begins anew. */
 enum gg_status
 request_set_breakers(const struct request_member *m, struct gg_error *err);

@@ -120,6 +120,19 @@ request_set_budget(const struct request_member *m, struct gg_error *err)
 }
 
 enum gg_status
+request_set_message(const struct request_member *m, struct gg_error *err)
+{
+    const char *text = cli_json_text(m->value.json);
+
+    if (!text)
+        return refuse(m, "not a string without NUL", err);
+    free(m->r->owned.message);
+    m->r->owned.message = cli_copy(text, strlen(text));
+    m->r->reasoning.options.message = m->r->owned.message;
+    return GG_OK;
+}
+
+enum gg_status
 request_set_arguments(const struct request_member *m, struct gg_error *err)
 {
     struct buffer text = { 0 };
