@@ -6,7 +6,6 @@
 
 #include "gg-eval/imatrix.h"
 #include "gg-eval/options.h"
-#include "gg-eval/perplexity.h"
 #include "gg-eval/state.h"
 
 const char cli_name[] = "gg-eval";
@@ -56,7 +55,8 @@ write_embeddings(struct job *j)
 static int
 write_perplexity(struct job *j)
 {
-    perplexity_run(&j->engine, j->fd, j->name, j->o.engine.quiet);
+    perplexity_run(&j->engine, &j->o.perplexity, j->fd, j->name,
+                   j->o.engine.quiet);
     return EXIT_SUCCESS;
 }
 

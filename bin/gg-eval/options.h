@@ -5,6 +5,7 @@
 #include "common/state.h"
 #include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
+#include "gg-eval/perplexity.h"
 #include "gg-eval/watch.h"
 
 /* What is written. */
@@ -25,7 +26,8 @@ struct options {
     struct embed_options embed;
     struct state_options state;
     int32_t n_slots;
-    bool f16, perplexity;
+    bool f16;
+    struct perplexity_options perplexity;
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };

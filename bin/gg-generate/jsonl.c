@@ -58,6 +58,21 @@ encode_prompts(struct generate *g, struct record *r, struct gg_error *err)
     return st;
 }
 
+/* How likely a prompt's tokens are is told of a text alone. */
+static enum gg_status
+check_likely(const struct generate *g, const struct record *r,
+             struct gg_error *err)
+{
+    if (r->request.echo && !r->request.batch && g->o->chat)
+        return cli_error(err, GG_ERR_UNSUPPORTED, "echo: not of a chat");
+    if (request_wants_prompt(&r->request) &&
+        (g->base.sequence || g->o->suffix || g->o->choices.n))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "echo: with logprobs there is no state, suffix or "
+                         "choice");
+    return GG_OK;
+}
+
 static const struct writer batch_writer;
 
 /* The object is a request, or has one of OpenAI's batch file. */
@@ -75,6 +90,8 @@ read_object(struct generate *g, struct record *r,
     st = request_read(&g->requests, &r->request, object, err);
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
+    if (st == GG_OK)
+        st = check_likely(g, r, err);
     if (st == GG_OK)
         st = encode_prompts(g, r, err);
     request_clear_prompts(&r->request);
@@ -120,7 +137,7 @@ seed_of(const struct record *r)
 {
     const struct sampling_options *s = &r->request.sampling;
 
-    return r->request.has_seed || s->params.temperature == 0 ? NULL
+    return r->request.has_seed || s->params.temperature == 0 || s->none ? NULL
                                                              : &s->params.seed;
 }
 
@@ -147,7 +164,8 @@ answer_of(const struct generate *g, const struct record *r, size_t which,
                                  .reasoning = a->reasoning,
                                  .tool_calls = a->tool_calls,
                                  .logprob = a->logprob,
-                                 .finish = gg_text_finish(a->made),
+                                 .finish = a->made ? gg_text_finish(a->made)
+                                                   : GG_FINISH_LENGTH,
                                  .logprobs = &a->logprobs,
                                  .texts = texts_of(g, r, which, a),
                                  .seed = seed_of(r) };

@@ -3,11 +3,11 @@
 
 #ifdef HAVE_JANSSON
 
-#include <math.h>
 #include <string.h>
 
 #include "common/json.h"
 #include "common/records/batch.h"
+#include "common/records/request_parts.h"
 
 /* ---- the envelope ---- */
 
@@ -84,64 +84,27 @@ batch_open(struct request *r, const struct record_object *object,
 /* ---- members of the body ---- */
 
 static enum gg_status
-read_count(const json_t *value, const char *name, int least, int most,
-           size_t *out, struct gg_error *err)
-{
-    double x = json_number_value(value);
-
-    if (!json_is_number(value) || !(x >= least && x <= most) || x != floor(x))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "%s: not a whole number from %d to %d", name, least,
-                         most);
-    *out = (size_t)x;
-    return GG_OK;
-}
-
-/* A chat says whether, and how many in top_logprobs; a completion how many. */
-static enum gg_status
-set_logprobs(struct request *r, const json_t *value, struct gg_error *err)
-{
-    struct logprobs *l = &r->logprobs;
-
-    l->wanted = !json_is_false(value);
-    if (!r->batch->is_chat && l->wanted)
-        return read_count(value, "logprobs", 0, LOGPROBS_MOST, &l->n_top, err);
-    if (!json_is_boolean(value))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "logprobs: neither true nor false");
-    return GG_OK;
-}
-
-static enum gg_status
-set_echo(struct request *r, const json_t *value, struct gg_error *err)
-{
-    if (!json_is_boolean(value))
-        return cli_error(err, GG_ERR_FORMAT, "echo: neither true nor false");
-    r->echo = json_is_true(value);
-    return GG_OK;
-}
-
-static enum gg_status
 set_top(struct request *r, const json_t *value, struct gg_error *err)
 {
     if (!r->batch->is_chat)
         return cli_error(err, GG_ERR_FORMAT,
                          "top_logprobs: a completion has logprobs alone");
     r->batch->has_top = true;
-    return read_count(value, "top_logprobs", 0, LOGPROBS_MOST,
-                      &r->logprobs.n_top, err);
+    return request_read_count(value, "top_logprobs", 0, LOGPROBS_MOST,
+                              &r->logprobs.n_top, err);
 }
 
 static enum gg_status
 set_n(struct request *r, const json_t *value, struct gg_error *err)
 {
-    return read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
+    return request_read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
 }
 
 static enum gg_status
 set_best_of(struct request *r, const json_t *value, struct gg_error *err)
 {
-    return read_count(value, "best_of", 1, BATCH_MOST, &r->batch->best_of, err);
+    return request_read_count(value, "best_of", 1, BATCH_MOST,
+                              &r->batch->best_of, err);
 }
 
 static const struct {
@@ -151,8 +114,6 @@ static const struct {
 } setters[] = {
     { "n", set_n },
     { "best_of", set_best_of },
-    { "echo", set_echo },
-    { "logprobs", set_logprobs },
     { "top_logprobs", set_top },
 };
 
@@ -187,9 +148,6 @@ batch_check(struct request *r, const struct record_value *body,
         return cli_error(err, GG_ERR_UNSUPPORTED,
                          "best_of: other than n, it would change the answer, "
                          "and is not supported");
-    if (r->echo && (r->batch->is_chat || r->logprobs.wanted))
-        return cli_error(err, GG_ERR_UNSUPPORTED,
-                         "echo: not of a chat, nor with logprobs");
     r->batch->ready = true;
     return GG_OK;
 }

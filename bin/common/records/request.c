@@ -108,8 +108,12 @@ read_members(struct requests *all, struct request *r,
 {
     enum gg_status st = request_read_options(all, r, object, err);
 
+    bool messages = record_object_find(object, "messages") != NULL;
+
     if (st == GG_OK && r->batch)
         st = batch_check(r, &object->value, err);
+    if (st == GG_OK)
+        st = request_check_likely(r, messages, err);
     return st == GG_OK ? request_read_prompts(r, object, err) : st;
 }
 

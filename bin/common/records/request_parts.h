@@ -52,6 +52,21 @@ request_set_bias(const struct request_member *m, struct gg_error *err);
 enum gg_status
 request_set_breakers(const struct request_member *m, struct gg_error *err);
 
+/* ---- request_likely.c ---- */
+
+/* A whole number, or a message with the member's name. */
+enum gg_status
+request_read_count(const json_t *value, const char *name, int least, int most,
+                   size_t *out, struct gg_error *err);
+enum gg_status
+request_set_logprobs(const struct request_member *m, struct gg_error *err);
+enum gg_status
+request_set_echo(const struct request_member *m, struct gg_error *err);
+/* Whether both go with the rest, and with a prompt that is `messages` or not. */
+enum gg_status
+request_check_likely(const struct request *r, bool messages,
+                     struct gg_error *err);
+
 /* ---- request_tools.c ---- */
 
 enum gg_status
