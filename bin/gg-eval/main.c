@@ -61,6 +61,13 @@ write_perplexity(struct job *j)
 }
 
 static int
+write_quiz(struct job *j)
+{
+    quiz_run(&j->engine, &j->o.quiz, j->fd, j->name);
+    return EXIT_SUCCESS;
+}
+
+static int
 write_imatrix(struct job *j)
 {
     imatrix_run(j->imatrix, &j->engine, j->o.engine.pipeline, j->fd, j->name,
@@ -76,6 +83,7 @@ static const struct mode {
     [EVAL_EMBED] = { write_embeddings, true },
     [EVAL_PERPLEXITY] = { write_perplexity, false },
     [EVAL_IMATRIX] = { write_imatrix, false },
+    [EVAL_QUIZ] = { write_quiz, false },
 };
 
 /* ---- all of it ---- */

@@ -76,6 +76,13 @@ static const struct cli_option rows[] = {
       AT(perplexity.stride), 1, 1 << 30, .only_with = "perplexity" },
     { "windows", 0, CLI_INT64, "N", "the first N windows (all)",
       AT(perplexity.windows), 1, 0x1p40, .only_with = "perplexity" },
+    { "multiple-choice", 0, CLI_FLAG, NULL,
+      "write text: how often the likeliest of the answers to a question, a "
+      "line in JSON, is the right one", AT(quiz.wanted),
+      .not_with = "top|keep|every|f16|score|embed|rank|perplexity|imatrix|"
+                  "watch|graph|shift|shard|" STATE },
+    { "json", 0, CLI_FLAG, NULL, "and as JSON", AT(quiz.json),
+      .only_with = "multiple-choice" },
     { "imatrix", 0, CLI_TEXT, "FILE",
       "write FILE: the importance matrix of the ids, for gg-quantize",
       AT(imatrix), .use = SANDBOX_WRITE, .not_with = "watch|graph|shift|" STATE },
@@ -146,10 +153,12 @@ eval_parse(int argc, char **argv, struct options *o)
     if (first < argc)
         o->input = cli_one_file(argc, argv, first, o->input);
     o->mode = o->perplexity.wanted               ? EVAL_PERPLEXITY
+              : o->quiz.wanted                   ? EVAL_QUIZ
               : o->imatrix                       ? EVAL_IMATRIX
               : o->embed.wanted || o->embed.rank ? EVAL_EMBED
                                                  : EVAL_RECORDS;
-    o->engine.shows_progress = o->perplexity.wanted || o->imatrix;
+    o->engine.shows_progress =
+        o->perplexity.wanted || o->imatrix || o->quiz.wanted;
     o->evaluate.score = o->engine.score = o->output.score;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;
@@ -160,7 +169,7 @@ eval_parse(int argc, char **argv, struct options *o)
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
     o->writes_text = o->output.top || o->output.score || o->output.rank ||
-                     o->output.none || o->perplexity.wanted;
+                     o->output.none || o->perplexity.wanted || o->quiz.wanted;
     if (o->imatrix || o->watch.graph)
         o->output_path = o->imatrix ? o->imatrix : o->watch.graph;
     settle_slots(o);

@@ -6,6 +6,7 @@
 #include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
 #include "gg-eval/perplexity.h"
+#include "gg-eval/quiz.h"
 #include "gg-eval/watch.h"
 
 /* What is written. */
@@ -14,6 +15,7 @@ enum eval_mode {
     EVAL_EMBED,
     EVAL_PERPLEXITY,
     EVAL_IMATRIX,
+    EVAL_QUIZ,
 };
 
 struct options {
@@ -28,6 +30,7 @@ struct options {
     int32_t n_slots;
     bool f16;
     struct perplexity_options perplexity;
+    struct quiz_options quiz;
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };
