@@ -51,6 +51,9 @@ static const struct cli_option rows[] = {
     { "score", 0, CLI_FLAG, NULL,
       "write text: the log-likelihood of each line's ids", AT(output.score),
       .not_with = "embed|perplexity|imatrix|watch|graph|" STATE },
+    { "greedy", 0, CLI_FLAG, NULL,
+      "and whether each of them is the likeliest: 1 or 0", AT(evaluate.greedy),
+      .only_with = "score" },
     { "embed", 0, CLI_CALL, "KIND",
       "write an embedding for each line's text, by pooling: mean, last, cls "
       "(first), or that of the model; tokens: one for each id",
@@ -159,7 +162,8 @@ eval_parse(int argc, char **argv, struct options *o)
                                                  : EVAL_RECORDS;
     o->engine.shows_progress =
         o->perplexity.wanted || o->imatrix || o->quiz.wanted;
-    o->evaluate.score = o->engine.score = o->output.score;
+    o->evaluate.score = o->output.score;
+    o->engine.score = o->output.score && !o->evaluate.greedy;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;
     o->embed.shard = o->evaluate.shard;
