@@ -9,6 +9,7 @@
 
 #include "common/records/batch.h"
 #include "common/records/jsonl.h"
+#include "gg-generate/vectors.h"
 
 /* ---- reading ---- */
 
@@ -75,6 +76,22 @@ check_likely(const struct generate *g, const struct record *r,
 
 static const struct writer batch_writer;
 
+/* Embeddings are there at once; all else is made of the prompts. */
+static enum gg_status
+take_request(struct generate *g, struct record *r, struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (r->request.batch && r->request.batch->embeds)
+        return vectors_answer(g, &r->request, &r->out, err);
+    if (gg_model_is_encoder(g->engine.model))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "the model is an encoder, which makes embeddings "
+                         "alone");
+    st = check_likely(g, r, err);
+    return st == GG_OK ? encode_prompts(g, r, err) : st;
+}
+
 /* The object is a request, or has one of OpenAI's batch file. */
 static enum gg_status
 read_object(struct generate *g, struct record *r,
@@ -91,9 +108,7 @@ read_object(struct generate *g, struct record *r,
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
     if (st == GG_OK)
-        st = check_likely(g, r, err);
-    if (st == GG_OK)
-        st = encode_prompts(g, r, err);
+        st = take_request(g, r, err);
     request_clear_prompts(&r->request);
     return st;
 }
@@ -270,6 +285,8 @@ write_batch(const struct generate *g, struct record *r, const char *message)
 {
     struct buffer out = { 0 };
 
+    if (!message && r->request.batch->embeds)
+        return; /* it is there */
     if (message)
         add_failure(r, message, &out);
     else if (r->prompt.contest.n)

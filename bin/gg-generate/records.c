@@ -206,7 +206,9 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     struct gg_error err;
     enum gg_status st = read_record(w, r, text, len, &err);
 
-    if (st != GG_OK) {
+    if (st == GG_ERR_ABORTED) { /* a signal came: it has no answer */
+        return;
+    } else if (st != GG_OK) {
         fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);

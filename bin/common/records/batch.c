@@ -39,11 +39,12 @@ read_url(struct batch *b, const json_t *url, const json_t *body,
 
     b->is_chat = url ? text && strcmp(text, "/v1/chat/completions") == 0
                      : json_object_get(body, "messages") != NULL;
-    if (!url || b->is_chat || (text && strcmp(text, "/v1/completions") == 0))
+    b->embeds = text && strcmp(text, "/v1/embeddings") == 0;
+    if (!url || b->is_chat || b->embeds || (text && strcmp(text, "/v1/completions") == 0))
         return GG_OK;
     return cli_error(err, GG_ERR_UNSUPPORTED,
-                     "url: %s is neither /v1/chat/completions nor "
-                     "/v1/completions",
+                     "url: %s is neither /v1/chat/completions, nor "
+                     "/v1/completions, nor /v1/embeddings",
                      text ? gg_escape(shown, sizeof(shown), text, strlen(text))
                           : "what is no string");
 }
@@ -150,6 +151,79 @@ batch_check(struct request *r, const struct record_value *body,
                          "and is not supported");
     r->batch->ready = true;
     return GG_OK;
+}
+
+/* ---- embeddings ---- */
+
+static enum gg_status
+read_input(struct request *r, const json_t *value, struct gg_error *err)
+{
+    return request_read_list(r, value, err);
+}
+
+static enum gg_status
+set_format(struct request *r, const json_t *value, struct gg_error *err)
+{
+    const char *text = cli_json_text(value);
+
+    r->batch->is_base64 = text && strcmp(text, "base64") == 0;
+    if (!text || (!r->batch->is_base64 && strcmp(text, "float") != 0))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "encoding_format: neither float nor base64");
+    return GG_OK;
+}
+
+static enum gg_status
+set_dimensions(struct request *r, const json_t *value, struct gg_error *err)
+{
+    return request_read_count(value, "dimensions", 1, 1 << 20, &r->batch->dims,
+                              err);
+}
+
+/* NULL: it changes nothing. */
+static const struct {
+    const char *key;
+    enum gg_status (*set)(struct request *r, const json_t *value,
+                          struct gg_error *err);
+} embedding_setters[] = {
+    { "input", read_input },
+    { "encoding_format", set_format },
+    { "dimensions", set_dimensions },
+    { "model", NULL },
+    { "user", NULL },
+};
+
+static enum gg_status
+set_embedding(struct request *r, const struct record_member *m,
+              struct gg_error *err)
+{
+    size_t i = 0, n = sizeof(embedding_setters) / sizeof(*embedding_setters);
+    char shown[100];
+
+    while (i < n && strcmp(m->key, embedding_setters[i].key) != 0)
+        i++;
+    if (i == n)
+        return cli_error(
+            err, GG_ERR_UNSUPPORTED, "%s: no member of /v1/embeddings",
+            gg_escape(shown, sizeof(shown), m->key, strlen(m->key)));
+    return embedding_setters[i].set
+               ? embedding_setters[i].set(r, m->value.json, err)
+               : GG_OK;
+}
+
+enum gg_status
+batch_read_embeddings(struct request *r, const struct record_object *body,
+                      struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < body->n && st == GG_OK; i++)
+        if (!json_is_null(body->members[i].value.json))
+            st = set_embedding(r, &body->members[i], err);
+    if (st == GG_OK && r->n_prompts == 0)
+        st = cli_error(err, GG_ERR_FORMAT, "no input to embed");
+    r->batch->ready = st == GG_OK;
+    return st;
 }
 
 /* ---- an earlier run's ---- */

@@ -18,6 +18,9 @@ enum {
 /* Members of a request that other records do not have. */
 struct batch {
     bool is_chat;
+    bool embeds;    /* it wants embeddings, and no text: */
+    bool is_base64; /* each is text of bytes, and no array */
+    size_t dims;    /* values of each; 0: all */
     bool has_top;   /* top_logprobs was there */
     size_t best_of; /* answers that the best are taken of; 0: not said */
     bool ready;     /* the body can be answered */
@@ -47,6 +50,12 @@ enum gg_status
 batch_check(struct request *r, const struct record_value *body,
             struct gg_error *err);
 
+/* Takes all members of a body that wants embeddings; its inputs become the
+ * request's prompts. */
+enum gg_status
+batch_read_embeddings(struct request *r, const struct record_object *body,
+                      struct gg_error *err);
+
 /* ---- writing ---- */
 
 /* Adds an answer: a choice, as OpenAI calls it. */
@@ -75,6 +84,18 @@ batch_add_response(const struct batch *b, const struct batch_response *r,
 void
 batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
                 const char *message, struct buffer *out);
+
+/* An embedding; the values are those of its text, to length 1. */
+struct batch_vector {
+    float *values;
+    size_t n;
+};
+
+/* Adds the line of a request for embeddings; r's answers do not count. */
+void
+batch_add_embeddings(const struct batch *b, const struct batch_response *r,
+                     const struct batch_vector *list, size_t n,
+                     struct buffer *out);
 
 /* ---- an earlier run's ---- */
 

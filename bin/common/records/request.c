@@ -129,7 +129,8 @@ request_read(struct requests *all, struct request *r,
         return read_members(all, r, object, err);
     st = batch_open(r, object, &body, err);
     if (st == GG_OK)
-        st = read_members(all, r, &body, err);
+        st = r->batch->embeds ? batch_read_embeddings(r, &body, err)
+                              : read_members(all, r, &body, err);
     record_object_close(&body);
     return st;
 }

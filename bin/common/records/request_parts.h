@@ -87,5 +87,8 @@ request_read_options(struct requests *all, struct request *r,
 enum gg_status
 request_read_prompts(struct request *r, const struct record_object *object,
                      struct gg_error *err);
+/* Texts and ids alone: a string, ids, or a list of either. */
+enum gg_status
+request_read_list(struct request *r, const json_t *value, struct gg_error *err);
 
 #endif
