@@ -76,7 +76,7 @@ check_likely(const struct generate *g, const struct record *r,
 
 static const struct writer batch_writer;
 
-/* Embeddings are there at once; all else is made of the prompts. */
+/* Embeddings and scores are there at once; all else is made of the prompts. */
 static enum gg_status
 take_request(struct generate *g, struct record *r, struct gg_error *err)
 {
@@ -84,6 +84,8 @@ take_request(struct generate *g, struct record *r, struct gg_error *err)
 
     if (r->request.batch && r->request.batch->embeds)
         return vectors_answer(g, &r->request, &r->out, err);
+    if (r->request.batch && r->request.batch->ranks)
+        return ranks_answer(g, &r->request, &r->out, err);
     if (gg_model_is_encoder(g->engine.model))
         return cli_error(err, GG_ERR_UNSUPPORTED,
                          "the model is an encoder, which makes embeddings "
@@ -285,7 +287,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
 {
     struct buffer out = { 0 };
 
-    if (!message && r->request.batch->embeds)
+    if (!message && (r->request.batch->embeds || r->request.batch->ranks))
         return; /* it is there */
     if (message)
         add_failure(r, message, &out);

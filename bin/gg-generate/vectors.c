@@ -21,13 +21,11 @@ struct vectors {
 
 /* ---- ids ---- */
 
-/* With what the model wants around a text. */
-static int32_t *
-encode(const struct gg_vocab *v, const struct request_prompt *p, size_t *n)
+int32_t *
+vectors_encode(const struct gg_vocab *v, const char *text, size_t len,
+               unsigned flags, size_t *n)
 {
-    unsigned flags = (gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0) |
-                     (gg_vocab_add_eos(v) ? GG_ENCODE_EOS : 0);
-    struct gg_encoded out = { .n = 2 * p->len + 4 };
+    struct gg_encoded out = { .n = 2 * len + 4 };
     int32_t *ids = NULL;
     struct gg_error err;
     size_t cap;
@@ -35,7 +33,7 @@ encode(const struct gg_vocab *v, const struct request_prompt *p, size_t *n)
     do {
         cap = out.n;
         ids = cli_alloc(ids, cap, sizeof(*ids));
-        cli_check(gg_vocab_encode(v, p->text, p->len, flags, ids, cap, &out,
+        cli_check(gg_vocab_encode(v, text, len, flags, ids, cap, &out,
                                   &err),
                   &err);
     } while (out.n > cap);
@@ -43,18 +41,28 @@ encode(const struct gg_vocab *v, const struct request_prompt *p, size_t *n)
     return ids;
 }
 
-static enum gg_status
-check_ids(const struct generate *g, const int32_t *ids, size_t n,
-          struct gg_error *err)
+/* With what the model wants around a text. */
+static int32_t *
+encode(const struct gg_vocab *v, const struct request_prompt *p, size_t *n)
+{
+    unsigned flags = (gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0) |
+                     (gg_vocab_add_eos(v) ? GG_ENCODE_EOS : 0);
+
+    return vectors_encode(v, p->text, p->len, flags, n);
+}
+
+enum gg_status
+vectors_check_ids(const struct generate *g, const char *what,
+                  const int32_t *ids, size_t n, struct gg_error *err)
 {
     int32_t n_vocab = gg_model_n_vocab(g->engine.model);
     size_t n_ctx = (size_t)gg_session_n_ctx(g->engine.session);
 
     if (n == 0)
-        return cli_error(err, GG_ERR_FORMAT, "input: a text without ids");
+        return cli_error(err, GG_ERR_FORMAT, "%s: a text without ids", what);
     if (n > n_ctx)
         return cli_error(err, GG_ERR_CONTEXT,
-                         "input: %zu ids are above the context of %zu", n,
+                         "%s: %zu ids are above the context of %zu", what, n,
                          n_ctx);
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= n_vocab)
@@ -74,7 +82,7 @@ add_text(const struct generate *g, struct vectors *v,
     int32_t *own =
         p->kind == REQUEST_IDS ? NULL : encode(g->engine.vocab, p, &n);
     const int32_t *ids = own ? own : p->ids;
-    enum gg_status st = check_ids(g, ids, n, err);
+    enum gg_status st = vectors_check_ids(g, "input", ids, n, err);
 
     if (st == GG_OK) {
         *q = (struct gg_query){ 0 };

@@ -165,6 +165,20 @@ add_floats(const struct batch_vector *v, struct buffer *out)
     buffer_char(out, ']');
 }
 
+/* What follows the list of a body, and its end. */
+static void
+end_list(const struct batch *b, const struct batch_response *r,
+         struct buffer *out)
+{
+    buffer_char(out, ']');
+    add_model(b, r->model, out);
+    buffer_format(out,
+                  ",\"usage\":{\"prompt_tokens\":%" PRIu64
+                  ",\"total_tokens\":%" PRIu64 "}}",
+                  r->n_prompt, r->n_prompt);
+    end_line(out);
+}
+
 void
 batch_add_embeddings(const struct batch *b, const struct batch_response *r,
                      const struct batch_vector *list, size_t n,
@@ -181,13 +195,25 @@ batch_add_embeddings(const struct batch *b, const struct batch_response *r,
             add_floats(&list[i], out);
         buffer_char(out, '}');
     }
-    buffer_char(out, ']');
-    add_model(b, r->model, out);
-    buffer_format(out,
-                  ",\"usage\":{\"prompt_tokens\":%" PRIu64
-                  ",\"total_tokens\":%" PRIu64 "}}",
-                  r->n_prompt, r->n_prompt);
-    end_line(out);
+    end_list(b, r, out);
+}
+
+void
+batch_add_ranks(const struct batch *b, const struct batch_response *r,
+                const struct batch_ranked *list, size_t n, struct buffer *out)
+{
+    begin_line(b, r->number, 200, out);
+    buffer_format(out, "{\"object\":\"list\",\"results\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s{\"index\":%zu", i ? "," : "", list[i].index);
+        if (b->returns) {
+            buffer_format(out, ",\"document\":{\"text\":");
+            cli_json_add(out, list[i].text, list[i].len);
+            buffer_char(out, '}');
+        }
+        buffer_format(out, ",\"relevance_score\":%.6f}", list[i].score);
+    }
+    end_list(b, r, out);
 }
 
 /* ---- a body of answers ---- */

@@ -129,8 +129,9 @@ request_read(struct requests *all, struct request *r,
         return read_members(all, r, object, err);
     st = batch_open(r, object, &body, err);
     if (st == GG_OK)
-        st = r->batch->embeds ? batch_read_embeddings(r, &body, err)
-                              : read_members(all, r, &body, err);
+        st = r->batch->embeds || r->batch->ranks
+                 ? batch_read_vectors(r, &body, err)
+                 : read_members(all, r, &body, err);
     record_object_close(&body);
     return st;
 }
