@@ -12,7 +12,7 @@
 
 #include "common/number_set.h"
 #include "common/sequence_table.h"
-#include "gg-eval/scores.h"
+#include "gg-eval/line_scores.h"
 
 struct sequence {
     struct numbered key;

@@ -59,7 +59,7 @@ encode_prompts(struct generate *g, struct record *r, struct gg_error *err)
     return st;
 }
 
-/* How likely a prompt's tokens are is told of a text alone. */
+/* The likelihoods of a prompt go with a text alone. */
 static enum gg_status
 check_likely(const struct generate *g, const struct record *r,
              struct gg_error *err)

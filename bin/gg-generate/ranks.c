@@ -1,4 +1,4 @@
-/* ranks.c - records that want documents scored, by a model that is a reranker */
+/* ranks.c - records that want documents scored, by a reranker */
 #include <config.h>
 
 #include "gg-generate/vectors.h"

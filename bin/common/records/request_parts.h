@@ -62,7 +62,7 @@ enum gg_status
 request_set_logprobs(const struct request_member *m, struct gg_error *err);
 enum gg_status
 request_set_echo(const struct request_member *m, struct gg_error *err);
-/* Whether both go with the rest, and with a prompt that is `messages` or not. */
+/* Whether both go with the rest, and with `messages` or another prompt. */
 enum gg_status
 request_check_likely(const struct request *r, bool messages,
                      struct gg_error *err);

@@ -1,8 +1,8 @@
-/* scores.c - log-probabilities of a sequence's ids, and whether each id is the
+/* line_scores.c - log-probabilities of ids, and whether each id is the
  * likeliest one */
 #include <config.h>
 
-#include "gg-eval/scores.h"
+#include "gg-eval/line_scores.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* scores.h - log-probabilities of a sequence's ids, and whether each id is the
+/* line_scores.h - log-probabilities of ids, and whether each id is the
  * likeliest one */
-#ifndef EVAL_SCORES_H
-#define EVAL_SCORES_H
+#ifndef EVAL_LINE_SCORES_H
+#define EVAL_LINE_SCORES_H
 
 #include <gg-engine.h>
 
