@@ -72,23 +72,35 @@ is_named(const struct gguf_context *g)
     return false;
 }
 
-void
-reranker_check(const char *path, bool named)
+enum gg_status
+reranker_look(const char *path, bool named, struct gg_error *err)
 {
     struct gg_file *file;
-    struct gg_error err;
     const struct gguf_context *g;
     bool right;
+    enum gg_status st = gg_file_open_metadata(path, 0, &file, err);
 
-    cli_check(gg_file_open_metadata(path, 0, &file, &err), &err);
+    if (st != GG_OK)
+        return st;
     g = gg_file_gguf(file);
     right = is_encoder(g) || has_classifier(g) || pools_by_rank(g) ||
             gguf_find_key(g, "tokenizer.chat_template.rerank") >= 0 ||
             (named && is_named(g));
     gg_file_close(file);
-    if (!right)
-        cli_die("%s: no reranker: the file has no classifier, no template "
-                "'rerank' and no pooling of type rank; of one that lacks the "
-                "key, gg-convert --set ARCHITECTURE.pooling_type=4 says so",
-                path);
+    if (right)
+        return GG_OK;
+    return cli_error(
+        err, GG_ERR_UNSUPPORTED,
+        "%s: no reranker: the file has no classifier, no template "
+        "'rerank' and no pooling of type rank; of one that lacks the "
+        "key, gg-convert --set ARCHITECTURE.pooling_type=4 says so",
+        path);
+}
+
+void
+reranker_check(const char *path, bool named)
+{
+    struct gg_error err;
+
+    cli_check(reranker_look(path, named, &err), &err);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/reranker.h"
+#include "common/ranker.h"
 #include "gg-eval/lines.h"
 
 /* A line that was read; sequence, vector and message are room that stays. */
@@ -25,7 +25,7 @@ struct embed {
     const struct engine *engine;
     enum gg_pooling pooling;
     int32_t n_values; /* of a vector */
-    int32_t yes, no;  /* ids whose logits are a decoder's score; or -1 */
+    struct ranker ranker;
     struct output *output;
     struct text *texts;
     struct gg_query *queries; /* scratch */
@@ -137,8 +137,8 @@ ask(const struct embed *e, struct text *t)
     struct gg_query q = { .sequence = t->sequence };
 
     make_room(e, t);
-    if (e->yes >= 0) {
-        q.rows.logits = t->vector;
+    if (e->o->rank) {
+        ranker_ask(&e->ranker, t->vector, &q);
     } else {
         q.embed.values = t->vector;
         q.embed.pooling = e->pooling;
@@ -163,65 +163,26 @@ evaluate(struct embed *e)
 
 /* ---- scores -------------------------------------------------------------- */
 
-/* Two scores of a decoder are the logits of yes and no: the sigmoid of their
- * difference is the probability of yes. */
-static int32_t
-score(const struct embed *e, const struct text *t, double *x)
-{
-    const struct gg_model *m = e->engine->model;
-    int32_t n = e->n_values;
-
-    if (e->yes >= 0) {
-        x[0] = (double)t->vector[e->yes] - (double)t->vector[e->no];
-        n = 1;
-    } else if (n == 2 && !gg_model_is_encoder(m)) {
-        x[0] = (double)t->vector[0] - (double)t->vector[1];
-        n = 1;
-    } else {
-        for (int32_t i = 0; i < n; i++)
-            x[i] = (double)t->vector[i];
-    }
-    for (int32_t i = 0; i < n && e->o->sigmoid; i++)
-        x[i] = 1 / (1 + exp(-x[i]));
-    return n;
-}
-
 static void
 put_scores(struct embed *e, const struct text *t)
 {
     double *x = cli_alloc(NULL, (size_t)e->n_values, sizeof(*x));
+    int32_t n = ranker_score(&e->ranker, t->vector, x);
 
-    output_rank(e->output, &t->line, x, score(e, t, x));
+    for (int32_t i = 0; i < n && e->o->sigmoid; i++)
+        x[i] = 1 / (1 + exp(-x[i]));
+    output_rank(e->output, &t->line, x, n);
     free(x);
-}
-
-/* The id of a word that is one token. */
-static int32_t
-word(const struct engine *engine, const char *text)
-{
-    int32_t id = gg_vocab_find(engine->vocab, text, strlen(text));
-
-    if (id < 0)
-        cli_die("%s: no reranker: neither a classifier nor a token %s",
-                engine->path, text);
-    return id;
 }
 
 static void
 choose_scores(struct embed *e)
 {
-    const struct gg_model *m = e->engine->model;
+    struct gg_error err;
 
+    cli_check(ranker_choose(&e->ranker, e->engine, &err), &err);
     e->pooling = GG_POOL_RANK;
-    e->n_values = gg_model_n_scores(m);
-    if (e->n_values > 0)
-        return;
-    if (gg_model_is_encoder(m))
-        cli_die("%s: no reranker: the file has no classifier", e->engine->path);
-    reranker_check(e->engine->path, true);
-    e->yes = word(e->engine, "yes");
-    e->no = word(e->engine, "no");
-    e->n_values = gg_model_n_vocab(m);
+    e->n_values = e->ranker.n_values;
 }
 
 /* ---- records ------------------------------------------------------------- */
@@ -308,9 +269,7 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                        .engine = engine,
                        .output = output,
                        .n_lines = n_lines,
-                       .n_values = gg_model_n_embd(engine->model),
-                       .yes = -1,
-                       .no = -1 };
+                       .n_values = gg_model_n_embd(engine->model) };
     const struct lines lines = { .name = name,
                                  .engine = engine,
                                  .add = add_line,

@@ -60,16 +60,24 @@ write_failure(struct evaluate *e, struct entry *entry)
 }
 
 /* The sum of the log-probabilities of the line's ids, but for the sequence's
- * first, which nothing foretells; *n gets their number. */
+ * first, which nothing foretells; *n gets their number, and *greedy, if that is
+ * wanted, whether each is the likeliest. */
 static double
-sum_logprobs(const struct entry *entry, size_t *n)
+sum_logprobs(const struct entry *entry, size_t *n, bool *greedy)
 {
     size_t known, from = entry->begin ? entry->begin : 1;
-    const float *logprobs = gg_sequence_logprobs(entry->sequence->its, &known);
+    const struct gg_sequence *its = entry->sequence->its;
+    const float *logprobs = gg_sequence_logprobs(its, &known);
+    size_t to = entry->begin + entry->line.n_ids;
     double sum = 0;
 
-    *n = 0;
-    for (size_t i = from; i < entry->begin + entry->line.n_ids; i++, ++*n)
+    *n = to - from;
+    if (greedy) {
+        *greedy = scores_add_up(&entry->sequence->scores,
+                                gg_sequence_ids(its, &known), from, to, &sum);
+        return sum;
+    }
+    for (size_t i = from; i < to; i++)
         sum += (double)logprobs[i];
     return sum;
 }
@@ -84,11 +92,13 @@ fail_not_numbers(struct evaluate *e, const struct gg_line *line)
 static void
 write_score(struct evaluate *e, struct entry *entry)
 {
+    bool greedy;
     size_t n;
-    double sum = sum_logprobs(entry, &n);
+    double sum = sum_logprobs(entry, &n, e->o->greedy ? &greedy : NULL);
 
     if (isfinite(sum)) {
-        output_score(e->output, &entry->line, entry->chunk, n, sum);
+        output_score(e->output, &entry->line, entry->chunk, n, sum,
+                     e->o->greedy ? &greedy : NULL);
         e->n_records++;
     } else {
         fail_not_numbers(e, &entry->line);

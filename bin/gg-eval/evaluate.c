@@ -273,7 +273,10 @@ make_queries(struct evaluate *e)
             continue;
         *query = (struct gg_query){ .sequence = entry->sequence->its };
         n++;
-        if (!e->o->score)
+        if (e->o->greedy)
+            scores_ask(&entry->sequence->scores, entry->begin,
+                       engine_count_ids(entry->sequence->its), query);
+        else if (!e->o->score)
             ask_for_rows(e, entry, &query->rows);
     }
     return n;
@@ -290,8 +293,10 @@ answer_queries(void *data)
     for (int32_t i = 0; i < e->n; i++)
         entry_write(e, &e->entries[i]);
     for (int32_t i = 0; i < e->n; i++)
-        if (e->entries[i].sequence)
+        if (e->entries[i].sequence) {
             e->entries[i].sequence->pinned = false;
+            scores_clear(&e->entries[i].sequence->scores);
+        }
     sequences_settle(&e->sequences);
     e->n = 0;
     e->n_pinned = 0;

@@ -17,6 +17,7 @@ struct evaluate_options {
     int64_t remember;
     bool every; /* a record for each id of a line */
     bool score; /* log-probabilities of the ids, no logits */
+    bool greedy; /* with that: whether they are the likeliest */
     struct shard shard;
 };
 

@@ -6,7 +6,6 @@
 
 #include "gg-eval/imatrix.h"
 #include "gg-eval/options.h"
-#include "gg-eval/perplexity.h"
 #include "gg-eval/state.h"
 
 const char cli_name[] = "gg-eval";
@@ -56,7 +55,15 @@ write_embeddings(struct job *j)
 static int
 write_perplexity(struct job *j)
 {
-    perplexity_run(&j->engine, j->fd, j->name, j->o.engine.quiet);
+    perplexity_run(&j->engine, &j->o.perplexity, j->fd, j->name,
+                   j->o.engine.quiet);
+    return EXIT_SUCCESS;
+}
+
+static int
+write_quiz(struct job *j)
+{
+    quiz_run(&j->engine, &j->o.quiz, j->fd, j->name);
     return EXIT_SUCCESS;
 }
 
@@ -76,6 +83,7 @@ static const struct mode {
     [EVAL_EMBED] = { write_embeddings, true },
     [EVAL_PERPLEXITY] = { write_perplexity, false },
     [EVAL_IMATRIX] = { write_imatrix, false },
+    [EVAL_QUIZ] = { write_quiz, false },
 };
 
 /* ---- all of it ---- */

@@ -51,6 +51,9 @@ static const struct cli_option rows[] = {
     { "score", 0, CLI_FLAG, NULL,
       "write text: the log-likelihood of each line's ids", AT(output.score),
       .not_with = "embed|perplexity|imatrix|watch|graph|" STATE },
+    { "greedy", 0, CLI_FLAG, NULL,
+      "and whether each of them is the likeliest: 1 or 0", AT(evaluate.greedy),
+      .only_with = "score" },
     { "embed", 0, CLI_CALL, "KIND",
       "write an embedding for each line's text, by pooling: mean, last, cls "
       "(first), or that of the model; tokens: one for each id",
@@ -69,8 +72,20 @@ static const struct cli_option rows[] = {
     { "sigmoid", 0, CLI_FLAG, NULL, "write probabilities in place of scores",
       AT(embed.sigmoid), .only_with = "rank" },
     { "perplexity", 0, CLI_FLAG, NULL,
-      "write text: the perplexity of the ids", AT(perplexity),
+      "write text: the perplexity of the ids", AT(perplexity.wanted),
       .not_with = "imatrix|watch|graph|shift|" STATE },
+    { "stride", 0, CLI_INT, "N",
+      "windows begin N ids apart, and their last N ids are scored",
+      AT(perplexity.stride), 1, 1 << 30, .only_with = "perplexity" },
+    { "windows", 0, CLI_INT64, "N", "the first N windows (all)",
+      AT(perplexity.windows), 1, 0x1p40, .only_with = "perplexity" },
+    { "multiple-choice", 0, CLI_FLAG, NULL,
+      "write text: how often the likeliest of the answers to a question, a "
+      "line in JSON, is the right one", AT(quiz.wanted),
+      .not_with = "top|keep|every|f16|score|embed|rank|perplexity|imatrix|"
+                  "watch|graph|shift|shard|" STATE },
+    { "json", 0, CLI_FLAG, NULL, "and as JSON", AT(quiz.json),
+      .only_with = "multiple-choice" },
     { "imatrix", 0, CLI_TEXT, "FILE",
       "write FILE: the importance matrix of the ids, for gg-quantize",
       AT(imatrix), .use = SANDBOX_WRITE, .not_with = "watch|graph|shift|" STATE },
@@ -140,12 +155,15 @@ eval_parse(int argc, char **argv, struct options *o)
     cli_hint_file("; ids of a text: echo TEXT | gg-tokenize | gg-eval");
     if (first < argc)
         o->input = cli_one_file(argc, argv, first, o->input);
-    o->mode = o->perplexity                      ? EVAL_PERPLEXITY
+    o->mode = o->perplexity.wanted               ? EVAL_PERPLEXITY
+              : o->quiz.wanted                   ? EVAL_QUIZ
               : o->imatrix                       ? EVAL_IMATRIX
               : o->embed.wanted || o->embed.rank ? EVAL_EMBED
                                                  : EVAL_RECORDS;
-    o->engine.shows_progress = o->perplexity || o->imatrix;
-    o->evaluate.score = o->engine.score = o->output.score;
+    o->engine.shows_progress =
+        o->perplexity.wanted || o->imatrix || o->quiz.wanted;
+    o->evaluate.score = o->output.score;
+    o->engine.score = o->output.score && !o->evaluate.greedy;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;
     o->embed.shard = o->evaluate.shard;
@@ -155,7 +173,7 @@ eval_parse(int argc, char **argv, struct options *o)
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
     o->writes_text = o->output.top || o->output.score || o->output.rank ||
-                     o->output.none || o->perplexity;
+                     o->output.none || o->perplexity.wanted || o->quiz.wanted;
     if (o->imatrix || o->watch.graph)
         o->output_path = o->imatrix ? o->imatrix : o->watch.graph;
     settle_slots(o);

@@ -5,6 +5,8 @@
 #include "common/state.h"
 #include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
+#include "gg-eval/perplexity.h"
+#include "gg-eval/quiz.h"
 #include "gg-eval/watch.h"
 
 /* What is written. */
@@ -13,6 +15,7 @@ enum eval_mode {
     EVAL_EMBED,
     EVAL_PERPLEXITY,
     EVAL_IMATRIX,
+    EVAL_QUIZ,
 };
 
 struct options {
@@ -25,7 +28,9 @@ struct options {
     struct embed_options embed;
     struct state_options state;
     int32_t n_slots;
-    bool f16, perplexity;
+    bool f16;
+    struct perplexity_options perplexity;
+    struct quiz_options quiz;
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };

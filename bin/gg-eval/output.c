@@ -251,11 +251,14 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
 
 void
 output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
-             size_t n, double sum)
+             size_t n, double sum, const bool *greedy)
 {
     (void)out;
     put_sequence(line);
-    printf("\t%" PRIu64 "\t%zu\t%.6f\n", chunk, n, sum);
+    printf("\t%" PRIu64 "\t%zu\t%.6f", chunk, n, sum);
+    if (greedy)
+        printf("\t%d", *greedy);
+    putchar('\n');
     cli_flush();
 }
 

@@ -48,10 +48,11 @@ void
 output_past(struct output *out, const int32_t *ids, size_t n,
             const double *mirostat);
 
-/* The chunk of that number has n ids whose log-probabilities make up `sum`. */
+/* The chunk of that number has n ids whose log-probabilities make up `sum`;
+ * *greedy says whether each is the likeliest, NULL: nobody asks. */
 void
 output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
-             size_t n, double sum);
+             size_t n, double sum, const bool *greedy);
 
 void
 output_embedding(struct output *out, const struct gg_line *line,

@@ -2,7 +2,8 @@
  *
  * As llama.cpp's perplexity program has it, so that figures can be compared:
  * windows that do not overlap, of which the second half is scored, each id
- * given all of the window before it. */
+ * given all of the window before it; or, with a stride, windows that begin so
+ * many ids apart, of which as many at the end are scored. */
 #include <config.h>
 
 #include "gg-eval/perplexity.h"
@@ -47,9 +48,18 @@ put_losses(const struct windows *w, const struct losses *l)
     cli_flush();
 }
 
+/* Ids at the end that no window has. */
+static int32_t
+left_over(const struct windows *w)
+{
+    bool all = w->filled == w->n; /* --windows: the text was left */
+
+    return all ? 0 : w->filled - (w->stride ? w->n - w->stride : 0);
+}
+
 void
-perplexity_run(const struct engine *engine, int fd, const char *name,
-               bool quiet)
+perplexity_run(const struct engine *engine, const struct perplexity_options *o,
+               int fd, const char *name, bool quiet)
 {
     struct windows w;
     struct losses l = { 0 };
@@ -59,7 +69,13 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     size_t unscored, scored;
 
     windows_open(&w, engine, fd, name, "--perplexity");
-    unscored = (size_t)w.n / 2 + 1; /* what is likely after it counts */
+    if (o->stride >= w.n)
+        cli_misuse("--stride %d: not below the window of %d (-c)",
+                   (int)o->stride, (int)w.n);
+    w.stride = o->stride;
+    w.most = (uint64_t)o->windows;
+    unscored = o->stride ? (size_t)(w.n - o->stride)
+                         : (size_t)w.n / 2 + 1; /* what is likely after it */
     scored = (size_t)w.n - unscored;
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
     ticker_start_beside(&ticker, quiet);
@@ -79,7 +95,7 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
         cli_warn("%.2f s: %.1f ids/s; %d ids at the end not evaluated",
                  (double)(ggml_time_us() - start) / 1e6,
                  (double)w.count * w.n * 1e6 / (double)(ggml_time_us() - start),
-                 (int)w.filled);
+                 (int)left_over(&w));
     free(logprobs);
     windows_close(&w);
 }

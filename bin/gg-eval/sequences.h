@@ -12,6 +12,7 @@
 
 #include "common/number_set.h"
 #include "common/sequence_table.h"
+#include "gg-eval/line_scores.h"
 
 struct sequence {
     struct numbered key;
@@ -19,6 +20,7 @@ struct sequence {
     size_t n_counted;        /* ids that count as kept */
     uint64_t n_chunks;
     bool pinned;
+    struct scores scores; /* while it is evaluated, if they are wanted so */
     bool loaded; /* with all of its ids, from a state */
     bool has_mirostat;
     double mirostat; /* what was learnt there */

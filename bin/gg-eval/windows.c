@@ -85,12 +85,24 @@ take_ids(struct windows *w)
     w->filled += (int32_t)n;
 }
 
+/* Ids that the window has in common with the one before it. */
+static void
+keep_shared(struct windows *w)
+{
+    int32_t shared = w->stride && w->count ? w->n - w->stride : 0;
+
+    memmove(w->ids, w->ids + w->n - shared, (size_t)shared * sizeof(*w->ids));
+    w->filled = shared;
+}
+
 bool
 windows_next(struct windows *w)
 {
     int32_t bos = gg_vocab_bos(w->engine->vocab);
 
-    w->filled = 0;
+    if (w->most && w->count == w->most)
+        return false;
+    keep_shared(w);
     do {
         if (w->taken < w->line.n_ids)
             take_ids(w);
@@ -101,7 +113,7 @@ windows_next(struct windows *w)
                     (int)w->filled, (int)w->n);
         return false;
     }
-    if (gg_vocab_add_bos(w->engine->vocab) && bos >= 0)
+    if (!w->stride && gg_vocab_add_bos(w->engine->vocab) && bos >= 0)
         w->ids[0] = bos;
     w->count++;
     return true;

@@ -2,7 +2,8 @@
  *
  * Lines are one text, however they are cut. Where the model wants a text to
  * begin with BOS, each window does: it takes the place of the first id. Ids
- * that fill no window at the end are left over. */
+ * that fill no window at the end are left over. With a stride, windows
+ * overlap, and hold the text's own ids. */
 #ifndef EVAL_WINDOWS_H
 #define EVAL_WINDOWS_H
 
@@ -23,6 +24,8 @@ struct windows {
     size_t taken;        /* how many ids of it are in windows */
     int32_t *ids;        /* the window: n of them */
     int32_t n, filled;
+    int32_t stride; /* ids from one window's begin to the next; 0: n */
+    uint64_t most;  /* windows that are taken; 0: all */
     uint64_t count; /* of whole windows so far */
 };
 

@@ -18,6 +18,10 @@ enum {
 };
 
 enum {
+    POOL_AS_MODEL = GG_POOL_RANK, /* beside enum gg_pooling */
+};
+
+enum {
     SHOW_REASONING = 0, /* as the model wrote it */
     HIDE_REASONING = -1,
 };
@@ -51,6 +55,7 @@ struct options {
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
     int bos;
+    int pooling; /* of embeddings: an enum gg_pooling, or POOL_AS_MODEL */
     enum form_kind form;
     bool numbered;
     struct shard shard; /* of the records */

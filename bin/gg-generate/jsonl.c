@@ -9,6 +9,7 @@
 
 #include "common/records/batch.h"
 #include "common/records/jsonl.h"
+#include "gg-generate/vectors.h"
 
 /* ---- reading ---- */
 
@@ -58,7 +59,40 @@ encode_prompts(struct generate *g, struct record *r, struct gg_error *err)
     return st;
 }
 
+/* The likelihoods of a prompt go with a text alone. */
+static enum gg_status
+check_likely(const struct generate *g, const struct record *r,
+             struct gg_error *err)
+{
+    if (r->request.echo && !r->request.batch && g->o->chat)
+        return cli_error(err, GG_ERR_UNSUPPORTED, "echo: not of a chat");
+    if (request_wants_prompt(&r->request) &&
+        (g->base.sequence || g->o->suffix || g->o->choices.n))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "echo: with logprobs there is no state, suffix or "
+                         "choice");
+    return GG_OK;
+}
+
 static const struct writer batch_writer;
+
+/* Embeddings and scores are there at once; all else is made of the prompts. */
+static enum gg_status
+take_request(struct generate *g, struct record *r, struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (r->request.batch && r->request.batch->embeds)
+        return vectors_answer(g, &r->request, &r->out, err);
+    if (r->request.batch && r->request.batch->ranks)
+        return ranks_answer(g, &r->request, &r->out, err);
+    if (gg_model_is_encoder(g->engine.model))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "the model is an encoder, which makes embeddings "
+                         "alone");
+    st = check_likely(g, r, err);
+    return st == GG_OK ? encode_prompts(g, r, err) : st;
+}
 
 /* The object is a request, or has one of OpenAI's batch file. */
 static enum gg_status
@@ -76,7 +110,7 @@ read_object(struct generate *g, struct record *r,
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
     if (st == GG_OK)
-        st = encode_prompts(g, r, err);
+        st = take_request(g, r, err);
     request_clear_prompts(&r->request);
     return st;
 }
@@ -120,7 +154,7 @@ seed_of(const struct record *r)
 {
     const struct sampling_options *s = &r->request.sampling;
 
-    return r->request.has_seed || s->params.temperature == 0 ? NULL
+    return r->request.has_seed || s->params.temperature == 0 || s->none ? NULL
                                                              : &s->params.seed;
 }
 
@@ -147,7 +181,8 @@ answer_of(const struct generate *g, const struct record *r, size_t which,
                                  .reasoning = a->reasoning,
                                  .tool_calls = a->tool_calls,
                                  .logprob = a->logprob,
-                                 .finish = gg_text_finish(a->made),
+                                 .finish = a->made ? gg_text_finish(a->made)
+                                                   : GG_FINISH_LENGTH,
                                  .logprobs = &a->logprobs,
                                  .texts = texts_of(g, r, which, a),
                                  .seed = seed_of(r) };
@@ -254,6 +289,8 @@ write_batch(const struct generate *g, struct record *r, const char *message)
 {
     struct buffer out = { 0 };
 
+    if (!message && (r->request.batch->embeds || r->request.batch->ranks))
+        return; /* it is there */
     if (message)
         add_failure(r, message, &out);
     else if (r->prompt.contest.n)

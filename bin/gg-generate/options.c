@@ -109,6 +109,10 @@ const struct cli_option generate_rows[] = {
       AT(suffix), .record = true, .not_with = "chat" NO_GAP "|system" NO_GAP
       "|interactive" NO_GAP "|messages" NO_GAP "|template" NO_GAP
       "|choice: what is to come is not chosen" },
+    { "pooling", 0, CLI_WORD, "KIND",
+      "of embeddings that records want: mean, last, cls (first), or that of "
+      "the model (default)", AT(pooling), .values = "mean|last|cls|model",
+      .only_with = "jsonl" },
     { .part = sampling_rows, AT(sampling) },
     { "bos", 0, CLI_CONST, NULL, NULL, AT(bos), BOS_FIRST },
     { "no-bos", 0, CLI_CONST, NULL,
@@ -305,7 +309,8 @@ generate_parse(int argc, char **argv, struct options *o)
     int first;
 
     *o = (struct options){ .engine = engine_options_default(),
-                           .sampling = sampling_options_default() };
+                           .sampling = sampling_options_default(),
+                           .pooling = POOL_AS_MODEL };
     o->sampling.takes_none = true;
     first = cli_parse(argc, argv, &tool, o);
     cli_hint_file("; a text goes after -p, in quotes, a model after -m");

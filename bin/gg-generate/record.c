@@ -37,6 +37,7 @@ record_forget_input(struct generate *g, struct record *r)
     request_clear(&g->requests, &r->request);
     buffer_clear(&r->text);
     prompt_clear(&r->prompt);
+    logprobs_clear(&r->likely);
     for (size_t i = 0; i < r->n_others; i++)
         prompt_clear(&r->others[i]);
     free(r->others);
@@ -239,6 +240,9 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     enum gg_status st;
 
     make_room(r);
+    a->logprobs = r->request.logprobs;
+    if (r->request.sampling.none)
+        return GG_OK;
     sampling.params.seed += which % answers_each(r);
     st = sampling_sampler(&sampling, g->engine.vocab, &a->sampler, err);
     a->sampling = &r->request.sampling;
@@ -248,7 +252,6 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     a->numbered = true;
     a->number = g->o->form == FORM_JSONL ? r->request.number : r->sequence;
     a->wants_logprob = g->o->form == FORM_JSONL;
-    a->logprobs = r->request.logprobs;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
     if (st == GG_OK && r->request.scales)

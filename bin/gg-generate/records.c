@@ -3,7 +3,7 @@
 
 #include "common/terminal.h"
 #include "common/ticker.h"
-#include "gg-generate/flights.h"
+#include "gg-generate/likely.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -206,7 +206,9 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     struct gg_error err;
     enum gg_status st = read_record(w, r, text, len, &err);
 
-    if (st != GG_OK) {
+    if (st == GG_ERR_ABORTED) { /* a signal came: it has no answer */
+        return;
+    } else if (st != GG_OK) {
         fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
@@ -361,6 +363,27 @@ end_answer(struct records *w, struct active *a)
         return;
     r->writer->write(w->g, r, NULL);
     finish_record(w, r);
+}
+
+/* Prompts that are written with how likely they are; of some nothing more is
+ * wanted. */
+static void
+score_prompts(struct records *w)
+{
+    if (!w->n_active || !likely_run(w->g, w->active, w->n_active))
+        return;
+    for (size_t i = 0; i < w->n_active; i++) {
+        struct active *a = &w->active[i];
+        struct record *r = a->record;
+
+        if (!r)
+            continue;
+        if (request_wants_prompt(&r->request) && !r->likely.n_prompt)
+            fail(w, r, GG_ERR_FORMAT, "the logits are not numbers");
+        else if (r->request.sampling.none)
+            end_answer(w, a);
+    }
+    remove_ended(w);
 }
 
 /* One id for each answer of a flight. */
@@ -529,6 +552,7 @@ generate_records(struct generate *g)
     do {
         fill_slots(&w);
         choose_tokens(&w);
+        score_prompts(&w);
         if (w.n_active && !cli_signal())
             flights_begin(&w.flights, w.active, w.n_active);
         if (w.n_active && !cli_signal())

@@ -30,6 +30,7 @@ struct record {
     struct prompt prompt;
     struct prompt *others; /* more of them, whose answers come after its */
     size_t n_others;
+    struct logprobs likely; /* of the prompt; empty: not wanted, or not yet */
     struct record_answers answers;
     struct buffer out; /* what is written, once it is */
     const struct writer *writer;

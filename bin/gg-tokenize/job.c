@@ -230,89 +230,18 @@ put_prefix(struct work *w, struct piece *p)
 
 /* ---- pairs --------------------------------------------------------------- */
 
-static void
-add_pair_ids(struct job *job, const int32_t *ids, size_t n)
-{
-    if (job->n_pair + n > job->cap_pair) {
-        job->cap_pair = 2 * (job->n_pair + n);
-        job->pair = cli_alloc(job->pair, job->cap_pair, sizeof(*job->pair));
-    }
-    if (n)
-        memcpy(job->pair + job->n_pair, ids, n * sizeof(*ids));
-    job->n_pair += n;
-}
-
 static enum gg_status
-add_pair_text(struct work *w, const char *text, size_t len, unsigned flags,
-              struct gg_error *err)
+encode_pair_text(void *data, const char *text, size_t len, unsigned flags,
+                 const int32_t **ids, size_t *n, struct gg_error *err)
 {
+    struct work *w = data;
     struct piece p = { .text = text,
                        .len = len,
                        .flags = flags | tokenize_flags(w->o) };
     enum gg_status st = encode_text(w, &p, err);
 
-    if (st == GG_OK)
-        add_pair_ids(w->job, w->job->ids, p.n);
-    return st;
-}
-
-/* <s> query </s> document </s>, with a second </s> between as RoBERTa has it;
- * or [CLS] query [SEP] document [SEP]. */
-static enum gg_status
-encode_two(struct work *w, const struct pair *pair, struct gg_error *err)
-{
-    int32_t bos = gg_vocab_bos(w->vocab), eos = gg_vocab_eos(w->vocab);
-    size_t n = 0;
-    const char *end = eos < 0 ? "" : gg_vocab_token(w->vocab, eos, &n);
-    enum gg_status st;
-
-    if (bos < 0 || eos < 0)
-        return cli_error(err, GG_ERR_UNSUPPORTED,
-                         "the vocabulary has no tokens around a pair");
-    st = add_pair_text(w, pair->query.p, pair->query.len,
-                       GG_ENCODE_BOS | GG_ENCODE_EOS, err);
-    if (st == GG_OK && n == 4 && !memcmp(end, "</s>", 4))
-        add_pair_ids(w->job, &eos, 1);
-    if (st == GG_OK)
-        st = add_pair_text(w, pair->document.p, pair->document.len,
-                           GG_ENCODE_EOS, err);
-    return st;
-}
-
-/* A stretch of a template without control tokens; what is put into it never
- * becomes one. */
-static enum gg_status
-encode_stretch(struct work *w, const struct pair *pair, const char *text,
-               size_t len, struct gg_error *err)
-{
-    struct buffer *b = &w->job->prefixed;
-
-    b->len = 0;
-    buffer_room(b, 1);
-    ranked_pair_expand(pair, text, len, b);
-    return b->len ? add_pair_text(w, b->p, b->len, GG_ENCODE_CONTINUE, err)
-                  : GG_OK;
-}
-
-static enum gg_status
-encode_template(struct work *w, const struct pair *pair, const char *text,
-                size_t len, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-    size_t at, n;
-
-    while (st == GG_OK && len > 0) {
-        int32_t id = gg_vocab_find_control(w->vocab, text, len, &at);
-
-        at = id < 0 ? len : at;
-        st = encode_stretch(w, pair, text, at, err);
-        text += at, len -= at;
-        if (id < 0 || st != GG_OK)
-            break;
-        add_pair_ids(w->job, &id, 1);
-        (void)gg_vocab_token(w->vocab, id, &n);
-        text += n, len -= n;
-    }
+    *ids = w->job->ids;
+    *n = p.n;
     return st;
 }
 
@@ -323,22 +252,20 @@ encode_pair(struct work *w, const char *text, size_t len, uint64_t sequence,
     struct job *job = w->job;
     struct piece p = { .text = text, .len = len };
     struct pair pair = { { 0 }, { 0 } };
-    size_t n;
-    const char *template = gg_vocab_chat_source(w->vocab, "rerank", &n);
     enum gg_status st = ranked_pair_read(&pair, text, len, err);
 
-    job->n_pair = 0;
+    job->pair.encode = encode_pair_text;
+    job->pair.data = w;
     if (st == GG_OK)
-        st = template ? encode_template(w, &pair, template, n, err)
-                      : encode_two(w, &pair, err);
+        st = ranked_pair_encode(&pair, w->vocab, &job->pair, err);
     ranked_pair_clear(&pair);
     if (st != GG_OK)
         return st;
-    p.n = job->n_pair;
+    p.n = job->pair.n;
     if (p.n > job->cap_ids)
         job->ids = cli_alloc(job->ids, job->cap_ids = p.n, sizeof(*job->ids));
     if (p.n)
-        memcpy(job->ids, job->pair, p.n * sizeof(*job->ids));
+        memcpy(job->ids, job->pair.ids, p.n * sizeof(*job->ids));
     p.ids = job->ids;
     if (w->o->max)
         st = limit(w, &p, err);
@@ -487,7 +414,7 @@ job_clear(struct job *job)
     free(job->warnings.p);
     free(job->plain.p);
     free(job->prefixed.p);
-    free(job->pair);
+    free(job->pair.ids);
     free(job->ids);
     free(job->ranges);
 }

@@ -5,6 +5,7 @@
 #define TOKENIZE_JOB_H
 
 #include "common/buffer.h"
+#include "common/ranked_pair.h"
 #include "gg-tokenize/tokenize.h"
 
 struct job {
@@ -27,8 +28,7 @@ struct job {
     /* kept for the next */
     struct buffer plain;    /* a field without its escapes */
     struct buffer prefixed; /* a text behind its prefix */
-    int32_t *pair;          /* ids of a pair */
-    size_t n_pair, cap_pair;
+    struct ranked_pair_ids pair;
     int32_t *ids;
     size_t cap_ids;
     struct gg_range *ranges;

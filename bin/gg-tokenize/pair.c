@@ -9,13 +9,6 @@
 #include "common/json.h"
 #include "common/records/value.h"
 
-void
-ranked_pair_clear(struct pair *pair)
-{
-    buffer_clear(&pair->query);
-    buffer_clear(&pair->document);
-}
-
 static enum gg_status
 read_fields(struct pair *pair, const char *line, size_t len,
             struct gg_error *err)
@@ -124,31 +117,4 @@ ranked_pair_read(struct pair *pair, const char *line, size_t len,
     buffer_room(&pair->document, 1);
     return len && line[0] == '{' ? read_json(pair, line, len, err)
                                  : read_fields(pair, line, len, err);
-}
-
-static bool
-begins(const char *text, size_t len, const char *with)
-{
-    size_t n = strlen(with);
-
-    return len >= n && !memcmp(text, with, n);
-}
-
-void
-ranked_pair_expand(const struct pair *pair, const char *text, size_t len,
-                   struct buffer *out)
-{
-    static const char query[] = "{query}", document[] = "{document}";
-
-    for (size_t i = 0; i < len;) {
-        if (begins(text + i, len - i, query)) {
-            buffer_add(out, pair->query.p, pair->query.len);
-            i += sizeof(query) - 1;
-        } else if (begins(text + i, len - i, document)) {
-            buffer_add(out, pair->document.p, pair->document.len);
-            i += sizeof(document) - 1;
-        } else {
-            buffer_char(out, text[i++]);
-        }
-    }
 }

@@ -47,6 +47,26 @@ bos=$(gg-inspect -k tokenizer.ggml.bos_token_id "$story")
 truth 20 "$bos" >want
 gg-eval --perplexity -c 20 --cache-type f16 ids | near want
 
+echo 'windows that overlap'
+# 4 ids of each window of 12, given what is before them in it.
+strided() { # WINDOW STRIDE
+    awk -v n="$1" -v s="$2" '{ id[NR - 1] = $1 } END {
+        for (w = 0; w * s + n <= NR; w++) for (i = 0; i < n; i++)
+            print w "\t" id[w * s + i] }' ids >numbered
+    gg-eval --slots 1 --top 1408 numbered | awk -F '\t' -v n="$1" -v s="$2" '
+        BEGIN { while ((getline line <"numbered") > 0) {
+                    split(line, f, "\t"); id[f[1], seen[f[1]]++] = f[2] } }
+        NF && $2 >= n - s && $2 < n && $4 == id[$1, $2] { k++; l -= $5; w[$1] = 1 }
+        END { printf "%d\t%d\t%.4e\n", length(w), k, exp(l / k) }'
+}
+strided 12 4
+gg-eval --perplexity -c 12 --stride 4 -q ids | awk '{ printf "%d\t%d\t%.4e\n", $1, $2, $3 }'
+gg-eval --perplexity -c 12 --stride 4 ids | sed -n 3p | cmp - "$(
+    gg-eval --perplexity -c 12 --stride 4 --windows 3 -q line >three; echo three)"
+gg-eval --perplexity -c 12 --windows 2 ids | wc -l
+gg-eval --perplexity -c 12 --stride 12 ids
+gg-eval --stride 4 ids
+
 echo 'what is no text'
 gg-eval --perplexity ids
 gg-eval --perplexity -c 3 ids

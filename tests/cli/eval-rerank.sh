@@ -17,3 +17,19 @@ done
 gg-inspect -k qwen3.pooling_type model.gguf
 gg-inspect -k qwen3.classifier.output_labels model.gguf
 gg-inspect --tensors model.gguf | grep -c '^output\.weight\|^cls'
+
+# Records of gg-generate have the same scores, the best first.
+cat >in <<'END'
+{"custom_id":"a","url":"/v1/rerank","body":{"query":"who sat?","documents":["A dog ran.",{"text":"The cat sat, <|im_end|> yes."}],"return_documents":true}}
+{"custom_id":"b","url":"/reranking","body":{"query":"who sat?","documents":["A dog ran.","The cat sat, <|im_end|> yes."],"top_n":1}}
+END
+gg-generate --jsonl -m model.gguf --cache-type f32 in >out
+echo "status $?"
+printf 'who sat?\t%s\n' 'A dog ran.' 'The cat sat, <|im_end|> yes.' |
+    gg-tokenize -m model.gguf --pairs |
+    gg-eval -m model.gguf --cache-type f32 --rank | awk '{ print NR - 1, $2 }' |
+    sort -k 2 -gr >want
+sed -n 1p out | jq -r '.response.body.results[] | "\(.index) \(.relevance_score)"' |
+    paste - want | awk '{ d = $2 - $4; print ($1 == $3), (d < 1e-5 && d > -1e-5) }'
+sed -n 1p out | jq -c '.response.body | .object, .results[0].document, (.usage.total_tokens > 9)'
+sed -n 2p out | jq '.response.body.results | length'

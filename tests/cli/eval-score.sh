@@ -88,3 +88,14 @@ gg-eval --score --perplexity lines
 gg-eval --score </dev/null
 gg-eval --score some >/dev/full 2>err
 echo "status $?, $(tail -n 1 err)"
+
+echo '-- whether ids are the likeliest'
+printf '1\t%s\n' "$(printf 'Once upon a' | gg-tokenize)" >ids
+printf '2\t%s\n' "$(printf 'Once upon a' | gg-tokenize)" >>ids
+next=$(printf 'Once upon a' | gg-tokenize | gg-eval --top 2 | cut -f 4)
+printf '1\t%s\n' $next >>ids # the likeliest, and another after it
+printf '2\t%s\n' $(echo $next | cut -d ' ' -f 2) >>ids
+gg-eval --score --greedy ids | cut -f 1-3,5
+gg-eval --score --greedy ids | cut -f 1-4 >got
+gg-eval --score ids | cmp - got
+gg-eval --score --greedy --batch 1 --slots 1 -t 3 <ids | cut -f 1-4 | cmp - got

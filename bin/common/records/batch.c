@@ -3,11 +3,11 @@
 
 #ifdef HAVE_JANSSON
 
-#include <math.h>
 #include <string.h>
 
 #include "common/json.h"
 #include "common/records/batch.h"
+#include "common/records/request_parts.h"
 
 /* ---- the envelope ---- */
 
@@ -29,6 +29,19 @@ keep_string(const struct record_object *object, const char *name,
         buffer_add(out, value->text, value->len);
 }
 
+/* As Jina, Cohere and llama.cpp's server call it. */
+static bool
+is_of_ranks(const char *url)
+{
+    static const char *const urls[] = { "/v1/rerank", "/v2/rerank", "/rerank",
+                                        "/v1/reranking", "/reranking" };
+
+    for (size_t i = 0; url && i < sizeof(urls) / sizeof(*urls); i++)
+        if (strcmp(url, urls[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Absent is what the body says itself. */
 static enum gg_status
 read_url(struct batch *b, const json_t *url, const json_t *body,
@@ -39,11 +52,14 @@ read_url(struct batch *b, const json_t *url, const json_t *body,
 
     b->is_chat = url ? text && strcmp(text, "/v1/chat/completions") == 0
                      : json_object_get(body, "messages") != NULL;
-    if (!url || b->is_chat || (text && strcmp(text, "/v1/completions") == 0))
+    b->embeds = text && strcmp(text, "/v1/embeddings") == 0;
+    b->ranks = is_of_ranks(text);
+    if (!url || b->is_chat || b->embeds || b->ranks ||
+        (text && strcmp(text, "/v1/completions") == 0))
         return GG_OK;
     return cli_error(err, GG_ERR_UNSUPPORTED,
-                     "url: %s is neither /v1/chat/completions nor "
-                     "/v1/completions",
+                     "url: %s is neither /v1/chat/completions, nor "
+                     "/v1/completions, nor /v1/embeddings, nor /v1/rerank",
                      text ? gg_escape(shown, sizeof(shown), text, strlen(text))
                           : "what is no string");
 }
@@ -84,64 +100,27 @@ batch_open(struct request *r, const struct record_object *object,
 /* ---- members of the body ---- */
 
 static enum gg_status
-read_count(const json_t *value, const char *name, int least, int most,
-           size_t *out, struct gg_error *err)
-{
-    double x = json_number_value(value);
-
-    if (!json_is_number(value) || !(x >= least && x <= most) || x != floor(x))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "%s: not a whole number from %d to %d", name, least,
-                         most);
-    *out = (size_t)x;
-    return GG_OK;
-}
-
-/* A chat says whether, and how many in top_logprobs; a completion how many. */
-static enum gg_status
-set_logprobs(struct request *r, const json_t *value, struct gg_error *err)
-{
-    struct logprobs *l = &r->logprobs;
-
-    l->wanted = !json_is_false(value);
-    if (!r->batch->is_chat && l->wanted)
-        return read_count(value, "logprobs", 0, LOGPROBS_MOST, &l->n_top, err);
-    if (!json_is_boolean(value))
-        return cli_error(err, GG_ERR_FORMAT,
-                         "logprobs: neither true nor false");
-    return GG_OK;
-}
-
-static enum gg_status
-set_echo(struct request *r, const json_t *value, struct gg_error *err)
-{
-    if (!json_is_boolean(value))
-        return cli_error(err, GG_ERR_FORMAT, "echo: neither true nor false");
-    r->echo = json_is_true(value);
-    return GG_OK;
-}
-
-static enum gg_status
 set_top(struct request *r, const json_t *value, struct gg_error *err)
 {
     if (!r->batch->is_chat)
         return cli_error(err, GG_ERR_FORMAT,
                          "top_logprobs: a completion has logprobs alone");
     r->batch->has_top = true;
-    return read_count(value, "top_logprobs", 0, LOGPROBS_MOST,
-                      &r->logprobs.n_top, err);
+    return request_read_count(value, "top_logprobs", 0, LOGPROBS_MOST,
+                              &r->logprobs.n_top, err);
 }
 
 static enum gg_status
 set_n(struct request *r, const json_t *value, struct gg_error *err)
 {
-    return read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
+    return request_read_count(value, "n", 1, BATCH_MOST, &r->n_answers, err);
 }
 
 static enum gg_status
 set_best_of(struct request *r, const json_t *value, struct gg_error *err)
 {
-    return read_count(value, "best_of", 1, BATCH_MOST, &r->batch->best_of, err);
+    return request_read_count(value, "best_of", 1, BATCH_MOST,
+                              &r->batch->best_of, err);
 }
 
 static const struct {
@@ -151,8 +130,6 @@ static const struct {
 } setters[] = {
     { "n", set_n },
     { "best_of", set_best_of },
-    { "echo", set_echo },
-    { "logprobs", set_logprobs },
     { "top_logprobs", set_top },
 };
 
@@ -187,11 +164,163 @@ batch_check(struct request *r, const struct record_value *body,
         return cli_error(err, GG_ERR_UNSUPPORTED,
                          "best_of: other than n, it would change the answer, "
                          "and is not supported");
-    if (r->echo && (r->batch->is_chat || r->logprobs.wanted))
-        return cli_error(err, GG_ERR_UNSUPPORTED,
-                         "echo: not of a chat, nor with logprobs");
     r->batch->ready = true;
     return GG_OK;
+}
+
+/* ---- embeddings ---- */
+
+static enum gg_status
+read_input(struct request *r, const json_t *value, struct gg_error *err)
+{
+    return request_read_list(r, value, err);
+}
+
+static enum gg_status
+set_format(struct request *r, const json_t *value, struct gg_error *err)
+{
+    const char *text = cli_json_text(value);
+
+    r->batch->is_base64 = text && strcmp(text, "base64") == 0;
+    if (!text || (!r->batch->is_base64 && strcmp(text, "float") != 0))
+        return cli_error(err, GG_ERR_FORMAT,
+                         "encoding_format: neither float nor base64");
+    return GG_OK;
+}
+
+static enum gg_status
+set_dimensions(struct request *r, const json_t *value, struct gg_error *err)
+{
+    return request_read_count(value, "dimensions", 1, 1 << 20, &r->batch->dims,
+                              err);
+}
+
+/* ---- scores of documents ---- */
+
+static enum gg_status
+set_query(struct request *r, const json_t *value, struct gg_error *err)
+{
+    (void)r; /* it is read with the documents */
+    return json_is_string(value)
+               ? GG_OK
+               : cli_error(err, GG_ERR_FORMAT, "query: not a string");
+}
+
+static enum gg_status
+set_best(struct request *r, const json_t *value, struct gg_error *err)
+{
+    return request_read_count(value, "top_n", 1, 1 << 20, &r->batch->n_best,
+                              err);
+}
+
+static enum gg_status
+set_returns(struct request *r, const json_t *value, struct gg_error *err)
+{
+    r->batch->returns = json_is_true(value);
+    return json_is_boolean(value)
+               ? GG_OK
+               : cli_error(err, GG_ERR_FORMAT,
+                           "return_documents: neither true nor false");
+}
+
+/* A text, or an object with one. */
+static const json_t *
+text_of(const json_t *document)
+{
+    return json_is_object(document) ? json_object_get(document, "text")
+                                    : document;
+}
+
+/* The query, and the documents after it. */
+static enum gg_status
+read_documents(struct request *r, const json_t *body, struct gg_error *err)
+{
+    const json_t *list = json_object_get(body, "documents");
+    size_t n = json_array_size(list);
+
+    if (!json_object_get(body, "query") || n == 0)
+        return cli_error(err, GG_ERR_FORMAT,
+                         n ? "no query" : "documents: not a list of texts");
+    r->prompts = cli_alloc(NULL, n + 1, sizeof(*r->prompts));
+    r->n_prompts = n + 1;
+    for (size_t i = 0; i <= n; i++) {
+        const json_t *text = i ? text_of(json_array_get(list, i - 1))
+                               : json_object_get(body, "query");
+
+        r->prompts[i] = (struct request_prompt){ .kind = REQUEST_TEXT };
+        if (!json_is_string(text))
+            return cli_error(err, GG_ERR_FORMAT,
+                             "documents: not a list of texts");
+        r->prompts[i].text = json_string_value(text);
+        r->prompts[i].len = json_string_length(text);
+    }
+    return GG_OK;
+}
+
+/* ---- members of both ---- */
+
+enum {
+    OF_EMBEDDINGS = 1,
+    OF_RANKS = 2,
+};
+
+static enum gg_status
+ignore(struct request *r, const json_t *value, struct gg_error *err)
+{
+    (void)r, (void)value, (void)err;
+    return GG_OK;
+}
+
+static const struct vector_member {
+    const char *key;
+    int of;
+    enum gg_status (*set)(struct request *r, const json_t *value,
+                          struct gg_error *err);
+} vector_members[] = {
+    { "input", OF_EMBEDDINGS, read_input },
+    { "encoding_format", OF_EMBEDDINGS, set_format },
+    { "dimensions", OF_EMBEDDINGS, set_dimensions },
+    { "query", OF_RANKS, set_query },
+    { "documents", OF_RANKS, ignore },
+    { "top_n", OF_RANKS, set_best },
+    { "return_documents", OF_RANKS, set_returns },
+    { "model", OF_EMBEDDINGS | OF_RANKS, ignore },
+    { "user", OF_EMBEDDINGS | OF_RANKS, ignore },
+};
+
+static enum gg_status
+set_vector_member(struct request *r, const struct record_member *m,
+                  struct gg_error *err)
+{
+    size_t i = 0, n = sizeof(vector_members) / sizeof(*vector_members);
+    int of = r->batch->ranks ? OF_RANKS : OF_EMBEDDINGS;
+    char shown[100];
+
+    while (i < n && (!(vector_members[i].of & of) ||
+                     strcmp(m->key, vector_members[i].key) != 0))
+        i++;
+    if (i < n)
+        return vector_members[i].set(r, m->value.json, err);
+    return cli_error(err, GG_ERR_UNSUPPORTED, "%s: no member of %s",
+                     gg_escape(shown, sizeof(shown), m->key, strlen(m->key)),
+                     r->batch->ranks ? "/v1/rerank" : "/v1/embeddings");
+}
+
+enum gg_status
+batch_read_vectors(struct request *r, const struct record_object *body,
+                   struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < body->n && st == GG_OK; i++)
+        if (!json_is_null(body->members[i].value.json))
+            st = set_vector_member(r, &body->members[i], err);
+    if (st == GG_OK && r->batch->ranks)
+        st = read_documents(r, body->value.json, err);
+    if (st == GG_OK && r->n_prompts == 0)
+        st = cli_error(err, GG_ERR_FORMAT, "no input to embed");
+    r->batch->ready = st == GG_OK;
+    return st;
 }
 
 /* ---- an earlier run's ---- */

@@ -18,6 +18,12 @@ enum {
 /* Members of a request that other records do not have. */
 struct batch {
     bool is_chat;
+    bool embeds;    /* it wants embeddings, and no text: */
+    bool is_base64; /* each is text of bytes, and no array */
+    size_t dims;    /* values of each; 0: all */
+    bool ranks;     /* it wants scores of documents, and no text: */
+    bool returns;   /* with the documents, */
+    size_t n_best;  /* of the best ones; 0: all */
     bool has_top;   /* top_logprobs was there */
     size_t best_of; /* answers that the best are taken of; 0: not said */
     bool ready;     /* the body can be answered */
@@ -47,6 +53,12 @@ enum gg_status
 batch_check(struct request *r, const struct record_value *body,
             struct gg_error *err);
 
+/* Takes all members of a body that wants embeddings, or scores; its inputs, or
+ * the query and then the documents, become the request's prompts. */
+enum gg_status
+batch_read_vectors(struct request *r, const struct record_object *body,
+                   struct gg_error *err);
+
 /* ---- writing ---- */
 
 /* Adds an answer: a choice, as OpenAI calls it. */
@@ -75,6 +87,31 @@ batch_add_response(const struct batch *b, const struct batch_response *r,
 void
 batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
                 const char *message, struct buffer *out);
+
+/* An embedding; the values are those of its text, to length 1. */
+struct batch_vector {
+    float *values;
+    size_t n;
+};
+
+/* Adds the line of a request for embeddings; r's answers do not count. */
+void
+batch_add_embeddings(const struct batch *b, const struct batch_response *r,
+                     const struct batch_vector *list, size_t n,
+                     struct buffer *out);
+
+/* A document, by its place in the request, from 0, and its text. */
+struct batch_ranked {
+    size_t index;
+    const char *text;
+    size_t len;
+    double score;
+};
+
+/* The same for a request that wants scores; the list is in falling order. */
+void
+batch_add_ranks(const struct batch *b, const struct batch_response *r,
+                const struct batch_ranked *list, size_t n, struct buffer *out);
 
 /* ---- an earlier run's ---- */
 

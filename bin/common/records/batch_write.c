@@ -107,23 +107,6 @@ add_model(const struct batch *b, const char *path, struct buffer *out)
         cli_json_add(out, name, strlen(name));
 }
 
-static void
-add_body(const struct batch *b, const struct batch_response *r,
-         struct buffer *out)
-{
-    buffer_format(out,
-                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
-                  "%" PRId64,
-                  b->is_chat ? "chatcmpl" : "cmpl", r->number,
-                  b->is_chat ? "chat.completion" : "text_completion", r->date);
-    add_model(b, r->model, out);
-    add_choices(r, out);
-    add_usage(r, out);
-    if (r->seed)
-        buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
-    buffer_char(out, '}');
-}
-
 /* The line up to its body. */
 static void
 begin_line(const struct batch *b, uint64_t number, int status,
@@ -144,6 +127,112 @@ static void
 end_line(struct buffer *out)
 {
     buffer_format(out, "},\"error\":null}\n");
+}
+
+/* ---- embeddings ---- */
+
+/* Its values as floats in little-endian order, in base64. */
+static void
+add_base64(const struct batch_vector *v, struct buffer *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 4 * v->n;
+    uint32_t bits = 0;
+
+    buffer_char(out, '"');
+    for (size_t i = 0; i < (n + 2) / 3 * 3; i++) {
+        uint32_t word = 0;
+
+        if (i < n)
+            memcpy(&word, &v->values[i / 4], sizeof(word));
+        bits = bits << 8 | (word >> 8 * (i % 4) & 0xff);
+        if (i % 3 == 2)
+            for (size_t k = 0; k < 4; k++)
+                buffer_char(out, i - 2 + k <= n
+                                     ? digits[bits >> (18 - 6 * k) & 63]
+                                     : '=');
+    }
+    buffer_char(out, '"');
+}
+
+static void
+add_floats(const struct batch_vector *v, struct buffer *out)
+{
+    buffer_char(out, '[');
+    for (size_t i = 0; i < v->n; i++)
+        buffer_format(out, "%s%.9g", i ? "," : "", (double)v->values[i]);
+    buffer_char(out, ']');
+}
+
+/* What follows the list of a body, and its end. */
+static void
+end_list(const struct batch *b, const struct batch_response *r,
+         struct buffer *out)
+{
+    buffer_char(out, ']');
+    add_model(b, r->model, out);
+    buffer_format(out,
+                  ",\"usage\":{\"prompt_tokens\":%" PRIu64
+                  ",\"total_tokens\":%" PRIu64 "}}",
+                  r->n_prompt, r->n_prompt);
+    end_line(out);
+}
+
+void
+batch_add_embeddings(const struct batch *b, const struct batch_response *r,
+                     const struct batch_vector *list, size_t n,
+                     struct buffer *out)
+{
+    begin_line(b, r->number, 200, out);
+    buffer_format(out, "{\"object\":\"list\",\"data\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s{\"object\":\"embedding\",\"index\":%zu,"
+                           "\"embedding\":", i ? "," : "", i);
+        if (b->is_base64)
+            add_base64(&list[i], out);
+        else
+            add_floats(&list[i], out);
+        buffer_char(out, '}');
+    }
+    end_list(b, r, out);
+}
+
+void
+batch_add_ranks(const struct batch *b, const struct batch_response *r,
+                const struct batch_ranked *list, size_t n, struct buffer *out)
+{
+    begin_line(b, r->number, 200, out);
+    buffer_format(out, "{\"object\":\"list\",\"results\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_format(out, "%s{\"index\":%zu", i ? "," : "", list[i].index);
+        if (b->returns) {
+            buffer_format(out, ",\"document\":{\"text\":");
+            cli_json_add(out, list[i].text, list[i].len);
+            buffer_char(out, '}');
+        }
+        buffer_format(out, ",\"relevance_score\":%.6f}", list[i].score);
+    }
+    end_list(b, r, out);
+}
+
+/* ---- a body of answers ---- */
+
+static void
+add_body(const struct batch *b, const struct batch_response *r,
+         struct buffer *out)
+{
+    buffer_format(out,
+                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
+                  "%" PRId64,
+                  b->is_chat ? "chatcmpl" : "cmpl", r->number,
+                  b->is_chat ? "chat.completion" : "text_completion", r->date);
+    add_model(b, r->model, out);
+    add_choices(r, out);
+    add_usage(r, out);
+    if (r->seed)
+        buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
+    buffer_char(out, '}');
 }
 
 void

@@ -49,7 +49,9 @@ static bool
 is_ours(const struct record_member *m)
 {
     return jsonl_is_written(m->key) ||
-           (strcmp(m->key, "seed") == 0 && json_is_null(m->value.json));
+           (strcmp(m->key, "seed") == 0 && json_is_null(m->value.json)) ||
+           (strcmp(m->key, "logprobs") == 0 && !json_is_null(m->value.json) &&
+            !json_is_false(m->value.json));
 }
 
 void
@@ -92,6 +94,18 @@ add_ids(struct buffer *out, const int32_t *ids, size_t n)
     buffer_char(out, ']');
 }
 
+static void
+add_logprobs(const struct record_answer *a, struct buffer *line)
+{
+    struct logprobs_texts texts = a->texts;
+
+    if (!a->logprobs || !a->logprobs->wanted)
+        return;
+    texts.echo = &a->echo;
+    add_key(line, "logprobs");
+    logprobs_add_text(a->logprobs, &texts, line);
+}
+
 void
 jsonl_add_answer(const struct record_answer *a, struct buffer *line)
 {
@@ -109,6 +123,7 @@ jsonl_add_answer(const struct record_answer *a, struct buffer *line)
     add_ids(line, a->ids, a->n_ids);
     add_key(line, "logprob");
     buffer_format(line, "%.6f", a->logprob);
+    add_logprobs(a, line);
     add_key(line, "stop_reason");
     buffer_format(line, "\"%s\"", endings[a->finish]);
     if (!a->seed)

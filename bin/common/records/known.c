@@ -46,7 +46,6 @@ static const struct refused {
     { "functions", NULL },
     { "function_call", "\"none\"" },
     { "best_of", "1" },
-    { "echo", NULL },
     { "system", NULL },
     { "system_prompt", NULL },
     { "instructions", NULL },

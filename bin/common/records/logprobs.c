@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/json.h"
 #include "common/utf8.h"
@@ -16,8 +17,55 @@
 void
 logprobs_begin(struct logprobs *l, const struct gg_text *text)
 {
-    l->n = 0;
+    l->n = l->n_prompt;
     l->part = gg_text_part(text);
+}
+
+static void
+make_room(struct logprobs *l, size_t n)
+{
+    l->list = cli_alloc(l->list, n * (1 + l->n_top), sizeof(*l->list));
+    l->cap = n;
+}
+
+/* Those that could follow an id. */
+static void
+set_likeliest(struct gg_likely *to, size_t n, const struct gg_best *best)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = i < best->n
+                    ? (struct gg_likely){ best->ids[i],
+                                          (double)best->logits[i] -
+                                              best->log_sum_exp }
+                    : (struct gg_likely){ -1, 0 };
+}
+
+void
+logprobs_set_prompt(struct logprobs *l, const int32_t *ids, size_t n,
+                    const float *logprobs, const struct gg_best *best)
+{
+    size_t width = 1 + l->n_top;
+
+    make_room(l, n);
+    l->n = l->n_prompt = n;
+    for (size_t i = 0; i < n; i++) {
+        struct gg_likely *to = l->list + i * width;
+        static const struct gg_best none;
+
+        to[0] = (struct gg_likely){ ids[i], i ? (double)logprobs[i] : NAN };
+        set_likeliest(to + 1, l->n_top, i ? &best[i - 1] : &none);
+    }
+}
+
+void
+logprobs_copy_prompt(struct logprobs *l, const struct logprobs *from)
+{
+    if (!from->n_prompt)
+        return;
+    make_room(l, from->n_prompt);
+    memcpy(l->list, from->list,
+           from->n_prompt * (1 + l->n_top) * sizeof(*l->list));
+    l->n = l->n_prompt = from->n_prompt;
 }
 
 /* A thought and calls are no part of the text, nor are the marks around it. */
@@ -46,8 +94,7 @@ logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
         !is_of_text(before, l->part, vocab, drawn.draw.id))
         return;
     if (l->n == l->cap)
-        l->list = cli_alloc(l->list, (l->cap = 2 * l->cap + 16) * width,
-                            sizeof(*l->list));
+        make_room(l, 2 * l->cap + 16);
     to = l->list + l->n++ * width;
     to[0] = (struct gg_likely){ drawn.draw.id, drawn.logprob };
     for (size_t i = 0; i < l->n_top; i++)
@@ -59,7 +106,7 @@ logprobs_clear(struct logprobs *l)
 {
     free(l->list);
     l->list = NULL;
-    l->n = l->cap = 0;
+    l->n = l->cap = l->n_prompt = 0;
 }
 
 /* ---- texts of tokens ---- */
@@ -115,16 +162,34 @@ count_characters(const char *p, size_t len, size_t *offsets, size_t n)
     }
 }
 
+/* Where the prompt's tokens begin in the echo: what they stand for may differ
+ * from it, as some vocabularies change a text. */
+static void
+find_in_echo(const struct logprobs *l, const struct logprobs_texts *texts,
+             size_t *offsets)
+{
+    struct gg_decode_state state = { 0 };
+    struct buffer all = { 0 };
+
+    for (size_t i = 0; i < l->n_prompt; i++) {
+        offsets[i] = all.len < texts->echo->len ? all.len : texts->echo->len;
+        add_bytes(texts->vocab, &state, l->list[i * (1 + l->n_top)].id, 0,
+                  &all);
+    }
+    buffer_clear(&all);
+}
+
 /* All tokens, after the echo; offsets say where they begin, and one more
  * where the last one ends. */
 static void
 add_all(const struct logprobs *l, const struct logprobs_texts *texts,
         size_t *offsets, struct buffer *out)
 {
-    struct gg_decode_state state = { .started = texts->goes_on };
+    struct gg_decode_state state = { .started = texts->goes_on || l->n_prompt };
 
+    find_in_echo(l, texts, offsets);
     buffer_add(out, texts->echo->p, texts->echo->len);
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = l->n_prompt; i < l->n; i++) {
         offsets[i] = out->len;
         add_bytes(texts->vocab, &state, l->list[i * (1 + l->n_top)].id,
                   texts->flags, out);
@@ -162,9 +227,9 @@ find_tokens(const struct logprobs *l, const struct logprobs_texts *texts)
     add_all(l, texts, s.offsets, &all);
     if (texts->text) {
         from = find_text(texts, &all);
-        while (s.first < l->n && s.offsets[s.first + 1] <= from)
+        while (!l->n_prompt && s.first < l->n && s.offsets[s.first + 1] <= from)
             s.first++;
-        while (s.end > s.first &&
+        while (s.end > s.first && s.end > l->n_prompt &&
                s.offsets[s.end - 1] >= from + texts->text->len)
             s.end--;
     }
@@ -175,11 +240,15 @@ find_tokens(const struct logprobs *l, const struct logprobs_texts *texts)
 
 /* ---- JSON ---- */
 
-/* An impossible token has the number that OpenAI writes there. */
+/* An impossible token has the number that OpenAI writes there, and one with
+ * nothing before it none. */
 static void
 add_number(struct buffer *out, double logprob)
 {
-    buffer_format(out, "%.6f", isfinite(logprob) ? logprob : -9999.0);
+    if (isnan(logprob))
+        buffer_format(out, "null");
+    else
+        buffer_format(out, "%.6f", isfinite(logprob) ? logprob : -9999.0);
 }
 
 static void
@@ -284,6 +353,10 @@ add_top(const struct logprobs *l, const struct gg_likely *token,
 {
     bool first = true;
 
+    if (isnan(token->logprob)) {
+        buffer_format(out, "null");
+        return;
+    }
     buffer_char(out, '{');
     for (size_t k = 1; k <= l->n_top + 1; k++) {
         const struct gg_likely *one = k > l->n_top ? token : &token[k];

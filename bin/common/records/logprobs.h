@@ -18,6 +18,8 @@ struct logprobs {
     struct gg_likely *list; /* for each token itself, and then these; where
                              * there are fewer, their ids are -1 */
     size_t n, cap;          /* tokens */
+    size_t n_prompt;        /* of which are the prompt's, echoed; the first
+                             * has nothing before it: NAN */
     enum gg_part part;      /* that the next token belongs to */
 };
 
@@ -29,6 +31,14 @@ logprobs_begin(struct logprobs *l, const struct gg_text *text);
 void
 logprobs_take(struct logprobs *l, const struct gg_vocab *vocab,
               const struct gg_text *text);
+/* The prompt's ids, before logprobs_begin(): logprobs[i] is of ids[i], and
+ * best[i], where some are wanted, of those that could follow it. */
+void
+logprobs_set_prompt(struct logprobs *l, const int32_t *ids, size_t n,
+                    const float *logprobs, const struct gg_best *best);
+/* The prompt's of another answer to it. */
+void
+logprobs_copy_prompt(struct logprobs *l, const struct logprobs *from);
 void
 logprobs_clear(struct logprobs *l);
 

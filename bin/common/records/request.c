@@ -111,8 +111,12 @@ read_members(struct requests *all, struct request *r,
 {
     enum gg_status st = request_read_options(all, r, object, err);
 
+    bool messages = record_object_find(object, "messages") != NULL;
+
     if (st == GG_OK && r->batch)
         st = batch_check(r, &object->value, err);
+    if (st == GG_OK)
+        st = request_check_likely(r, messages, err);
     return st == GG_OK ? request_read_prompts(r, object, err) : st;
 }
 
@@ -128,7 +132,9 @@ request_read(struct requests *all, struct request *r,
         return read_members(all, r, object, err);
     st = batch_open(r, object, &body, err);
     if (st == GG_OK)
-        st = read_members(all, r, &body, err);
+        st = r->batch->embeds || r->batch->ranks
+                 ? batch_read_vectors(r, &body, err)
+                 : read_members(all, r, &body, err);
     record_object_close(&body);
     return st;
 }

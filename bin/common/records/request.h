@@ -103,6 +103,10 @@ enum gg_status
 request_read(struct requests *all, struct request *r,
              const struct record_object *object, struct gg_error *err);
 
+/* The prompt is to be written with how likely its tokens are. */
+bool
+request_wants_prompt(const struct request *r);
+
 /* The record's text may go. */
 void
 request_clear_prompts(struct request *r);

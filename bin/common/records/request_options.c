@@ -167,6 +167,8 @@ static const struct {
     { "grammar", request_set_grammar },
     { "json-schema", request_set_grammar },
     { "suffix", set_suffix },
+    { "echo", request_set_echo },
+    { "logprobs", request_set_logprobs },
     { "tools", request_set_tools },
     { "tool-choice", request_set_tool_choice },
     { "tool_choice", request_set_tool_choice },
@@ -207,7 +209,9 @@ request_read_options(struct requests *all, struct request *r,
     struct request_member m = { .all = all, .r = r, .object = object };
     enum gg_status st = GG_OK;
 
-    r->sampling.has_seed = r->sampling.takes_none = false;
+    r->sampling.has_seed = false;
+    r->sampling.takes_none =
+        json_is_true(json_object_get(object->value.json, "echo"));
     for (size_t i = 0; st == GG_OK && i < object->n; i++) {
         m.key = object->members[i].key;
         m.value = object->members[i].value;

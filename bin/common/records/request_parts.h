@@ -61,6 +61,21 @@ request_set_samplers(const struct request_member *m, struct gg_error *err);
 enum gg_status
 request_set_breakers(const struct request_member *m, struct gg_error *err);
 
+/* ---- request_likely.c ---- */
+
+/* A whole number, or a message with the member's name. */
+enum gg_status
+request_read_count(const json_t *value, const char *name, int least, int most,
+                   size_t *out, struct gg_error *err);
+enum gg_status
+request_set_logprobs(const struct request_member *m, struct gg_error *err);
+enum gg_status
+request_set_echo(const struct request_member *m, struct gg_error *err);
+/* Whether both go with the rest, and with `messages` or another prompt. */
+enum gg_status
+request_check_likely(const struct request *r, bool messages,
+                     struct gg_error *err);
+
 /* ---- request_tools.c ---- */
 
 enum gg_status
@@ -81,5 +96,8 @@ request_read_options(struct requests *all, struct request *r,
 enum gg_status
 request_read_prompts(struct request *r, const struct record_object *object,
                      struct gg_error *err);
+/* Texts and ids alone: a string, ids, or a list of either. */
+enum gg_status
+request_read_list(struct request *r, const json_t *value, struct gg_error *err);
 
 #endif

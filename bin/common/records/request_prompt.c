@@ -85,8 +85,8 @@ read_several(struct request *r, const json_t *array, struct gg_error *err)
 }
 
 /* In OpenAI's interface an array is several prompts, or ids. */
-static enum gg_status
-read_prompt(struct request *r, const json_t *prompt, struct gg_error *err)
+enum gg_status
+request_read_list(struct request *r, const json_t *prompt, struct gg_error *err)
 {
     const json_t *first = json_array_get(prompt, 0);
 
@@ -106,7 +106,7 @@ request_read_prompts(struct request *r, const struct record_object *object,
         record_object_find(object, "messages");
 
     if (!messages)
-        return read_prompt(r, prompt ? prompt->json : NULL, err);
+        return request_read_list(r, prompt ? prompt->json : NULL, err);
     if (prompt)
         return cli_error(err, GG_ERR_FORMAT, "both prompt and messages");
     if (!json_is_array(messages->json))

@@ -1,0 +1,28 @@
+/* line_scores.h - log-probabilities of ids, and whether each id is the
+ * likeliest one */
+#ifndef EVAL_LINE_SCORES_H
+#define EVAL_LINE_SCORES_H
+
+#include <gg-engine.h>
+
+/* Of ids first .. n - 1 of a sequence; all zero is none. */
+struct scores {
+    float *logprobs;
+    struct gg_best *best; /* of one id each, what was likeliest there */
+    size_t first, n;
+};
+
+/* Those of ids[begin..n) are wanted of the query, but for the sequence's first,
+ * in rooms that live until scores_clear(). */
+void
+scores_ask(struct scores *s, size_t begin, size_t n, struct gg_query *query);
+void
+scores_clear(struct scores *s);
+
+/* Of ids from .. to - 1, but for a first one without: *sum gets their
+ * log-likelihood. True where each of them is the likeliest. */
+bool
+scores_add_up(const struct scores *s, const int32_t *ids, size_t from,
+              size_t to, double *sum);
+
+#endif
