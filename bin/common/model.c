@@ -230,14 +230,14 @@ read_hub_name(const char *name, const char **scheme, const char **rest)
 void
 cli_check_model(const char *name)
 {
-    const char *scheme, *rest, *found;
+    const char *scheme, *rest, *path;
 
     if (!name)
         name = getenv("GG_MODEL");
     if (!name || !*name || !read_hub_name(name, &scheme, &rest))
         return;
-    found = cli_model(name, true);
-    if (access(found, F_OK) != 0)
+    path = cli_model(name, true);
+    if (access(path, F_OK) != 0)
         cli_die("%s: no file, but a hub's name: -m \"$(gg-fetch %s%s)\"", name,
                 scheme, rest);
 }
