@@ -464,16 +464,17 @@ add_fetched(struct walk *w, const char *before, const char *name,
     free(source);
 }
 
-/* How many arguments the program has: llama-quantize makes up a name. */
+/* llama-quantize makes up a name where the second argument is the type. */
 static void
 add_quantized(struct walk *w, const char *type)
 {
     char name[100];
 
+    if (strpbrk(type, "./"))
+        return;
     snprintf(name, sizeof(name), "ggml-model-%s.gguf", type);
-    if (w->argc - w->n_arguments >= 0 && fnmatch("*.gguf", type, 0) != 0 &&
-        w->n_arguments == 2)
-        add_argument(w, "", name, "", NULL);
+    add_argument(w, "", name, "", NULL);
+    w->n_arguments++;
 }
 
 /* An argument of one of their programs. */
@@ -591,6 +592,8 @@ add_program(struct walk *w, int n)
     buffer_format(&w->line->words, "%s", name.p);
     buffer_clear(&name);
     w->whose = p->group;
+    if (p->arguments && strchr(p->arguments, '>'))
+        w->line->last = cli_copy("model.gguf", strlen("model.gguf"));
     if (option && !has_any(w, p->unless))
         foreign_add(w->line, cli_copy(p->adds, strlen(p->adds)), option, NULL);
     free(option);

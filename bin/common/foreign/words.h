@@ -40,7 +40,8 @@ struct foreign_program {
     const char *arguments;  /* what each of its arguments is, the last one for
                                the rest: M a model to fetch for -m, W one for
                                an argument, F its name, P a prompt, a as it is,
-                               x left out, t threads; NULL: as they are */
+                               x left out, t threads, > what a name is made
+                               up for; NULL: as they are */
     const char *note;       /* why there is none */
 };
 

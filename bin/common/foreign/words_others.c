@@ -73,7 +73,7 @@ const struct foreign_program foreign_programs[] = {
     { "llama-quantize|quantize", NULL, &llama, "gg-quantize", NULL, NULL, "aaat", NULL },
     { "llama-bench", NULL, &llama, "gg-bench", NULL, NULL, NULL, NULL },
     { "llama-gguf-split", NULL, &llama, "gg-convert", NULL, NULL, NULL, NULL },
-    { "convert_hf_to_gguf.py", NULL, &llama, "gg-convert", NULL, NULL, NULL, NULL },
+    { "convert_hf_to_gguf.py", NULL, &llama, "gg-convert", NULL, NULL, "a>", NULL },
     { "llama-export-lora", NULL, &llama, "gg-convert", NULL, NULL, NULL, NULL },
     { "llama-gguf|gguf-dump|gguf_dump.py", NULL, &llama, "gg-inspect", NULL, NULL, "a", NULL },
     { "ollama", "run", &ollama, "gg-generate", "--chat", NULL, "MP", NULL },
