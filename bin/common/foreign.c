@@ -25,121 +25,6 @@ static const struct foreign_group groups[] = {
     { "llm", foreign_llm },
 };
 
-/* ---- options of ours ----------------------------------------------------- */
-
-static bool
-is_named(const struct cli_option *o, const char *name, size_t len)
-{
-    char text[CLI_OPTION_NAME];
-
-    if (!o->name || len >= sizeof(text))
-        return false;
-    memcpy(text, name, len);
-    text[len] = '\0';
-    return strcmp(o->name, text) == 0 ||
-           (o->aliases && strchr(text, '_') == NULL &&
-            cli_has_word(o->aliases, text));
-}
-
-static const struct cli_option *
-own_letter(const struct cli_rows *rows, char c)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        if (rows->p[i].o->letter == c)
-            return rows->p[i].o;
-    return NULL;
-}
-
-const struct cli_option *
-foreign_own(const struct cli_rows *rows, const char *text, size_t len)
-{
-    bool is_long = len > 2 && text[0] == '-' && text[1] == '-';
-
-    if (len == 2 && text[0] == '-')
-        return own_letter(rows, text[1]);
-    for (size_t i = 0; is_long && i < rows->n; i++)
-        if (is_named(rows->p[i].o, text + 2, len - 2))
-            return rows->p[i].o;
-    return NULL;
-}
-
-/* The only one whose name begins so, as getopt_long() has it. */
-static const struct cli_option *
-own_prefix(const struct cli_rows *rows, const char *text, size_t len)
-{
-    const struct cli_option *found = NULL;
-
-    for (size_t i = 0; len > 2 && i < rows->n; i++) {
-        const struct cli_option *o = rows->p[i].o;
-
-        if (!o->name || strncmp(o->name, text + 2, len - 2) != 0)
-            continue;
-        if (found)
-            return NULL;
-        found = o;
-    }
-    return found;
-}
-
-static size_t
-least(size_t a, size_t b, size_t c)
-{
-    a = a < b ? a : b;
-    return a < c ? a : c;
-}
-
-/* Letters to change, to add or to take away; '_' is '-'. */
-static size_t
-distance(const char *a, size_t len, const char *b)
-{
-    size_t row[CLI_OPTION_NAME + 1], n = strlen(b);
-
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 0; i < len; i++) {
-        size_t corner = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t up = row[j + 1];
-            char c = a[i] == '_' ? '-' : a[i];
-
-            row[j + 1] = least(up + 1, row[j] + 1, corner + (c != b[j]));
-            corner = up;
-        }
-    }
-    return row[n];
-}
-
-const char *
-foreign_nearest(const struct cli_rows *rows, const char *name)
-{
-    size_t len = strcspn(name + 2, "="), best = 1 + len / 3;
-    static char found[CLI_OPTION_NAME + 2];
-
-    found[0] = '\0';
-    if (len > CLI_OPTION_NAME)
-        return NULL;
-    for (size_t i = 0; i < rows->n; i++) {
-        const char *words[2] = { rows->p[i].o->name, rows->p[i].o->aliases };
-
-        for (int k = 0; k < 2; k++)
-            for (const char *p = words[k]; p && *p;) {
-                char word[CLI_OPTION_NAME];
-                size_t n = strcspn(p, "|"), d;
-
-                snprintf(word, sizeof(word), "%.*s", (int)n, p);
-                d = distance(name + 2, len, word);
-                if (d < best) {
-                    best = d;
-                    snprintf(found, sizeof(found), "--%s", word);
-                }
-                p += n + (p[n] == '|');
-            }
-    }
-    return *found ? found : NULL;
-}
-
 /* ---- words of theirs ----------------------------------------------------- */
 
 /* True where a part of "a|b" is the word, or, as a glob, fits it. */
@@ -287,8 +172,8 @@ tell_word(struct walk *w, const struct foreign_group *g, const char *word)
     if (!w->found++)
         w->whose = g;
     if (w->line)
-        buffer_format(&w->line->words, "%s%s",
-                      w->line->words.len ? ", " : "", word);
+        buffer_format(&w->line->words, "%s%s", w->line->words.len ? ", " : "",
+                      word);
 }
 
 /* A word of theirs, whose value may be glued to it by '='. */
@@ -304,7 +189,8 @@ take_word(struct walk *w, int i, const struct foreign_word *row,
     for (int k = 0; k < args && first + k < w->argc; k++)
         values[(sign != NULL) + k] = w->argv[first + k];
     tell_word(w, g, word);
-    if (!w->line || (row->unless && !*row->unless && has_any(w, "-hf|-hfr|--hf-repo")))
+    if (!w->line ||
+        (row->unless && !*row->unless && has_any(w, "-hf|-hfr|--hf-repo")))
         ;
     else if (row->unless && *row->unless && has_any(w, row->unless))
         foreign_leave(w->line, word, "another word says it");
@@ -321,7 +207,7 @@ static bool
 is_cluster(const struct walk *w, const char *arg)
 {
     for (const char *p = arg + 1; *p; p++) {
-        const struct cli_option *o = own_letter(w->rows, *p);
+        const struct cli_option *o = foreign_letter(w->rows, *p);
 
         if (!o || strchr("hV", *p) || (o->argument && p[1]))
             return false;
@@ -339,11 +225,11 @@ after_own(const struct walk *w, int i)
 
     if (arg[1] == '-') {
         o = foreign_own(w->rows, arg, len);
-        o = o ? o : own_prefix(w->rows, arg, len);
+        o = o ? o : foreign_prefix(w->rows, arg, len);
         return i + 1 + (o && o->argument && !arg[len]);
     }
     for (const char *p = arg + 1; *p; p++) {
-        o = own_letter(w->rows, *p);
+        o = foreign_letter(w->rows, *p);
         if (o && o->argument)
             return i + 1 + !p[1];
     }
@@ -385,7 +271,7 @@ take_unknown(struct walk *w, int i)
 static const struct foreign_word *
 find_glued(struct walk *w, const char *arg, const struct foreign_group **g)
 {
-    const struct cli_option *o = own_letter(w->rows, arg[1]);
+    const struct cli_option *o = foreign_letter(w->rows, arg[1]);
 
     return o && o->argument && arg[2] && !w->program
                ? find_word(w, arg, 2, arg + 2, g)
@@ -397,13 +283,13 @@ take_option(struct walk *w, int i)
 {
     const char *arg = w->argv[i];
     size_t len = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
-    const char *value = arg[len] ? arg + len + 1
+    const char *value = arg[len]          ? arg + len + 1
                         : i + 1 < w->argc ? w->argv[i + 1]
                                           : NULL;
     const struct foreign_group *g = NULL;
     const struct foreign_word *row = find_word(w, arg, len, value, &g);
-    bool own = is_this_tool(w), same = row && row->ours &&
-                                       strcmp(row->ours, "=") == 0;
+    bool own = is_this_tool(w),
+         same = row && row->ours && strcmp(row->ours, "=") == 0;
     const struct cli_option *o = own ? foreign_own(w->rows, arg, len) : NULL;
 
     if (row && !same && !(own && !w->program && is_cluster(w, arg)))
@@ -415,14 +301,17 @@ take_option(struct walk *w, int i)
             foreign_leave(w->line, arg, row->note ? row->note : row->ours);
         return i + 1;
     }
-    if (!o && own && arg[1] == '-' && !own_prefix(w->rows, arg, len))
+    if (!o && own && arg[1] == '-' && !foreign_prefix(w->rows, arg, len))
         return take_unknown(w, i);
     if (!own && !same) {
         if (w->line)
             foreign_leave(w->line, arg, "nothing of ours is called so");
         return i + 1;
     }
-    return keep(w, i, after_own(w, i), arg[1] == '-' && o ? arg : o ? arg : NULL);
+    return keep(w, i, after_own(w, i),
+                arg[1] == '-' && o ? arg
+                : o                ? arg
+                                   : NULL);
 }
 
 /* ---- arguments ----------------------------------------------------------- */
@@ -498,8 +387,8 @@ take_argument(struct walk *w, const char *text)
     else if (kind == 'F')
         add_fetched(w, "", text, "", NULL);
     else if (kind == 'P')
-        buffer_format(&w->line->prompt, "%s%s",
-                      w->line->prompt.len ? " " : "", text);
+        buffer_format(&w->line->prompt, "%s%s", w->line->prompt.len ? " " : "",
+                      text);
     else
         foreign_leave(w->line, text, "it takes no argument");
 }
@@ -511,8 +400,8 @@ static char *
 program_name(const char *arg)
 {
     const char *slash = strrchr(arg, '/');
-    char *name = cli_copy(slash ? slash + 1 : arg,
-                          strlen(slash ? slash + 1 : arg));
+    char *name =
+        cli_copy(slash ? slash + 1 : arg, strlen(slash ? slash + 1 : arg));
     size_t n = strlen(name);
 
     if (n > 4 && strcmp(name + n - 4, ".exe") == 0)

@@ -3,14 +3,14 @@
 #define COMMON_FOREIGN_H
 
 #include "common/buffer.h"
-#include "common/foreign/words.h"
+#include "common/foreign/theirs.h"
 #include "common/options.h"
 
 /* A part of our command line. */
 struct foreign_piece {
-    char *text;                  /* as a shell reads it */
-    char *option;                /* "--top-k"; NULL: an argument */
-    const char *word;            /* theirs that it comes from; NULL: it is ours */
+    char *text;       /* as a shell reads it */
+    char *option;     /* "--top-k"; NULL: an argument */
+    const char *word; /* theirs that it comes from; NULL: it is ours */
 };
 
 struct foreign_line {
@@ -18,14 +18,14 @@ struct foreign_line {
     const struct cli_rows *rows; /* this tool's; NULL: `tool` is another one */
     struct foreign_piece *p;
     size_t n;
-    struct buffer prompt;        /* -p of the arguments */
-    char *text, *file, *last;    /* what gg-tokenize reads in front of it; the
-                                    last argument. In a shell's form; or NULL */
-    struct buffer words;         /* theirs: "-fa, -hf" */
+    struct buffer prompt;     /* -p of the arguments */
+    char *text, *file, *last; /* what gg-tokenize reads in front of it; the
+                                 last argument. In a shell's form; or NULL */
+    struct buffer words;      /* theirs: "-fa, -hf" */
     struct foreign_left {
         struct buffer words;
         char *why;
-    } * left;                    /* left out */
+    } * left; /* left out */
     size_t n_left;
 };
 
@@ -37,13 +37,22 @@ void
 cli_check_foreign(int argc, char **argv, const struct cli_rows *rows,
                   bool first_only);
 
-/* The long name of ours that is nearest to `name`, "--X"; NULL: none is near. */
+/* ---- options of ours: foreign_own.c ---- */
+
+/* The long name of ours that is nearest to `name`, "--X"; NULL: none is near.
+ */
 const char *
 foreign_nearest(const struct cli_rows *rows, const char *name);
 
 /* The row of an option of ours, as it is written: "-m", "--top-k". */
 const struct cli_option *
 foreign_own(const struct cli_rows *rows, const char *text, size_t len);
+
+const struct cli_option *
+foreign_letter(const struct cli_rows *rows, char c);
+/* The only one whose name begins so, as getopt_long() has it. */
+const struct cli_option *
+foreign_prefix(const struct cli_rows *rows, const char *text, size_t len);
 
 /* ---- the line: foreign_line.c ---- */
 

@@ -10,9 +10,8 @@
 static bool
 is_plain(const char *text)
 {
-    return *text &&
-           !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./=:,+@%")];
+    return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./=:,+@%")];
 }
 
 /* True if a terminal would obey something in it. */
@@ -108,8 +107,8 @@ foreign_leave(struct foreign_line *line, const char *word, const char *why)
 /* What is wrong with the value of an option of ours, if it is one that can be
  * read without doing anything. */
 static bool
-is_value(const struct foreign_line *line, const char *option,
-         const char *value, struct gg_error *err)
+is_value(const struct foreign_line *line, const char *option, const char *value,
+         struct gg_error *err)
 {
     const struct cli_option *o =
         line->rows ? foreign_own(line->rows, option, strlen(option)) : NULL;
@@ -170,7 +169,7 @@ static void
 add_elsewhere(struct foreign_line *line, char where, const char *value)
 {
     struct buffer text = { 0 };
-    char **at = where == 'f' ? &line->file
+    char **at = where == 'f'   ? &line->file
                 : where == 'o' ? &line->last
                                : &line->text;
 

@@ -131,21 +131,38 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
 
     *why = "its value has no form of ours";
     switch (how) {
-    case 'i': return add_inverse(out, v);
-    case 'b': return add_bias(out, v);
-    case 's': return add_scaled(out, v);
-    case '2': return add_pair(out, v, "=", values[1]);
-    case 'r': return add_pair(out, v, "-", values[1]);
-    case 'f': return add_file(out, v);
-    case 'h': return add_fetched(out, "hf:", v, file);
-    case 'g': return add_fetched(out, "", v, NULL);
-    case 'w': return add_fetched(out, "ollama:", v, NULL);
-    case 'd': return add_pair(out, "cuda:", "", v + strlen("CUDA"));
-    case ';': return add_changed(out, v, ';', ',');
-    case 'u': return add_changed(out, v, 0, 0);
-    case 't': return add_pattern(out, v);
-    case 'o': return add_thought(out, v);
-    case 'e': return add_pair(out, "reasoning_effort=\"", v, "\"");
-    default: foreign_quote(out, v); return true;
+    case 'i':
+        return add_inverse(out, v);
+    case 'b':
+        return add_bias(out, v);
+    case 's':
+        return add_scaled(out, v);
+    case '2':
+        return add_pair(out, v, "=", values[1]);
+    case 'r':
+        return add_pair(out, v, "-", values[1]);
+    case 'f':
+        return add_file(out, v);
+    case 'h':
+        return add_fetched(out, "hf:", v, file);
+    case 'g':
+        return add_fetched(out, "", v, NULL);
+    case 'w':
+        return add_fetched(out, "ollama:", v, NULL);
+    case 'd':
+        return add_pair(out, "cuda:", "", v + strlen("CUDA"));
+    case ';':
+        return add_changed(out, v, ';', ',');
+    case 'u':
+        return add_changed(out, v, 0, 0);
+    case 't':
+        return add_pattern(out, v);
+    case 'o':
+        return add_thought(out, v);
+    case 'e':
+        return add_pair(out, "reasoning_effort=\"", v, "\"");
+    default:
+        foreign_quote(out, v);
+        return true;
     }
 }

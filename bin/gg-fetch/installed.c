@@ -246,9 +246,9 @@ is_model_name(const char *dir, const char *name)
     char *path = join_path(dir, "/", name);
     char *config = join_path(path, "/", "config.json");
     size_t n = strlen(name);
-    bool is = name[0] != '.' && (access(config, F_OK) == 0 ||
-                                 (n > 5 && strcasecmp(name + n - 5, ".gguf") ==
-                                               0));
+    bool is =
+        name[0] != '.' && (access(config, F_OK) == 0 ||
+                           (n > 5 && strcasecmp(name + n - 5, ".gguf") == 0));
 
     free(path);
     free(config);

@@ -61,8 +61,8 @@ read_name(const char *p, struct ollama_source *s)
                         : cli_copy("library", 7);
     colon = strchr(name, ':');
     s->name = cli_copy(name, colon ? (size_t)(colon - name) : strlen(name));
-    s->tag = colon ? cli_copy(colon + 1, strlen(colon + 1))
-                   : cli_copy("latest", 6);
+    s->tag =
+        colon ? cli_copy(colon + 1, strlen(colon + 1)) : cli_copy("latest", 6);
 }
 
 /* Without "ollama:", what else might be a file, or another scheme, is none. */
@@ -71,8 +71,8 @@ is_bare_name(const char *text)
 {
     const char *colon = strchr(text, ':');
     char *name = colon ? cli_copy(text, (size_t)(colon - text)) : NULL;
-    bool is_name = name && is_part(name) && is_part(colon + 1) &&
-                   strcmp(name, "hf") != 0;
+    bool is_name =
+        name && is_part(name) && is_part(colon + 1) && strcmp(name, "hf") != 0;
 
     free(name);
     return is_name;

@@ -6,7 +6,7 @@
 
 /* "[ollama:][[HOST/]OWNER/]NAME[:TAG]" */
 struct ollama_source {
-    const char *text;             /* as it was given, for messages */
+    const char *text; /* as it was given, for messages */
     char *endpoint, *owner, *name, *tag;
 };
 
@@ -25,8 +25,8 @@ ollama_file(const struct ollama_source *s, struct repository_file *out);
 char *
 ollama_file_url(const struct ollama_source *s, const struct checksum *sum);
 
-/* ollama's folder of models on this machine; the caller frees it. NULL: there is
- * none. */
+/* ollama's folder of models on this machine; the caller frees it. NULL: there
+ * is none. */
 char *
 ollama_folder(void);
 

@@ -1,10 +1,10 @@
-/* words.h - words of other programs' command lines, and what ours are
+/* theirs.h - words of other programs' command lines, and what ours are
  *
  * A row says how one is written with our tools. Of several rows that fit, the
  * first one whose option the tool has is taken. gg-from(7) has a line for each;
  * tests/cli/foreign-page.sh compares them. */
-#ifndef FOREIGN_WORDS_H
-#define FOREIGN_WORDS_H
+#ifndef FOREIGN_THEIRS_H
+#define FOREIGN_THEIRS_H
 
 #include <stddef.h>
 
