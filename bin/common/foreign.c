@@ -278,10 +278,22 @@ find_glued(struct walk *w, const char *arg, const struct foreign_group **g)
                : NULL;
 }
 
+/* -ngl is an option of ours by another name, of one hyphen. */
+static const char *
+option_at(struct walk *w, int i)
+{
+    static char gpu_layers[] = "--gpu-layers";
+
+    if (strcmp(w->argv[i], "-ngl") == 0 && !w->program &&
+        foreign_own(w->rows, gpu_layers, strlen(gpu_layers)))
+        w->argv[i] = gpu_layers;
+    return w->argv[i];
+}
+
 static int
 take_option(struct walk *w, int i)
 {
-    const char *arg = w->argv[i];
+    const char *arg = option_at(w, i);
     size_t len = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
     const char *value = arg[len]          ? arg + len + 1
                         : i + 1 < w->argc ? w->argv[i + 1]
