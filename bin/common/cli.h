@@ -73,12 +73,6 @@ CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 char *
 cli_escape(char *buf, size_t size, const char *text);
 
-/* For cli_parse(): ends the tool where the next option is one that another
- * program has for something that this tool calls otherwise: foreign.c. */
-void
-cli_check_foreign(int argc, char **argv, const char *letters,
-                  const struct option *options);
-
 /* Ends with the sentence if the status is not GG_OK; by the signal that came,
  * if it is GG_ERR_ABORTED and one did. */
 void
@@ -135,6 +129,11 @@ enum special {
  * be left out. A static string. */
 const char *
 cli_model(const char *name, bool quiet);
+
+/* Ends the tool where the name, or else $GG_MODEL, is no file, but one that
+ * gg-fetch takes: it says how. */
+void
+cli_check_model(const char *name);
 
 /* ---- input and output: output.c ---- */
 

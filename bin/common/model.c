@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEMO_NAME "gg-story.gguf"
@@ -176,4 +178,66 @@ cli_model(const char *name, bool quiet)
         (try_path(getenv("GG_MODEL_PATH"), name) || try_data_home(name)))
         return keep_found();
     return name; /* opening it tells what is wrong */
+}
+
+/* ---- names of a hub's ---------------------------------------------------- */
+
+static bool
+is_word(const char *text, size_t n)
+{
+    return n > 0 && text[0] != '.' &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_."
+                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= n;
+}
+
+/* True where `a` is all of the text, or a colon and a word follow. */
+static bool
+ends_name(const char *a)
+{
+    size_t n = strcspn(a, ":");
+
+    return is_word(a, n) && (!a[n] || is_word(a + n + 1, strlen(a + n + 1)));
+}
+
+/* What gg-fetch is given for it, in two parts; false: it is no such name. */
+static bool
+read_hub_name(const char *name, const char **scheme, const char **rest)
+{
+    const char *slash = strchr(name, '/');
+    size_t n = strlen(name);
+    struct stat st;
+    char dir[256];
+
+    *scheme = "";
+    *rest = name;
+    if (strncmp(name, "https://", 8) == 0 || strncmp(name, "http://", 7) == 0 ||
+        strncmp(name, "hf:", 3) == 0 || strncmp(name, "ollama:", 7) == 0)
+        return true;
+    if (!slash)
+        return strchr(name, ':') && ends_name(name);
+    *scheme = "hf:";
+    if (strncmp(name, "hf.co/", 6) == 0 ||
+        strncmp(name, "huggingface.co/", 15) == 0) {
+        *rest = slash + 1;
+        return true;
+    }
+    snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name), name);
+    return is_word(name, (size_t)(slash - name)) && ends_name(slash + 1) &&
+           !(n > 5 && strcasecmp(name + n - 5, ".gguf") == 0) &&
+           stat(dir, &st) != 0;
+}
+
+void
+cli_check_model(const char *name)
+{
+    const char *scheme, *rest, *path;
+
+    if (!name)
+        name = getenv("GG_MODEL");
+    if (!name || !*name || !read_hub_name(name, &scheme, &rest))
+        return;
+    path = cli_model(name, true);
+    if (access(path, F_OK) != 0)
+        cli_die("%s: no file, but a hub's name: -m \"$(gg-fetch %s%s)\"", name,
+                scheme, rest);
 }

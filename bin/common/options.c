@@ -1,7 +1,7 @@
 /* options.c - takes the options of a command line by their table */
 #include <config.h>
 
-#include "common/options.h"
+#include "common/foreign.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -90,9 +90,11 @@ count_names(const struct option *options, const char *arg)
 
 /* What getopt_long() would say, with nothing in it that a terminal obeys. */
 CLI_NORETURN static void
-refuse_option(int c, const char *arg, const struct names *names)
+refuse_option(int c, const char *arg, const struct names *names,
+              const struct cli_rows *rows)
 {
     bool is_long = arg[0] == '-' && arg[1] == '-';
+    const char *near = is_long ? foreign_nearest(rows, arg) : NULL;
 
     if (c == ':' && is_long)
         cli_misuse("option '%s' requires an argument", arg);
@@ -100,6 +102,8 @@ refuse_option(int c, const char *arg, const struct names *names)
         cli_misuse("option requires an argument -- '%c'", optopt);
     if (optopt == 0 && count_names(names->options, arg) > 1)
         cli_misuse("option '%s' is ambiguous", arg);
+    if (optopt == 0 && near)
+        cli_misuse("unrecognized option '%s'; the nearest is %s", arg, near);
     if (optopt == 0)
         cli_misuse("unrecognized option '%s'", arg);
     if (optopt <= UCHAR_MAX && !strchr(names->letters, optopt))
@@ -120,9 +124,8 @@ find_given(const struct cli_rows *rows, const char *names, const char **at)
     return NULL;
 }
 
-/* "--lines, -0 or --jsonl" */
-static void
-list_options(const struct cli_rows *rows, const char *names, char *out,
+void
+cli_list_options(const struct cli_rows *rows, const char *names, char *out,
              size_t size)
 {
     size_t used = 0, left = 0;
@@ -153,7 +156,7 @@ check_row(const struct cli_rows *rows, const struct cli_option *o)
                    cli_option_name(other, with), (int)strcspn(why, "|"), why);
     }
     if (o->only_with && !find_given(rows, o->only_with, &at)) {
-        list_options(rows, o->only_with, with, sizeof(with));
+        cli_list_options(rows, o->only_with, with, sizeof(with));
         cli_misuse("%s goes with %s only", cli_option_name(o, name), with);
     }
 }
@@ -196,6 +199,8 @@ allow_path(const char *path, enum sandbox_use use)
 static void
 allow_value(const struct cli_option *o, const char *value)
 {
+    if (value && o->is_text && o->is_text(value))
+        return;
     if (o->use == SANDBOX_JOB)
         sandbox_keep(SANDBOX_MPI);
     else if (o->use == SANDBOX_TYPED)
@@ -236,6 +241,8 @@ enter_sandbox(const struct cli_tool *tool, struct cli_rows *rows, int n,
         return;
     for (int i = 0; i < n; i++)
         allow_path(arguments[i], tool->use ? tool->use(i, n) : SANDBOX_READ);
+    if (model && !model->given)
+        cli_check_model(NULL);
     if (model && !model->given)
         sandbox_add(cli_model(NULL, true), SANDBOX_READ);
     if (tool->allow)
@@ -281,6 +288,8 @@ take_row(const struct cli_tool *tool, struct cli_rows *rows,
         sandbox_off();
         return;
     }
+    if (value && strcmp(row->o->argument, "MODEL") == 0)
+        cli_check_model(value);
     allow_value(row->o, value);
     if (row->o->opens && !cli_has_word(row->o->values, value))
         row->late = value;
@@ -309,13 +318,13 @@ cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options)
         cli_print_list(&rows);
         exit(cli_finish(EXIT_SUCCESS));
     }
+    cli_check_foreign(argc, argv, &rows, tool->in_order);
     collect_names(&names, tool, &rows);
     opterr = 0;
     for (;;) {
-        cli_check_foreign(argc, argv, names.letters, names.options);
         c = getopt_long(argc, argv, names.letters, names.options, NULL);
         if (c == '?' || c == ':')
-            refuse_option(c, argv[optind - 1], &names);
+            refuse_option(c, argv[optind - 1], &names, &rows);
         if (c == -1)
             break;
         take_row(tool, &rows, option_row(&rows, c));

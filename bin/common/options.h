@@ -53,6 +53,7 @@ struct cli_option {
     const char *not_with;  /* names of others: "echo|choice: why" */
     const char *only_with; /* one of these must be there, too */
     enum sandbox_use use;  /* of the file that the value names */
+    bool (*is_text)(const char *value); /* true: it names no file; or NULL */
     bool opens;            /* set() reads it: called within the sandbox */
     const struct cli_option *part; /* all rows of this table, whose fields are
                                       in the struct at `at` */
@@ -149,6 +150,11 @@ struct cli_rows {
     struct cli_row p[CLI_MAX_ROWS]; /* those without a name are lines of text */
     size_t n;
 };
+
+/* "--lines, -0 or --jsonl", of the options that are among the names. */
+void
+cli_list_options(const struct cli_rows *rows, const char *names, char *out,
+                 size_t size);
 
 /* All rows, those of parts in their places. */
 void

@@ -183,15 +183,26 @@ sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,
                   : gg_grammar_new(vocab, text, len, out, err);
 }
 
+bool
+sampling_is_text(const char *value)
+{
+    return value[strspn(value, " \t\r\n")] == '{' || strstr(value, "::=");
+}
+
 /* The grammar, or the one that the schema stands for. */
 static void
 read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
 {
     const char *path = o->grammar ? o->grammar : o->json_schema;
-    const char *name = cli_input_name(path);
+    bool is_text = sampling_is_text(path);
+    const char *name = !is_text     ? cli_input_name(path)
+                       : o->grammar ? "--grammar"
+                                    : "--json-schema";
     struct gg_error err;
-    size_t len, mark;
-    char *text = cli_read_all(cli_open_input(path), name, MAX_GRAMMAR, &len);
+    size_t len = strlen(path), mark;
+    char *text = is_text ? cli_copy(path, len)
+                         : cli_read_all(cli_open_input(path), name, MAX_GRAMMAR,
+                                        &len);
 
     mark = cli_mark(text, len);
     if (sampling_grammar(vocab, !o->grammar, text + mark, len - mark,

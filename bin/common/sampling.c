@@ -321,11 +321,13 @@ const struct cli_option sampling_rows[] = {
       AT(params.mirostat_eta), 0, 1, .record = true,
       .members = "mirostat_eta" },
     { "grammar", 0, CLI_TEXT, "FILE",
-      "constrain the output to the grammar (GBNF) in FILE",
-      AT(grammar), .record = true },
+      "constrain the output to the grammar (GBNF) in FILE, or that is given "
+      "itself", AT(grammar), .record = true, .is_text = sampling_is_text },
     { "json-schema", 0, CLI_TEXT, "FILE",
-      "constrain the output to the JSON schema in FILE",
-      AT(json_schema), .record = true, .members = "response_format" },
+      "constrain the output to the JSON schema in FILE, or to this one, if it "
+      "begins with {",
+      AT(json_schema), .record = true, .members = "response_format",
+      .is_text = sampling_is_text },
     { "greedy", 0, CLI_CALL, NULL, "the same as --temp 0",
       .set = set_greedy, .record = true },
     { "defaults", 0, CLI_WORD, "WHOSE",

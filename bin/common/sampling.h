@@ -97,6 +97,11 @@ enum gg_status
 sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
                  struct gg_sampler **out, struct gg_error *err);
 
+/* True if the value of --grammar or --json-schema is no file's name, but such a
+ * text itself. */
+bool
+sampling_is_text(const char *value);
+
 /* The grammar of a text in GBNF, or of a JSON schema. */
 enum gg_status
 sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,

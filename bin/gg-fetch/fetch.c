@@ -13,7 +13,8 @@
 #include "common/files.h"
 #include "common/outside.h"
 #include "common/sandbox.h"
-#include "gg-fetch/plan.h"
+#include "gg-fetch/installed.h"
+#include "gg-fetch/ollama.h"
 
 /* ---- folders ------------------------------------------------------------- */
 
@@ -134,7 +135,7 @@ show_model(const char *want, uint64_t bytes, size_t n_files, const char *first)
 }
 
 static void
-carry_out(struct plan *plan, const struct fetch_options *o)
+carry_out(struct plan *plan, const char *source, const struct fetch_options *o)
 {
     if (o->dry_run) {
         show_plan(plan);
@@ -148,6 +149,8 @@ carry_out(struct plan *plan, const struct fetch_options *o)
     if (plan->p[0].sum.kind == SUM_NONE && !o->quiet)
         cli_warn("%s: nothing verifies what came: --sha256 would",
                  plan->p[0].name);
+    if (!o->output)
+        installed_add(plan, source);
     printf("%s\n", plan_result(plan));
 }
 
@@ -164,18 +167,47 @@ run_repository(const struct hub_source *s, const struct fetch_options *o)
         repository_list(&files, show_model);
     } else {
         plan_repository(&plan, s, &files, revision, o);
-        carry_out(&plan, o);
+        carry_out(&plan, s->text, o);
         plan_clear(&plan);
     }
     repository_clear(&files);
     free(revision);
 }
 
-/* The folder of what comes must be there before. */
 static void
-enter_sandbox(const struct fetch_options *o)
+run_ollama(const struct ollama_source *s, const struct fetch_options *o)
 {
-    char *dir = plan_folder(o), *cache = fetch_hub_cache();
+    struct repository_file file;
+    struct plan plan;
+
+    if (o->list)
+        cli_misuse("--list lists a repository, hf:OWNER/NAME");
+    ollama_file(s, &file);
+    plan_ollama(&plan, s, &file, o);
+    carry_out(&plan, s->text, o);
+    plan_clear(&plan);
+}
+
+static void
+run_url(const char *url, const struct fetch_options *o)
+{
+    struct plan plan;
+
+    if (o->list)
+        cli_misuse("--list lists a repository, hf:OWNER/NAME");
+    plan_url(&plan, url, o);
+    carry_out(&plan, url, o);
+    plan_clear(&plan);
+}
+
+/* ---- the sandbox --------------------------------------------------------- */
+
+/* The folder of what comes must be there before. `cache` is another program's,
+ * a folder that is read. */
+static void
+enter_sandbox(const struct fetch_options *o, const char *cache)
+{
+    char *dir = plan_folder(o);
     struct buffer below = { 0 };
 
     buffer_format(&below, "%s/", dir);
@@ -191,30 +223,114 @@ enter_sandbox(const struct fetch_options *o)
     sandbox_add(cache, SANDBOX_TREE);
     sandbox_keep(SANDBOX_SOCKETS);
     sandbox_enter(o->http.verbose);
-    free(cache);
     free(dir);
+}
+
+/* No server is asked for these: there are no sockets. */
+static void
+enter_folder(const char *dir, enum sandbox_use use, bool verbose)
+{
+    sandbox_add(dir, use);
+    sandbox_enter(verbose);
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* True if it came before and is there: nobody is asked then. */
+static bool
+print_installed(const char *source, const struct fetch_options *o)
+{
+    char *dir, *path;
+
+    if (o->list || o->dry_run || o->output || o->sha256)
+        return false;
+    dir = plan_folder(o);
+    path = installed_find(dir, source);
+    if (path)
+        printf("%s\n", path);
+    free(path);
+    free(dir);
+    return path != NULL;
+}
+
+/* "hf.co/OWNER/NAME", as ollama has it, is "hf:OWNER/NAME". */
+static char *
+full_source(const char *source)
+{
+    static const char *const hosts[] = { "hf.co/", "huggingface.co/" };
+    struct buffer text = { 0 };
+
+    for (int i = 0; i < 2; i++)
+        if (strncmp(source, hosts[i], strlen(hosts[i])) == 0)
+            buffer_format(&text, "hf:%s", source + strlen(hosts[i]));
+    if (!text.len)
+        buffer_format(&text, "%s", source);
+    buffer_char(&text, '\0');
+    return text.p;
+}
+
+static bool
+is_url(const char *source)
+{
+    return strncasecmp(source, "https://", 8) == 0 ||
+           strncasecmp(source, "http://", 7) == 0;
+}
+
+static void
+run_source(const char *source, const struct fetch_options *o)
+{
+    struct hub_source hub = { 0 };
+    struct ollama_source model = { 0 };
+    bool is_hub = hub_read_source(source, &hub);
+    bool is_model = !is_hub && ollama_read_source(source, &model);
+    char *cache = is_model ? ollama_folder() : fetch_hub_cache();
+
+    if (!is_hub && !is_model && !is_url(source))
+        cli_misuse("%s: neither hf:OWNER/NAME, nor NAME:TAG of ollama's, nor "
+                   "an URL",
+                   source);
+    enter_sandbox(o, cache);
+    free(cache);
+    if (print_installed(source, o))
+        ;
+    else if (is_hub)
+        run_repository(&hub, o);
+    else if (is_model)
+        run_ollama(&model, o);
+    else
+        run_url(source, o);
+    hub_source_clear(&hub);
+    ollama_source_clear(&model);
 }
 
 void
 fetch_run(const char *source, const struct fetch_options *o)
 {
-    struct hub_source s;
-    struct plan plan;
+    char *full = full_source(source);
 
     http_start(&o->http);
-    if (hub_read_source(source, &s)) {
-        enter_sandbox(o);
-        run_repository(&s, o);
-        hub_source_clear(&s);
-        return;
-    }
-    if (strncasecmp(source, "https://", 8) != 0 &&
-        strncasecmp(source, "http://", 7) != 0)
-        cli_misuse("%s: neither hf:OWNER/NAME nor an URL", source);
-    if (o->list)
-        cli_misuse("--list lists a repository, hf:OWNER/NAME");
-    enter_sandbox(o);
-    plan_url(&plan, source, o);
-    carry_out(&plan, o);
-    plan_clear(&plan);
+    run_source(full, o);
+    free(full);
+}
+
+void
+fetch_installed(const struct fetch_options *o)
+{
+    char *dir = plan_folder(o);
+
+    enter_folder(dir, SANDBOX_TREE, o->http.verbose);
+    installed_list(dir);
+    free(dir);
+}
+
+void
+fetch_remove(const char *name, const struct fetch_options *o)
+{
+    char *dir = plan_folder(o), *full = full_source(name);
+
+    enter_folder(dir, SANDBOX_STORE, o->http.verbose);
+    http_start(&o->http);
+    installed_remove(dir, full);
+    free(full);
+    free(dir);
 }

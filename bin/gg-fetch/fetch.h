@@ -8,7 +8,7 @@
 struct fetch_options {
     const char *dir, *output; /* NULL: the standard folder, the file's name */
     const char *sha256;       /* of an URL's file; NULL: not known */
-    bool list, dry_run, where, quiet;
+    bool list, dry_run, where, installed, remove, quiet;
     struct http_options http;
 };
 
@@ -16,6 +16,12 @@ struct fetch_options {
  * there then. Ends the tool where that fails. */
 void
 fetch_run(const char *source, const struct fetch_options *o);
+
+/* Prints what is in the standard folder, or in --dir; removes one of it. */
+void
+fetch_installed(const struct fetch_options *o);
+void
+fetch_remove(const char *name, const struct fetch_options *o);
 
 /* Prints the path of a model that is on this machine: where -m looks, in the
  * hub's cache, or among ollama's. */

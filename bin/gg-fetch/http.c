@@ -248,6 +248,8 @@ request_headers(const struct http_request *q, const char *url, uint64_t from)
 {
     struct curl_slist *list = NULL;
 
+    if (q->accept)
+        list = add_header(list, "Accept: ", q->accept);
     if (token && same_origin(url, endpoint))
         list = add_header(list, "Authorization: Bearer ", token);
     if (from && q->etag && *q->etag)
@@ -552,12 +554,13 @@ take_document(void *data, const struct http_reply *reply, const char *piece,
 }
 
 void
-http_document(const char *url, const char *name, size_t max,
+http_document(const char *url, const char *name, const char *accept, size_t max,
               struct buffer *body, struct http_reply *reply)
 {
     struct document d = { body, max };
     struct http_request q = { .url = url,
                               .name = name,
+                              .accept = accept,
                               .take = take_document,
                               .from = start_again,
                               .data = &d,
@@ -597,10 +600,10 @@ http_get(const struct http_request *q, struct http_reply *reply)
 }
 
 void
-http_document(const char *url, const char *name, size_t max,
+http_document(const char *url, const char *name, const char *accept, size_t max,
               struct buffer *body, struct http_reply *reply)
 {
-    (void)url, (void)name, (void)max, (void)body, (void)reply;
+    (void)url, (void)name, (void)accept, (void)max, (void)body, (void)reply;
 }
 
 #endif

@@ -26,6 +26,7 @@ typedef bool (*http_sink)(void *data, const struct http_reply *reply,
 /* What is wanted, requested again where the connection breaks. */
 struct http_request {
     const char *url, *name; /* `name`: what messages call it */
+    const char *accept;     /* the type that is wanted; NULL: any */
     http_sink take;
     uint64_t (*from)(void *data); /* the first byte that is missing; or NULL */
     void *data;
@@ -56,9 +57,9 @@ http_is_hub(const char *url);
 bool
 http_get(const struct http_request *request, struct http_reply *reply);
 
-/* The body of a document of at most `max` bytes. */
+/* The body of a document of at most `max` bytes; `accept`: as in a request. */
 void
-http_document(const char *url, const char *name, size_t max,
+http_document(const char *url, const char *name, const char *accept, size_t max,
               struct buffer *body, struct http_reply *reply);
 
 /* Adds text with all but letters, digits, "-._~" and `keep` as %XX. */

@@ -289,7 +289,7 @@ hub_files(const struct hub_source *s, struct repository *out, char **revision)
     struct http_reply reply;
     char *url = api_url(s);
 
-    http_document(url, s->text, MAX_ANSWER, &body, &reply);
+    http_document(url, s->text, NULL, MAX_ANSWER, &body, &reply);
     *revision = read_answer(s, &body, out);
     buffer_clear(&body);
     free(url);
@@ -307,7 +307,7 @@ hub_keep_weights(const struct hub_source *s, struct repository *files,
     if (!index)
         return;
     url = hub_file_url(s, revision, index);
-    http_document(url, s->text, MAX_ANSWER, &body, &reply);
+    http_document(url, s->text, NULL, MAX_ANSWER, &body, &reply);
     keep_named(s, &body, files);
     buffer_clear(&body);
     free(url);

@@ -11,7 +11,8 @@ const char cli_name[] = "gg-fetch";
 static const char usage[] =
     "Usage: gg-fetch [OPTION]... hf:OWNER/NAME[@REVISION][:WHICH]\n"
     "  or:  gg-fetch [OPTION]... URL\n"
-    "  or:  gg-fetch --where NAME\n"
+    "  or:  gg-fetch [OPTION]... [ollama:]NAME:TAG\n"
+    "  or:  gg-fetch --where NAME | --remove NAME | --installed\n"
     "Fetch a model to where -m of the other tools finds it, verify it, and\n"
     "print its path.\n"
     "\n";
@@ -30,6 +31,12 @@ static const struct cli_option rows[] = {
       "print the path of a model on this machine: also of the hub's cache "
       "and of ollama's", AT(where),
       .not_with = "list|dry-run|dir|output|sha256" },
+    { "installed", 0, CLI_FLAG, NULL,
+      "print what is in the folder: name, bytes, what it was fetched as",
+      AT(installed), .not_with = "list|dry-run|where|remove|output|sha256" },
+    { "remove", 0, CLI_FLAG, NULL,
+      "remove a model from the folder: its name, or what it was fetched as",
+      AT(remove), .not_with = "list|dry-run|where|output|sha256" },
     { "dir", 0, CLI_TEXT, "DIR",
       "the folder to put it in (else $GG_MODEL_PATH's first, or "
       "$XDG_DATA_HOME/gg)", AT(dir), .not_with = "output" },
@@ -62,11 +69,18 @@ main(int argc, char **argv)
 
     cli_start();
     first = cli_parse(argc, argv, &tool, &o);
-    if (first == argc)
+    if (o.installed && first < argc)
+        cli_misuse("--installed names no model: %s is one too many",
+                   argv[first]);
+    if (!o.installed && first == argc)
         cli_misuse("no model is named");
     if (first + 1 < argc)
         cli_misuse("one model at a time: %s is one too many", argv[first + 1]);
-    if (o.where)
+    if (o.installed)
+        fetch_installed(&o);
+    else if (o.remove)
+        fetch_remove(argv[first], &o);
+    else if (o.where)
         fetch_where(argv[first], o.http.verbose);
     else
         fetch_run(argv[first], &o);

@@ -173,6 +173,40 @@ plan_repository(struct plan *plan, const struct hub_source *s,
     picked_clear(&picked);
 }
 
+/* ---- of ollama's registry ------------------------------------------------ */
+
+/* The file as ollama has it on this machine. */
+static char *
+ollama_blob(const struct checksum *sum)
+{
+    char *models = ollama_folder(), *path = NULL;
+
+    if (models)
+        path = make_text("%s/blobs/sha256-%s", models, sum->hex);
+    free(models);
+    return path;
+}
+
+void
+plan_ollama(struct plan *plan, const struct ollama_source *s,
+            struct repository_file *f, const struct fetch_options *o)
+{
+    struct part *p;
+
+    *plan = (struct plan){ .dir = plan_folder(o) };
+    if (o->sha256)
+        cli_misuse("--sha256 is for the file of an URL: the registry tells it");
+    p = plan_part(plan);
+    p->url = ollama_file_url(s, &f->sum);
+    p->name = f->path;
+    p->sum = f->sum;
+    p->size = f->size;
+    p->has_size = p->is_model = true;
+    p->copy = ollama_blob(&f->sum);
+    name_part(p, final_name(plan, f->path, o));
+    add_totals(plan);
+}
+
 /* ---- of an URL ----------------------------------------------------------- */
 
 /* The last name of the path, with %XX as the bytes that they are. */

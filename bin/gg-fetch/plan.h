@@ -4,6 +4,7 @@
 
 #include "gg-fetch/fetch.h"
 #include "gg-fetch/hub.h"
+#include "gg-fetch/ollama.h"
 #include "gg-fetch/part.h"
 
 struct plan {
@@ -25,6 +26,10 @@ void
 plan_repository(struct plan *plan, const struct hub_source *s,
                 const struct repository *r, const char *revision,
                 const struct fetch_options *o);
+/* Of the file of a model of ollama's, which is taken over. */
+void
+plan_ollama(struct plan *plan, const struct ollama_source *s,
+            struct repository_file *f, const struct fetch_options *o);
 void
 plan_url(struct plan *plan, const char *url, const struct fetch_options *o);
 void

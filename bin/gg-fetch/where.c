@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/json.h"
 #include "common/sandbox.h"
 #include "gg-fetch/hub.h"
+#include "gg-fetch/ollama.h"
 
 enum {
     MAX_MANIFEST = 1 << 20, /* bytes */
@@ -142,42 +142,19 @@ find_in_cache(const struct hub_source *s)
 
 /* ---- ollama's ------------------------------------------------------------ */
 
-#ifdef HAVE_JANSSON
-
 /* The blob that holds the weights, as a manifest says. */
 static char *
 read_manifest(const char *text, size_t len, const char *models)
 {
-    json_error_t why;
-    json_t *all = cli_json_load(text, len, 0, &why);
-    const json_t *layers = json_object_get(all, "layers");
-    char hex[SUM_HEX], *dir = join(models, "/blobs/sha256-"), *found = NULL;
+    struct checksum sum;
+    uint64_t size;
+    char *dir = join(models, "/blobs/sha256-"), *found = NULL;
 
-    for (size_t i = 0; i < json_array_size(layers) && !found; i++) {
-        const json_t *layer = json_array_get(layers, i);
-        const char *type = cli_json_text(json_object_get(layer, "mediaType"));
-        const char *digest = cli_json_text(json_object_get(layer, "digest"));
-
-        if (type && strcmp(type, "application/vnd.ollama.image.model") == 0 &&
-            digest && strncmp(digest, "sha256:", 7) == 0 &&
-            repository_read_hex(digest + 7, 64, hex))
-            found = join(dir, hex);
-    }
-    json_decref(all);
+    if (ollama_read_manifest(text, len, &sum, &size))
+        found = join(dir, sum.hex);
     free(dir);
     return found;
 }
-
-#else
-
-static char *
-read_manifest(const char *text, size_t len, const char *models)
-{
-    (void)text, (void)len, (void)models;
-    return NULL;
-}
-
-#endif
 
 /* NAME[:TAG], OWNER/NAME, HOST/OWNER/NAME: the manifest's path. */
 static char *
@@ -221,7 +198,7 @@ find_in_ollama(const char *models, const char *name)
 static char *
 find_ollama(const char *name)
 {
-    char *models = from_environment("OLLAMA_MODELS", "HOME", "/.ollama/models");
+    char *models = ollama_folder();
     char *found = find_in_ollama(models, name);
 
     if (!found && !getenv("OLLAMA_MODELS"))
@@ -258,7 +235,7 @@ static void
 enter_where_sandbox(bool verbose)
 {
     char *cache = fetch_hub_cache();
-    char *models = from_environment("OLLAMA_MODELS", "HOME", "/.ollama/models");
+    char *models = ollama_folder();
 
     sandbox_add(cache, SANDBOX_TREE);
     sandbox_add(models, SANDBOX_TREE);

@@ -1,0 +1,358 @@
+/* foreign_line.c - another program's command line, written as ours */
+#include <config.h>
+
+#include "common/foreign.h"
+
+#include <ctype.h>
+
+/* ---- what a shell reads -------------------------------------------------- */
+
+static bool
+is_plain(const char *text)
+{
+    return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./=:,+@%")];
+}
+
+/* True if a terminal would obey something in it. */
+static bool
+is_unsafe(const char *text)
+{
+    size_t size = 4 * strlen(text) + 8;
+    char *shown = cli_alloc(NULL, size, 1);
+    bool unsafe = strcmp(cli_escape(shown, size, text), text) != 0;
+
+    free(shown);
+    return unsafe;
+}
+
+/* $'...', of ASCII only. */
+static void
+quote_bytes(struct buffer *out, const char *text)
+{
+    buffer_format(out, "$'");
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if (*p == '\n')
+            buffer_format(out, "\\n");
+        else if (*p == '\'' || *p == '\\')
+            buffer_format(out, "\\%c", *p);
+        else if (*p < ' ' || *p > '~')
+            buffer_format(out, "\\%03o", *p);
+        else
+            buffer_char(out, (char)*p);
+    buffer_char(out, '\'');
+}
+
+void
+foreign_quote(struct buffer *out, const char *text)
+{
+    if (is_plain(text)) {
+        buffer_format(out, "%s", text);
+        return;
+    }
+    if (is_unsafe(text)) {
+        quote_bytes(out, text);
+        return;
+    }
+    buffer_char(out, '\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            buffer_format(out, "'\\''");
+        else
+            buffer_char(out, *text);
+    buffer_char(out, '\'');
+}
+
+/* ---- pieces -------------------------------------------------------------- */
+
+static char *
+end_text(struct buffer *b)
+{
+    buffer_char(b, '\0');
+    return b->p;
+}
+
+void
+foreign_add(struct foreign_line *line, char *text, const char *option,
+            const char *word)
+{
+    for (size_t i = 0; i < line->n && word; i++)
+        if (strcmp(line->p[i].text, text) == 0) {
+            free(text);
+            return;
+        }
+    line->p = cli_alloc(line->p, line->n + 1, sizeof(*line->p));
+    line->p[line->n++] = (struct foreign_piece){
+        text, option ? cli_copy(option, strlen(option)) : NULL, word
+    };
+}
+
+void
+foreign_leave(struct foreign_line *line, const char *word, const char *why)
+{
+    size_t i = 0;
+
+    while (i < line->n_left && strcmp(line->left[i].why, why) != 0)
+        i++;
+    if (i == line->n_left) {
+        line->left =
+            cli_alloc(line->left, line->n_left + 1, sizeof(*line->left));
+        line->left[line->n_left++] =
+            (struct foreign_left){ .why = cli_copy(why, strlen(why)) };
+    }
+    buffer_format(&line->left[i].words, "%s%s",
+                  line->left[i].words.len ? ", " : "", word);
+}
+
+/* What is wrong with the value of an option of ours, if it is one that can be
+ * read without doing anything. */
+static bool
+is_value(const struct foreign_line *line, const char *option, const char *value,
+         struct gg_error *err)
+{
+    const struct cli_option *o =
+        line->rows ? foreign_own(line->rows, option, strlen(option)) : NULL;
+    struct cli_option row;
+    int64_t field[4];
+
+    if (!o || !value || o->kind < CLI_TEXT || o->kind > CLI_WORD)
+        return true;
+    row = *o;
+    row.at = 0;
+    return cli_option_set(&row, field, value, err) == GG_OK;
+}
+
+/* "--opt %x" of one value. */
+static void
+add_option(struct foreign_line *line, const char *ours, const char *word,
+           const char *const values[2], const char *file)
+{
+    const char *percent = strchr(ours, '%'), *why;
+    size_t n = strcspn(ours, " ");
+    char *option = cli_copy(ours, n);
+    struct buffer text = { 0 };
+    struct gg_error err;
+
+    if (percent && !percent[1] && !is_value(line, option, values[0], &err)) {
+        foreign_leave(line, word, err.message);
+        free(option);
+        return;
+    }
+    buffer_format(&text, "%.*s", percent ? (int)(percent - ours) : -1, ours);
+    if (percent && !foreign_value(&text, percent[1], values, file, &why)) {
+        foreign_leave(line, word, why);
+        buffer_clear(&text);
+    } else {
+        foreign_add(line, end_text(&text), option, word);
+    }
+    free(option);
+}
+
+/* One for each part between commas. */
+static void
+add_each(struct foreign_line *line, const char *ours, const char *word,
+         const char *value, const char *file)
+{
+    while (*value) {
+        size_t n = strcspn(value, ",");
+        char *part = cli_copy(value, n);
+        const char *const values[2] = { part, NULL };
+
+        add_option(line, ours, word, values, file);
+        free(part);
+        value += n + (value[n] == ',');
+    }
+}
+
+/* What goes elsewhere than to an option. */
+static void
+add_elsewhere(struct foreign_line *line, char where, const char *value)
+{
+    struct buffer text = { 0 };
+    char **at = where == 'f'   ? &line->file
+                : where == 'o' ? &line->last
+                               : &line->text;
+
+    foreign_quote(&text, value);
+    free(*at);
+    *at = end_text(&text);
+}
+
+/* "temperature" of llm is a member of records. */
+static void
+add_member(struct foreign_line *line, const char *word,
+           const char *const values[2])
+{
+    char option[CLI_OPTION_NAME + 4];
+    const char *const value[2] = { values[1], NULL };
+
+    for (size_t i = 0; line->rows && i < line->rows->n; i++) {
+        const struct cli_option *o = line->rows->p[i].o;
+
+        if (!o->record || !(cli_has_word(o->name, values[0]) ||
+                            cli_has_word(o->aliases, values[0]) ||
+                            cli_has_word(o->members, values[0])))
+            continue;
+        snprintf(option, sizeof(option), "--%s %%", o->name);
+        add_option(line, option, word, value, NULL);
+        return;
+    }
+    foreign_leave(line, word, "no option of ours has this name");
+}
+
+/* The members of a flat object in JSON: --template-arg NAME=VALUE each. */
+static void
+add_members(struct foreign_line *line, const char *word, const char *json)
+{
+    const char *p = json + strspn(json, "{ \t\n");
+    bool any = false;
+
+    while (*p == '"') {
+        size_t n = strcspn(p + 1, "\""), len;
+        const char *v = p + 1 + n + (p[1 + n] == '"');
+        struct buffer text = { 0 };
+        const char *value;
+        struct buffer pair = { 0 };
+
+        v += strspn(v, ": \t\n");
+        len = *v == '"' ? 2 + strcspn(v + 1, "\"") : strcspn(v, ",} \t\n");
+        buffer_format(&pair, "%.*s=%.*s", (int)n, p + 1, (int)len, v);
+        value = end_text(&pair);
+        buffer_format(&text, "--template-arg ");
+        foreign_quote(&text, value);
+        foreign_add(line, end_text(&text), "--template-arg", word);
+        buffer_clear(&pair);
+        any = true;
+        if (strlen(v) <= len)
+            break;
+        p = v + len;
+        p += strspn(p, ", \t\n");
+    }
+    if (!any)
+        foreign_leave(line, word, "its value is no object of JSON");
+}
+
+void
+foreign_translate(struct foreign_line *line, const struct foreign_word *row,
+                  const char *word, const char *const values[2],
+                  const char *file)
+{
+    const char *percent = row->ours ? strchr(row->ours, '%') : NULL;
+
+    if (!row->ours)
+        foreign_leave(line, word, row->note);
+    else if (*row->ours == '|')
+        add_elsewhere(line, row->ours[1], values[0]);
+    else if (percent && percent[1] == 'k')
+        add_member(line, word, values);
+    else if (percent && percent[1] == 'j')
+        add_members(line, word, values[0]);
+    else if (percent && (percent[1] == 'l' || percent[1] == 's'))
+        add_each(line, row->ours, word, values[0], file);
+    else
+        add_option(line, row->ours, word, values, file);
+}
+
+/* ---- what goes together -------------------------------------------------- */
+
+static bool
+is_given(const struct foreign_line *line, const char *names,
+         const struct foreign_piece *but)
+{
+    for (size_t i = 0; i < line->n; i++) {
+        const struct foreign_piece *p = &line->p[i];
+        const struct cli_option *o =
+            p->option && p != but && p->text
+                ? foreign_own(line->rows, p->option, strlen(p->option))
+                : NULL;
+
+        if (o && o->name && cli_has_word(names, o->name))
+            return true;
+    }
+    return false;
+}
+
+/* Leaves out what came of their words and does not go with the rest. */
+static void
+check_pieces(struct foreign_line *line)
+{
+    char why[300], with[200];
+
+    for (size_t i = 0; line->rows && i < line->n; i++) {
+        struct foreign_piece *p = &line->p[i];
+        const struct cli_option *o =
+            p->option && p->word
+                ? foreign_own(line->rows, p->option, strlen(p->option))
+                : NULL;
+
+        if (!o)
+            continue;
+        if (o->only_with && !is_given(line, o->only_with, p)) {
+            cli_list_options(line->rows, o->only_with, with, sizeof(with));
+            snprintf(why, sizeof(why), "%s goes with %s only", p->option, with);
+        } else if (o->not_with && is_given(line, o->not_with, p)) {
+            snprintf(why, sizeof(why), "%s does not go with the rest",
+                     p->option);
+        } else {
+            continue;
+        }
+        foreign_leave(line, p->word, why);
+        free(p->text);
+        p->text = NULL;
+    }
+}
+
+/* ---- what is printed ----------------------------------------------------- */
+
+static const char *
+model_of(const struct foreign_line *line)
+{
+    for (size_t i = 0; i < line->n; i++)
+        if (line->p[i].text && line->p[i].option &&
+            (strcmp(line->p[i].option, "-m") == 0 ||
+             strcmp(line->p[i].option, "--model") == 0))
+            return line->p[i].text;
+    return NULL;
+}
+
+/* What stands in front of it in a pipe. */
+static void
+add_front(struct buffer *out, const struct foreign_line *line)
+{
+    const char *model = model_of(line);
+
+    if (line->text)
+        buffer_format(out, "printf %%s %s | ", line->text);
+    if (strcmp(line->tool, "gg-eval") == 0 && (line->text || line->file))
+        buffer_format(out, "gg-tokenize%s%s%s%s | ", model ? " " : "",
+                      model ? model : "", line->file ? " " : "",
+                      line->file ? line->file : "");
+}
+
+void
+foreign_print(struct foreign_line *line, const char *whose)
+{
+    struct buffer out = { 0 };
+
+    if (line->prompt.len) {
+        struct buffer text = { 0 };
+
+        buffer_format(&text, "-p ");
+        foreign_quote(&text, end_text(&line->prompt));
+        foreign_add(line, end_text(&text), "-p", NULL);
+    }
+    check_pieces(line);
+    add_front(&out, line);
+    buffer_format(&out, "%s", line->tool);
+    for (size_t i = 0; i < line->n; i++)
+        if (line->p[i].text)
+            buffer_format(&out, " %s", line->p[i].text);
+    if (line->last)
+        buffer_format(&out, " %s", line->last);
+    cli_warn("%s: of %s; ours is:", end_text(&line->words), whose);
+    fprintf(stderr, "%s\n", end_text(&out));
+    for (size_t i = 0; i < line->n_left; i++)
+        cli_warn("left out: %s: %s", end_text(&line->left[i].words),
+                 line->left[i].why);
+    exit(EXIT_USAGE);
+}
