@@ -4,6 +4,14 @@
 
 #include "cuda/kernels.h"
 
+/* Types of blocks that a KV cache may have: they are written, too. */
+static inline bool
+cuda_can_quantize(enum ggml_type type)
+{
+    return type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q5_0 ||
+           type == GGML_TYPE_Q4_0;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
