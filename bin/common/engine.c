@@ -313,6 +313,9 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .catches = catch,
     };
     engine_set_cache(&params, &o->cache);
+    if (params.cache_type == GG_CACHE_Q4_0 && !o->quiet)
+        cli_warn("keys of q4_0 lose much: --cache-type-k q8_0, with values of "
+                 "q4_0, loses little");
     prefill_start(&e->prefill, o->quiet || o->shows_progress);
     cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;

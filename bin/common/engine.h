@@ -71,7 +71,8 @@ const char *
 engine_cache_name(enum gg_cache_type type);
 
 void
-engine_set_cache(struct gg_session_params *params, const struct engine_cache *c);
+engine_set_cache(struct gg_session_params *params,
+                 const struct engine_cache *c);
 
 /* To be called before anything is opened: with --mpi, ranks of the job but the
  * first do not come back from it. They end when rank 0 leaves, or fails. */

@@ -52,13 +52,12 @@ store_q8_0(struct block_q8_0 *b, float v)
         b->d = cuda_to_f16(d);
 }
 
-/* The first of the values whose absolute value is the largest; 0, if all are NaN
- * or 0. */
+/* The first of the values whose absolute value is the largest; NaN if one is. */
 DEVICE float
 warp_extreme(float v)
 {
-    float size = v == v ? v : 0, most = cuda_warp_absmax(size);
-    int lane = fabsf(size) == most ? (int)cuda_lane_id() : LANES;
+    float most = cuda_warp_absmax(v);
+    int lane = fabsf(v) == most ? (int)cuda_lane_id() : LANES;
 
     UNROLL for (int m = LANES / 2; m; m /= 2)
     {
@@ -66,7 +65,7 @@ warp_extreme(float v)
 
         lane = other < lane ? other : lane;
     }
-    return most > 0 ? cuda_lane_get(v, lane) : 0;
+    return lane < LANES ? cuda_lane_get(v, lane) : most;
 }
 
 /* The lane's code, as quant/q4.c and q5.c make it, where the extreme becomes the
@@ -122,7 +121,7 @@ store_q5_0(struct block_q5_0 *b, float v)
 }
 
 DEVICE void
-store_block(ggml_type type, char *row, int64_t i, float v)
+store_block(int type, char *row, int64_t i, float v)
 {
     if (type == GGML_TYPE_Q4_0)
         store_q4_0((struct block_q4_0 *)(void *)row + i, v);
