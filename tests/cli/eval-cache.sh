@@ -25,25 +25,25 @@ for o in '--cache-type bf16' '--cache-type q5_0' '--cache-type q4_0' \
     '--cache-type q4_0 --cache-rotation off' \
     '--cache-type-k q8_0 --cache-type-v q4_0' \
     '--cache-type q5_0 --cache-type-v f32'; do
-    gg-generate -p 'Once upon a time' -n 30 -s 4 $o >want
-    gg-loop "gg-eval $o | gg-sample -n 30 -s 4" <prompt |
+    gg-generate -q -p 'Once upon a time' -n 30 -s 4 $o >want
+    gg-loop "gg-eval -q $o | gg-sample -n 30 -s 4" <prompt |
         gg-tokenize -d | cmp - want
-    gg-generate -p 'Once upon a time' -n 30 -s 4 $o --batch-size 3 -t 1 |
+    gg-generate -q -p 'Once upon a time' -n 30 -s 4 $o --batch-size 3 -t 1 |
         cmp - want
-    gg-generate -p 'Once upon a time' -n 30 -s 4 $o --draft prompt -q |
+    gg-generate -q -p 'Once upon a time' -n 30 -s 4 $o --draft prompt |
         cmp - want
-    gg-eval --every $o line | tail -c 4000 >rows
+    gg-eval -q --every $o line | tail -c 4000 | head -c 3900 >rows
     cut -d ' ' -f 1-5 line >head
     cut -d ' ' -f 6- line >rest
     rm -f state
-    gg-eval $o --save state head >/dev/null
-    gg-eval --every $o --load state rest | tail -c 4000 | cmp - rows
+    gg-eval -q $o --save state head >/dev/null
+    gg-eval -q --every $o --load state rest | tail -c 4000 | head -c 3900 | cmp - rows
     gg-inspect -k state.cache.rotation state 2>/dev/null || echo 'not rotated'
     gg-inspect --json state | grep -o '"name": "cache_[kv].0", "type": "[a-z0-9_]*"'
 done
 
 # A state says the types and the rotation.
-refused() { gg-eval --load other "$@" rest >/dev/null; echo "status $?"; }
+refused() { gg-eval -q --load other "$@" rest >/dev/null; echo "status $?"; }
 gg-eval --cache-type q4_0 --save other head >/dev/null
 refused --cache-type q4_0 --cache-rotation off
 refused --cache-type q4_0 --cache-type-v q5_0
