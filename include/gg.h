@@ -850,11 +850,15 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err);
 
-/* The type of the KV cache. */
+/* The type of the KV cache, or of its keys or values alone. Types below 8 bits are
+ * for models whose heads have keys and values each, of a multiple of 32. */
 enum gg_cache_type {
     GG_CACHE_F16 = 0,
     GG_CACHE_F32 = 1,
     GG_CACHE_Q8_0 = 2,
+    GG_CACHE_BF16 = 3,
+    GG_CACHE_Q5_0 = 4,
+    GG_CACHE_Q4_0 = 5,
 };
 
 /* All that is 0 is the default. */
@@ -863,7 +867,7 @@ struct gg_session_params {
     int32_t n_slots;   /* sequences in the KV cache; 0: 1 */
     int32_t n_batch;   /* ids evaluated in one batch at most; 0: 512 */
     int32_t n_threads; /* 0: the processors that this process may use */
-    enum gg_cache_type cache_type;
+    enum gg_cache_type cache_type; /* of keys, and of values, see below */
     /* Asked between nodes: true ends the evaluation with GG_ERR_ABORTED; may be
      * NULL. */
     bool (*abort)(void *data);
@@ -887,7 +891,13 @@ struct gg_session_params {
     void (*progress)(void *data, uint64_t done, uint64_t all);
     void *progress_data;
 
-    uintptr_t reserved[6];
+    enum gg_cache_type value_type; /* of values, */
+    bool has_value_type;           /* which is not cache_type */
+    /* Keys and values of types below 8 bits are kept as they are, not rotated by
+     * a Hadamard matrix. */
+    bool no_rotation;
+
+    uintptr_t reserved[5];
 };
 
 /* All 0. */

@@ -21,12 +21,23 @@ engine_options_default(void)
 }
 
 /* In the order of enum gg_cache_type. */
-static const char *const cache_types[] = { "f16", "f32", "q8_0", NULL };
+static const char *const cache_types[] = { "f16",  "f32",  "q8_0",
+                                           "bf16", "q5_0", "q4_0" };
 
 const char *
 engine_cache_name(enum gg_cache_type type)
 {
     return cache_types[type];
+}
+
+void
+engine_set_cache(struct gg_session_params *params, const struct engine_cache *c)
+{
+    params->cache_type = c->keys ? (enum gg_cache_type)(c->keys - 1) : c->type;
+    params->value_type =
+        c->values ? (enum gg_cache_type)(c->values - 1) : c->type;
+    params->has_value_type = params->value_type != params->cache_type;
+    params->no_rotation = c->no_rotation;
 }
 
 #define AT(field) .at = offsetof(struct engine_options, field)
@@ -55,8 +66,15 @@ const struct cli_option engine_rows[] = {
     { "layers", 0, CLI_TEXT, "COUNTS",
       "--mpi: layers of each rank, 24,24,16,16 (else by memory)", AT(layers) },
     { "cache-type", 0, CLI_WORD, "TYPE",
-      "of the KV cache: f16 (default), f32, q8_0", AT(cache_type),
-      .values = ENGINE_CACHE_TYPES },
+      "of the KV cache: f16 (default), f32, q8_0, bf16, q5_0, q4_0",
+      AT(cache.type), .values = ENGINE_CACHE_TYPES },
+    { "cache-type-k", 0, CLI_WORD, "TYPE", "of its keys alone",
+      AT(cache.keys), 1, .values = ENGINE_CACHE_TYPES },
+    { "cache-type-v", 0, CLI_WORD, "TYPE", "of its values alone",
+      AT(cache.values), 1, .values = ENGINE_CACHE_TYPES },
+    { "cache-rotation", 0, CLI_WORD, "HOW",
+      "of keys and values below 8 bits: on (default), off",
+      AT(cache.no_rotation), .values = "on|off" },
     { "batch-size", 0, CLI_INT, "N",
       "ids evaluated in one batch in prefill (512)",
       AT(n_batch), 1, ENGINE_MAX_BATCH },
@@ -273,7 +291,6 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_slots = n_slots,
         .n_batch = o->n_batch ? o->n_batch : DEFAULT_BATCH,
         .n_threads = o->n_threads,
-        .cache_type = o->cache_type,
         .bf16 = o->bf16,
         .abort = is_aborted,
         .abort_data = e,
@@ -289,12 +306,16 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
 
     *e = (struct engine){
         .n_batch = params.n_batch,
-        .cache_type = o->cache_type,
+        .cache = o->cache,
         .shift = o->shift,
         .quiet = o->quiet,
         .verbose = o->verbose,
         .catches = catch,
     };
+    engine_set_cache(&params, &o->cache);
+    if (params.cache_type == GG_CACHE_Q4_0 && !o->quiet)
+        cli_warn("keys of q4_0 lose much: --cache-type-k q8_0, with values of "
+                 "q4_0, loses little");
     prefill_start(&e->prefill, o->quiet || o->shows_progress);
     cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;
@@ -330,14 +351,33 @@ engine_close(struct engine *e)
     *e = (struct engine){ 0 };
 }
 
+static bool
+is_small(enum gg_cache_type type)
+{
+    return type == GG_CACHE_Q8_0 || type == GG_CACHE_Q5_0 ||
+           type == GG_CACHE_Q4_0;
+}
+
+/* Whether neither keys nor values would be smaller as Q8_0. */
+static bool
+is_cache_small(const struct engine *e)
+{
+    struct gg_session_params p = gg_session_params_default();
+    enum gg_cache_type values;
+
+    engine_set_cache(&p, &e->cache);
+    values = p.has_value_type ? p.value_type : p.cache_type;
+    return is_small(p.cache_type) && is_small(values);
+}
+
 /* What would raise the limit. */
 static const char *
 full_remedy(const struct engine *e)
 {
     if (e->cut)
-        return e->cache_type == GG_CACHE_Q8_0
-                   ? "memory is short"
-                   : "memory is short; --cache-type q8_0 needs less";
+        return is_cache_small(e) ? "memory is short"
+                                 : "memory is short; --cache-type q8_0 needs "
+                                   "less";
     return gg_session_n_ctx(e->session) < gg_model_n_ctx_train(e->model)
                ? "-c raises it"
                : "-c raises it above the model's own";

@@ -10,12 +10,18 @@
 #include "common/options.h"
 #include "common/prefill.h"
 
+struct engine_cache {
+    enum gg_cache_type type;
+    int32_t keys, values; /* 1 and the type of these alone; 0: as above */
+    int32_t no_rotation;  /* 1: of types below 8 bits, too */
+};
+
 struct engine_options {
     const char *model;
     struct device_options devices;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
-    enum gg_cache_type cache_type;
+    struct engine_cache cache;
     struct adapter_options adapters;
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
@@ -41,7 +47,8 @@ enum {
     ENGINE_MAX_CONTEXT = 1 << 28,
     ENGINE_MAX_BATCH = 1 << 16,
 };
-#define ENGINE_CACHE_TYPES "f16|f32|q8_0" /* as enum gg_cache_type */
+#define ENGINE_CACHE_TYPES                                                     \
+    "f16|f32|q8_0|bf16|q5_0|q4_0" /* as enum gg_cache_type */
 
 /* Their rows, and --help and --version; fields are in struct engine_options. */
 extern const struct cli_option engine_rows[];
@@ -59,9 +66,13 @@ engine_allow(const struct engine_options *o);
 void
 engine_choose_nodes(const struct engine_options *o);
 
-/* "f16", "f32" or "q8_0". */
+/* "f16", or another of ENGINE_CACHE_TYPES. */
 const char *
 engine_cache_name(enum gg_cache_type type);
+
+void
+engine_set_cache(struct gg_session_params *params,
+                 const struct engine_cache *c);
 
 /* To be called before anything is opened: with --mpi, ranks of the job but the
  * first do not come back from it. They end when rank 0 leaves, or fails. */
@@ -81,7 +92,7 @@ struct engine {
     struct gg_engine *gg;
     struct prefill prefill; /* of the session's evaluations */
     int32_t n_slots, n_batch;
-    enum gg_cache_type cache_type;
+    struct engine_cache cache;
     bool shift, quiet, verbose;
     bool catches; /* a caught signal aborts an evaluation */
     bool cut; /* the context is less than the model's, for want of memory */

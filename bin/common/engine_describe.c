@@ -35,7 +35,6 @@ describe_home(const struct engine *e, size_t i)
         .n_ctx = gg_session_n_ctx(e->session),
         .n_slots = e->n_slots,
         .n_batch = e->n_batch,
-        .cache_type = e->cache_type,
     };
     const struct gg_model *m = e->model;
     bool output = gg_model_home_of(m, gg_model_n_layers(m), false) == i;
@@ -43,6 +42,7 @@ describe_home(const struct engine *e, size_t i)
     struct gg_memory memory;
     struct gg_home home;
 
+    engine_set_cache(&params, &e->cache);
     if (!gg_model_home(m, i, &home) ||
         gg_model_home_memory(m, i, &params, &memory, NULL) != GG_OK)
         return;

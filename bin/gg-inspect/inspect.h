@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "common/adapters.h"
+#include "common/engine.h"
 
 struct inspect_options {
     const char *path;
@@ -19,7 +19,8 @@ struct inspect_options {
     bool png;                         /* standard output gets a picture */
     const char *hash_list;            /* --hash-check */
     int n_threads;                    /* 0: as many as there are processors */
-    struct gg_session_params session; /* for --memory */
+    struct gg_session_params session; /* for --memory, */
+    struct engine_cache cache;        /* with this */
     struct adapter_options adapters;  /* for --memory */
     const char *parts; /* --memory of so many ranks: "4", or "24,24,16,16" */
 };

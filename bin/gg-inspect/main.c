@@ -142,9 +142,18 @@ static const struct cli_option rows[] = {
     { "slots", 0, CLI_INT, "N", "sequences in the KV cache (1)",
       AT(show.session.n_slots), 1, MAX_SLOTS, .only_with = "memory" },
     { "cache-type", 0, CLI_WORD, "T",
-      "of the KV cache: f16 (default), f32, q8_0",
-      AT(show.session.cache_type), .values = ENGINE_CACHE_TYPES,
+      "of the KV cache: f16 (default), f32, q8_0, bf16, q5_0, q4_0",
+      AT(show.cache.type), .values = ENGINE_CACHE_TYPES,
       .only_with = "memory" },
+    { "cache-type-k", 0, CLI_WORD, "T", "of its keys alone",
+      AT(show.cache.keys), 1, .values = ENGINE_CACHE_TYPES,
+      .only_with = "memory" },
+    { "cache-type-v", 0, CLI_WORD, "T", "of its values alone",
+      AT(show.cache.values), 1, .values = ENGINE_CACHE_TYPES,
+      .only_with = "memory" },
+    { "cache-rotation", 0, CLI_WORD, "HOW",
+      "of keys and values below 8 bits: on (default), off",
+      AT(show.cache.no_rotation), .values = "on|off", .only_with = "memory" },
     { "batch-size", 0, CLI_INT, "N",
       "ids evaluated in one batch in prefill (512)",
       AT(show.session.n_batch), 1, ENGINE_MAX_BATCH, .only_with = "memory" },
@@ -328,6 +337,7 @@ main(int argc, char **argv)
     a.show.session.n_slots = 1;
     cli_start();
     parse_arguments(argc, argv, &a);
+    engine_set_cache(&a.show.session, &a.show.cache);
     if (a.show.png)
         picture_check();
     cli_output(a.binary ? a.binary : a.output);

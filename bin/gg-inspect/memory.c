@@ -84,6 +84,16 @@ sum_of(const struct gg_memory *m)
 }
 
 static void
+put_cache_type(const struct gg_session_params *p)
+{
+    if (p->has_value_type)
+        printf("keys %s, values %s\n", engine_cache_name(p->cache_type),
+               engine_cache_name(p->value_type));
+    else
+        puts(engine_cache_name(p->cache_type));
+}
+
+static void
 put_memory(const struct figures *f, const struct gg_session_params *p)
 {
     const struct gg_memory *m = &f->m;
@@ -95,8 +105,9 @@ put_memory(const struct figures *f, const struct gg_session_params *p)
         printf("  %zu\n", f->n_adapters);
     }
     line("cache", m->cache);
-    printf("  context %d, %d slot%s, %s\n", (int)p->n_ctx, (int)p->n_slots,
-           p->n_slots == 1 ? "" : "s", engine_cache_name(p->cache_type));
+    printf("  context %d, %d slot%s, ", (int)p->n_ctx, (int)p->n_slots,
+           p->n_slots == 1 ? "" : "s");
+    put_cache_type(p);
     line("compute", m->compute);
     putchar('\n');
     if (m->n_snapshots) {
@@ -121,6 +132,9 @@ begin_json(const struct gg_session_params *p, const char *path)
     printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
            "  \"cache_type\": \"%s\",\n",
            (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type));
+    if (p->has_value_type)
+        printf("  \"value_type\": \"%s\",\n",
+               engine_cache_name(p->value_type));
 }
 
 static void

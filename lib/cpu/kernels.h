@@ -60,7 +60,8 @@ struct cpu_panel {
     bool add; /* to what c has */
 };
 
-/* Rows of floats, and rows where they lie, of F32, F16, BF16 or Q8_0:
+/* Rows of floats, and rows where they lie, of F32, F16, BF16, Q8_0, Q5_0
+ * or Q4_0:
  * attention's queries in small batches, or their weights, and its keys or
  * values. */
 struct cpu_small_batch {

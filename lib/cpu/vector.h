@@ -32,7 +32,8 @@
  *                               ..., as two pairs, a's first
  *     v_swap_neighbours(v)      every lane's neighbour: the second, the first,
  *                               the fourth, the third ...
- *     v_load_bytes(p)           VEC int8_t as floats
+ *     v_load_int8(p)            VEC int8_t as int32_t
+ *     v_from_int32(bits)        int32_t as floats
  *     v_nearest(v)              the integer, ties to even
  *     v_times_power(v, n)       v * 2^n, n integers from -151 to 129, so that
  *                               it underflows gradually
@@ -55,6 +56,8 @@
  * is fused unless it says so. */
 #ifndef CPU_VECTOR_H
 #define CPU_VECTOR_H
+
+#include <string.h>
 
 #include "cpu/prefetch.h"
 #include "quant/blocks.h"
@@ -91,31 +94,85 @@ v_load(enum ggml_type type, int64_t n, const void *p)
                        n >= VEC ? v_load_half(p) : v_load_half_first(n, p));
 }
 
-/* Values that are read together: of Q8_0 a block, which has one scale. */
+/* Types of a KV cache that have blocks of 32 values with one scale. */
+INLINE bool
+cpu_has_blocks_of_32(enum ggml_type type)
+{
+    return type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q5_0 ||
+           type == GGML_TYPE_Q4_0;
+}
+
+/* Bytes of such a block. */
+INLINE size_t
+cpu_block_of_32_size(enum ggml_type type)
+{
+    return type == GGML_TYPE_Q8_0   ? sizeof(struct block_q8_0)
+           : type == GGML_TYPE_Q5_0 ? sizeof(struct block_q5_0)
+                                    : sizeof(struct block_q4_0);
+}
+
+/* Values that are read together: a block. */
 INLINE int64_t
 cpu_values_step(enum ggml_type type)
 {
-    return type == GGML_TYPE_Q8_0 ? 32 : VEC;
+    return cpu_has_blocks_of_32(type) ? 32 : VEC;
 }
 
-/* Bytes of k values; of Q8_0 down to whole blocks. */
+/* Bytes of k values; down to whole blocks. */
 INLINE size_t
 cpu_values_size(enum ggml_type type, int64_t k)
 {
-    return type == GGML_TYPE_Q8_0 ? (size_t)k / 32 * sizeof(struct block_q8_0)
-                                  : (size_t)k * cpu_value_size(type);
+    return cpu_has_blocks_of_32(type)
+               ? (size_t)k / 32 * cpu_block_of_32_size(type)
+               : (size_t)k * cpu_value_size(type);
+}
+
+/* VEC codes of four bits, from code i of 32 on: the low halves of sixteen bytes,
+ * and then the high ones. */
+INLINE vec_bits
+v_load_nibbles(const uint8_t *qs, int i)
+{
+    return v_load_int8((const int8_t *)qs + i % 16) >> i / 16 * 4 & 15;
+}
+
+/* VEC values from value i of a block on. */
+INLINE vec
+v_load_q4_0(const struct block_q4_0 *block, int i)
+{
+    return v_splat(v_f16_to_float(block->d)) *
+           v_from_int32(v_load_nibbles(block->qs, i) - 8);
+}
+
+/* The same; bit i of qh is the fifth of code i. */
+INLINE vec
+v_load_q5_0(const struct block_q5_0 *block, int i)
+{
+    vec_bits lanes, fifth = { 0 };
+    uint32_t high;
+
+    memcpy(&high, block->qh, sizeof(high));
+    UNROLL for (int j = 0; j < VEC; j++) lanes[j] = (uint32_t)j;
+    fifth = ((fifth + (high >> i)) >> lanes & 1) << 4;
+    return v_splat(v_f16_to_float(block->d)) *
+           v_from_int32((v_load_nibbles(block->qs, i) | fifth) - 16);
 }
 
 /* n values, at most VEC, from value i on of what lies at p. */
 INLINE vec
 v_load_values(enum ggml_type type, int64_t n, const char *p, int64_t i)
 {
-    const struct block_q8_0 *block =
-        (const struct block_q8_0 *)(const void *)p + i / 32;
+    const struct block_q8_0 *block;
 
-    if (type != GGML_TYPE_Q8_0)
+    if (!cpu_has_blocks_of_32(type))
         return v_load(type, n, p + cpu_values_size(type, i));
-    return v_splat(v_f16_to_float(block->d)) * v_load_bytes(block->qs + i % 32);
+    p += cpu_values_size(type, i);
+    if (type == GGML_TYPE_Q4_0)
+        return v_load_q4_0((const void *)p, (int)(i % 32));
+    if (type == GGML_TYPE_Q5_0)
+        return v_load_q5_0((const void *)p, (int)(i % 32));
+    block = (const void *)p;
+    return v_splat(v_f16_to_float(block->d)) *
+           v_from_int32(v_load_int8(block->qs + i % 32));
 }
 
 INLINE vec

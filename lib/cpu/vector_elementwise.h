@@ -280,6 +280,18 @@ q8_0_to_float(const void *x, float *y, int64_t n)
 }
 
 static void
+q5_0_to_float(const void *x, float *y, int64_t n)
+{
+    to_float(GGML_TYPE_Q5_0, x, y, n);
+}
+
+static void
+q4_0_to_float(const void *x, float *y, int64_t n)
+{
+    to_float(GGML_TYPE_Q4_0, x, y, n);
+}
+
+static void
 f16_from_float(const float *x, void *y, int64_t n)
 {
     uint16_t *h = y;
@@ -333,6 +345,8 @@ cpu_fill_rows(struct cpu_kernels *k)
     k->from_float[GGML_TYPE_F16] = f16_from_float;
     k->to_float[GGML_TYPE_BF16] = bf16_to_float;
     k->to_float[GGML_TYPE_Q8_0] = q8_0_to_float;
+    k->to_float[GGML_TYPE_Q5_0] = q5_0_to_float;
+    k->to_float[GGML_TYPE_Q4_0] = q4_0_to_float;
     k->from_float[GGML_TYPE_BF16] = bf16_from_float;
 }
 

@@ -100,7 +100,7 @@ static bool
 is_cache(const struct ggml_tensor *x)
 {
     return x->nb[0] == ggml_type_size(x->type) &&
-           (cuda_is_float_type(x->type) || x->type == GGML_TYPE_Q8_0);
+           (cuda_is_float_type(x->type) || cuda_can_quantize(x->type));
 }
 
 bool

@@ -33,7 +33,7 @@ cuda_kv_can_be_f16(const struct view *x)
     return cuda_kv_is_f16(x) ||
            (size <= MAX_CONVERTED &&
             (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16 ||
-             x->type == GGML_TYPE_Q8_0));
+             cuda_can_quantize(x->type)));
 }
 
 bool
@@ -53,7 +53,7 @@ cuda_kv_to_f16(struct cuda_ctx *c, struct view *x)
         y.nb[i] = size;
         size *= y.ne[i];
     }
-    if (x->type == GGML_TYPE_Q8_0)
+    if (cuda_can_quantize(x->type))
         cuda_dequantize_rows(c, &y, x, NULL);
     else
         LAUNCH(clamp_to_f16, cuda_default_launch(n, CUDA_THREADS), c, y, *x, n);

@@ -16,6 +16,24 @@ struct tiles {
     bool vectorized; /* keys can be loaded in vectors of 16 bytes */
 };
 
+/* Value i of a block. */
+DEVICE float
+load_q4_0(const struct block_q4_0 *b, int i)
+{
+    int code = b->qs[i % 16] >> i / 16 * 4 & 15;
+
+    return cuda_from_f16(b->d) * (float)(code - 8);
+}
+
+DEVICE float
+load_q5_0(const struct block_q5_0 *b, int i)
+{
+    int code = b->qs[i % 16] >> i / 16 * 4 & 15;
+    int fifth = b->qh[i / 8] >> i % 8 & 1;
+
+    return cuda_from_f16(b->d) * (float)((code | fifth << 4) - 16);
+}
+
 /* Element i of a row of keys or values. */
 DEVICE float
 load_value(const struct view *x, const char *row, int64_t i)
@@ -26,6 +44,14 @@ load_value(const struct view *x, const char *row, int64_t i)
 
         return cuda_from_f16(b->d) * (float)b->qs[i % 32];
     }
+    if (x->type == GGML_TYPE_Q5_0)
+        return load_q5_0(
+            (const struct block_q5_0 *)(const void *)row + i / 32,
+            (int)(i % 32));
+    if (x->type == GGML_TYPE_Q4_0)
+        return load_q4_0(
+            (const struct block_q4_0 *)(const void *)row + i / 32,
+            (int)(i % 32));
     return cuda_load_element(x, row, i);
 }
 
@@ -177,7 +203,7 @@ online_softmax(const struct attention *a, const struct tiles *tiles,
     }
 }
 
-/* Element i of a value as its bits, of Q8_0 as a float's, so that loads are
+/* Element i of a value as its bits, of blocks as a float's, so that loads are
  * issued before conversions. */
 DEVICE uint32_t
 load_bits(const struct view *x, const char *row, int64_t i)

@@ -8,7 +8,7 @@
  * summarised once for all heads (mask_blocks.cu): tiles that are hidden from
  * all tokens of a block are skipped, and fully visible ones need no mask. The
  * next tile is loaded while one is computed. A launch takes several sequences.
- * attention_f16.cu converts caches of BF16 and Q8_0 to F16 first. */
+ * attention_f16.cu converts caches of BF16 and of blocks to F16 first. */
 #include "cuda/attention_mma.h"
 
 #define LOG2_E 1.4426950408889634f

@@ -109,7 +109,7 @@ cuda_supports_copy(const struct ggml_tensor *dst)
         return true;
     if (x->ne[0] != dst->ne[0])
         return false;
-    if (dst->type == GGML_TYPE_Q8_0)
+    if (cuda_can_quantize(dst->type))
         return cuda_is_float_type(x->type) && ggml_are_same_shape(x, dst) &&
                dst->nb[0] == ggml_type_size(dst->type);
     return cuda_is_float_type(dst->type) && cuda_is_format(x->type) &&
@@ -130,8 +130,8 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (is_contiguous_pair(x, dst) &&
         (((uintptr_t)x->data | (uintptr_t)dst->data) & 15) == 0)
         cuda_copy_bytes(c, dst->data, x->data, size);
-    else if (dst->type == GGML_TYPE_Q8_0 && x->type != dst->type)
-        cuda_quantize_q8_0(c, &to, &from, NULL);
+    else if (cuda_can_quantize(dst->type) && x->type != dst->type)
+        cuda_quantize_rows(c, &to, &from, NULL);
     else if (cuda_is_format(x->type) && x->type != dst->type)
         cuda_dequantize_rows(c, &to, &from, NULL);
     else

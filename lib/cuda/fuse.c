@@ -262,7 +262,7 @@ static bool
 is_cache_store(const struct ggml_tensor *t, const struct ggml_tensor *x)
 {
     return t->op == GGML_OP_SET_ROWS && supports(t) &&
-           t->type != GGML_TYPE_Q8_0 && t->src[0]->ne[3] == 1 &&
+           !cuda_can_quantize(t->type) && t->src[0]->ne[3] == 1 &&
            t->src[0]->ne[1] == x->ne[2] && !ggml_is_empty(t->src[0]);
 }
 

@@ -4,6 +4,15 @@
 
 #include "cuda/kernels.h"
 
+/* Types, of enum ggml_type, of blocks that a KV cache may have: they are written,
+ * too. */
+static inline bool
+cuda_can_quantize(int type)
+{
+    return type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q5_0 ||
+           type == GGML_TYPE_Q4_0;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

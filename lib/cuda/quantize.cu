@@ -1,4 +1,4 @@
-/* quantize.cu - quantisation to 8 bits: columns of GEMVs, rows of Q8_0;
+/* quantize.cu - quantisation: columns of GEMVs, rows of a KV cache's blocks;
  * SET_ROWS
  *
  * A warp quantises a sub-block of 32 values, a lane a value. */
@@ -41,8 +41,98 @@ struct to_rows {
 };
 
 /* A block of Q8_0, as quant/q8.c makes it: ties away from zero. */
+DEVICE void
+store_q8_0(struct block_q8_0 *b, float v)
+{
+    float d = cuda_warp_absmax(v) / 127;
+
+    b->qs[cuda_lane_id()] =
+        (int8_t)cuda_clamp_s8(roundf(v * (d != 0 ? 1.0f / d : 0)));
+    if (cuda_lane_id() == 0)
+        b->d = cuda_to_f16(d);
+}
+
+/* The first of the values whose absolute value is the largest; NaN if one is. */
+DEVICE float
+warp_extreme(float v)
+{
+    float most = cuda_warp_absmax(v);
+    int lane = fabsf(v) == most ? (int)cuda_lane_id() : LANES;
+
+    UNROLL for (int m = LANES / 2; m; m /= 2)
+    {
+        int other = cuda_lane_xor(lane, m);
+
+        lane = other < lane ? other : lane;
+    }
+    return lane < LANES ? cuda_lane_get(v, lane) : most;
+}
+
+/* The lane's code, as quant/q4.c and q5.c make it, where the extreme becomes the
+ * least of them; *d: the scale. */
+DEVICE int
+few_bits_code(float v, int least, float *d)
+{
+    float inverse, code;
+
+    *d = warp_extreme(v) / (float)least;
+    inverse = *d != 0 ? 1.0f / *d : 0;
+    code = cuda_multiply_rn(v, inverse) + (0.5f - (float)least);
+    if (!(code > 0 && code < 0x1p31f))
+        return 0;
+    return (int)fminf(code, (float)(-2 * least - 1));
+}
+
+/* Codes of lanes 0 to 15 are low halves of bytes, others high ones. */
+DEVICE void
+store_nibbles(uint8_t *qs, int code)
+{
+    int high = cuda_lane_xor(code, 16);
+
+    if (cuda_lane_id() < 16)
+        qs[cuda_lane_id()] = (uint8_t)((code & 15) | (high & 15) << 4);
+}
+
+DEVICE void
+store_q4_0(struct block_q4_0 *b, float v)
+{
+    float d;
+    int code = few_bits_code(v, -8, &d);
+
+    store_nibbles(b->qs, code);
+    if (cuda_lane_id() == 0)
+        b->d = cuda_to_f16(d);
+}
+
+/* Eight lanes give a byte of fifth bits. */
+DEVICE void
+store_q5_0(struct block_q5_0 *b, float v)
+{
+    float d;
+    int code = few_bits_code(v, -16, &d);
+    int fifth = (code >> 4 & 1) << cuda_lane_id() % 8;
+
+    store_nibbles(b->qs, code);
+    UNROLL for (int m = 4; m; m /= 2) fifth |= cuda_lane_xor(fifth, m);
+    if (cuda_lane_id() % 8 == 0)
+        b->qh[cuda_lane_id() / 8] = (uint8_t)fifth;
+    if (cuda_lane_id() == 0)
+        b->d = cuda_to_f16(d);
+}
+
+DEVICE void
+store_block(int type, char *row, int64_t i, float v)
+{
+    if (type == GGML_TYPE_Q4_0)
+        store_q4_0((struct block_q4_0 *)(void *)row + i, v);
+    else if (type == GGML_TYPE_Q5_0)
+        store_q5_0((struct block_q5_0 *)(void *)row + i, v);
+    else
+        store_q8_0((struct block_q8_0 *)(void *)row + i, v);
+}
+
 KERNEL
-quantize_q8_0(struct to_rows p, int64_t n_items)
+quantize_rows(struct to_rows p, int64_t n_items)
 {
     int64_t sub_blocks = p.x.ne[0] / LANES, n_warps = cuda_block_size() / LANES;
 
@@ -53,30 +143,23 @@ quantize_q8_0(struct to_rows p, int64_t n_items)
         struct row r = cuda_row_at(&p.x, i), to = r;
         float v = cuda_load_element(&p.x, cuda_row_data(&p.x, r),
                                     sub_block * LANES + cuda_lane_id());
-        float d = cuda_warp_absmax(v) / 127;
-        struct block_q8_0 *b;
 
         if (p.by_id)
             to.i1 = cuda_set_rows_target(&p.ids, &p.y, r);
-        if (to.i1 < 0)
-            continue;
-        b = (struct block_q8_0 *)(void *)cuda_row_data(&p.y, to) + sub_block;
-        b->qs[cuda_lane_id()] =
-            (int8_t)cuda_clamp_s8(roundf(v * (d != 0 ? 1.0f / d : 0)));
-        if (cuda_lane_id() == 0)
-            b->d = cuda_to_f16(d);
+        if (to.i1 >= 0)
+            store_block(p.y.type, cuda_row_data(&p.y, to), sub_block, v);
     }
 }
 
 void
-cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
+cuda_quantize_rows(struct cuda_ctx *c, const struct view *y,
                    const struct view *x, const struct view *ids)
 {
     struct to_rows p = { *y, *x, ids ? *ids : *x, ids != NULL };
     int64_t n = x->ne[0] / LANES * x->ne[1] * x->ne[2] * x->ne[3];
 
     if (n > 0)
-        LAUNCH(quantize_q8_0,
+        LAUNCH(quantize_rows,
                cuda_default_launch(cuda_ceil_div(n, CUDA_THREADS / LANES),
                                    CUDA_THREADS),
                c, p, n);
@@ -102,7 +185,7 @@ set_rows(struct to_rows p, int64_t n)
 bool
 cuda_supports_set_rows(const struct ggml_tensor *dst)
 {
-    return (cuda_is_float_type(dst->type) || dst->type == GGML_TYPE_Q8_0) &&
+    return (cuda_is_float_type(dst->type) || cuda_can_quantize(dst->type)) &&
            dst->nb[0] == ggml_type_size(dst->type) &&
            cuda_is_float_type(dst->src[0]->type) &&
            (dst->src[1]->type == GGML_TYPE_I32 ||
@@ -118,8 +201,8 @@ cuda_run_set_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (n == 0)
         return;
-    if (dst->type == GGML_TYPE_Q8_0)
-        cuda_quantize_q8_0(c, &p.y, &p.x, &p.ids);
+    if (cuda_can_quantize(dst->type))
+        cuda_quantize_rows(c, &p.y, &p.x, &p.ids);
     else
         LAUNCH(set_rows, cuda_default_launch(n, CUDA_THREADS), c, p, n);
 }

@@ -1,4 +1,4 @@
-/* set_rows.h - rows stored to a KV cache, as floats or as blocks of Q8_0 */
+/* set_rows.h - rows stored to a KV cache, as floats or as blocks */
 #ifndef CUDA_SET_ROWS_H
 #define CUDA_SET_ROWS_H
 
@@ -7,7 +7,7 @@
 /* Quantises row i of x to row i of y, or, with ids, to row ids[i] of its
  * matrix; an id that is out of range is skipped. */
 void
-cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
+cuda_quantize_rows(struct cuda_ctx *c, const struct view *y,
                    const struct view *x, const struct view *ids);
 
 /* The row of y that row r of x is stored to, by ids; -1: none. */

@@ -26,6 +26,25 @@ cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
                         t->nb[2], first * t->nb[1]);
 }
 
+/* Each head of x times Hadamard's matrix, in blocks where its length is no power
+ * of two, if the layer's keys, or values, are kept so. Twice is once back. */
+static struct ggml_tensor *
+rotated(struct graph *g, const struct cache_layer *l, enum cache_tensor of,
+        struct ggml_tensor *x)
+{
+    const struct cache_home *home = &g->cache->homes[l->home];
+    struct ggml_tensor *m = home->rotations[graph_rotation_of(x->ne[0])], *y;
+
+    if (!g->cache->form.rotated[of])
+        return x;
+    if (!ggml_is_contiguous(x))
+        x = ggml_cont(g->ctx, x);
+    y = ggml_reshape_2d(g->ctx, x, m->ne[0], ggml_nelements(x) / m->ne[0]);
+    y = ggml_mul_mat(g->ctx, m, y);
+    ggml_mul_mat_set_hint(y, GGML_HINT_SRC0_IS_HADAMARD);
+    return ggml_reshape_3d(g->ctx, y, x->ne[0], x->ne[1], x->ne[2]);
+}
+
 static struct ggml_tensor *
 segment_queries(struct graph *g, const struct graph_segment *s,
                 struct ggml_tensor *q)
@@ -97,9 +116,9 @@ graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
     const struct cache_layer *l = &g->cache->layers[layer];
 
     if (k)
-        store(g, l->t[CACHE_K], l->kind, k);
+        store(g, l->t[CACHE_K], l->kind, rotated(g, l, CACHE_K, k));
     if (v)
-        store(g, l->t[CACHE_V], l->kind, v);
+        store(g, l->t[CACHE_V], l->kind, rotated(g, l, CACHE_V, v));
 }
 
 struct ggml_tensor *
@@ -107,13 +126,17 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                 struct ggml_tensor *k, struct ggml_tensor *v)
 {
     const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
+    const struct cache_layer *l;
     struct ggml_tensor *all;
 
     if (g->packing.n_rows > 0)
         return graph_packed_attention(g, layer,
                                       &(struct graph_heads){ q, k, v, NULL });
+    l = cache_of(g, layer);
     graph_keep(g, layer, k, v);
+    q = rotated(g, l, CACHE_K, q);
     all = attend_each(g, 0, g->n_segments, layer, q);
+    all = rotated(g, l, CACHE_V, all);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);
 }

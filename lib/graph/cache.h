@@ -45,6 +45,34 @@ enum cache_tensor {
     CACHE_TENSORS,
 };
 
+/* Types of keys and values, and whether they are kept rotated: each head's, in
+ * blocks of a power of two, times the matrix of Hadamard, as graph_rotate() does
+ * it. Queries are rotated as keys are, and what attention gives back as values
+ * are. So no value of a head is much larger than the others, and blocks of few
+ * bits lose less. */
+struct cache_form {
+    enum ggml_type types[CACHE_TENSORS];
+    bool rotated[CACHE_TENSORS];
+};
+
+/* Matrices of a rotation: of 32, 64, .. 1024 values. */
+enum {
+    CACHE_ROTATED_LEAST = 32, /* values of a block of types below 8 bits */
+    CACHE_ROTATIONS = 6,
+};
+
+/* Which of them heads of d values take, a multiple of CACHE_ROTATED_LEAST: the
+ * largest whose size divides d. */
+static inline int
+graph_rotation_of(int64_t d)
+{
+    int i = 0;
+
+    while (i < CACHE_ROTATIONS - 1 && d % (2 * CACHE_ROTATED_LEAST << i) == 0)
+        i++;
+    return i;
+}
+
 /* The tensors of a layer with a recurrence: a row a slot. */
 enum cache_recurrent_tensor {
     CACHE_CONV,  /* d_conv - 1 columns x n_channels, time first */
@@ -121,7 +149,7 @@ struct cache_part {
 };
 
 struct cache {
-    enum ggml_type type;
+    struct cache_form form;
     int32_t n_slots;
     int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
@@ -136,6 +164,9 @@ struct cache {
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
         size_t size; /* bytes */
+        /* f32, n x n, symmetric and its own inverse; NULL: no layer here has
+         * heads that are rotated so. */
+        struct ggml_tensor *rotations[CACHE_ROTATIONS];
     } homes[CACHE_MAX_HOMES];
     int n_homes;
     struct ggml_context *views; /* scratch for views of rows */

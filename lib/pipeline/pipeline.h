@@ -34,6 +34,12 @@ enum pipeline_op {
     PIPELINE_LEAVE,
 };
 
+/* Of a session, args[4]. */
+enum {
+    PIPELINE_BF16 = 1,
+    PIPELINE_NO_ROTATION = 2,
+};
+
 struct pipeline_command {
     int32_t op;      /* enum pipeline_op */
     int32_t session; /* by number */

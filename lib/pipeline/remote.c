@@ -39,12 +39,16 @@ free_number(const struct pipeline *p)
 static enum gg_status
 begin_elsewhere(struct pipeline *p, struct gg_session *s, struct gg_error *err)
 {
+    const struct gg_session_params *params = &s->params;
     int32_t number = free_number(p);
     struct pipeline_command c = {
         .op = PIPELINE_SESSION,
         .session = number,
-        .args = { s->n_ctx, s->n_slots, s->n_batch,
-                  (int64_t)s->params.cache_type, s->params.bf16 },
+        .args = { s->n_ctx, s->n_slots, s->n_batch, (int64_t)params->cache_type,
+                  (params->bf16 ? PIPELINE_BF16 : 0) |
+                      (params->no_rotation ? PIPELINE_NO_ROTATION : 0),
+                  (int64_t)(params->has_value_type ? params->value_type
+                                              : params->cache_type) },
     };
     enum gg_status st;
 

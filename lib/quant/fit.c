@@ -20,6 +20,21 @@ quant_extreme(const float *x, int n)
     return quant_fit_loops()->extreme(n, x);
 }
 
+float
+quant_extreme_or_nan(const float *x, int n)
+{
+    uint32_t most = 0;
+
+    for (int j = 0; j < n; j++) {
+        uint32_t bits;
+
+        memcpy(&bits, &x[j], sizeof(bits));
+        bits &= 0x7fffffff;
+        most = bits > most ? bits : most;
+    }
+    return most > 0x7f800000 ? NAN : quant_extreme(x, n);
+}
+
 struct quant_range
 quant_range(const float *x, int n)
 {

@@ -32,6 +32,9 @@ struct quant_range {
 /* The value of largest magnitude, with its sign, the first of equals. */
 float
 quant_extreme(const float *x, int n);
+/* The same; NaN if a value is, as a cache must not lose one. */
+float
+quant_extreme_or_nan(const float *x, int n);
 struct quant_range
 quant_range(const float *x, int n);
 

@@ -73,7 +73,7 @@ quant_q5_0(const float *x, void *y, int64_t n)
     struct block_q5_0 *b = y;
 
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
-        float d = quant_extreme(x, QUANT_BLOCK) / -16;
+        float d = quant_extreme_or_nan(x, QUANT_BLOCK) / -16;
         float inverse = d != 0 ? 1.0f / d : 0;
         int8_t q[QUANT_BLOCK];
 

@@ -115,13 +115,16 @@ end_meeting(struct meeting *m)
 enum gg_status
 session_adapters_check(const struct model *m, struct gg_error *err)
 {
+    static const struct cache_form exact = {
+        .types = { GGML_TYPE_F32, GGML_TYPE_F32 },
+    };
     struct meeting meeting = { .model = m };
     struct cache cache = { 0 };
     enum gg_status st;
 
     if (m->files.n_adapters == 0)
         return GG_OK;
-    st = session_cache_init_dry(&cache, m, GGML_TYPE_F32, 1, 1, 1, err);
+    st = session_cache_init_dry(&cache, m, &exact, 1, 1, 1, err);
     if (st == GG_OK &&
         !(start_meeting(&meeting) && build_graph(&meeting, &cache)))
         st = error_nomem(err);

@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "session/mtp_rows.h"
 #include "session/recurrent.h"
+#include "session/rotations.h"
 
 /* Bytes that a sum of sizes and alignments can have without overflow. */
 #define MEASURABLE (SIZE_MAX / 4)
@@ -73,6 +74,16 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     return true;
 }
 
+/* Bytes of a layer's keys and values of a position. */
+static size_t
+position_size(const struct cache *c, const struct model_layer_hparams *l)
+{
+    return ggml_row_size(c->form.types[CACHE_K],
+                         (int64_t)l->d_key * l->n_head_kv) +
+           ggml_row_size(c->form.types[CACHE_V],
+                         (int64_t)graph_kept_value(l) * l->n_head_kv);
+}
+
 /* Sizes that overflow must never reach the tensor interface: it would end the
  * process. */
 static bool
@@ -82,8 +93,6 @@ fits(const struct cache *c, const struct model *model, size_t total)
 
     for (int32_t i = 0; i < c->n_all; i++) {
         const struct model_layer_hparams *l = &model->hp.layers[i];
-        int64_t width =
-            (int64_t)(l->d_key + graph_kept_value(l)) * l->n_head_kv;
         const struct cache_part *p = &c->parts[c->layers[i].kind];
 
         size_t state = (size_t)graph_state_floats(&model->hp, i) * 4;
@@ -95,8 +104,7 @@ fits(const struct cache *c, const struct model *model, size_t total)
             return false;
         if (!graph_keeps(&model->hp, i))
             continue;
-        if (!check_mul(ggml_row_size(c->type, width), (uint64_t)p->n_rows,
-                       &n) ||
+        if (!check_mul(position_size(c, l), (uint64_t)p->n_rows, &n) ||
             !check_mul(n, (uint64_t)c->n_slots, &n) || !check_add(sum, n, &sum))
             return false;
     }
@@ -124,7 +132,8 @@ static bool
 new_homes(struct cache *c, const struct model *model)
 {
     struct ggml_init_params params = {
-        .mem_size = ((CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_all + 1) *
+        .mem_size = ((CACHE_TENSORS + CACHE_RECURRENT) * (size_t)c->n_all + 1 +
+                     CACHE_ROTATIONS) *
                     ggml_tensor_overhead(),
         .no_alloc = true,
     };
@@ -152,8 +161,9 @@ new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
     int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
     for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
-        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type, widths[k],
-                                     n, hp->n_head_kv);
+        l->t[k] =
+            ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
+                               widths[k], n, hp->n_head_kv);
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -172,39 +182,41 @@ new_tensors(struct cache *c, const struct model *model)
     for (int32_t i = 0; i < c->n_all; i++)
         if (graph_keeps(&model->hp, i))
             new_layer(c, i, &model->hp.layers[i]);
+    session_rotations_new(c);
     return session_recurrent_init(c, model) && session_cache_mtp_init(c, model);
 }
 
 /* Bytes of the longest row that a head keeps; 1 if none keeps any. */
 static size_t
-longest_head(const struct model_hparams *hp, enum ggml_type type)
+longest_head(const struct model_hparams *hp, const struct cache_form *form)
 {
     size_t longest = 1;
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        int32_t d = l->d_key > l->d_value ? l->d_key : l->d_value;
-        size_t size = graph_keeps(hp, i) ? ggml_row_size(type, d) : 0;
+        size_t sizes[] = { ggml_row_size(form->types[CACHE_K], l->d_key),
+                           ggml_row_size(form->types[CACHE_V], l->d_value) };
 
-        longest = size > longest ? size : longest;
+        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++)
+            longest = sizes[k] > longest ? sizes[k] : longest;
     }
     return longest;
 }
 
 /* Everything but the memory, if it can be no more than `max` bytes. */
 static bool
-lay_out_cache(struct cache *c, const struct model *model, enum ggml_type type,
-              int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
+lay_out_cache(struct cache *c, const struct model *model,
+              const struct cache_form *form, int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
 {
     *c = (struct cache){
-        .type = type,
+        .form = *form,
         .n_slots = n_slots,
         .n_ctx = n_ctx,
         .n_layer = model->hp.n_layer,
         .n_all = graph_used_layers(&model->hp),
     };
     return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
-           new_parts(c, longest_head(&model->hp, type)) &&
+           new_parts(c, longest_head(&model->hp, form)) &&
            new_tensors(c, model);
 }
 
@@ -237,7 +249,7 @@ get_memory(struct cache_home *home)
         mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
                         ggml_backend_buffer_get_size(home->buffer));
     ggml_backend_buffer_clear(home->buffer, 0);
-    return true;
+    return session_rotations_fill(home);
 }
 
 /* What the devices of the layers have together. */
@@ -260,11 +272,11 @@ all_memory(const struct model *model)
 
 enum gg_status
 session_cache_init(struct cache *cache, const struct model *model,
-                   enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                   const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
                    int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
-    bool done = lay_out_cache(c, model, type, n_slots, n_ctx, n_batch,
+    bool done = lay_out_cache(c, model, form, n_slots, n_ctx, n_batch,
                               all_memory(model));
 
     for (int i = c->n_homes; i-- > 0 && done;)
@@ -293,12 +305,12 @@ get_no_memory(struct cache_home *home)
 
 enum gg_status
 session_cache_init_dry(struct cache *cache, const struct model *model,
-                       enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                       const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
                        int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done =
-        lay_out_cache(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
+        lay_out_cache(c, model, form, n_slots, n_ctx, n_batch, MEASURABLE);
 
     for (int i = c->n_homes; i-- > 0 && done;)
         done = get_no_memory(&c->homes[i]);

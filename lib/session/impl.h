@@ -14,7 +14,7 @@ struct gg_session {
     bool dead;           /* nothing is evaluated any more, for this reason */
     struct gg_error why_dead;
     struct gg_session_params params;
-    enum ggml_type type_kv; /* of the cache */
+    struct cache_form form; /* of the cache */
     int32_t n_ctx, n_slots, n_batch;
     int32_t n_segments; /* sequences that one graph evaluates at most */
     struct media media;

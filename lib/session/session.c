@@ -43,24 +43,67 @@ static const enum ggml_type cache_types[] = {
     [GG_CACHE_F16] = GGML_TYPE_F16,
     [GG_CACHE_F32] = GGML_TYPE_F32,
     [GG_CACHE_Q8_0] = GGML_TYPE_Q8_0,
+    [GG_CACHE_BF16] = GGML_TYPE_BF16,
+    [GG_CACHE_Q5_0] = GGML_TYPE_Q5_0,
+    [GG_CACHE_Q4_0] = GGML_TYPE_Q4_0,
 };
 
-/* A head's keys and values are whole blocks of the type. */
-static enum gg_status
-check_type(const struct model_hparams *hp, enum gg_cache_type kind,
-           struct gg_error *err)
+static enum gg_cache_type
+kind_of(const struct gg_session_params *p, enum cache_tensor of)
 {
-    enum ggml_type type;
+    return of == CACHE_V && p->has_value_type ? p->value_type : p->cache_type;
+}
 
-    if ((unsigned)kind >= sizeof(cache_types) / sizeof(cache_types[0]))
-        return error_set(err, GG_ERR_ARG,
-                         "a cache is of type f16, f32 or q8_0");
-    type = cache_types[kind];
-    for (int32_t i = 0; i < 2 * graph_used_layers(hp); i++) {
-        const struct model_layer_hparams *l = &hp->layers[i / 2];
-        int32_t d = i % 2 ? l->d_value : l->d_key;
+static bool
+is_below_8_bits(enum ggml_type type)
+{
+    return type == GGML_TYPE_Q5_0 || type == GGML_TYPE_Q4_0;
+}
 
-        if (graph_keeps(hp, i / 2) && d % ggml_blck_size(type))
+static enum gg_status
+check_known(const struct gg_session_params *p, struct gg_error *err)
+{
+    for (int of = 0; of < CACHE_TENSORS; of++)
+        if ((unsigned)kind_of(p, of) >=
+            sizeof(cache_types) / sizeof(cache_types[0]))
+            return error_set(err, GG_ERR_ARG,
+                             "a cache is of type f16, f32, q8_0, bf16, q5_0 "
+                             "or q4_0");
+    return GG_OK;
+}
+
+/* Of few bits is only what has keys and values apart, to be rotated each. */
+static enum gg_status
+check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
+{
+    const struct model_hparams *hp = &m->hp;
+    bool keeps = false, together = false;
+
+    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+        keeps = keeps || graph_keeps(hp, i);
+        together = together ||
+                   (graph_keeps(hp, i) && hp->layers[i].values_in_keys);
+    }
+    if (!is_below_8_bits(type) || (keeps && !together && !hp->encoder))
+        return GG_OK;
+    return error_set(err, GG_ERR_UNSUPPORTED, "no cache of type %s: %s %s", ggml_type_name(type),
+                     m->arch->name,
+                     keeps && together
+                         ? "has latent attention, whose rows are keys and "
+                           "values at once"
+                         : "keeps no keys and values");
+}
+
+/* A head's keys, or values, are whole blocks of the type. */
+static enum gg_status
+check_blocks(const struct model_hparams *hp, enum cache_tensor of,
+             enum ggml_type type, struct gg_error *err)
+{
+    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+        const struct model_layer_hparams *l = &hp->layers[i];
+        int32_t d = of == CACHE_V ? l->d_value : l->d_key;
+
+        if (graph_keeps(hp, i) && d % ggml_blck_size(type))
             return error_set(err, GG_ERR_ARG,
                              "a cache of type %s takes multiples of %d; the "
                              "model's heads have a length of %d",
@@ -68,6 +111,34 @@ check_type(const struct model_hparams *hp, enum gg_cache_type kind,
                              (int)d);
     }
     return GG_OK;
+}
+
+static enum gg_status
+check_types(const struct model *m, const struct gg_session_params *p,
+            struct gg_error *err)
+{
+    enum gg_status st = check_known(p, err);
+
+    for (int of = 0; of < CACHE_TENSORS && st == GG_OK; of++) {
+        enum ggml_type type = cache_types[kind_of(p, of)];
+
+        st = check_few_bits(m, type, err);
+        if (st == GG_OK)
+            st = check_blocks(&m->hp, of, type, err);
+    }
+    return st;
+}
+
+static struct cache_form
+form_of(const struct gg_session_params *p)
+{
+    struct cache_form form;
+
+    for (int of = 0; of < CACHE_TENSORS; of++) {
+        form.types[of] = cache_types[kind_of(p, of)];
+        form.rotated[of] = !p->no_rotation && is_below_8_bits(form.types[of]);
+    }
+    return form;
 }
 
 static enum gg_status
@@ -87,7 +158,7 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
     if (st == GG_OK)
         st = ERROR_RESERVED(p, err);
-    return st == GG_OK ? check_type(&model->hp, p->cache_type, err) : st;
+    return st == GG_OK ? check_types(model, p, err) : st;
 }
 
 static int32_t
@@ -109,7 +180,7 @@ set_sizes(struct gg_session *s, const struct model *model,
 {
     s->model = model;
     s->params = *p;
-    s->type_kv = cache_types[p->cache_type];
+    s->form = form_of(p);
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
     s->n_batch = or_default(p->n_batch, DEFAULT_BATCH);
@@ -118,7 +189,8 @@ set_sizes(struct gg_session *s, const struct model *model,
         s->n_batch = s->n_ctx * s->n_slots;
     if (model->hp.encoder) {
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
-        s->type_kv = GGML_TYPE_F32; /* little, and nothing is lost */
+        s->form.types[CACHE_K] = s->form.types[CACHE_V] =
+            GGML_TYPE_F32; /* little, and nothing is lost */
     }
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
@@ -150,7 +222,7 @@ take_memory(const struct gg_session *s, const struct model *model,
 {
     const struct gg_session_params *p = &s->params;
     int threads = or_default(p->n_threads, default_threads(model));
-    enum gg_status st = session_cache_init(cache, model, s->type_kv, s->n_slots,
+    enum gg_status st = session_cache_init(cache, model, &s->form, s->n_slots,
                                            s->n_ctx, s->n_batch, err);
 
     if (st != GG_OK)
@@ -359,7 +431,7 @@ session_memory_at(const struct model *model,
     if (st != GG_OK)
         return st;
     set_sizes(&s, model, params);
-    st = session_cache_init_dry(&s.cache, model, s.type_kv, s.n_slots, s.n_ctx,
+    st = session_cache_init_dry(&s.cache, model, &s.form, s.n_slots, s.n_ctx,
                                 s.n_batch, err);
     if (st == GG_OK)
         st = measure_compute(&s, compute, err);

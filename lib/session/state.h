@@ -38,6 +38,7 @@
 #define STATE_KEY_SAMPLING "state.sampling"
 #define STATE_KEY_DATE     "state.date"
 #define STATE_KEY_MIROSTAT "state.mirostat"
+#define STATE_KEY_ROTATION "state.cache.rotation"
 #define STATE_KEY_ADAPTERS "state.adapters"
 #define STATE_KEY_ROWS     "state.rows.hashes"
 #define STATE_SEQUENCES    "sequences"

@@ -43,6 +43,8 @@ static const struct key {
     { "state.rope.original_context_length", GGUF_TYPE_UINT32, AT(n_ctx_orig), 0,
       0 },
     { "state.rope.long", GGUF_TYPE_BOOL, AT(longer), 0, 0 },
+    { STATE_KEY_ROTATION, GGUF_TYPE_STRING, AT(rotation), STATE_HAS_ROTATION,
+      0 },
 };
 
 enum {
@@ -169,6 +171,20 @@ set_rope(struct state_head *h, const struct gg_session *s)
     h->longer = r->divisors_long && s->n_ctx > p->n_ctx_orig;
 }
 
+/* Of a cache that is not rotated there is no key. */
+static void
+set_rotation(struct state_head *h, const struct cache_form *form)
+{
+    const bool *rotated = form->rotated;
+
+    if (!rotated[CACHE_K] && !rotated[CACHE_V])
+        return;
+    h->has |= STATE_HAS_ROTATION;
+    h->rotation = text(!rotated[CACHE_V]   ? "keys"
+                       : rotated[CACHE_K] ? "both"
+                                           : "values");
+}
+
 static bool
 set_layers(struct state_head *h, const struct model *m)
 {
@@ -219,6 +235,7 @@ session_state_head_of(const struct gg_session *s, struct state_head *out,
         .family = text(m->arch->name),
     };
     set_rope(out, s);
+    set_rotation(out, &s->cache.form);
     return set_layers(out, m) && set_adapters(out, m) ? GG_OK
                                                       : error_nomem(err);
 }

@@ -12,6 +12,7 @@ enum {
     STATE_HAS_DATE = 8,
     STATE_HAS_MIROSTAT = 16,
     STATE_HAS_SAMPLING = 32,
+    STATE_HAS_ROTATION = 64,
 };
 
 /* Texts are not NUL-ended, and with arrays are someone else's, but those in
@@ -33,6 +34,7 @@ struct state_head {
     float factor, base;
     uint32_t n_ctx_orig;
     bool longer; /* divisors of a long context are in use */
+    struct gguf_str rotation; /* of "keys", "values" or "both" */
     struct gguf_array hashes, first, count; /* of media whose rows are there */
     struct {
         int32_t *layers;

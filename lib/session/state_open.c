@@ -42,15 +42,17 @@ session_state_before(const struct gg_state_file *f, const struct gg_session *s,
     return f->before[session_state_kind(s->model, layer)];
 }
 
-/* Keys of any layer; NULL: the file has none. */
+/* Keys, or values, of any layer; NULL: the file has none. */
 static const struct gguf_tensor *
-any_keys(const struct gguf_context *gguf)
+any_rows(const struct gguf_context *gguf, enum cache_tensor of)
 {
+    const char *name = of == CACHE_V ? "cache_v." : "cache_k.";
+
     const struct gguf_tensor *t;
 
     for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
         t = gguf_tensor(gguf, i);
-        if (!strncmp(t->name, "cache_k.", 8))
+        if (!strncmp(t->name, name, 8))
             return t;
     }
     return NULL;
@@ -59,16 +61,37 @@ any_keys(const struct gguf_context *gguf)
 static enum gg_status
 check_type(const struct opener *o)
 {
-    const struct gguf_tensor *t = any_keys(o->gguf);
-    enum ggml_type own = o->session->cache.type;
+    static const char *const names[] = { "keys", "values" };
+    const struct cache_form *form = &o->session->cache.form;
+    bool alike = form->types[CACHE_K] == form->types[CACHE_V];
 
-    if (!t || t->type == own)
+    for (int of = 0; of < CACHE_TENSORS; of++) {
+        const struct gguf_tensor *t = any_rows(o->gguf, of);
+
+        if (t && t->type != form->types[of])
+            return session_state_refuse(
+                o, GG_ERR_UNSUPPORTED,
+                "%s of the state are of type %s, not %s: "
+                "--cache-type must be as it was",
+                alike && of == CACHE_K ? "keys and values" : names[of],
+                ggml_type_name(t->type), ggml_type_name(form->types[of]));
+    }
+    return GG_OK;
+}
+
+static enum gg_status
+check_rotation(const struct opener *o)
+{
+    const struct state_head *its = &o->its, *own = &o->own;
+
+    if (its->rotation.n == own->rotation.n &&
+        (own->rotation.n == 0 ||
+         memcmp(its->rotation.s, own->rotation.s, own->rotation.n) == 0))
         return GG_OK;
     return session_state_refuse(
         o, GG_ERR_UNSUPPORTED,
-        "keys and values of the state are of type %s, not %s: "
-        "--cache-type must be as it was",
-        ggml_type_name(t->type), ggml_type_name(own));
+        "keys and values of the state are rotated otherwise: --cache-type and "
+        "--cache-rotation must be as they were");
 }
 
 static enum gg_status
@@ -86,7 +109,7 @@ check_cache(struct opener *o)
 
             if (!t)
                 continue;
-            st = session_state_find(o, t->name, c->type, session_state_width(t),
+            st = session_state_find(o, t->name, t->type, session_state_width(t),
                                     rows, NULL);
         }
         for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++) {
@@ -118,6 +141,8 @@ read_state(struct opener *o)
         st = session_state_check_head(o);
     if (st == GG_OK)
         st = check_type(o);
+    if (st == GG_OK)
+        st = check_rotation(o);
     if (st == GG_OK)
         st = session_state_check_sums(o);
     if (st == GG_OK)

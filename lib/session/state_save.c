@@ -164,7 +164,7 @@ add_cache(struct saver *v)
         for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
-            add_tensor(v, t->name, c->type, session_state_width(t), rows);
+            add_tensor(v, t->name, t->type, session_state_width(t), rows);
         }
         for (int k = 0; k < CACHE_RECURRENT; k++)
             if (c->layers[i].states[k])

@@ -13,7 +13,8 @@ static const struct gg_session_params wrong_params[] = {
     { .n_threads = -1 },
     { .n_threads = INT32_MAX },
     { .cache_type = (enum gg_cache_type) - 1 },
-    { .cache_type = (enum gg_cache_type)3 },
+    { .cache_type = (enum gg_cache_type)6 },
+    { .value_type = (enum gg_cache_type)6, .has_value_type = true },
     { .reserved = { 1 } },
 };
 

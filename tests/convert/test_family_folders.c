@@ -194,6 +194,18 @@ check_session(const struct gg_model *m, const char *name)
     ok(slots, title);
 }
 
+/* Rows of latent attention are keys and values at once. */
+static void
+check_few_bits(const struct gg_model *m, const char *name)
+{
+    struct gg_session_params p = { .cache_type = GG_CACHE_Q4_0 };
+    struct gg_session *s = NULL;
+
+    ok(gg_session_new(m, &p, &s, &err) == GG_ERR_UNSUPPORTED && !s &&
+           strstr(err.message, "latent attention"),
+       name);
+}
+
 /* ---- cases --------------------------------------------------------------- */
 
 static void
@@ -219,6 +231,8 @@ check(const char *folder, const char *name)
     ok(worst <= 1e-9, title);
     if (!gg_model_is_encoder(m))
         check_session(m, name);
+    if (strncmp(name, "deepseek", 8) == 0)
+        check_few_bits(m, name);
     gg_model_free(m);
 }
 

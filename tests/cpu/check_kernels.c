@@ -408,6 +408,8 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_mask(c, k), k, "mask_scores");
     say(check_oai(c, k), k, "swiglu_oai");
     say(check_blocks(c, k, GGML_TYPE_Q8_0), k, "Q8_0 to floats");
+    say(check_blocks(c, k, GGML_TYPE_Q5_0), k, "Q5_0 to floats");
+    say(check_blocks(c, k, GGML_TYPE_Q4_0), k, "Q4_0 to floats");
     say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
     say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
     for (int i = 0; i < N_TYPES; i++) {

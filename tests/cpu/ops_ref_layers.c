@@ -140,6 +140,8 @@ const struct op_case ref_layers[] = {
     CASE("flash_attn, F32", flash, 1e-12, F32, F32, 72, 1, 4, 1, 0),
     CASE("flash_attn, ALiBi", flash, 1e-12, F32, BF16, 64, 5, 4, 1, 8),
     CASE("flash_attn, Q8_0", flash, 1e-12, F32, Q8_0, 96, 5, 4, 1, 0),
+    CASE("flash_attn, Q5_0", flash, 1e-12, F32, Q5_0, 96, 5, 4, 1, 0),
+    CASE("flash_attn, Q4_0", flash, 1e-12, F32, Q4_0, 96, 5, 4, 1, 0),
     CASE("lightning_indexer", indexer, 1e-12, F32, F16, 72, 9, 7, 2, 0),
     CASE("lightning_indexer of Q8_0", indexer, 1e-12, F32, Q8_0, 64, 4, 3, 1,
          0),

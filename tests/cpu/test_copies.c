@@ -234,5 +234,7 @@ main(void)
     test_set_rows(GGML_TYPE_F32, GGML_TYPE_I64, 0);
     test_set_rows(GGML_TYPE_F16, GGML_TYPE_I32, 5e-4);
     test_set_rows(GGML_TYPE_Q8_0, GGML_TYPE_I64, 5e-3);
+    test_set_rows(GGML_TYPE_Q5_0, GGML_TYPE_I64, 4e-2);
+    test_set_rows(GGML_TYPE_Q4_0, GGML_TYPE_I64, 8e-2);
     return tap_done();
 }

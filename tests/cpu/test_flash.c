@@ -348,7 +348,8 @@ main(void)
 {
     static const int widths[] = { 64, 80, 96, 128, 256 };
     static const enum ggml_type types[] = { GGML_TYPE_F16, GGML_TYPE_F32,
-                                            GGML_TYPE_BF16, GGML_TYPE_Q8_0 };
+                                            GGML_TYPE_BF16, GGML_TYPE_Q8_0,
+                                            GGML_TYPE_Q5_0, GGML_TYPE_Q4_0 };
 
     test_case(64, 64, 1, 5, 4, 4, GGML_TYPE_F16, "few keys");
     test_case(64, 64, 1, 200, 8, 2, GGML_TYPE_F16, "one query, groups");
@@ -356,6 +357,8 @@ main(void)
     test_case(128, 128, 35, 64, 2, 1, GGML_TYPE_F32, "many queries");
     test_case(32, 32, 3, 65, 2, 2, GGML_TYPE_BF16, "BF16");
     test_case(64, 96, 4, 130, 4, 2, GGML_TYPE_Q8_0, "a quantised cache");
+    test_case(64, 96, 4, 130, 4, 2, GGML_TYPE_Q5_0, "of five bits");
+    test_case(64, 96, 20, 130, 4, 2, GGML_TYPE_Q4_0, "of four bits");
     test_case(32, 32, 70, 70, 8, 2, GGML_TYPE_F16, "more rows than a piece");
     test_case(32, 32, 3, 70, 200, 1, GGML_TYPE_F16, "a group larger than that");
     test_case(80, 80, 9, 90, 4, 2, GGML_TYPE_F32, "odd heads");

@@ -376,7 +376,7 @@ check_flash(const struct flash *f, const struct ggml_tensor *y)
     for (int i = 0; i < f->tokens * HEADS; i++, v += D)
         if (!hears(f, i / HEADS))
             good = good && none_nan(v, D);
-        else if (f->what == 'v' && f->type != GGML_TYPE_Q8_0)
+        else if (f->what == 'v' && !ggml_is_quantized(f->type))
             good = good && isnan(v[f->at]) && none_nan(v, f->at);
         else if (f->what == 'v')
             good = good && isnan(v[f->at]);
@@ -455,14 +455,15 @@ test_attention(void)
                 { 'v', "a value" },
                 { '-', "keys that overflowed: scores of -infinity" } };
     static const enum ggml_type types[] = { GGML_TYPE_F32, GGML_TYPE_F16,
-                                            GGML_TYPE_BF16, GGML_TYPE_Q8_0 };
+                                            GGML_TYPE_BF16, GGML_TYPE_Q8_0,
+                                            GGML_TYPE_Q5_0, GGML_TYPE_Q4_0 };
     char name[120];
 
     for (int t = 0; t < COUNT(types); t++)
         for (int i = 0; i < COUNT(all); i++) {
             snprintf(name, sizeof(name), "attention with %s, %s",
                      ggml_type_name(types[t]), all[i].name);
-            if (types[t] != GGML_TYPE_Q8_0 || all[i].what != '-')
+            if (!ggml_is_quantized(types[t]) || all[i].what != '-')
                 test_flash(types[t], all[i].what, name);
         }
 }

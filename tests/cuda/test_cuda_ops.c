@@ -257,6 +257,14 @@ test_copy(void)
              ggml_cpy(ctx, kt_tensor(ctx, F32, 96, 3, 1, 1),
                       kt_tensor(ctx, GGML_TYPE_Q8_0, 96, 3, 1, 1)),
              0, "CPY to Q8_0");
+    kt_check(ctx,
+             ggml_cpy(ctx, kt_tensor(ctx, F32, 96, 3, 1, 1),
+                      kt_tensor(ctx, GGML_TYPE_Q5_0, 96, 3, 1, 1)),
+             0, "CPY to Q5_0");
+    kt_check(ctx,
+             ggml_cpy(ctx, kt_tensor(ctx, F32, 96, 3, 1, 1),
+                      kt_tensor(ctx, GGML_TYPE_Q4_0, 96, 3, 1, 1)),
+             0, "CPY to Q4_0");
     kt_check(ctx, ggml_repeat(ctx, x, kt_tensor(ctx, F32, 24, 5, 9, 2)), 0,
              "REPEAT");
     for (int dim = 0; dim < 4; dim++)
@@ -524,6 +532,8 @@ main(void)
     test_set_rows(F16, GGML_TYPE_I64);
     test_set_rows(BF16, I32);
     test_set_rows(GGML_TYPE_Q8_0, GGML_TYPE_I64);
+    test_set_rows(GGML_TYPE_Q5_0, I32);
+    test_set_rows(GGML_TYPE_Q4_0, GGML_TYPE_I64);
     test_get_integers();
     test_sort();
     test_best(2, 1, 1);

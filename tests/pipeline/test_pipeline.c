@@ -10,6 +10,7 @@ enum {
 
 static int32_t ids[N];
 static char path[SCRATCH_PATH];
+static struct gg_session_params form; /* of the caches */
 
 /* ---- what a session does ------------------------------------------------- */
 
@@ -45,10 +46,8 @@ decode_two(struct gg_session *s, struct results *r)
 static struct results
 run_session(const struct gg_model *m)
 {
-    struct gg_session_params p = {
-        .n_ctx = N, .n_slots = 3, .n_batch = 64, .n_threads = 2
-    };
-    struct gg_session *s = new_session(m, p);
+    struct gg_session_params p = form;
+    struct gg_session *s;
     struct results r = { .n = 0 };
     struct gg_chunk scored = { .slot = 2, .ids = ids, .n = CUT };
     struct gg_state_sequence q = { .slot = 0, .ids = ids };
@@ -56,6 +55,11 @@ run_session(const struct gg_model *m)
     struct gg_state_file *f;
     float out[V];
 
+    p.n_ctx = N;
+    p.n_slots = 3;
+    p.n_batch = 64;
+    p.n_threads = 2;
+    s = new_session(m, p);
     eval_ids(s, 0, ids, 0, CUT, out);
     put(&r, out);
     scored.scores.logprobs = r.scores;

@@ -129,7 +129,8 @@ static void
 check_tensor(struct file *f, int64_t i, float value)
 {
     static const enum gg_cache_type types[] = { GG_CACHE_F16, GG_CACHE_F32,
-                                                GG_CACHE_Q8_0 };
+                                                GG_CACHE_Q8_0,
+                                                GG_CACHE_Q4_0 };
     size_t size = gguf_get_tensor_size(f->gguf, i);
     char *data = f->bytes + gguf_get_data_offset(f->gguf) +
                  gguf_get_tensor_offset(f->gguf, i);
@@ -140,7 +141,7 @@ check_tensor(struct file *f, int64_t i, float value)
     memcpy(kept, data, size);
     fill_values(data, size, gguf_get_tensor_type(f->gguf, i), value);
     m = write_and_open(f->bytes, f->size);
-    for (int c = 0; m && c < 3; c++)
+    for (int c = 0; m && c < 4; c++)
         good = good && !answers(m, types[c], N) && !answers(m, types[c], 1);
     gg_model_free(m);
     memcpy(data, kept, size);

@@ -276,12 +276,14 @@ static void
 check_slices(const struct gg_model *model)
 {
     const struct model *m = model->model;
+    const struct cache_form halves = { .types = { GGML_TYPE_F16,
+                                                  GGML_TYPE_F16 } };
     struct cache cache;
     struct compute c;
     float truth[N], out[N];
 
     score(model, gg_session_params_default(), N, N, truth, NULL);
-    must(session_cache_init(&cache, m, GGML_TYPE_F16, 1, 256, 128, &err));
+    must(session_cache_init(&cache, m, &halves, 1, 256, 128, &err));
     must(session_compute_init(&c, m, &cache, 128, 1, 2, NULL, NULL, &err));
     ok(score_in_slices(m, &cache, &c, out) &&
            !memcmp(out, truth, 99 * sizeof(*out)),

@@ -311,7 +311,7 @@ check_params(const struct gg_model *m)
     static const struct gg_session_params bad[] = {
         { .n_ctx = -1 },          { .n_slots = -1 },      { .n_batch = -1 },
         { .n_threads = -1 },      { .n_ctx = INT32_MAX }, { .cache_type = 99 },
-        { .n_threads = 1 << 20 }, { .cache_type = 3 },
+        { .n_threads = 1 << 20 }, { .cache_type = 6 },
     };
     struct gg_session *s = NULL;
     size_t cache = 0, compute = 0;

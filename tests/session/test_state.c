@@ -579,6 +579,9 @@ main(void)
     test_rounds("all keys", m, GG_CACHE_F16);
     test_rounds("all keys", m, GG_CACHE_Q8_0);
     test_rounds("all keys", m, GG_CACHE_F32);
+    test_rounds("all keys", m, GG_CACHE_Q4_0);
+    test_rounds("all keys", m, GG_CACHE_Q5_0);
+    test_rounds("all keys", m, GG_CACHE_BF16);
     test_sequences(m);
     test_empty(m);
     test_others(m);

@@ -412,6 +412,8 @@ check_layout(void)
 {
     static const int windows[] = { 1, 128, 255, 256, 257, 1000, 4096 };
     static const int batches[] = { 1, 2, 256, 300, 512 };
+    const struct cache_form halves = { .types = { GGML_TYPE_F16,
+                                                  GGML_TYPE_F16 } };
     bool all = true, rare = true;
 
     for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
@@ -421,7 +423,7 @@ check_layout(void)
         for (size_t j = 0; j < sizeof(batches) / sizeof(batches[0]); j++) {
             struct cache c;
 
-            must(session_cache_init(&c, m->model, GGML_TYPE_F16, 2, 21000,
+            must(session_cache_init(&c, m->model, &halves, 2, 21000,
                                     batches[j], &err));
             all = all && sound(&c, batches[j]);
             rare = rare && changes(&c, 5120) <= 5120 / CACHE_BLOCK;

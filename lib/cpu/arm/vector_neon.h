@@ -138,13 +138,19 @@ v_concat_high(vec a, vec b)
     return vcombine_f32(vget_high_f32(a), vget_high_f32(b));
 }
 
-INLINE vec
-v_load_bytes(const int8_t *p)
+INLINE vec_bits
+v_load_int8(const int8_t *p)
 {
     int8x8_t four =
         vreinterpret_s8_s32(vdup_n_s32(cpu_load_int32((const char *)p)));
 
-    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(four))));
+    return vreinterpretq_u32_s32(vmovl_s16(vget_low_s16(vmovl_s8(four))));
+}
+
+INLINE vec
+v_from_int32(vec_bits bits)
+{
+    return vcvtq_f32_s32(vreinterpretq_s32_u32(bits));
 }
 
 INLINE vec

@@ -277,6 +277,8 @@ SMALL_BATCH_OF_TYPE(f32, GGML_TYPE_F32)
 SMALL_BATCH_OF_TYPE(f16, GGML_TYPE_F16)
 SMALL_BATCH_OF_TYPE(bf16, GGML_TYPE_BF16)
 SMALL_BATCH_OF_TYPE(q8_0, GGML_TYPE_Q8_0)
+SMALL_BATCH_OF_TYPE(q5_0, GGML_TYPE_Q5_0)
+SMALL_BATCH_OF_TYPE(q4_0, GGML_TYPE_Q4_0)
 
 static void
 cpu_fill_small_batch(struct cpu_kernels *k)
@@ -285,10 +287,14 @@ cpu_fill_small_batch(struct cpu_kernels *k)
     k->dot_rows[GGML_TYPE_F16] = qk_f16;
     k->dot_rows[GGML_TYPE_BF16] = qk_bf16;
     k->dot_rows[GGML_TYPE_Q8_0] = qk_q8_0;
+    k->dot_rows[GGML_TYPE_Q5_0] = qk_q5_0;
+    k->dot_rows[GGML_TYPE_Q4_0] = qk_q4_0;
     k->add_weighted_rows[GGML_TYPE_F32] = pv_f32;
     k->add_weighted_rows[GGML_TYPE_F16] = pv_f16;
     k->add_weighted_rows[GGML_TYPE_BF16] = pv_bf16;
     k->add_weighted_rows[GGML_TYPE_Q8_0] = pv_q8_0;
+    k->add_weighted_rows[GGML_TYPE_Q5_0] = pv_q5_0;
+    k->add_weighted_rows[GGML_TYPE_Q4_0] = pv_q4_0;
 }
 
 #endif

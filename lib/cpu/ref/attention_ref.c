@@ -4,6 +4,7 @@
 
 #include "core/half.h"
 #include "cpu/ref/reference_kernels.h"
+#include "quant/bits.h"
 #include "quant/blocks.h"
 
 static void
@@ -48,6 +49,28 @@ multiply_lanes(const struct cpu_panel *p)
     }
 }
 
+/* Code i of a block of 32 that has four bits of each. */
+static int
+nibble(const uint8_t *qs, int64_t i)
+{
+    return quant_nibble_at(qs, (int)i, QUANT_BLOCK);
+}
+
+static float
+q4_0_value(const struct block_q4_0 *b, int64_t i)
+{
+    return half_to_float(b->d) * (float)(nibble(b->qs, i) - 8);
+}
+
+static float
+q5_0_value(const struct block_q5_0 *b, int64_t i)
+{
+    int fifth = b->qh[i / 8] >> i % 8 & 1;
+
+    return half_to_float(b->d) *
+           (float)((nibble(b->qs, i) | fifth << 4) - 16);
+}
+
 /* Values of a row of b, by type. */
 static float
 row_value(enum ggml_type type, const char *row, int64_t i)
@@ -60,6 +83,12 @@ row_value(enum ggml_type type, const char *row, int64_t i)
         block = (const struct block_q8_0 *)(const void *)row + i / 32;
         return half_to_float(block->d) * block->qs[i % 32];
     }
+    if (type == GGML_TYPE_Q5_0)
+        return q5_0_value((const struct block_q5_0 *)(const void *)row + i / 32,
+                          i % 32);
+    if (type == GGML_TYPE_Q4_0)
+        return q4_0_value((const struct block_q4_0 *)(const void *)row + i / 32,
+                          i % 32);
     if (type == GGML_TYPE_F32) {
         memcpy(&v, row + 4 * i, sizeof(v));
         return v;
@@ -113,6 +142,8 @@ OF_TYPE(f32, GGML_TYPE_F32)
 OF_TYPE(f16, GGML_TYPE_F16)
 OF_TYPE(bf16, GGML_TYPE_BF16)
 OF_TYPE(q8_0, GGML_TYPE_Q8_0)
+OF_TYPE(q5_0, GGML_TYPE_Q5_0)
+OF_TYPE(q4_0, GGML_TYPE_Q4_0)
 
 static void
 transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
@@ -143,10 +174,14 @@ cpu_fill_panels(struct cpu_kernels *k)
     k->dot_rows[GGML_TYPE_F16] = qk_f16;
     k->dot_rows[GGML_TYPE_BF16] = qk_bf16;
     k->dot_rows[GGML_TYPE_Q8_0] = qk_q8_0;
+    k->dot_rows[GGML_TYPE_Q5_0] = qk_q5_0;
+    k->dot_rows[GGML_TYPE_Q4_0] = qk_q4_0;
     k->add_weighted_rows[GGML_TYPE_F32] = pv_f32;
     k->add_weighted_rows[GGML_TYPE_F16] = pv_f16;
     k->add_weighted_rows[GGML_TYPE_BF16] = pv_bf16;
     k->add_weighted_rows[GGML_TYPE_Q8_0] = pv_q8_0;
+    k->add_weighted_rows[GGML_TYPE_Q5_0] = pv_q5_0;
+    k->add_weighted_rows[GGML_TYPE_Q4_0] = pv_q4_0;
     k->transpose = transpose;
     k->mask_scores = mask_scores;
 }

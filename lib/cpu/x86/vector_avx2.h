@@ -142,11 +142,16 @@ v_concat_high(vec a, vec b)
     return _mm256_shuffle_ps(a, b, 0xee);
 }
 
-INLINE vec
-v_load_bytes(const int8_t *p)
+INLINE vec_bits
+v_load_int8(const int8_t *p)
 {
-    return _mm256_cvtepi32_ps(
-        _mm256_cvtepi8_epi32(_mm_loadl_epi64(AS(__m128i, p))));
+    return (vec_bits)_mm256_cvtepi8_epi32(_mm_loadl_epi64(AS(__m128i, p)));
+}
+
+INLINE vec
+v_from_int32(vec_bits bits)
+{
+    return _mm256_cvtepi32_ps((__m256i)bits);
 }
 
 INLINE vec
