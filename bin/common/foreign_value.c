@@ -47,7 +47,7 @@ add_scaled(struct buffer *out, const char *value)
 
 /* "KEY=VALUE" of two values. */
 static bool
-add_pair(struct buffer *out, const char *a, const char *sign, const char *b)
+add_joined(struct buffer *out, const char *a, const char *sign, const char *b)
 {
     struct buffer text = { 0 };
 
@@ -138,9 +138,9 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
     case 's':
         return add_scaled(out, v);
     case '2':
-        return add_pair(out, v, "=", values[1]);
+        return add_joined(out, v, "=", values[1]);
     case 'r':
-        return add_pair(out, v, "-", values[1]);
+        return add_joined(out, v, "-", values[1]);
     case 'f':
         return add_file(out, v);
     case 'h':
@@ -150,7 +150,7 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
     case 'w':
         return add_fetched(out, "ollama:", v, NULL);
     case 'd':
-        return add_pair(out, "cuda:", "", v + strlen("CUDA"));
+        return add_joined(out, "cuda:", "", v + strlen("CUDA"));
     case ';':
         return add_changed(out, v, ';', ',');
     case 'u':
@@ -160,7 +160,7 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
     case 'o':
         return add_thought(out, v);
     case 'e':
-        return add_pair(out, "reasoning_effort=\"", v, "\"");
+        return add_joined(out, "reasoning_effort=\"", v, "\"");
     default:
         foreign_quote(out, v);
         return true;

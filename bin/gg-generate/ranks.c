@@ -40,7 +40,7 @@ encode_text(void *data, const char *text, size_t len, unsigned flags,
 
 /* Document i, from 1, after the query. */
 static enum gg_status
-add_pair(struct generate *g, const struct request *r, size_t i, struct ranks *k,
+add_document_pair(struct generate *g, const struct request *r, size_t i, struct ranks *k,
          struct gg_error *err)
 {
     const struct request_prompt *query = r->prompts, *text = r->prompts + i;
@@ -112,7 +112,7 @@ score_all(struct generate *g, const struct request *r, struct ranks *k,
     k->values = cli_alloc(NULL, n * (size_t)k->ranker.n_values,
                           sizeof(*k->values));
     for (size_t i = 1; i <= n && st == GG_OK; i++)
-        st = add_pair(g, r, i, k, err);
+        st = add_document_pair(g, r, i, k, err);
     if (st == GG_OK)
         st = gg_engine_eval(g->engine.gg, k->queries, n, err);
     return st == GG_OK ? take_scores(k, err) : st;
