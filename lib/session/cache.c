@@ -194,11 +194,13 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        size_t sizes[] = { ggml_row_size(form->types[CACHE_K], l->d_key),
-                           ggml_row_size(form->types[CACHE_V], l->d_value) };
+        int64_t widths[] = { l->d_key, graph_kept_value(l) };
 
-        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++)
-            longest = sizes[k] > longest ? sizes[k] : longest;
+        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++) {
+            size_t size = ggml_row_size(form->types[k], widths[k]);
+
+            longest = size > longest ? size : longest;
+        }
     }
     return longest;
 }
