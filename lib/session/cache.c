@@ -161,9 +161,8 @@ new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
     int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
     for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
-        l->t[k] =
-            ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
-                               widths[k], n, hp->n_head_kv);
+        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
+                                     widths[k], n, hp->n_head_kv);
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -208,7 +207,8 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 /* Everything but the memory, if it can be no more than `max` bytes. */
 static bool
 lay_out_cache(struct cache *c, const struct model *model,
-              const struct cache_form *form, int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
+              const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
+              int32_t n_batch, size_t max)
 {
     *c = (struct cache){
         .form = *form,
@@ -274,8 +274,8 @@ all_memory(const struct model *model)
 
 enum gg_status
 session_cache_init(struct cache *cache, const struct model *model,
-                   const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                   int32_t n_batch, struct gg_error *err)
+                   const struct cache_form *form, int32_t n_slots,
+                   int32_t n_ctx, int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done = lay_out_cache(c, model, form, n_slots, n_ctx, n_batch,
@@ -307,8 +307,8 @@ get_no_memory(struct cache_home *home)
 
 enum gg_status
 session_cache_init_dry(struct cache *cache, const struct model *model,
-                       const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                       int32_t n_batch, struct gg_error *err)
+                       const struct cache_form *form, int32_t n_slots,
+                       int32_t n_ctx, int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done =
