@@ -6,6 +6,7 @@
  * it. The seventh bit: in pieces that come in turn; the eighth: half of the
  * sequences are another part's. */
 #include "gg-loop/loop.c"
+#include "gg-loop/held.c"
 
 #include "fuzz.h"
 #include "tool.h"

@@ -14,6 +14,9 @@ int
 main(int argc, char **argv);
 #include "gg-sample/main.c"
 #undef main
+#include "gg-sample/back.c"
+#include "gg-sample/draws.c"
+#include "gg-sample/news.c"
 
 #include "fixtures/logit_stream.h"
 #include "fuzz.h"
@@ -57,7 +60,9 @@ sample(void *arg)
     const struct input *in = arg;
     struct sampling_options o = options_of(in->how);
     const struct shard shard = { 1, in->how & 128 ? 2 : 0 };
-    struct run r = { .sampling = &o, .shard = &shard, .name = "in" };
+    struct run r = {
+        .asked = &o, .sampling = &o, .quiet = true, .shard = &shard, .name = "in"
+    };
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;
@@ -68,10 +73,11 @@ sample(void *arg)
     while ((st = gg_logit_read(r.reader, &record, &err)) == GG_OK)
         handle(&r, &record);
     gg_logit_reader_free(r.reader);
-    forget_all(&r);
+    draws_forget(&r);
     gg_sampler_free(r.sampler);
     sampling_clear(&o);
     free(r.logits);
+    free(r.line);
     if (st != GG_EOF)
         cli_check(st, &err);
 }
