@@ -95,7 +95,8 @@ command_close(int *fd)
 void
 command_kill(const struct command *c, int sig)
 {
-    kill(-c->pid, sig);
+    if (c->pid > 0)
+        kill(-c->pid, sig);
 }
 
 int
