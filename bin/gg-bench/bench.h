@@ -64,6 +64,7 @@ struct bench_test {
 
 struct bench_model {
     char *path;
+    const char *name; /* of the path: without folders, if no other has it */
     struct gg_model *model;
     struct bench_work work;
     bool is_encoder;
@@ -75,6 +76,7 @@ struct bench_setup {
     int32_t threads;
     struct engine_cache cache;
     struct gg_session *session;
+    const char *product; /* type of numbers of most products: "int8" */
     const struct bounds_peak *peak; /* NULL: none is measured */
 };
 

@@ -39,8 +39,7 @@ product_type(const struct bench_model *m, bool bf16)
     }
 }
 
-/* ---- the machine, around each run -----------------------------------------
- */
+/* ---- the machine, around each run ---- */
 
 static struct bench_bound
 probe(const struct bench *b, const struct bench_setup *s)
@@ -57,7 +56,7 @@ probe(const struct bench *b, const struct bench_setup *s)
     return bound;
 }
 
-/* Finds the instructions whose peak is measured. */
+/* Finds the products that bind, and the instructions whose peak is measured. */
 static void
 find_peaks(struct bench *b)
 {
@@ -67,19 +66,20 @@ find_peaks(struct bench *b)
     for (size_t i = 0; i < b->n_setups; i++) {
         struct bench_setup *s = &b->setups[i];
 
+        s->product = product_type(s->model, o->engine.bf16);
         if (!is_on_cpu(s->model))
             continue;
         reads |= o->bandwidth <= 0;
         if (o->peak <= 0)
-            s->peak = bounds_fastest(product_type(s->model, o->engine.bf16),
-                                     s->threads);
+            s->peak = bounds_fastest(s->product, s->threads);
+        if (s->peak)
+            s->product = s->peak->what;
     }
     if (reads && !bounds_start() && !o->engine.quiet)
         cli_warn("there is too little memory to measure how fast it is read");
 }
 
-/* ---- a run ----------------------------------------------------------------
- */
+/* ---- a run ---- */
 
 struct run {
     struct gg_session *session;
@@ -202,8 +202,7 @@ run_test(struct bench_result *result, bool warm_up)
     return seconds > 0 ? seconds : 1e-6;
 }
 
-/* ---- runs in turn ---------------------------------------------------------
- */
+/* ---- runs in turn ---- */
 
 /* Between two runs of a setup it is measured once. */
 struct probed {

@@ -10,8 +10,7 @@ enum {
     DEFAULT_BATCH = 512,
 };
 
-/* ---- models ---------------------------------------------------------------
- */
+/* ---- models ---- */
 
 static void
 open_model(struct bench_model *m, const char *name,
@@ -41,8 +40,26 @@ open_model(struct bench_model *m, const char *name,
                  gg_model_device_description(m->model));
 }
 
-/* ---- what is run ----------------------------------------------------------
- */
+static const char *
+last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A model has its file's name, or its path, if another one is called so. */
+static void
+name_model(const struct bench *b, struct bench_model *m)
+{
+    m->name = last_part(m->path);
+    for (size_t i = 0; i < b->n_models; i++)
+        if (&b->models[i] != m &&
+            strcmp(last_part(b->models[i].path), last_part(m->path)) == 0)
+            m->name = m->path;
+}
+
+/* ---- what is run ---- */
 
 static void
 add_result(struct bench *b, struct bench_setup *s, struct bench_test test)
@@ -139,8 +156,7 @@ plan_tests(struct bench *b)
         add_setup_tests(b, &b->setups[i]);
 }
 
-/* ---- sessions -------------------------------------------------------------
- */
+/* ---- sessions ---- */
 
 /* Of a session: without its sizes. */
 static struct gg_session_params
@@ -179,8 +195,7 @@ start_session(const struct bench *b, struct bench_setup *s)
         cli_die("%s: %s", s->model->path, err.message);
 }
 
-/* ---- the least that a run takes -------------------------------------------
- */
+/* ---- the least that a run takes ---- */
 
 /* Bytes of the KV cache that `batch` sequences of n ids hold. */
 static double
@@ -232,6 +247,8 @@ bench_plan(struct bench *b, const struct bench_options *o)
     b->models = cli_alloc(NULL, b->n_models, sizeof(*b->models));
     for (size_t i = 0; i < b->n_models; i++)
         open_model(&b->models[i], o->models[i], &o->engine);
+    for (size_t i = 0; i < b->n_models; i++)
+        name_model(b, &b->models[i]);
     plan_tests(b);
     for (size_t i = 0; i < b->n_setups; i++)
         start_session(b, &b->setups[i]);

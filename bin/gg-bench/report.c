@@ -86,9 +86,7 @@ add_bound(struct table_rows *t, struct bench_result *r)
             table_add_none(t);
         return;
     }
-    table_add_text(t, r->is_memory     ? "memory"
-                      : r->setup->peak ? r->setup->peak->what
-                                       : "arithmetic");
+    table_add_text(t, r->is_memory ? "memory" : r->setup->product);
     add_figure(t, median(r->bounds, r->n));
     table_add_number(t, "%.3f", fraction);
 }
@@ -114,6 +112,7 @@ add_row(struct table_rows *t, struct bench_result *r)
            rate = median(r->rates, r->n);
 
     table_add_text(t, s->model->path);
+    table_add_text(t, s->model->name);
     table_add_text(t, ggml_type_name(s->model->work.type));
     table_add_text(t, gg_model_device(s->model->model));
     table_add_number(t, "%d", (int)s->threads);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/json.h"
-#include "common/utf8.h"
 
 static void
 add_cell(struct table_rows *t, char *text, bool is_text)
@@ -44,21 +43,32 @@ table_add_none(struct table_rows *t)
 /* ---- forms ---- */
 
 static void
+print_member(const struct table_column *column, const struct table_cell *c,
+             bool first)
+{
+    printf("%s\"%s\": ", first ? "" : ", ", column->name);
+    if (c->is_text)
+        cli_json_put(c->text, strlen(c->text));
+    else
+        fputs(c->text ? c->text : "null", stdout);
+}
+
+static void
 print_json(const struct table_rows *t)
 {
     putchar('[');
-    for (size_t i = 0; i < t->n; i++) {
-        const struct table_cell *c = &t->cells[i];
-        size_t column = i % t->n_columns;
+    for (size_t row = 0; row < t->n / t->n_columns; row++) {
+        bool first = true;
 
-        fputs(column ? ", " : i ? ",\n  {" : "\n  {", stdout);
-        printf("\"%s\": ", t->columns[column].name);
-        if (c->is_text)
-            cli_json_put(c->text, strlen(c->text));
-        else
-            fputs(c->text ? c->text : "null", stdout);
-        if (column + 1 == t->n_columns)
-            putchar('}');
+        fputs(row ? ",\n  {" : "\n  {", stdout);
+        for (size_t i = 0; i < t->n_columns; i++) {
+            if (!t->columns[i].name)
+                continue;
+            print_member(&t->columns[i], &t->cells[row * t->n_columns + i],
+                         first);
+            first = false;
+        }
+        putchar('}');
     }
     puts("\n]");
 }
@@ -81,13 +91,21 @@ cell_text(const struct table_rows *t, size_t row, size_t column, bool head)
 static void
 print_tsv(const struct table_rows *t)
 {
-    for (size_t row = 0; row <= t->n / t->n_columns; row++)
-        for (size_t i = 0; i < t->n_columns; i++) {
-            char *text = cell_text(t, row, i, false);
+    for (size_t row = 0; row <= t->n / t->n_columns; row++) {
+        bool first = true;
 
-            printf("%s%c", text, i + 1 < t->n_columns ? '\t' : '\n');
+        for (size_t i = 0; i < t->n_columns; i++) {
+            char *text;
+
+            if (!t->columns[i].name)
+                continue;
+            text = cell_text(t, row, i, false);
+            printf("%s%s", first ? "" : "\t", text);
             free(text);
+            first = false;
         }
+        putchar('\n');
+    }
 }
 
 static int

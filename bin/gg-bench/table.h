@@ -6,8 +6,8 @@
 #include "gg-bench/bench.h"
 
 struct table_column {
-    const char *name; /* of TSV and JSON */
-    const char *head; /* of the table; NULL: the table does without */
+    const char *name; /* of TSV and JSON; NULL: they do without */
+    const char *head; /* of the table; NULL: it does without */
     bool is_right;    /* numbers */
 };
 
