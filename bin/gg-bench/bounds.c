@@ -217,16 +217,21 @@ isa_rank(const char *isa)
     return n;
 }
 
+bool
+bounds_has(const struct bounds_peak *peak)
+{
+    return isa_rank(peak->isa) <= isa_rank(getenv("GG_CPU_ISA")) &&
+           peak->is_here();
+}
+
 const struct bounds_peak *
 bounds_fastest(const char *what, int n_threads)
 {
-    int most = isa_rank(getenv("GG_CPU_ISA"));
     const struct bounds_peak *peak, *best = NULL;
     double rate, best_rate = 0;
 
     for (size_t i = 0; (peak = bounds_peak(i)) != NULL; i++) {
-        if (strcmp(peak->what, what) != 0 || isa_rank(peak->isa) > most ||
-            !peak->is_here())
+        if (strcmp(peak->what, what) != 0 || !bounds_has(peak))
             continue;
         rate = bounds_peak_rate(peak, n_threads, 1);
         if (rate > best_rate) {

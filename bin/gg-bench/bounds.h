@@ -46,8 +46,11 @@ bounds_read_rate(int n_threads);
 double
 bounds_peak_rate(const struct bounds_peak *peak, int n_threads, int tries);
 
-/* The fastest for dot products of `what` with this number of threads, within
- * the instructions that $GG_CPU_ISA allows; without any, the fastest for "f32".
+/* True if this machine has the instructions, and $GG_CPU_ISA allows them. */
+bool
+bounds_has(const struct bounds_peak *peak);
+
+/* The fastest of these for dot products of `what`; without any, the fastest for "f32".
  * NULL: there is none of that either. */
 const struct bounds_peak *
 bounds_fastest(const char *what, int n_threads);

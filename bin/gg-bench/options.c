@@ -175,7 +175,8 @@ static const struct cli_option rows[] = {
       "over all of them, or isolate on one", AT(engine.numa),
       .values = "off|distribute|isolate" },
     { "cache-type", 0, CLI_CALL, "TYPES",
-      "of the KV cache, with commas: f16 (default), f32, q8_0, bf16, q5_0, q4_0",
+      "of the KV cache, with commas: f16 (default), f32, q8_0, bf16, q5_0, "
+      "q4_0",
       AT(types), .values = ENGINE_CACHE_TYPES, .set = add_words },
     { "cache-type-k", 0, CLI_CALL, "TYPES", "of its keys alone",
       AT(keys), .values = ENGINE_CACHE_TYPES, .set = add_words },

@@ -172,7 +172,7 @@ bench_report_bounds(const struct bench_options *o)
 
         add_bound_row(&t, NULL, o->threads.p[i]);
         for (size_t k = 0; (peak = bounds_peak(k)) != NULL; k++)
-            if (peak->is_here())
+            if (bounds_has(peak))
                 add_bound_row(&t, peak, o->threads.p[i]);
     }
     bounds_end();
