@@ -107,17 +107,17 @@ measure() {
 }
 # Ours and the peer's in turn; without a peer gg-bench makes all runs by itself.
 run_speed() { # MODEL PROMPT SEQUENCES
-    local i rounds=1 each=$runs
+    local i with= rounds=1 each=$runs
     rm -f "$d"/run.*
     if test -n "$peer" && test "$3" = 1; then
-        rounds=$runs each=1
+        with=peer rounds=$runs each=1
     fi
     for ((i = 0; i < rounds; i++)); do
         test "$3" != 1 ||
             measure -r "$each" -p "$2" -n 0 "$1" >>"$d/run.1"
         measure -r "$each" -p 0 -n "$generate" -d "$2" -b "$3" "$1" >>"$d/run.2"
-        test "$rounds" = 1 ||
-            $peer "$1" "$threads" "$2" "$generate" >>"$d/run.peer"
+        test -z "$with" ||
+            $peer "$1" "$threads" "$prompt" "$generate" >>"$d/run.peer"
     done
 }
 

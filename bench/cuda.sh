@@ -174,20 +174,11 @@ fi
 
 # ---- measuring -------------------------------------------------------------
 
-# Decoding (GEMV) is bound by reading the weights once a token, prefill (GEMM) by
-# products.
-fraction() { # VALUE EACH BOUND NAME
-    awk -v x="$1" -v each="$2" -v bound="$3" -v name="$4" 'BEGIN {
-        if (bound > 0) printf "%.3f of %s", x * each / bound, name
-        else print "-" }'
-}
-times() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f", a * b }'; }
-
 # Fields of gg-bench: tokens/s, GB/s, the bound, the fraction of it.
 on_gpu() { # OPTION...
     local bounds=()
     test -z "$copy" || bounds+=(--bandwidth "$copy")
-    test -z "$bf16" || bounds+=(--peak "$(times "$bf16" 1000)")
+    test -z "$bf16" || bounds+=(--peak "$(awk -v x="$bf16" 'BEGIN { print x * 1000 }')")
     gg-bench -q --tsv --device cuda -t 4 -r 1 --batch-size 2048 "${bounds[@]}" \
         "$@" | tail -n +2 | cut -f 12,15,17,19
 }
@@ -228,6 +219,11 @@ measure_batch() { # NAME MODEL
     fi
 }
 
+ratio() { # OURS THEIRS
+    awk -v x="$1" -v y="$2" 'BEGIN {
+        if (y > 0) printf "%.3f of ours", x / y
+        else print "-" }'
+}
 measure_peer() { # NAME MODEL OURS OURS
     local p= g=
     read -r p g < <($peer "$2" "$prompt" "$generate")
@@ -235,8 +231,8 @@ measure_peer() { # NAME MODEL OURS OURS
         fail "$1" "peer" - - -
         return
     fi
-    row "peer prefill $prompt" "$1" "$p" tokens/s - "$(fraction "$3" 1 "$p" ours)"
-    row "peer decode" "$1" "$g" tokens/s - "$(fraction "$4" 1 "$g" ours)"
+    row "peer prefill $prompt" "$1" "$p" tokens/s - "$(ratio "$3" "$p")"
+    row "peer decode" "$1" "$g" tokens/s - "$(ratio "$4" "$g")"
 }
 
 # The pipe against one process: seconds for the same ids.

@@ -240,12 +240,27 @@ keep_run(struct bench_result *r, double seconds,
     r->n++;
 }
 
+/* For -v: in which order all is run. */
+static void
+tell_run(const struct bench *b, const struct bench_result *r, double seconds,
+         const char *which, int n)
+{
+    const struct bench_test *t = &r->test;
+
+    if (b->o->engine.verbose)
+        cli_warn("%s %d: %s: prompt %d, generate %d, depth %d, batch %d: "
+                 "%.3g s",
+                 which, n, r->setup->model->path, (int)t->prompt,
+                 (int)t->generate, (int)t->depth, (int)t->batch, seconds);
+}
+
 static void
 run_once(const struct bench *b, struct bench_result *r, struct probed *last)
 {
     struct bench_bound before = bound_before(b, r->setup, last), after, mean;
     double seconds = run_test(r, false);
 
+    tell_run(b, r, seconds, "run", (int)r->n + 1);
     after = probe(b, r->setup);
     mean = (struct bench_bound){ (before.bandwidth + after.bandwidth) / 2,
                                  (before.peak + after.peak) / 2 };
@@ -269,7 +284,7 @@ run_rounds(struct bench *b)
 
             ticker_show_part(&ticker, done++, all, r->setup->model->path);
             if (round < 0)
-                run_test(r, true);
+                tell_run(b, r, run_test(r, true), "warm-up", 1);
             else
                 run_once(b, r, &last);
         }

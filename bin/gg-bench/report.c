@@ -47,16 +47,16 @@ add_figure(struct table_rows *t, double x)
 /* ---- results ---- */
 
 static const struct table_column result_columns[] = {
-    { "model", "model", false },      { "type", "type", false },
-    { "device", NULL, false },        { "threads", "threads", true },
-    { "cache", "cache", false },      { "test", "test", false },
-    { "prompt", "prompt", true },     { "generate", "generate", true },
-    { "depth", "depth", true },       { "batch", "batch", true },
-    { "runs", NULL, true },           { "rate", "tokens/s", true },
-    { "min", "min", true },           { "max", "max", true },
-    { "GB/s", NULL, true },           { "GOP/s", NULL, true },
-    { "bound", "bound", false },      { "bound_rate", NULL, true },
-    { "fraction", "fraction", true },
+    { "model", NULL, false },         { NULL, "model", false },
+    { "type", "type", false },        { "device", NULL, false },
+    { "threads", "threads", true },   { "cache", "cache", false },
+    { "test", "test", false },        { "prompt", "prompt", true },
+    { "generate", "generate", true }, { "depth", "depth", true },
+    { "batch", "batch", true },       { "runs", NULL, true },
+    { "rate", "tokens/s", true },     { "min", "min", true },
+    { "max", "max", true },           { "GB/s", NULL, true },
+    { "GOP/s", NULL, true },          { "bound", "bound", false },
+    { "bound_rate", NULL, true },     { "fraction", "fraction", true },
 };
 
 /* "f16", or "q8_0/q4_0" of keys and values. */
