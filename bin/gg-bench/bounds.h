@@ -50,8 +50,8 @@ bounds_peak_rate(const struct bounds_peak *peak, int n_threads, int tries);
 bool
 bounds_has(const struct bounds_peak *peak);
 
-/* The fastest of these for dot products of `what`; without any, the fastest for "f32".
- * NULL: there is none of that either. */
+/* The fastest of these for dot products of `what`; without any, the fastest for
+ * "f32". NULL: there is none of that either. */
 const struct bounds_peak *
 bounds_fastest(const char *what, int n_threads);
 

@@ -173,6 +173,13 @@ session_params(const struct bench *b, const struct bench_setup *s)
 }
 
 static void
+warn_user(void *data, const char *sentence)
+{
+    (void)data;
+    cli_warn("%s", sentence);
+}
+
+static void
 start_session(const struct bench *b, struct bench_setup *s)
 {
     struct gg_session_params params = session_params(b, s);
@@ -188,9 +195,16 @@ start_session(const struct bench *b, struct bench_setup *s)
         params.n_ctx = ctx > params.n_ctx ? ctx : params.n_ctx;
         params.n_slots = t->batch > params.n_slots ? t->batch : params.n_slots;
     }
+    if (!b->o->engine.quiet)
+        params.warn = warn_user; /* of a GPU that failed */
     st = gg_session_new(s->model->model, &params, &s->session, &err);
     if (st == GG_ERR_ARG)
         cli_misuse("%s: %s", s->model->path, err.message);
+    if (st == GG_ERR_NOMEM)
+        cli_die("%s: no memory for %d sequence%s of %d ids: less of -p, -n, -d "
+                "or -b fits",
+                s->model->path, (int)params.n_slots,
+                params.n_slots == 1 ? "" : "s", (int)params.n_ctx);
     if (st != GG_OK)
         cli_die("%s: %s", s->model->path, err.message);
 }
