@@ -61,7 +61,7 @@ try --device nonesuch
 try nonesuch.gguf
 try -p 1 -n 1 story.gguf nonesuch.gguf
 try -p "$(seq -s , 65)"
-try -d 200000000 story.gguf
+try -d 268434000 -b 4096 story.gguf
 echo nothing >bad.gguf
 try story.gguf bad.gguf
 "$top_builddir/tests/make_model" bert-f32 bert.gguf || exit 99
