@@ -70,9 +70,6 @@ try gg-eval --device cpu -m ../given/moe.gguf -t 2 --imatrix out -c 16 ids
 gg-eval --device cpu -m ../given/moe.gguf --imatrix ../given/imatrix -c 16 ids
 try gg-quantize -q -t 2 --imatrix ../given/imatrix ../given/moe.gguf out Q2_K
 
-echo 'speed'
-try gg-bench -m ../given/m.gguf -t 2 -r 1 -p 3 -n 1 --bandwidth 1 --peak 1 --json
-
 echo 'an adapter'
 try gg-train -q -m ../given/m.gguf -t 2 -r 2 -c 64 --steps 1 -o out ids
 
