@@ -363,10 +363,10 @@ GG_API size_t
 gg_text_settled(const struct gg_text *text);
 
 /* The bytes that were added since the last call, but for what may be the
- * beginning of a stop string, of a banned one, or of a mark; of a text that has ended, all of
- * the rest. Valid until the next call on the text. Of an answer that is parted
- * its text: control tokens show as the decode_flags say, and white space around
- * a thought is no part. */
+ * beginning of a stop string, of a banned one, or of a mark; of a text that has
+ * ended, all of the rest. Valid until the next call on the text. Of an answer
+ * that is parted its text: control tokens show as the decode_flags say, and
+ * white space around a thought is no part. */
 GG_API const char *
 gg_text_take(struct gg_text *text, size_t *len);
 

@@ -37,8 +37,8 @@ struct gg_line {
     bool more;           /* reading: the line goes on in the next one read */
     bool last;           /* for writing: the sequence's end in the same write */
     const char *message; /* GG_LINE_ERROR; NUL-ended */
-    uint64_t back; /* ids before these that are taken back */
-    bool open;     /* these may be taken back, as may open ones before them */
+    uint64_t back;       /* ids before these that are taken back */
+    bool open; /* these may be taken back, as may open ones before them */
 };
 
 struct gg_line_reader;

@@ -850,8 +850,8 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err);
 
-/* The type of the KV cache, or of its keys or values alone. Types below 8 bits are
- * for models whose heads have keys and values each, of a multiple of 32. */
+/* The type of the KV cache, or of its keys or values alone. Types below 8 bits
+ * are for models whose heads have keys and values each, of a multiple of 32. */
 enum gg_cache_type {
     GG_CACHE_F16 = 0,
     GG_CACHE_F32 = 1,
@@ -893,8 +893,8 @@ struct gg_session_params {
 
     enum gg_cache_type value_type; /* of values, */
     bool has_value_type;           /* which is not cache_type */
-    /* Keys and values of types below 8 bits are kept as they are, not rotated by
-     * a Hadamard matrix. */
+    /* Keys and values of types below 8 bits are kept as they are, not rotated
+     * by a Hadamard matrix. */
     bool no_rotation;
 
     uintptr_t reserved[5];
@@ -1340,9 +1340,9 @@ struct gg_sampler_params {
 
     /* Numbers of stages by name, of which 0 is one like any other: they count
      * more than members do, and later ones more than earlier. Stages that have
-     * no member are told by these alone: dynatemp-range and dynatemp-exponent of
-     * the temperature, adaptive-target and adaptive-decay of adaptive-p. Read by
-     * gg_sampler_new() only. */
+     * no member are told by these alone: dynatemp-range and dynatemp-exponent
+     * of the temperature, adaptive-target and adaptive-decay of adaptive-p.
+     * Read by gg_sampler_new() only. */
     const struct gg_sampler_value *values;
     size_t n_values;
 

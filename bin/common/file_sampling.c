@@ -45,8 +45,7 @@ next_pair(const char **line, struct pair *p)
         size_t n = strcspn(word, " "), key = strcspn(word, "= ");
 
         *line += n;
-        if (key == n || key >= sizeof(p->key) ||
-            n - key > sizeof(p->value))
+        if (key == n || key >= sizeof(p->key) || n - key > sizeof(p->value))
             continue;
         snprintf(p->key, sizeof(p->key), "%.*s", (int)key, word);
         snprintf(p->value, sizeof(p->value), "%.*s", (int)(n - key - 1),

@@ -81,17 +81,16 @@ find_row(const struct walk *w, const struct foreign_group *g, const char *word,
             (r->args && !value) ||
             (r->only && !has_part(r->only, value, strlen(value), true)))
             continue;
-        *known = true;
         if (can_write(w, r))
             return r;
+        *known = *known || !own; /* a letter of ours keeps our meaning */
     }
     return NULL;
 }
 
 /* Words that our tool has no option for. */
 static const struct foreign_word *
-no_option(const struct walk *w, const struct foreign_group *g, const char *word,
-          size_t len)
+no_option(const struct foreign_group *g, const char *word, size_t len)
 {
     static struct foreign_word none;
 
@@ -100,7 +99,6 @@ no_option(const struct walk *w, const struct foreign_group *g, const char *word,
             none = *r;
             none.ours = NULL;
             none.note = "this tool has no such option";
-            (void)w;
             return &none;
         }
     return NULL;
@@ -120,7 +118,7 @@ find_word(struct walk *w, const char *word, size_t len, const char *value,
         *group = g;
         row = find_row(w, g, word, len, value, &known);
         if (row || known)
-            return row ? row : no_option(w, g, word, len);
+            return row ? row : no_option(g, word, len);
     }
     return NULL;
 }
@@ -290,6 +288,17 @@ option_at(struct walk *w, int i)
     return w->argv[i];
 }
 
+/* False where a row is for words with two such values, and the second one is
+ * another: --control-vector-layer-range 1 model.gguf. */
+static bool
+fits_second(const struct walk *w, int i, const struct foreign_word *row)
+{
+    const char *value = i + 2 < w->argc ? w->argv[i + 2] : "";
+
+    return row->args < 2 || !row->only ||
+           has_part(row->only, value, strlen(value), true);
+}
+
 static int
 take_option(struct walk *w, int i)
 {
@@ -300,10 +309,11 @@ take_option(struct walk *w, int i)
                                           : NULL;
     const struct foreign_group *g = NULL;
     const struct foreign_word *row = find_word(w, arg, len, value, &g);
-    bool own = is_this_tool(w),
-         same = row && row->ours && strcmp(row->ours, "=") == 0;
+    bool own = is_this_tool(w), same;
     const struct cli_option *o = own ? foreign_own(w->rows, arg, len) : NULL;
 
+    row = row && fits_second(w, i, row) ? row : NULL;
+    same = row && row->ours && strcmp(row->ours, "=") == 0;
     if (row && !same && !(own && !w->program && is_cluster(w, arg)))
         return take_word(w, i, row, g);
     if (!row && own && arg[1] != '-' && (row = find_glued(w, arg, &g)) &&
@@ -320,10 +330,7 @@ take_option(struct walk *w, int i)
             foreign_leave(w->line, arg, "nothing of ours is called so");
         return i + 1;
     }
-    return keep(w, i, after_own(w, i),
-                arg[1] == '-' && o ? arg
-                : o                ? arg
-                                   : NULL);
+    return keep(w, i, after_own(w, i), o ? arg : NULL);
 }
 
 /* ---- arguments ----------------------------------------------------------- */

@@ -151,8 +151,6 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
         return add_fetched(out, "ollama:", v, NULL);
     case 'd':
         return add_joined(out, "cuda:", "", v + strlen("CUDA"));
-    case ';':
-        return add_changed(out, v, ';', ',');
     case 'u':
         return add_changed(out, v, 0, 0);
     case 't':

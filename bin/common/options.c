@@ -126,7 +126,7 @@ find_given(const struct cli_rows *rows, const char *names, const char **at)
 
 void
 cli_list_options(const struct cli_rows *rows, const char *names, char *out,
-             size_t size)
+                 size_t size)
 {
     size_t used = 0, left = 0;
     char name[CLI_OPTION_NAME];

@@ -200,9 +200,9 @@ read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
                                     : "--json-schema";
     struct gg_error err;
     size_t len = strlen(path), mark;
-    char *text = is_text ? cli_copy(path, len)
-                         : cli_read_all(cli_open_input(path), name, MAX_GRAMMAR,
-                                        &len);
+    char *text =
+        is_text ? cli_copy(path, len)
+                : cli_read_all(cli_open_input(path), name, MAX_GRAMMAR, &len);
 
     mark = cli_mark(text, len);
     if (sampling_grammar(vocab, !o->grammar, text + mark, len - mark,

@@ -43,7 +43,7 @@ struct sampling_options {
     bool none;
     int logprobs;                      /* a file descriptor, or -1 */
     const char *grammar, *json_schema; /* files, or NULL; not both */
-    int64_t min_ids; /* no end of generation is drawn before so many */
+    int64_t min_ids;     /* no end of generation is drawn before so many */
     struct gg_stop *ban; /* strings that are not drawn; or NULL. As arrays: */
 
     /* Copies share these until one of them gets more: they are never freed

@@ -162,8 +162,10 @@ read_answer(const json_t *object, const char *name, const json_t *list,
         }
     return read_index(value, 0, q->n, &q->right)
                ? GG_OK
-               : refuse_member(name, "the place of an option, from 0, or its "
-                                     "text", err);
+               : refuse_member(name,
+                               "the place of an option, from 0, or its "
+                               "text",
+                               err);
 }
 
 static void
@@ -275,8 +277,8 @@ read_hellaswag(const json_t *object, struct question *q, struct gg_error *err)
     if (st == GG_OK)
         st = read_list(object, "endings", &given, true, q, err);
     buffer_clear(&given);
-    if (st == GG_OK && !read_index(json_object_get(object, "label"), 0, q->n,
-                                   &q->right))
+    if (st == GG_OK &&
+        !read_index(json_object_get(object, "label"), 0, q->n, &q->right))
         st = refuse_member("label", "the place of an ending, from 0", err);
     return st;
 }
@@ -287,8 +289,8 @@ static enum gg_status
 read_winogrande(const json_t *object, struct question *q, struct gg_error *err)
 {
     static const char *const names[] = { "option1", "option2" };
-    const char *sentence =
-        cli_json_text(json_object_get(object, "sentence")), *gap;
+    const char *sentence = cli_json_text(json_object_get(object, "sentence")),
+               *gap;
     struct buffer rest = { 0 };
     enum gg_status st = GG_OK;
 
@@ -306,11 +308,11 @@ read_winogrande(const json_t *object, struct question *q, struct gg_error *err)
         buffer_clear(&given);
     }
     if (st == GG_OK && rest.len == 0)
-        st = refuse_member("sentence", "a text that goes on after the gap",
-                           err);
+        st =
+            refuse_member("sentence", "a text that goes on after the gap", err);
     buffer_clear(&rest);
-    if (st == GG_OK && !read_index(json_object_get(object, "answer"), 1, 2,
-                                   &q->right))
+    if (st == GG_OK &&
+        !read_index(json_object_get(object, "answer"), 1, 2, &q->right))
         st = refuse_member("answer", "1 or 2", err);
     return st;
 }

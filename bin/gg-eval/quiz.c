@@ -141,9 +141,9 @@ answer_all(struct quiz *q)
     struct gg_error err;
 
     if (q->n_options)
-        cli_check(gg_engine_choose(q->engine->gg, q->choices, q->n_options,
-                                   &err),
-                  &err);
+        cli_check(
+            gg_engine_choose(q->engine->gg, q->choices, q->n_options, &err),
+            &err);
     take_answers(q);
     for (size_t i = 0; i < q->n_options; i++)
         clear_choices(&q->choices[i]);
@@ -176,8 +176,8 @@ add_options(struct quiz *q, const struct question *one)
     for (size_t i = 0; i < one->n; i++) {
         if (q->n_options == q->cap_options) {
             q->cap_options = 2 * q->cap_options + 16;
-            q->choices = cli_alloc(q->choices, q->cap_options,
-                                   sizeof(*q->choices));
+            q->choices =
+                cli_alloc(q->choices, q->cap_options, sizeof(*q->choices));
         }
         q->choices[q->n_options] = ask(q, &one->options[i]);
         check_option(q, &q->choices[q->n_options++]);

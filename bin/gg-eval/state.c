@@ -43,8 +43,7 @@ state_take(struct state *s, struct evaluate *e)
             cli_warn("%s: %zu ids of %zu sequence%s", state_name(s), n_ids,
                      state->n_sequences, state->n_sequences == 1 ? "" : "s");
     }
-    output_set_sampling(e->output,
-                        state_sampling(s, e->engine->vocab));
+    output_set_sampling(e->output, state_sampling(s, e->engine->vocab));
     state_loaded(s);
 }
 

@@ -44,7 +44,7 @@ struct answer {
     size_t n_made;       /* ids, */
     struct answer_id *made_ids; /* each, */
     size_t cap_ids, n_logged;   /* of which --logprobs has */
-    int32_t *message; /* ids of --reasoning-budget-message */
+    int32_t *message;           /* ids of --reasoning-budget-message */
     struct logprobs logprobs; /* of these, if wanted */
     int32_t tail;             /* drawn, and not the sequence's; -1: none */
 };

@@ -154,8 +154,9 @@ seed_of(const struct record *r)
 {
     const struct sampling_options *s = &r->request.sampling;
 
-    return r->request.has_seed || s->params.temperature == 0 || s->none ? NULL
-                                                             : &s->params.seed;
+    return r->request.has_seed || s->params.temperature == 0 || s->none
+               ? NULL
+               : &s->params.seed;
 }
 
 static struct logprobs_texts

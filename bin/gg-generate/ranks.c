@@ -40,8 +40,8 @@ encode_text(void *data, const char *text, size_t len, unsigned flags,
 
 /* Document i, from 1, after the query. */
 static enum gg_status
-add_document_pair(struct generate *g, const struct request *r, size_t i, struct ranks *k,
-         struct gg_error *err)
+add_document_pair(struct generate *g, const struct request *r, size_t i,
+                  struct ranks *k, struct gg_error *err)
 {
     const struct request_prompt *query = r->prompts, *text = r->prompts + i;
     struct gg_query *q = &k->queries[k->n];
@@ -61,8 +61,7 @@ add_document_pair(struct generate *g, const struct request *r, size_t i, struct 
     k->list[k->n] = (struct batch_ranked){ .index = i - 1,
                                            .text = text->text,
                                            .len = text->len };
-    ranker_ask(&k->ranker,
-               k->values + k->n++ * (size_t)k->ranker.n_values, q);
+    ranker_ask(&k->ranker, k->values + k->n++ * (size_t)k->ranker.n_values, q);
     k->n_ids += k->ids.n;
     return gg_sequence_put(q->sequence, k->ids.ids, k->ids.n, err);
 }
@@ -109,8 +108,8 @@ score_all(struct generate *g, const struct request *r, struct ranks *k,
         return st;
     k->queries = cli_alloc(NULL, n, sizeof(*k->queries));
     k->list = cli_alloc(NULL, n, sizeof(*k->list));
-    k->values = cli_alloc(NULL, n * (size_t)k->ranker.n_values,
-                          sizeof(*k->values));
+    k->values =
+        cli_alloc(NULL, n * (size_t)k->ranker.n_values, sizeof(*k->values));
     for (size_t i = 1; i <= n && st == GG_OK; i++)
         st = add_document_pair(g, r, i, k, err);
     if (st == GG_OK)
@@ -131,8 +130,8 @@ ranks_answer(struct generate *g, const struct request *r, struct buffer *out,
 
     all.n_prompt = k.n_ids;
     if (st == GG_OK)
-        batch_add_ranks(r->batch, &all, k.list,
-                        most && most < k.n ? most : k.n, out);
+        batch_add_ranks(r->batch, &all, k.list, most && most < k.n ? most : k.n,
+                        out);
     for (size_t i = 0; i < k.n; i++)
         gg_sequence_free(k.queries[i].sequence);
     free(k.ids.ids);

@@ -33,8 +33,7 @@ vectors_encode(const struct gg_vocab *v, const char *text, size_t len,
     do {
         cap = out.n;
         ids = cli_alloc(ids, cap, sizeof(*ids));
-        cli_check(gg_vocab_encode(v, text, len, flags, ids, cap, &out,
-                                  &err),
+        cli_check(gg_vocab_encode(v, text, len, flags, ids, cap, &out, &err),
                   &err);
     } while (out.n > cap);
     *n = out.n;

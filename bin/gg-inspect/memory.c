@@ -133,8 +133,7 @@ begin_json(const struct gg_session_params *p, const char *path)
            "  \"cache_type\": \"%s\",\n",
            (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type));
     if (p->has_value_type)
-        printf("  \"value_type\": \"%s\",\n",
-               engine_cache_name(p->value_type));
+        printf("  \"value_type\": \"%s\",\n", engine_cache_name(p->value_type));
 }
 
 static void

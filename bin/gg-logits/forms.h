@@ -35,8 +35,8 @@ struct record_builder {
     float *logits;
     char *writer, *message, *sampling;
     uint8_t *seen; /* a bit for each id */
-    size_t eog_cap, suppressed_cap, ids_cap, logit_ids_cap, logits_cap, writer_cap, message_cap,
-        sampling_cap, seen_cap;
+    size_t eog_cap, suppressed_cap, ids_cap, logit_ids_cap, logits_cap,
+        writer_cap, message_cap, sampling_cap, seen_cap;
 };
 
 void
@@ -54,7 +54,8 @@ bool
 record_builder_set_writer(struct record_builder *d, const char *s, size_t len);
 /* An empty one is none. */
 bool
-record_builder_set_sampling(struct record_builder *d, const char *s, size_t len);
+record_builder_set_sampling(struct record_builder *d, const char *s,
+                            size_t len);
 bool
 record_builder_set_message(struct record_builder *d, const char *s, size_t len);
 /* Room for all values of a record, and the marks of what was seen, none. */

@@ -244,8 +244,7 @@ hear(const struct gg_logit_record *record, struct gg_history *history,
 
     if (!history)
         return GG_OK;
-    st =
-        add_history(history, &record->head, record->past, record->n_past, err);
+    st = add_history(history, &record->head, record->past, record->n_past, err);
     if (record->mirostat)
         gg_history_set_mirostat(history, *record->mirostat);
     return st == GG_OK ? add_history(history, &record->head, record->ids,
@@ -321,9 +320,8 @@ sample_allowed(struct run *r, const struct gg_logit_record *record,
 
 /* To row->drawn; *back as in sample_allowed(). */
 static enum gg_status
-sample_any(struct run *r, const struct gg_logit_record *record,
-           struct count *c, struct back_row *row, size_t *back,
-           struct gg_error *err)
+sample_any(struct run *r, const struct gg_logit_record *record, struct count *c,
+           struct back_row *row, size_t *back, struct gg_error *err)
 {
     enum gg_status st;
 

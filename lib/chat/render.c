@@ -151,7 +151,7 @@ static enum gg_status
 put_tools(struct chat_arena *a, const char *tools, struct chat_dict *d,
           struct gg_error *err)
 {
-    struct chat_value v = {.type = CHAT_ABSENT};
+    struct chat_value v = { .type = CHAT_ABSENT };
     enum gg_status st = read_json(a, "tools", tools, NULL, &v, err);
     bool ok = true;
 
@@ -167,7 +167,7 @@ static enum gg_status
 put_arguments(struct chat_arena *a, const struct gg_chat_params *p,
               struct chat_dict *d, struct gg_error *err)
 {
-    struct chat_value v = {.type = CHAT_ABSENT};
+    struct chat_value v = { .type = CHAT_ABSENT };
     enum gg_status st = GG_OK;
 
     if (p->tools)

@@ -127,8 +127,8 @@ cpu_values_size(enum ggml_type type, int64_t k)
                : (size_t)k * cpu_value_size(type);
 }
 
-/* VEC codes of four bits, from code i of 32 on: the low halves of sixteen bytes,
- * and then the high ones. */
+/* VEC codes of four bits, from code i of 32 on: the low halves of sixteen
+ * bytes, and then the high ones. */
 INLINE vec_bits
 v_load_nibbles(const uint8_t *qs, int i)
 {

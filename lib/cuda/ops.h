@@ -4,8 +4,8 @@
 
 #include "cuda/kernels.h"
 
-/* Types, of enum ggml_type, of blocks that a KV cache may have: they are written,
- * too. */
+/* Types, of enum ggml_type, of blocks that a KV cache may have: they are
+ * written, too. */
 static inline bool
 cuda_can_quantize(int type)
 {

@@ -324,8 +324,8 @@ draw_allowed(struct gg_text *t, struct text_row *r, size_t *back,
         exclude_forbidden(t, r);
         st = draw(t, r, err);
         if (st == GG_OK)
-            st = gg_ban_after(t->ban, t->drawn.draw.id, t->history, &found,
-                              err);
+            st =
+                gg_ban_after(t->ban, t->drawn.draw.id, t->history, &found, err);
     }
     *back = found ? found - 1 : 0;
     return st;

@@ -172,9 +172,10 @@ engine_stop_add(struct engine_stop *stop, const char *text, size_t len,
             return false;
         ended = engine_stop_step(stop->strings, stop->states, text[i]);
     }
-    if (!release(stop, stop->held.len - (ended ? ended
-                                            : engine_stop_longest(
-                                                  stop->strings, stop->states)),
+    if (!release(stop,
+                 stop->held.len -
+                     (ended ? ended
+                            : engine_stop_longest(stop->strings, stop->states)),
                  out))
         return false;
     if (ended)

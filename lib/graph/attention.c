@@ -26,8 +26,9 @@ cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
                         t->nb[2], first * t->nb[1]);
 }
 
-/* Each head of x times Hadamard's matrix, in blocks where its length is no power
- * of two, if the layer's keys, or values, are kept so. Twice is once back. */
+/* Each head of x times Hadamard's matrix, in blocks where its length is no
+ * power of two, if the layer's keys, or values, are kept so. Twice is once
+ * back. */
 static struct ggml_tensor *
 rotated(struct graph *g, const struct cache_layer *l, enum cache_tensor of,
         struct ggml_tensor *x)

@@ -46,10 +46,10 @@ enum cache_tensor {
 };
 
 /* Types of keys and values, and whether they are kept rotated: each head's, in
- * blocks of a power of two, times the matrix of Hadamard, as graph_rotate() does
- * it. Queries are rotated as keys are, and what attention gives back as values
- * are. So no value of a head is much larger than the others, and blocks of few
- * bits lose less. */
+ * blocks of a power of two, times the matrix of Hadamard, as graph_rotate()
+ * does it. Queries are rotated as keys are, and what attention gives back as
+ * values are. So no value of a head is much larger than the others, and blocks
+ * of few bits lose less. */
 struct cache_form {
     enum ggml_type types[CACHE_TENSORS];
     bool rotated[CACHE_TENSORS];

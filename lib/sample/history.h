@@ -10,8 +10,8 @@ struct gg_history {
     int32_t *ids; /* the last n that a stage looks at */
     size_t n, cap;
     size_t most; /* no more than these are looked at */
-    double mu; /* what was learnt: Mirostat's greatest surprise that is let
-                  through, or adaptive-p's mean probability */
+    double mu;   /* what was learnt: Mirostat's greatest surprise that is let
+                    through, or adaptive-p's mean probability */
     bool is_mean;
     struct grammar_at at; /* of what was drawn */
     bool waits;           /* the grammar counts for nothing yet */

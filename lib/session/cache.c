@@ -161,9 +161,8 @@ new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
     int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
     for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
-        l->t[k] =
-            ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
-                               widths[k], n, hp->n_head_kv);
+        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
+                                     widths[k], n, hp->n_head_kv);
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -194,11 +193,13 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        size_t sizes[] = { ggml_row_size(form->types[CACHE_K], l->d_key),
-                           ggml_row_size(form->types[CACHE_V], l->d_value) };
+        int64_t widths[] = { l->d_key, graph_kept_value(l) };
 
-        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++)
-            longest = sizes[k] > longest ? sizes[k] : longest;
+        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++) {
+            size_t size = ggml_row_size(form->types[k], widths[k]);
+
+            longest = size > longest ? size : longest;
+        }
     }
     return longest;
 }
@@ -206,7 +207,8 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 /* Everything but the memory, if it can be no more than `max` bytes. */
 static bool
 lay_out_cache(struct cache *c, const struct model *model,
-              const struct cache_form *form, int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
+              const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
+              int32_t n_batch, size_t max)
 {
     *c = (struct cache){
         .form = *form,
@@ -272,8 +274,8 @@ all_memory(const struct model *model)
 
 enum gg_status
 session_cache_init(struct cache *cache, const struct model *model,
-                   const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                   int32_t n_batch, struct gg_error *err)
+                   const struct cache_form *form, int32_t n_slots,
+                   int32_t n_ctx, int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done = lay_out_cache(c, model, form, n_slots, n_ctx, n_batch,
@@ -305,8 +307,8 @@ get_no_memory(struct cache_home *home)
 
 enum gg_status
 session_cache_init_dry(struct cache *cache, const struct model *model,
-                       const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                       int32_t n_batch, struct gg_error *err)
+                       const struct cache_form *form, int32_t n_slots,
+                       int32_t n_ctx, int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done =

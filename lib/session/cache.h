@@ -8,14 +8,14 @@
  * together; memory is touched as it is used. On failure *cache is empty. */
 enum gg_status
 session_cache_init(struct cache *cache, const struct model *model,
-                   const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                   int32_t n_batch, struct gg_error *err);
+                   const struct cache_form *form, int32_t n_slots,
+                   int32_t n_ctx, int32_t n_batch, struct gg_error *err);
 /* The same, but for the memory: session_cache_size() tells how much it would
  * be, and graphs can be measured with it. */
 enum gg_status
 session_cache_init_dry(struct cache *cache, const struct model *model,
-                       const struct cache_form *form, int32_t n_slots, int32_t n_ctx,
-                       int32_t n_batch, struct gg_error *err);
+                       const struct cache_form *form, int32_t n_slots,
+                       int32_t n_ctx, int32_t n_batch, struct gg_error *err);
 void
 session_cache_clear(struct cache *cache); /* takes an empty one */
 

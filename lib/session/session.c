@@ -40,12 +40,9 @@ check_range(const char *what, int32_t v, int32_t max, struct gg_error *err)
 }
 
 static const enum ggml_type cache_types[] = {
-    [GG_CACHE_F16] = GGML_TYPE_F16,
-    [GG_CACHE_F32] = GGML_TYPE_F32,
-    [GG_CACHE_Q8_0] = GGML_TYPE_Q8_0,
-    [GG_CACHE_BF16] = GGML_TYPE_BF16,
-    [GG_CACHE_Q5_0] = GGML_TYPE_Q5_0,
-    [GG_CACHE_Q4_0] = GGML_TYPE_Q4_0,
+    [GG_CACHE_F16] = GGML_TYPE_F16,   [GG_CACHE_F32] = GGML_TYPE_F32,
+    [GG_CACHE_Q8_0] = GGML_TYPE_Q8_0, [GG_CACHE_BF16] = GGML_TYPE_BF16,
+    [GG_CACHE_Q5_0] = GGML_TYPE_Q5_0, [GG_CACHE_Q4_0] = GGML_TYPE_Q4_0,
 };
 
 static enum gg_cache_type
@@ -81,13 +78,13 @@ check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         keeps = keeps || graph_keeps(hp, i);
-        together = together ||
-                   (graph_keeps(hp, i) && hp->layers[i].values_in_keys);
+        together =
+            together || (graph_keeps(hp, i) && hp->layers[i].values_in_keys);
     }
     if (!is_below_8_bits(type) || (keeps && !together && !hp->encoder))
         return GG_OK;
-    return error_set(err, GG_ERR_UNSUPPORTED, "no cache of type %s: %s %s", ggml_type_name(type),
-                     m->arch->name,
+    return error_set(err, GG_ERR_UNSUPPORTED, "no cache of type %s: %s %s",
+                     ggml_type_name(type), m->arch->name,
                      keeps && together
                          ? "has latent attention, whose rows are keys and "
                            "values at once"

@@ -180,9 +180,9 @@ set_rotation(struct state_head *h, const struct cache_form *form)
     if (!rotated[CACHE_K] && !rotated[CACHE_V])
         return;
     h->has |= STATE_HAS_ROTATION;
-    h->rotation = text(!rotated[CACHE_V]   ? "keys"
+    h->rotation = text(!rotated[CACHE_V]  ? "keys"
                        : rotated[CACHE_K] ? "both"
-                                           : "values");
+                                          : "values");
 }
 
 static bool

@@ -34,7 +34,7 @@ struct state_head {
     float factor, base;
     uint32_t n_ctx_orig;
     bool longer; /* divisors of a long context are in use */
-    struct gguf_str rotation; /* of "keys", "values" or "both" */
+    struct gguf_str rotation;               /* of "keys", "values" or "both" */
     struct gguf_array hashes, first, count; /* of media whose rows are there */
     struct {
         int32_t *layers;

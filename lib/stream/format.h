@@ -30,7 +30,7 @@ enum {
     FORMAT_FAIL = 16,   /* fixed part of a failure's payload */
     FORMAT_PAST = 24,   /* fixed part of what a sequence held before */
     FORMAT_SUPPRESSED = 8, /* fixed part of the ids that are not drawn */
-    FORMAT_SAMPLING = 8, /* fixed part of what the file says of sampling */
+    FORMAT_SAMPLING = 8,   /* fixed part of what the file says of sampling */
     FORMAT_CLOSE = 8,
     FORMAT_DONE = 8,
 

@@ -204,8 +204,7 @@ vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
     if (!v)
         return error_nomem(err);
     snprintf(v->textless, sizeof(v->textless), "%.255s", why.message);
-    return finish_load(vocab_load_textless(v, gguf, n, err), v, gguf,
-                       out, err);
+    return finish_load(vocab_load_textless(v, gguf, n, err), v, gguf, out, err);
 }
 
 void

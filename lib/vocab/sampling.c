@@ -18,10 +18,9 @@
 #define PREFIX "general.sampling."
 
 static const char *const names[] = {
-    "sequence",       "top_k",           "top_p",
-    "min_p",          "xtc_probability", "xtc_threshold",
-    "temp",           "penalty_last_n",  "penalty_repeat",
-    "mirostat",       "mirostat_tau",    "mirostat_eta",
+    "sequence",        "top_k",         "top_p",        "min_p",
+    "xtc_probability", "xtc_threshold", "temp",         "penalty_last_n",
+    "penalty_repeat",  "mirostat",      "mirostat_tau", "mirostat_eta",
 };
 
 enum {

@@ -228,8 +228,8 @@ vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_sampling(struct gg_vocab *v, const struct gguf_context *gguf,
                     struct gg_error *err);
-/* Loads bos, eos, unk, eog, their types, VOCAB_STRIPS, VOCAB_LEADS (ids.c). Where
- * the metadata says nothing of BOS, `defaults` counts, if not NULL. */
+/* Loads bos, eos, unk, eog, their types, VOCAB_STRIPS, VOCAB_LEADS (ids.c).
+ * Where the metadata says nothing of BOS, `defaults` counts, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct vocab_split_name *defaults, struct gg_error *err);

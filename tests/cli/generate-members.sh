@@ -54,7 +54,6 @@ echo "what would, and is not done:"
 "functions":[{}]
 "best_of":4
 "suffix":"the end"
-"echo":true
 "enable_thinking":false
 "reasoning_effort":"low"
 "chat_template_kwargs":{"x":1}

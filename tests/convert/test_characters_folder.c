@@ -181,10 +181,10 @@ encodes(const struct gg_vocab *v, const char *text,
 
 /* Of a run that is no token: the longest one first. */
 #define LINES "a\n\n\n\n\n\n\n\nb"
-static const struct characters_ids granite = { 5,
-                                               { 260, 273, 273, 270, 261 } };
-static const struct characters_ids mmbert = { 6,
-                                              { 271, 273, 273, 270, 259, 261 } };
+static const struct characters_ids granite = { 5, { 260, 273, 273, 270, 261 } };
+static const struct characters_ids mmbert = {
+    6, { 271, 273, 273, 270, 259, 261 }
+};
 
 static void
 test_folder(const char *folder, size_t i)
@@ -199,9 +199,10 @@ test_folder(const char *folder, size_t i)
                                &characters_kinds[k].ids[j]) &&
                        same;
     if (v && folders[i].ends)
-        same = encodes(v, LINES, strcmp(folders[i].kind, "mmbert") ? &granite
-                                                                   : &mmbert) &&
-               same;
+        same =
+            encodes(v, LINES,
+                    strcmp(folders[i].kind, "mmbert") ? &granite : &mmbert) &&
+            same;
     ok(same, folders[i].what);
     gg_vocab_free(v);
 }

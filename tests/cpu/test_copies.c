@@ -234,7 +234,8 @@ main(void)
     test_set_rows(GGML_TYPE_F32, GGML_TYPE_I64, 0);
     test_set_rows(GGML_TYPE_F16, GGML_TYPE_I32, 5e-4);
     test_set_rows(GGML_TYPE_Q8_0, GGML_TYPE_I64, 5e-3);
-    test_set_rows(GGML_TYPE_Q5_0, GGML_TYPE_I64, 4e-2);
-    test_set_rows(GGML_TYPE_Q4_0, GGML_TYPE_I64, 8e-2);
+    /* A step is max / 16 and max / 8; the other end of the range lacks one. */
+    test_set_rows(GGML_TYPE_Q5_0, GGML_TYPE_I64, 1.0 / 16);
+    test_set_rows(GGML_TYPE_Q4_0, GGML_TYPE_I64, 1.0 / 8);
     return tap_done();
 }

@@ -347,7 +347,7 @@ int
 main(void)
 {
     static const int widths[] = { 64, 80, 96, 128, 256 };
-    static const enum ggml_type types[] = { GGML_TYPE_F16, GGML_TYPE_F32,
+    static const enum ggml_type types[] = { GGML_TYPE_F16,  GGML_TYPE_F32,
                                             GGML_TYPE_BF16, GGML_TYPE_Q8_0,
                                             GGML_TYPE_Q5_0, GGML_TYPE_Q4_0 };
 

@@ -454,7 +454,7 @@ test_attention(void)
                 { 'K', "all keys" },
                 { 'v', "a value" },
                 { '-', "keys that overflowed: scores of -infinity" } };
-    static const enum ggml_type types[] = { GGML_TYPE_F32, GGML_TYPE_F16,
+    static const enum ggml_type types[] = { GGML_TYPE_F32,  GGML_TYPE_F16,
                                             GGML_TYPE_BF16, GGML_TYPE_Q8_0,
                                             GGML_TYPE_Q5_0, GGML_TYPE_Q4_0 };
     char name[120];

@@ -378,10 +378,11 @@ test_mean(void)
     static const struct gg_sampler_value values[] = {
         { "adaptive-target", 0.3f }, { "adaptive-decay", 0.75 }
     };
-    struct gg_sampler_params p = {
-        .stages = "adaptive_p;top-k;temp", .values = values, .n_values = 2,
-        .temperature = 1, .top_k = 50
-    };
+    struct gg_sampler_params p = { .stages = "adaptive_p;top-k;temp",
+                                   .values = values,
+                                   .n_values = 2,
+                                   .temperature = 1,
+                                   .top_k = 50 };
     struct gg_sampler *s = NULL;
     struct gg_history *h = NULL, *twin = NULL;
     double mean = 0.3f, u[2];
@@ -407,12 +408,12 @@ test_mean(void)
         adaptive_p(&l, (double[]){ fmin(fmax(2 * 0.3f - mean, 0), 1) });
         want = draw_reference(&l, u[0]);
         gg_history_set_mirostat(twin, gg_history_mirostat(h));
-        wrong += gg_sampler_next(s, h, NULL, logits, N, 0, at, &d, &err) !=
-                     GG_OK ||
-                 gg_sampler_next(s, twin, NULL, logits, N, 0, at, &again,
-                                 &err) != GG_OK ||
-                 d.id != want.id || again.id != want.id ||
-                 fabs(d.logprob - log(want.p)) > 1e-5;
+        wrong +=
+            gg_sampler_next(s, h, NULL, logits, N, 0, at, &d, &err) != GG_OK ||
+            gg_sampler_next(s, twin, NULL, logits, N, 0, at, &again, &err) !=
+                GG_OK ||
+            d.id != want.id || again.id != want.id ||
+            fabs(d.logprob - log(want.p)) > 1e-5;
         for (size_t i = 0; i < l.n; i++)
             if (was[i].id == want.id)
                 mean = 0.75 * mean + 0.25 * was[i].p;
@@ -641,8 +642,8 @@ test_sparse(void)
 static bool
 refuses(const char *stages, const char *why)
 {
-    bool right = draw_some(stages) == GG_ERR_UNSUPPORTED &&
-                 strstr(err.message, why);
+    bool right =
+        draw_some(stages) == GG_ERR_UNSUPPORTED && strstr(err.message, why);
 
     if (!right)
         printf("# %s: %s\n", stages, err.message);

@@ -52,8 +52,8 @@ check_precision(const struct gg_model *m, const char *name)
 }
 
 /* The largest of a block of Q5_0 is 16 steps, of Q4_0 8: a value is off by 1/32
- * or 1/16 of it at most, of 2.1 deviations, and by a third of its square: NMSE of
- * 1.4e-3 and 5.7e-3. */
+ * or 1/16 of it at most, of 2.1 deviations, and by a third of its square: NMSE
+ * of 1.4e-3 and 5.7e-3. */
 static void
 check_few_bits(const struct gg_model *m)
 {
@@ -76,8 +76,7 @@ check_few_bits(const struct gg_model *m)
     keys.value_type = GG_CACHE_F32;
     keys.has_value_type = true;
     in_steps(m, keys, ids, N, N, other);
-    ok(nmse(other, f32) <= 5.7e-3 && nmse(other, f32) > 1e-8,
-       "keys alone");
+    ok(nmse(other, f32) <= 5.7e-3 && nmse(other, f32) > 1e-8, "keys alone");
     mixed.cache_type = GG_CACHE_F32;
     mixed.value_type = GG_CACHE_Q4_0;
     mixed.has_value_type = true;

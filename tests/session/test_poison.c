@@ -129,8 +129,7 @@ static void
 check_tensor(struct file *f, int64_t i, float value)
 {
     static const enum gg_cache_type types[] = { GG_CACHE_F16, GG_CACHE_F32,
-                                                GG_CACHE_Q8_0,
-                                                GG_CACHE_Q4_0 };
+                                                GG_CACHE_Q8_0, GG_CACHE_Q4_0 };
     size_t size = gguf_get_tensor_size(f->gguf, i);
     char *data = f->bytes + gguf_get_data_offset(f->gguf) +
                  gguf_get_tensor_offset(f->gguf, i);

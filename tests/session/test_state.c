@@ -125,7 +125,7 @@ test_sequences(const struct gg_model *m)
     };
     const struct gg_state_range gone[] = { { 1, 2 }, { 4, 90 } };
     const struct gg_state state = { true,     list,       3,     gone, 2,
-                                    "chatml", 1700000000, false, 0, NULL };
+                                    "chatml", 1700000000, false, 0,    NULL };
     const struct gg_state *got;
     struct gg_state_file *f;
     float truth[V], out[V];

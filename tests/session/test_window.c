@@ -423,8 +423,8 @@ check_layout(void)
         for (size_t j = 0; j < sizeof(batches) / sizeof(batches[0]); j++) {
             struct cache c;
 
-            must(session_cache_init(&c, m->model, &halves, 2, 21000,
-                                    batches[j], &err));
+            must(session_cache_init(&c, m->model, &halves, 2, 21000, batches[j],
+                                    &err));
             all = all && sound(&c, batches[j]);
             rare = rare && changes(&c, 5120) <= 5120 / CACHE_BLOCK;
             session_cache_clear(&c);

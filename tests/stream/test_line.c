@@ -530,14 +530,16 @@ with_back(const char *text)
 static void
 test_back(void)
 {
-    static const char *const wrong[] = { "-2\n",   "-2 \n", "- 5\n", "-0 5\n",
-                                         "5 -1\n", "5??\n", "-5\t7\n",
-                                         "-99999999999 1\n" };
+    static const char *const wrong[] = { "-2\n",    "-2 \n",           "- 5\n",
+                                         "-0 5\n",  "5 -1\n",          "5??\n",
+                                         "-5\t7\n", "-99999999999 1\n" };
     const int32_t ids[] = { 8, 9 };
-    const struct gg_line line = {
-        .numbered = true, .sequence = 3, .ids = ids, .n_ids = 2, .back = 4,
-        .open = true
-    };
+    const struct gg_line line = { .numbered = true,
+                                  .sequence = 3,
+                                  .ids = ids,
+                                  .n_ids = 2,
+                                  .back = 4,
+                                  .open = true };
     const struct gg_line none = { .back = 1 };
     char text[64] = "";
     int fd[2];

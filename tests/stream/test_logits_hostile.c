@@ -311,10 +311,9 @@ static uint8_t *
 member_with_sampling(const char *line, size_t *size)
 {
     static const int32_t never[] = { 1 };
-    struct gg_logit_head head = { .n_vocab = 4,
-                                  .suppressed = never,
-                                  .n_suppressed = 1,
-                                  .sampling = line };
+    struct gg_logit_head head = {
+        .n_vocab = 4, .suppressed = never, .n_suppressed = 1, .sampling = line
+    };
     struct gg_logit_record end = { .kind = GG_RECORD_END };
     int fd = pipe_holding("", 0);
     struct gg_logit_writer *w;

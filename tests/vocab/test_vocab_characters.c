@@ -199,9 +199,9 @@ test_mask(void)
     make_token(&m, "<mask>", GG_TOKEN_CONTROL, 0);
     ok(make_load(&m, &v, &err) == GG_OK, "a mask");
     for (size_t i = 0; v && i < sizeof(texts) / sizeof(*texts); i++)
-        same = encodes_with(v, GG_ENCODE_SPECIAL, texts[i].text,
-                            &texts[i].ids) &&
-               same;
+        same =
+            encodes_with(v, GG_ENCODE_SPECIAL, texts[i].text, &texts[i].ids) &&
+            same;
     ok(v && same, "it takes the white space before it");
     ok(v && spans(v, texts[0].text, texts[0].ids.id, 3, want),
        "which stands for nothing");
@@ -212,11 +212,12 @@ test_mask(void)
 int
 main(void)
 {
-    static const struct characters_ids granite = { 5,
-                                                   { 260, 273, 273, 270, 261 } };
-    static const struct characters_ids mmbert = { 6,
-                                                  { 271, 273, 273, 270, 259,
-                                                    261 } };
+    static const struct characters_ids granite = {
+        5, { 260, 273, 273, 270, 261 }
+    };
+    static const struct characters_ids mmbert = {
+        6, { 271, 273, 273, 270, 259, 261 }
+    };
 
     for (size_t k = 0; k < CHARACTERS_KINDS; k++)
         test_kind(k);

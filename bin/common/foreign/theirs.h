@@ -9,20 +9,20 @@
 #include <stddef.h>
 
 struct foreign_word {
-    const char *words; /* "-fa|--flash-attn" */
-    int args;          /* arguments that it takes */
-    const char *only;  /* globs, "on|off|auto": the row is for these values of
-                          the argument, also where the word is one of ours */
-    const char *ours;  /* what to write; NULL: it is left out. %: the argument,
-                          %X: changed, as the table in foreign_value.c says;
-                          "=": as it is */
-    const char *note;  /* why it is left out */
+    const char *words;  /* "-fa|--flash-attn" */
+    int args;           /* arguments that it takes */
+    const char *only;   /* globs, "on|off|auto": the row is for these values of
+                           the argument, also where the word is one of ours */
+    const char *ours;   /* what to write; NULL: it is left out. %: the argument,
+                           %X: changed, as the table in foreign_value.c says;
+                           "=": as it is */
+    const char *note;   /* why it is left out */
     const char *unless; /* the row is left out where one of these is there */
-    const char *tool;  /* "gg-eval": the row is for this one only */
+    const char *tool;   /* "gg-eval": the row is for this one only */
 };
 
 struct foreign_group {
-    const char *name; /* the program's, for messages */
+    const char *name;                /* the program's, for messages */
     const struct foreign_word *rows; /* the last one has no words */
 };
 
@@ -34,15 +34,15 @@ struct foreign_program {
     const char *names;   /* "llama-cli|main", or "ollama|run": both words */
     const char *command; /* "run"; NULL: the program itself */
     const struct foreign_group *group;
-    const char *tool;       /* ours; NULL: there is none */
-    const char *adds;       /* options that ours needs; or NULL */
-    const char *unless;     /* not where one of these words is there */
-    const char *arguments;  /* what each of its arguments is, the last one for
-                               the rest: M a model to fetch for -m, W one for
-                               an argument, F its name, P a prompt, a as it is,
-                               x left out, t threads, > what a name is made
-                               up for; NULL: as they are */
-    const char *note;       /* why there is none */
+    const char *tool;      /* ours; NULL: there is none */
+    const char *adds;      /* options that ours needs; or NULL */
+    const char *unless;    /* not where one of these words is there */
+    const char *arguments; /* what each of its arguments is, the last one for
+                              the rest: M a model to fetch for -m, W one for
+                              an argument, F its name, P a prompt, a as it is,
+                              x left out, t threads, > what a name is made
+                              up for; NULL: as they are */
+    const char *note;      /* why there is none */
 };
 
 extern const struct foreign_program foreign_programs[];

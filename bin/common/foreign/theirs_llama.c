@@ -82,8 +82,6 @@ const struct foreign_word foreign_llama[] = {
     { "--top-k", 1, .only = "-*", .ours = "--top-k 0" },
     { "--top-n-sigma|--top-nsigma", 1, .only = "-*",
       .ours = "--top-n-sigma 0" },
-    { "--reasoning-budget", 1, .only = "-1",
-      .note = "there is no budget by default" },
     { "--draft|--draft-max|--draft-n", 1,
       .only = "[0-9]|[0-9][0-9]|[0-9][0-9][0-9]", .note = DRAFT },
     { "--logit-bias", 1, .only = "[0-9]*=*", .ours = "=" },
@@ -93,8 +91,6 @@ const struct foreign_word foreign_llama[] = {
     { "--control-vector-layer-range", 2,
       .only = "[0-9]|[0-9][0-9]|[0-9][0-9][0-9]",
       .ours = "--control-vector-layer-range %r" },
-    { "--samplers", 1, .only = "*;*", .ours = "--samplers %;" },
-    { "--samplers", 1, .only = "*;*", .note = "their order is fixed" },
     { "--chat-template", 1, .only = "*{[{%]*", .ours = "--template %f" },
 
     /* what ours call so, too */
@@ -312,9 +308,11 @@ const struct foreign_word foreign_llama[] = {
       .note = "gg-eval --embed KIND and --rank do it" },
 
     /* embeddings, perplexity, importance */
-    { "--pooling", 1, .only = "mean|last|cls", .ours = "--embed %" },
-    { "--pooling", 1, .only = "rank", .ours = "--rank" },
-    { "--pooling", 1, .only = "none", .ours = "--embed tokens" },
+    { "--pooling", 1, .only = "mean|last|cls", .ours = "--embed %",
+      .tool = "gg-eval" },
+    { "--pooling", 1, .only = "rank", .ours = "--rank", .tool = "gg-eval" },
+    { "--pooling", 1, .only = "none", .ours = "--embed tokens",
+      .tool = "gg-eval" },
     { "--embd-normalize", 1, .only = "-1", .ours = "--no-normalize" },
     { "--embd-normalize", 1, .note = "vectors have the length 1" },
     { "--embd-output-format|--embd-separator|--cls-separator", 1,

@@ -187,8 +187,10 @@ batch_add_embeddings(const struct batch *b, const struct batch_response *r,
     begin_line(b, r->number, 200, out);
     buffer_format(out, "{\"object\":\"list\",\"data\":[");
     for (size_t i = 0; i < n; i++) {
-        buffer_format(out, "%s{\"object\":\"embedding\",\"index\":%zu,"
-                           "\"embedding\":", i ? "," : "", i);
+        buffer_format(out,
+                      "%s{\"object\":\"embedding\",\"index\":%zu,"
+                      "\"embedding\":",
+                      i ? "," : "", i);
         if (b->is_base64)
             add_base64(&list[i], out);
         else

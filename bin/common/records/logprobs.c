@@ -33,11 +33,10 @@ static void
 set_likeliest(struct gg_likely *to, size_t n, const struct gg_best *best)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = i < best->n
-                    ? (struct gg_likely){ best->ids[i],
-                                          (double)best->logits[i] -
-                                              best->log_sum_exp }
-                    : (struct gg_likely){ -1, 0 };
+        to[i] = i < best->n ? (struct gg_likely){ best->ids[i],
+                                                  (double)best->logits[i] -
+                                                      best->log_sum_exp }
+                            : (struct gg_likely){ -1, 0 };
 }
 
 void

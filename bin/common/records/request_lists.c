@@ -101,12 +101,11 @@ request_set_samplers(const struct request_member *m, struct gg_error *err)
     enum gg_status st = join_names(m->value.json, &names, err);
 
     free(r->owned.samplers);
-    r->owned.samplers =
-        st == GG_OK ? cli_copy(names.p, names.len) : NULL;
+    r->owned.samplers = st == GG_OK ? cli_copy(names.p, names.len) : NULL;
     buffer_clear(&names);
-    return st == GG_OK ? cli_option_set(row, &r->sampling, r->owned.samplers,
-                                        err)
-                       : st;
+    return st == GG_OK
+               ? cli_option_set(row, &r->sampling, r->owned.samplers, err)
+               : st;
 }
 
 /* ---- choices ---- */

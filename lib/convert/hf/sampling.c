@@ -46,8 +46,7 @@ convert_hf_sampling_set(struct hf *h, const json_t *document)
     const json_t *sequence = json_object_get(document, "sequence");
 
     if (json_is_string(sequence))
-        gguf_set_val_str(h->gguf, KEY("sequence"),
-                         json_string_value(sequence));
+        gguf_set_val_str(h->gguf, KEY("sequence"), json_string_value(sequence));
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         const json_t *value = json_object_get(document, members[i].member);
 

@@ -67,8 +67,7 @@ q5_0_value(const struct block_q5_0 *b, int64_t i)
 {
     int fifth = b->qh[i / 8] >> i % 8 & 1;
 
-    return half_to_float(b->d) *
-           (float)((nibble(b->qs, i) | fifth << 4) - 16);
+    return half_to_float(b->d) * (float)((nibble(b->qs, i) | fifth << 4) - 16);
 }
 
 /* Values of a row of b, by type. */
