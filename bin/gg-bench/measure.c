@@ -168,16 +168,15 @@ fill_depth(struct run *r, int32_t depth)
     free(n);
 }
 
-/* Seconds of the test, without what comes before; a warm-up decodes less. */
-static double
-run_test(struct bench_result *result, bool warm_up)
+static void
+start_run(struct run *r, const struct bench_result *result)
 {
     const struct bench_test *t = &result->test;
-    int32_t n = warm_up && t->generate > WARM_UP ? WARM_UP : t->generate;
-    int32_t longest = t->depth > t->prompt ? t->depth : t->prompt;
     const struct bench_model *m = result->setup->model;
+    int32_t longest = t->depth > t->prompt ? t->depth : t->prompt;
     size_t batch = (size_t)t->batch;
-    struct run r = {
+
+    *r = (struct run){
         .session = result->setup->session,
         .model = m,
         .n_vocab = gg_model_n_vocab(m->model),
@@ -185,20 +184,36 @@ run_test(struct bench_result *result, bool warm_up)
         .cap = longest > 0 ? (size_t)longest : 1,
         .state = 1,
     };
-    double seconds = 0;
+    r->n_out = (size_t)(m->is_encoder ? gg_model_n_embd(m->model) : r->n_vocab);
+    r->ids = cli_alloc(NULL, batch * r->cap, sizeof(*r->ids));
+    r->chunks = cli_alloc(NULL, batch, sizeof(*r->chunks));
+    r->out = cli_alloc(NULL, batch * r->n_out, sizeof(*r->out));
+}
 
-    r.n_out = (size_t)(m->is_encoder ? gg_model_n_embd(m->model) : r.n_vocab);
-    r.ids = cli_alloc(NULL, batch * r.cap, sizeof(*r.ids));
-    r.chunks = cli_alloc(NULL, batch, sizeof(*r.chunks));
-    r.out = cli_alloc(NULL, batch * r.n_out, sizeof(*r.out));
+static void
+end_run(struct run *r)
+{
+    free(r->ids);
+    free(r->chunks);
+    free(r->out);
+}
+
+/* Seconds of the test, without what comes before; a warm-up decodes less. */
+static double
+run_test(const struct bench_result *result, bool warm_up)
+{
+    const struct bench_test *t = &result->test;
+    int32_t n = warm_up && t->generate > WARM_UP ? WARM_UP : t->generate;
+    double seconds = 0;
+    struct run r;
+
+    start_run(&r, result);
     fill_depth(&r, t->depth);
     if (t->prompt)
         seconds += eval_each(&r, t->prompt);
     for (int32_t i = 0; i < n; i++)
         seconds += eval_each(&r, 1);
-    free(r.ids);
-    free(r.chunks);
-    free(r.out);
+    end_run(&r);
     return seconds > 0 ? seconds : 1e-6;
 }
 
