@@ -52,7 +52,7 @@ fi
 test $# -gt 0 || misused
 PATH=$build/bench:$PATH
 PATH=$build/bench/.libs:$PATH # programs themselves, not libtool's scripts
-for t in tokenize eval sample loop generate train; do
+for t in bench tokenize eval sample loop generate train; do
     PATH=$build/bin/gg-$t/.libs:$build/bin/gg-$t:$PATH
 done
 # ours COMMAND...: those find the library that was built with them.
@@ -74,8 +74,6 @@ each() { # EXPRESSION FILE...: of the fields of the files' lines, side by side
     shift
     paste "$@" | awk "{ print $expression }"
 }
-probe() { bounds --probe "$threads"; }
-
 # Fields that do not apply are "-".
 row() {
     local IFS=$'\t'
@@ -91,39 +89,34 @@ short() { # NUMBER: four digits of it
 # ---- bounds ------------------------------------------------------------------
 
 print_bounds() {
-    while IFS=$'\t' read -r name isa n value unit; do
-        test "$isa" = - || name="$name $isa"
-        row "bound $name" - - "$n" "$value" "$unit" - - - - - - - -
-    done <"$d/bounds"
-}
-
-# The peak of the arithmetic that a type of weights is multiplied by, with the
-# instructions that $GG_CPU_ISA allows. Products of F16 are exact in f32.
-peak() { # TYPE
-    local name=int8
-    case $1 in
-    f32 | f16) name=f32 ;;
-    bf16) name=bf16 ;;
-    esac
-    awk -F '\t' -v name="$name" -v n="$threads" -v most="${GG_CPU_ISA-}" '
-        $3 != n || (most == "avx2" && $2 != most) ||
-            (most == "avxvnni" && $2 == "avx512") ||
-            ($2 == "amx" && most != "" && most != $2) { next }
-        $1 == name { best = $4 }
-        $1 == "f32" { f32 = $4 }
-        END { print (best ? best : f32 ? f32 : "-") }' "$d/bounds"
+    local counts=1
+    test "$threads" = 1 || counts=1,$threads
+    ours gg-bench --bounds --tsv -t "$counts" | tail -n +2 |
+        while IFS=$'\t' read -r name isa n value unit; do
+            test "$isa" = - || name="$name $isa"
+            row "bound $name" - - "$n" "$value" "$unit" - - - - - - - -
+        done
 }
 
 # ---- tokens a second ---------------------------------------------------------
 
-# Ours and the peer's in turn, a probe before and after each.
+# measure OPTION... MODEL: a line of gg-bench's figures, for each of its calls:
+# rate, min, max, GB/s, GOP/s, the bound's rate, fraction.
+measure() {
+    ours gg-bench -q --tsv -t "$threads" "$@" | tail -n +2 | cut -f 12-16,18-
+}
+# Ours and the peer's in turn; without a peer gg-bench makes all runs by itself.
 run_speed() { # MODEL PROMPT SEQUENCES
+    local i with= rounds=1 each=$runs
     rm -f "$d"/run.*
-    for ((i = 0; i < runs; i++)); do
-        probe >>"$d/run.before"
-        ours speed "$1" "$threads" "$2" "$generate" "$3" >>"$d/run.ours"
-        probe >>"$d/run.after"
-        test -z "$peer" || test "$3" != 1 ||
+    if test -n "$peer" && test "$3" = 1; then
+        with=peer rounds=$runs each=1
+    fi
+    for ((i = 0; i < rounds; i++)); do
+        test "$3" != 1 ||
+            measure -r "$each" -p "$2" -n 0 "$1" >>"$d/run.1"
+        measure -r "$each" -p 0 -n "$generate" -d "$2" -b "$3" "$1" >>"$d/run.2"
+        test -z "$with" ||
             $peer "$1" "$threads" "$prompt" "$generate" >>"$d/run.peer"
     done
 }
@@ -132,7 +125,7 @@ run_speed() { # MODEL PROMPT SEQUENCES
 peer_fields() { # FIELD
     if test -f "$d/run.peer"; then
         each "\$$1" "$d/run.peer" >"$d/peer"
-        each "\$1 / \$2" <(each "\$$1" "$d/run.ours") "$d/peer" >"$d/ratio"
+        each '$1 / $2' <(cut -f 1 "$d/run.$1") "$d/peer" >"$d/ratio"
         short "$(median "$d/peer")"
         short "$(median "$d/ratio")"
     else
@@ -141,47 +134,37 @@ peer_fields() { # FIELD
     fi
 }
 
-prefill_row() { # MODEL TYPE OPS
-    local bound gops
-    bound=$(peak "$2")
-    gops=$(each "\$1 * $3 / 1e9" "$d/run.ours" | median -)
-    mapfile -t other < <(peer_fields 1)
-    row prefill "$1" "$prompt" "$threads" \
-        "$(short "$(each '$1' "$d/run.ours" | median -)")" tokens/s - \
-        "$(short "$gops")" "$bound" \
-        "$(awk -v a="$gops" -v b="$bound" 'BEGIN {
-            print (b > 0) ? sprintf("%.3f", a / b) : "-" }')" \
-        "$(median "$d/run.before")" "$(median "$d/run.after")" "${other[@]}"
+# The median of a field of the rounds, its least value, its most.
+figure() {
+    each "\$$1" "$d/run.$2" >"$d/figure"
+    if grep -q '^-$' "$d/figure"; then echo -; else median "$d/figure"; fi
+}
+least() { each "\$$1" "$d/run.$2" | sort -g | head -n 1; }
+most() { each "\$$1" "$d/run.$2" | sort -g | tail -n 1; }
+
+speed_row() { # MODEL WHAT N FIELD
+    local gbs=- gops=-
+    if test "$4" = 1; then
+        gops=$(short "$(figure 5 1)")
+    else
+        gbs=$(short "$(figure 4 2)")
+    fi
+    mapfile -t other < <(peer_fields "$4")
+    row "$2" "$1" "$3" "$threads" "$(short "$(figure 1 "$4")")" tokens/s \
+        "$gbs" "$gops" "$(short "$(figure 6 "$4")")" \
+        "$(short "$(figure 7 "$4")")" "$(least 2 "$4")" \
+        "$(most 3 "$4")" "${other[@]}"
 }
 
-# The bound is the bandwidth around each run. Weights are read once for all
-# sequences.
-decode_row() { # MODEL BYTES SEQUENCES WHAT
-    each "\$2 * $2 / $3 / 1e9" "$d/run.ours" >"$d/gbs"
-    each '($1 + $2) / 2' "$d/run.before" "$d/run.after" >"$d/around"
-    each '$1 / $2' "$d/gbs" "$d/around" >"$d/fraction"
-    mapfile -t other < <(peer_fields 2)
-    row "$4" "$1" "$generate" \
-        "$threads" "$(short "$(each '$2' "$d/run.ours" | median -)")" \
-        tokens/s "$(short "$(median "$d/gbs")")" - \
-        "$(short "$(median "$d/around")")" \
-        "$(printf %.3f "$(median "$d/fraction")")" \
-        "$(median "$d/run.before")" "$(median "$d/run.after")" "${other[@]}"
-}
-
-# Prefill with one thread and with all.
-threads_row() { # MODEL
+# Prefill with one thread and with all, in turn.
+threads_row() { # MODEL NAME
     local all=$threads
-    rm -f "$d"/one "$d"/all
-    for ((i = 0; i < runs; i++)); do
-        ours speed "$1" 1 "$prompt" 0 | cut -f 1 >>"$d/one"
-        ours speed "$1" "$all" "$prompt" 0 | cut -f 1 >>"$d/all"
-    done
-    each '$1 / $2' "$d/all" "$d/one" >"$d/ratio"
-    row threads "$2" "$prompt" "$all" "$(short "$(median "$d/all")")" tokens/s \
-        - - "$(short "$(awk -v x="$(median "$d/one")" -v n="$all" 'BEGIN {
-            print x * n }')")" "$(awk -v x="$(median "$d/ratio")" -v n="$all" \
-        'BEGIN { printf "%.3f\n", x / n }')" - - - -
+    ours gg-bench -q --tsv -r "$runs" -t "1,$all" -p "$prompt" -n 0 "$1" |
+        tail -n +2 | cut -f 12 >"$d/rates"
+    row threads "$2" "$prompt" "$all" "$(tail -n 1 "$d/rates")" tokens/s - - \
+        "$(short "$(awk -v n="$all" 'NR == 1 { print $1 * n }' "$d/rates")")" \
+        "$(awk -v n="$all" '{ rate[NR] = $1 }
+            END { printf "%.3f", rate[NR] / rate[1] / n }' "$d/rates")" - - - -
 }
 
 # ---- whole tools -------------------------------------------------------------
@@ -241,15 +224,18 @@ steps() { # MODEL NUMBER
 
 # Products with weights, forward and backward through their inputs; what is the
 # adapter's own, and attention, is not counted.
-train_row() { # MODEL NAME OPS
-    local bound gops
+train_row() { # MODEL NAME
+    local bound gops ops
     rm -f "$d/ms"
+    bound=$(ours gg-bench --bounds --tsv -t "$threads" |
+        awk -F '\t' '$1 == "f32" && $4 > most { most = $4 } END { print most }')
+    ops=$(measure -r 1 -p 0 -n 1 --bandwidth 1 --peak 1 "$1" |
+        awk '{ print $5 * 1e9 / $1 }')
     seq 100 $((99 + prompt)) | paste -s -d ' ' >"$d/ids"
     for ((i = 0; i < runs; i++)); do
         cost steps "$1" 4 >>"$d/ms"
     done
-    bound=$(peak f32)
-    gops=$(each "2 * $3 * $prompt / \$1 / 1e6" "$d/ms" | median -)
+    gops=$(each "2 * $ops * $prompt / \$1 / 1e6" "$d/ms" | median -)
     row train "$2" "$prompt" "$threads" \
         "$(short "$(each "$prompt / \$1 * 1e3" "$d/ms" | median -)")" tokens/s \
         - "$(short "$gops")" "$bound" \
@@ -275,26 +261,24 @@ file_of() { # MODEL
 
 wants() { [[ " $what " == *" $1 "* ]]; }
 
-row what model n threads value unit GB/s GOP/s bound fraction before after \
+row what model n threads value unit GB/s GOP/s bound fraction min max \
     peer ratio
-bounds "$threads" >"$d/bounds"
 ! wants bounds || print_bounds
 for model; do
     model=$(file_of "$model")
     name=$(basename "$model")
-    IFS=$'\t' read -r type bytes ops output < <(ours speed --work "$model")
     cat "$model" >/dev/null # into memory
     if wants speed; then
         run_speed "$model" "$prompt" 1
-        prefill_row "$name" "$type" "$ops"
-        decode_row "$name" "$bytes" 1 decode
+        speed_row "$name" prefill "$prompt" 1
+        speed_row "$name" decode "$generate" 2
     fi
     for size in $(wants batch && echo "$sizes"); do
         run_speed "$model" 16 "$size"
-        decode_row "$name" "$bytes" "$size" "batch $size"
+        speed_row "$name" "batch $size" "$generate" 2
     done
     ! wants threads || threads_row "$model" "$name"
     ! wants start || start_row "$model" "$name"
     ! wants pipe || pipe_row "$model" "$name"
-    ! wants train || train_row "$model" "$name" "$((ops + output))"
+    ! wants train || train_row "$model" "$name"
 done

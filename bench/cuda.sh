@@ -87,7 +87,7 @@ build_all() {
     fi
     say "building"
     make -s -C "$build" -j"$(nproc)" >&2 &&
-        make -s -C "$build/bench" shape speed >&2 &&
+        make -s -C "$build/bench" shape >&2 &&
         make -s -C "$build/tests" -j"$(nproc)" make_model logit_nmse \
             cuda/device_{face,ops,fuse,attention,products} >&2 || return 1
     make -s -C "$build/bench" cuda_bounds >&2 ||
@@ -97,7 +97,7 @@ test -z "$make" || build_all || die "the build failed"
 build=$(cd "$build" && pwd) || exit 1
 
 # What libtool built, without its scripts, which have the place in them.
-for d in bin/gg-{tokenize,eval,sample,loop,generate} bench tests tests/cuda; do
+for d in bin/gg-{bench,tokenize,eval,sample,loop,generate} bench tests tests/cuda; do
     PATH=$build/$d/.libs:$build/$d:$PATH
 done
 LD_LIBRARY_PATH=$build/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -174,35 +174,44 @@ fi
 
 # ---- measuring -------------------------------------------------------------
 
-# Decoding (GEMV) is bound by reading the weights once a token, prefill (GEMM) by
-# products.
-fraction() { # VALUE EACH BOUND NAME
-    awk -v x="$1" -v each="$2" -v bound="$3" -v name="$4" 'BEGIN {
-        if (bound > 0) printf "%.3f of %s", x * each / bound, name
-        else print "-" }'
+# Fields of gg-bench: tokens/s, GB/s, the bound, the fraction of it.
+on_gpu() { # OPTION...
+    local bounds=()
+    test -z "$copy" || bounds+=(--bandwidth "$copy")
+    test -z "$bf16" || bounds+=(--peak "$(awk -v x="$bf16" 'BEGIN { print x * 1000 }')")
+    gg-bench -q --tsv --device cuda -t 4 -r 1 --batch-size 2048 "${bounds[@]}" \
+        "$@" | tail -n +2 | cut -f 12,15,17,19
 }
-times() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f", a * b }'; }
+of_bound() { # BOUND FRACTION
+    local name=$1
+    test "$1" = memory && name=copy
+    test "$1" = - -o "$1" = memory || name=bf16
+    if test "$2" = -; then echo -; else echo "$2 of $name"; fi
+}
 
 measure() { # NAME MODEL
-    local p= g= bytes= ops=
-    IFS=$'\t' read -r _ bytes ops < <(speed --work "$2")
-    IFS=$'\t' read -r p g < <(speed --device cuda "$2" 4 "$prompt" "$generate")
-    if test -z "$g" -o -z "$ops"; then
+    local p= g= gbs= bound= fraction=
+    IFS=$'\t' read -r p _ bound fraction < <(on_gpu -p "$prompt" -n 0 "$2")
+    if test -z "$fraction"; then
         fail "$1" speed - - -
         return
     fi
-    row "prefill $prompt" "$1" "$p" tokens/s - \
-        "$(fraction "$p" "${ops}e-12" "$bf16" bf16)"
-    row decode "$1" "$g" tokens/s "$(times "$g" "${bytes}e-9")" \
-        "$(fraction "$g" "${bytes}e-9" "$copy" copy)"
+    row "prefill $prompt" "$1" "$p" tokens/s - "$(of_bound "$bound" "$fraction")"
+    IFS=$'\t' read -r g gbs bound fraction < \
+        <(on_gpu -p 0 -n "$generate" -d "$prompt" "$2")
+    if test -z "$fraction"; then
+        fail "$1" speed - - -
+        return
+    fi
+    row decode "$1" "$g" tokens/s "$gbs" "$(of_bound "$bound" "$fraction")"
     measure_batch "$1" "$2"
     test -z "$peer" || measure_peer "$1" "$2" "$p" "$g"
 }
 
 measure_batch() { # NAME MODEL
     local g=
-    IFS=$'\t' read -r _ g < \
-        <(speed --device cuda "$2" 4 64 "$generate" "$sequences")
+    IFS=$'\t' read -r g _ < \
+        <(on_gpu -p 0 -n "$generate" -d 64 -b "$sequences" "$2")
     if test -n "$g"; then
         row "batch $sequences" "$1" "$g" tokens/s - -
     else
@@ -210,6 +219,11 @@ measure_batch() { # NAME MODEL
     fi
 }
 
+ratio() { # OURS THEIRS
+    awk -v x="$1" -v y="$2" 'BEGIN {
+        if (y > 0) printf "%.3f of ours", x / y
+        else print "-" }'
+}
 measure_peer() { # NAME MODEL OURS OURS
     local p= g=
     read -r p g < <($peer "$2" "$prompt" "$generate")
@@ -217,8 +231,8 @@ measure_peer() { # NAME MODEL OURS OURS
         fail "$1" "peer" - - -
         return
     fi
-    row "peer prefill $prompt" "$1" "$p" tokens/s - "$(fraction "$3" 1 "$p" ours)"
-    row "peer decode" "$1" "$g" tokens/s - "$(fraction "$4" 1 "$g" ours)"
+    row "peer prefill $prompt" "$1" "$p" tokens/s - "$(ratio "$3" "$p")"
+    row "peer decode" "$1" "$g" tokens/s - "$(ratio "$4" "$g")"
 }
 
 # The pipe against one process: seconds for the same ids.

@@ -49,6 +49,7 @@ try() {
 try gg-inspect model.gguf
 try gg-convert folder folder.gguf
 try gg-inspect --stats -o stats model.gguf
+try gg-bench -r 1 -p 4 -n 1 model.gguf
 try gg-tokenize -o ids text
 try gg-tokenize --chat --template template messages
 try gg-eval -o logits ids

@@ -59,6 +59,15 @@ try gg-quantize llama-quantize --imatrix i --output-tensor-type q8_0 \
 try gg-quantize llama-quantize a.gguf Q4_K_M
 try gg-convert convert_hf_to_gguf.py dir --outfile o.gguf --outtype bf16
 try gg-convert llama-gguf-split --split --split-max-size 2G a.gguf b
+try gg-bench llama-bench -m a.gguf,b.gguf -p 512,1024 -n 64 -d 0,4096 -pg 512,128 \
+    -r 3 -b 2048 -ub 512 -ngl 0,99 -fa 0,1 -mmp 0 -ctk q8_0,f16 -ctv f16 -t 4,8 \
+    -nkvo 0 --delay 1 --no-warmup --progress -oe md -o csv
+try gg-bench llama-bench --n-prompt 8 --n-gen 4 --n-depth 2 --repetitions 2 \
+    -b 2048 -o jsonl
+try gg-bench llama-bench -m a -o md -embd 0
+try gg-bench -m a -o sql
+try gg-bench -m a -pg 4,2 -oe csv
+try gg-bench llama-batched-bench -m a -npp 128 -ntg 16 -npl 1,8 -pps
 echo == ollama
 try gg-generate run llama3.2:1b 'why so' --verbose --keepalive 5m
 try gg-generate ollama run hf.co/me/small --format json --think false

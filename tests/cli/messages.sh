@@ -20,7 +20,7 @@ try() {
     fi
 }
 for tool in gg-inspect gg-tokenize gg-eval gg-logits gg-sample gg-generate \
-    gg-convert gg-quantize gg-train; do
+    gg-convert gg-quantize gg-train gg-bench; do
     try $tool "--$esc"
     try $tool "--quiet=$esc"
     try $tool "-$esc"

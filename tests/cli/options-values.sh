@@ -36,7 +36,7 @@ others() {
 
 n=0
 for tool in gg-inspect gg-tokenize gg-eval gg-logits gg-sample gg-loop \
-    gg-generate gg-convert gg-quantize gg-train; do
+    gg-generate gg-convert gg-quantize gg-train gg-bench; do
     options $tool >list
     while read -r option arg; do
         any_text $tool$option $arg && continue

@@ -13,6 +13,52 @@
 
 /* clang-format off */
 const struct foreign_word foreign_llama[] = {
+    /* llama-bench; these come first, as its values are lists */
+    { "-m|--model", 1, .only = "*.gguf,*.gguf", .ours = "-m %l",
+      .tool = "gg-bench" },
+    { "--n-prompt|-npp", 1, .ours = "-p %", .tool = "gg-bench" },
+    { "--n-gen|-ntg", 1, .ours = "-n %", .tool = "gg-bench" },
+    { "--n-depth", 1, .ours = "-d %", .tool = "gg-bench" },
+    { "-pg", 1, .ours = "--pg %", .tool = "gg-bench" },
+    { "-npl", 1, .ours = "-b %", .tool = "gg-bench" },
+    { "-pps", 0, .note = "each sequence has a prompt of its own",
+      .tool = "gg-bench" },
+    { "--repetitions", 1, .ours = "-r %", .tool = "gg-bench" },
+    { "-b|--batch-size", 1, .ours = "--batch-size %",
+      .unless = "-ub|--ubatch-size", .tool = "gg-bench" },
+    { "-o|--output|--output-format", 1, .only = "md",
+      .note = "a table is written by default", .tool = "gg-bench" },
+    { "-o|--output|--output-format", 1, .only = "csv", .ours = "--tsv",
+      .tool = "gg-bench" },
+    { "-o|--output|--output-format", 1, .only = "json|jsonl",
+      .ours = "--json", .tool = "gg-bench" },
+    { "-o|--output|--output-format", 1,
+      .note = "forms are a table, --tsv and --json", .tool = "gg-bench" },
+    { "-oe|--output-err", 1,
+      .note = "results go to standard output alone", .tool = "gg-bench" },
+    { "--no-warmup", 0, .note = "the first run never counts",
+      .tool = "gg-bench" },
+    { "--delay", 1, .note = "runs alternate without a pause",
+      .tool = "gg-bench" },
+    { "--progress", 0, .note = "a terminal shows it by default",
+      .tool = "gg-bench" },
+    { "-fa|--flash-attn", 1, .only = "*,*",
+      .note = "attention chooses its kernel by itself", .tool = "gg-bench" },
+    { "-ngl", 1, .only = "*,*",
+      .note = "a run has one number of layers for each GPU",
+      .tool = "gg-bench" },
+    { "-mmp|--mmap", 1, .only = "0", .ours = "--no-mmap",
+      .tool = "gg-bench" },
+    { "-mmp|--mmap|-dio|--direct-io", 1, .only = SWITCH "|*,*",
+      .note = "weights are mapped by default", .tool = "gg-bench" },
+    { "-nkvo|--no-kv-offload", 1, .only = SWITCH "|*,*",
+      .note = "the KV cache is where its layer is", .tool = "gg-bench" },
+    { "-embd|--embeddings", 1, .only = SWITCH "|*,*",
+      .note = "an encoder makes embeddings, and others logits",
+      .tool = "gg-bench" },
+    { "-nopo|--no-op-offload|--no-host", 1, .only = SWITCH "|*,*",
+      .note = "it is chosen by itself", .tool = "gg-bench" },
+
     /* values that mean something else */
     { "-c|--ctx-size|--context", 1, .only = "0",
       .note = "the model's context is the default" },
@@ -315,9 +361,6 @@ const struct foreign_word foreign_llama[] = {
       "--mmproj", 0, .note = "gg-fetch hf:OWNER/NAME brings a folder",
       .tool = "gg-convert" },
 
-    /* what ours have, with their names of old */
-    { "--n-gen|-gp|-pg|-d|--n-depth|-r|--repetitions|-o|--output", 1,
-      .note = "gg-bench(1) has its own", .tool = "gg-bench" },
     { 0 },
 };
 /* clang-format on */

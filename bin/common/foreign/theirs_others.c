@@ -90,7 +90,7 @@ const struct foreign_program foreign_programs[] = {
       .adds = "--imatrix imatrix.gguf", .unless = "-o|--output|--output-file" },
     { "llama-quantize|quantize", NULL, &llama, .tool = "gg-quantize",
       .arguments = "aaat" },
-    { "llama-bench", NULL, &llama, .tool = "gg-bench" },
+    { "llama-bench|llama-batched-bench", NULL, &llama, .tool = "gg-bench" },
     { "llama-gguf-split", NULL, &llama, .tool = "gg-convert" },
     { "convert_hf_to_gguf.py", NULL, &llama, .tool = "gg-convert",
       .arguments = "a>" },

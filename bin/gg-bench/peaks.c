@@ -1,7 +1,7 @@
 /* peaks.c - loops that do nothing but dot products, or nothing but read */
 #include <config.h>
 
-#include "bounds.h"
+#include "gg-bench/bounds.h"
 
 #include <stdint.h>
 #if defined(__x86_64__)
