@@ -4,6 +4,7 @@
 #include "common/foreign.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* How a command line is walked through. */
@@ -197,6 +198,7 @@ take_word(struct walk *w, int i, const struct foreign_word *row,
     else
         foreign_translate(w->line, row, word, values,
                           value_of(w, "-hff|--hf-file"));
+    free(word);
     return first + (args > 0 ? args : 0);
 }
 

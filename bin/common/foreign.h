@@ -10,7 +10,7 @@
 struct foreign_piece {
     char *text;       /* as a shell reads it */
     char *option;     /* "--top-k"; NULL: an argument */
-    const char *word; /* theirs that it comes from; NULL: it is ours */
+    char *word;       /* theirs that it comes from; NULL: it is ours */
 };
 
 struct foreign_line {

@@ -83,7 +83,8 @@ foreign_add(struct foreign_line *line, char *text, const char *option,
         }
     line->p = cli_alloc(line->p, line->n + 1, sizeof(*line->p));
     line->p[line->n++] = (struct foreign_piece){
-        text, option ? cli_copy(option, strlen(option)) : NULL, word
+        text, option ? cli_copy(option, strlen(option)) : NULL,
+        word ? cli_copy(word, strlen(word)) : NULL
     };
 }
 
