@@ -105,8 +105,8 @@ foreign_leave(struct foreign_line *line, const char *word, const char *why)
                   line->left[i].words.len ? ", " : "", word);
 }
 
-/* What is wrong with the value of an option of ours, if it is one that can be
- * read without doing anything. */
+/* False where the value does not fit an option of ours that can be read without
+ * doing anything. */
 static bool
 is_value(const struct foreign_line *line, const char *option, const char *value,
          struct gg_error *err)
@@ -165,7 +165,7 @@ add_each(struct foreign_line *line, const char *ours, const char *word,
     }
 }
 
-/* What goes elsewhere than to an option. */
+/* Values that become no option: the prompt, a file, a text. */
 static void
 add_elsewhere(struct foreign_line *line, char where, const char *value)
 {
@@ -316,7 +316,7 @@ model_of(const struct foreign_line *line)
     return NULL;
 }
 
-/* What stands in front of it in a pipe. */
+/* Adds gg-tokenize, whose pipe leads into the command line. */
 static void
 add_front(struct buffer *out, const struct foreign_line *line)
 {

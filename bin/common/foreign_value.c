@@ -77,14 +77,14 @@ add_fetched(struct buffer *out, const char *scheme, const char *name,
     return true;
 }
 
-/* The same characters, one of them another, or all in capitals. */
+/* Capitals are how types are written here. */
 static bool
-add_changed(struct buffer *out, const char *value, char from, char to)
+add_capitals(struct buffer *out, const char *value)
 {
     char *copy = cli_copy(value, strlen(value));
 
     for (char *p = copy; *p; p++)
-        *p = *p == from ? to : from ? *p : (char)toupper((unsigned char)*p);
+        *p = (char)toupper((unsigned char)*p);
     foreign_quote(out, copy);
     free(copy);
     return true;
@@ -152,7 +152,7 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
     case 'd':
         return add_joined(out, "cuda:", "", v + strlen("CUDA"));
     case 'u':
-        return add_changed(out, v, 0, 0);
+        return add_capitals(out, v);
     case 't':
         return add_pattern(out, v);
     case 'o':

@@ -199,7 +199,7 @@ ends_name(const char *a)
     return is_word(a, n) && (!a[n] || is_word(a + n + 1, strlen(a + n + 1)));
 }
 
-/* What gg-fetch is given for it, in two parts; false: it is no such name. */
+/* A hub's name, in two parts that gg-fetch takes; false: it is none. */
 static bool
 read_hub_name(const char *name, const char **scheme, const char **rest)
 {

@@ -209,7 +209,7 @@ allow_value(const struct cli_option *o, const char *value)
         allow_path(value, o->use ? o->use : SANDBOX_READ);
 }
 
-/* Of the tool, once it has parsed its command line. */
+/* Rows and arguments of the tool, once it has parsed its command line. */
 static struct cli_rows command_line;
 
 static struct cli_row *

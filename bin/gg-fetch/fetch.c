@@ -226,7 +226,7 @@ enter_sandbox(const struct fetch_options *o, const char *cache)
     free(dir);
 }
 
-/* No server is asked for these: there are no sockets. */
+/* Sockets are not needed here: the answer is on this machine. */
 static void
 enter_folder(const char *dir, enum sandbox_use use, bool verbose)
 {

@@ -224,7 +224,7 @@ vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
                    struct gg_error *err);
-/* What the file says of sampling: sampling.c. */
+/* The file's values of sampling: sampling.c. */
 enum gg_status
 vocab_load_sampling(struct gg_vocab *v, const struct gguf_context *gguf,
                     struct gg_error *err);

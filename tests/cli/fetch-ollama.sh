@@ -59,7 +59,7 @@ say gg-fetch hf:gg/plain:Q8_0
 say gg-fetch hf.co/gg/plain:Q8_0
 say gg-fetch tiny:1b
 HF_ENDPOINT=http://127.0.0.1:9 say gg-fetch --retries 0 hf:gg/plain:Q8_0
-echo == what is cut is asked for again
+echo == a file that is cut is fetched again
 truncate -s 9 data/gg/tiny-Q8_0.gguf
 say gg-fetch --retries 0 hf:gg/plain:Q8_0
 echo == removal

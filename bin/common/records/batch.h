@@ -108,7 +108,7 @@ struct batch_ranked {
     double score;
 };
 
-/* The same for a request that wants scores; the list is in falling order. */
+/* Adds the answer to a request for scores; the list is in falling order. */
 void
 batch_add_ranks(const struct batch *b, const struct batch_response *r,
                 const struct batch_ranked *list, size_t n, struct buffer *out);

@@ -165,7 +165,7 @@ add_floats(const struct batch_vector *v, struct buffer *out)
     buffer_char(out, ']');
 }
 
-/* What follows the list of a body, and its end. */
+/* Adds what follows the list of a body, and ends the body. */
 static void
 end_list(const struct batch *b, const struct batch_response *r,
          struct buffer *out)

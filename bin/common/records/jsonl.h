@@ -34,7 +34,7 @@ jsonl_add_error(const char *message, struct buffer *line);
 /* The date that the answer's template took, for a run that resumes this one. */
 void
 jsonl_add_date(int64_t date, struct buffer *line);
-/* What the file says of sampling, and whose values count, if it does. */
+/* Adds the file's values of sampling and whose values count, if it has any. */
 void
 jsonl_add_sampling(const struct sampling_options *o, struct buffer *line);
 void
@@ -51,7 +51,7 @@ jsonl_has_error(const struct record_value *answer);
 /* Whether it was drawn, and not chosen. */
 bool
 jsonl_is_drawn(const struct record_value *answer);
-/* What the file said of sampling; NULL: nothing. */
+/* The file's values of sampling in an earlier answer; NULL: none. */
 const char *
 jsonl_sampling(const struct record_value *answer);
 /* Its date, as record_value_date(). */

@@ -28,7 +28,7 @@ make_room(struct logprobs *l, size_t n)
     l->cap = n;
 }
 
-/* Those that could follow an id. */
+/* Copies the likeliest ids that could follow. */
 static void
 set_likeliest(struct gg_likely *to, size_t n, const struct gg_best *best)
 {

@@ -29,7 +29,7 @@ request_set_reasoning(const struct request_member *m, struct gg_error *err);
 /* A limit of a thought. */
 enum gg_status
 request_set_budget(const struct request_member *m, struct gg_error *err);
-/* What such a thought ends with. */
+/* The message that ends a thought at its budget. */
 enum gg_status
 request_set_message(const struct request_member *m, struct gg_error *err);
 /* chat_template_kwargs. */
