@@ -42,7 +42,6 @@ rotated(struct graph *g, const struct cache_layer *l, enum cache_tensor of,
         x = ggml_cont(g->ctx, x);
     y = ggml_reshape_2d(g->ctx, x, m->ne[0], ggml_nelements(x) / m->ne[0]);
     y = ggml_mul_mat(g->ctx, m, y);
-    ggml_mul_mat_set_hint(y, GGML_HINT_SRC0_IS_HADAMARD);
     return ggml_reshape_3d(g->ctx, y, x->ne[0], x->ne[1], x->ne[2]);
 }
 
