@@ -37,6 +37,10 @@ static const struct hf_name bert_rank[] = {
     { "classifier", "cls.output", HF_F32 },
     { 0 },
 };
+static const struct hf_name bert_tokens[] = {
+    WORDS("bert."), POSITIONS("bert.", 0), KINDS("bert."), NORM("bert."),
+    { "classifier", "cls.output", HF_F32 }, { 0 },
+};
 static const struct hf_name roberta_whole[] = {
     WORDS("roberta."),
     POSITIONS("roberta.", HF_POSITIONS),
@@ -51,6 +55,14 @@ static const struct hf_name roberta_rank[] = {
     NORM("roberta."),
     { "classifier.dense", "cls", HF_F32 },
     { "classifier.out_proj", "cls.output", HF_F32 },
+    { 0 },
+};
+static const struct hf_name roberta_tokens[] = {
+    WORDS("roberta."),
+    POSITIONS("roberta.", HF_POSITIONS),
+    KINDS("roberta."),
+    NORM("roberta."),
+    { "classifier", "cls.output", HF_F32 },
     { 0 },
 };
 static const struct hf_name bert_layer[] = {
@@ -197,6 +209,13 @@ keys_bert_rank(struct hf *h)
     convert_hf_keys_rank(h);
 }
 
+static void
+keys_bert_tokens(struct hf *h)
+{
+    keys_bert(h);
+    convert_hf_keys_token_labels(h);
+}
+
 /* Positions begin behind the id that pads: the rows before are for it, and a
  * text is so much shorter. */
 static void
@@ -223,6 +242,13 @@ keys_roberta_rank(struct hf *h)
 {
     keys_roberta(h);
     convert_hf_keys_rank(h);
+}
+
+static void
+keys_roberta_tokens(struct hf *h)
+{
+    keys_roberta(h);
+    convert_hf_keys_token_labels(h);
 }
 
 static void
@@ -307,6 +333,10 @@ const struct hf_family convert_hf_family_bert[] = {
       .layers = "bert.encoder.layer.", .whole = bert_rank, .layer_norm = true,
       .epsilon = 1e-12, .activations = "gelu", .encoder = true,
       .positions = true, .keys = keys_bert_rank },
+    { "BertForTokenClassification", "bert", .layer = { bert_layer },
+      .layers = "bert.encoder.layer.", .whole = bert_tokens,
+      .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",
+      .encoder = true, .positions = true, .keys = keys_bert_tokens },
     { "RobertaModel", "bert", .layer = { bert_layer },
       .layers = "roberta.encoder.layer.", .whole = roberta_whole,
       .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",
@@ -316,8 +346,15 @@ const struct hf_family convert_hf_family_bert[] = {
       .whole = roberta_whole, .layer_norm = true, .epsilon = 1e-12,
       .activations = "gelu", .encoder = true, .positions = true,
       .keys = keys_roberta, .left_out = lm_head },
+    { "RobertaForTokenClassification|XLMRobertaForTokenClassification|"
+      "CamembertForTokenClassification",
+      "bert", .layer = { bert_layer }, .layers = "roberta.encoder.layer.",
+      .whole = roberta_tokens, .layer_norm = true, .epsilon = 1e-12,
+      .activations = "gelu", .encoder = true, .positions = true,
+      .keys = keys_roberta_tokens },
     { "RobertaForSequenceClassification|"
-      "XLMRobertaForSequenceClassification",
+      "XLMRobertaForSequenceClassification|"
+      "CamembertForSequenceClassification",
       "bert", .layer = { bert_layer }, .layers = "roberta.encoder.layer.",
       .whole = roberta_rank, .layer_norm = true, .epsilon = 1e-12,
       .activations = "gelu", .encoder = true, .positions = true,
