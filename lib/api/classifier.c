@@ -5,6 +5,7 @@
 
 #include "api/model.h"
 #include "core/error.h"
+#include "graph/arch.h"
 
 /* The file's key of that name; false: it has none, or another type. */
 static bool
