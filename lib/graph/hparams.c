@@ -353,13 +353,14 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp)
 {
     static const enum gg_pooling kinds[] = { GG_POOL_NONE, GG_POOL_MEAN,
                                              GG_POOL_CLS };
-    int32_t kind = graph_key_int(keys, "classifier.pooling_type", 0, 2, -1);
+    const int32_t unsaid = 3;
+    int32_t kind = graph_key_int(keys, "classifier.pooling_type", 0, 2, unsaid);
 
     if (hp->rank_squash == MODEL_SQUASH_NONE)
         hp->rank_squash = MODEL_SQUASH_TANH;
     if (!hp->encoder)
         hp->rank_pooling = GG_POOL_LAST;
-    else if (kind >= 0)
+    else if (kind < unsaid)
         hp->rank_pooling = kinds[kind];
     else if (hp->rank_squash == MODEL_SQUASH_TANH)
         hp->rank_pooling = GG_POOL_CLS;
