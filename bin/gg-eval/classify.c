@@ -172,10 +172,9 @@ add_text_line(struct classify *c, const char *text, size_t len,
         fail_line(line, "a text of more than 64 MiB");
         return;
     }
-    st = c->o->pairs
-             ? encode_two_texts(c, &line->text, &ids, &n, &err)
-             : encode_text(c, line->text.p, len, flags_of(c->engine->vocab),
-                           &ids, &n, &err);
+    st = c->o->pairs ? encode_two_texts(c, &line->text, &ids, &n, &err)
+                     : encode_text(c, line->text.p, len,
+                                   flags_of(c->engine->vocab), &ids, &n, &err);
     if (st == GG_ERR_NOMEM)
         cli_check(st, &err);
     if (st != GG_OK) {

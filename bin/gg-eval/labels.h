@@ -16,8 +16,8 @@ struct labels {
     const struct gg_model *model;
     struct gg_classifier classifier;
     bool all, tokens, json; /* as of struct classify_options */
-    double *p;            /* scratch, of one text or token, */
-    struct rated *sorted; /* the same in order, and */
+    double *p;              /* scratch, of one text or token, */
+    struct rated *sorted;   /* the same in order, and */
     struct buffer out;
 };
 
@@ -27,7 +27,7 @@ struct labelled {
     const int32_t *ids;
     size_t n_ids;
     const float *scores;
-    const char *text;             /* NULL: places are those of ids; else */
+    const char *text;              /* NULL: places are those of ids; else */
     const struct gg_range *ranges; /* bytes of the text, of each id */
 };
 

@@ -88,10 +88,9 @@ check_classifier(const struct model *m, enum gg_pooling pooling,
             err, GG_ERR_UNSUPPORTED,
             "the file has no classifier (cls.output): no reranker");
     if (each != (pooling == GG_POOL_TOKENS))
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "the file's classifier gives scores of %s",
-                         each ? "each id, not of a text"
-                              : "a text, not of each id");
+        return error_set(
+            err, GG_ERR_UNSUPPORTED, "the file's classifier gives scores of %s",
+            each ? "each id, not of a text" : "a text, not of each id");
     return GG_OK;
 }
 

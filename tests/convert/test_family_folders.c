@@ -126,8 +126,8 @@ worst_tokens(const struct gg_model *m, const struct folder_case *c)
 {
     struct gg_session *s = new_session(m, gg_session_params_default());
     int n = (int)gg_model_n_scores(m);
-    float *x = calloc((size_t)n * FOLDER_CASE_IDS + FOLDER_CASE_VALUES,
-                      sizeof(*x));
+    float *x =
+        calloc((size_t)n * FOLDER_CASE_IDS + FOLDER_CASE_VALUES, sizeof(*x));
     struct gg_chunk chunk = { .ids = ids,
                               .n = FOLDER_CASE_IDS,
                               .embed.values = x,
