@@ -834,14 +834,50 @@ enum gg_pooling {
     GG_POOL_MEAN = 0, /* of all: the mean */
     GG_POOL_LAST = 1,
     GG_POOL_CLS = 2,  /* the first */
-    GG_POOL_RANK = 3, /* no embedding but scores, of a reranker */
+    GG_POOL_RANK = 3, /* no embedding but scores, of a classifier of texts */
     GG_POOL_NONE = 4, /* of each id alone: a vector each, not pooled */
+    GG_POOL_TOKENS = 5, /* the same, but scores, of a classifier of tokens */
 };
 
-/* How many scores a reranker gives, GG_POOL_RANK; never more than an embedding
- * has values. 0: the file has no classifier. */
+/* How many scores a reranker or another classifier gives, GG_POOL_RANK or
+ * _TOKENS; never more than an embedding has values. 0: the file has no
+ * classifier. */
 GG_API int32_t
 gg_model_n_scores(const struct gg_model *model);
+
+/* How the scores of a classifier become probabilities. */
+enum gg_problem {
+    GG_PROBLEM_ONE = 0,  /* one label is right: softmax */
+    GG_PROBLEM_MANY = 1, /* each label by itself: sigmoid */
+    GG_PROBLEM_NONE = 2, /* regression: a score is what is asked for */
+};
+
+/* A file's head with labels. */
+struct gg_classifier {
+    enum gg_pooling pooling; /* GG_POOL_RANK: of a text, or a pair of them;
+                                GG_POOL_TOKENS: of each id */
+    enum gg_problem problem;
+    int32_t n; /* scores: gg_model_n_scores() */
+    uintptr_t reserved[4];
+};
+
+/* GG_ERR_UNSUPPORTED: the file has none. Where its key
+ * ARCH.classifier.problem_type says nothing, one label is right; of a single
+ * one the score becomes a probability by itself. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_model_classifier(const struct gg_model *model, struct gg_classifier *out,
+                    struct gg_error *err);
+
+/* The name of score i, as ARCH.classifier.output_labels has it; not
+ * NUL-ended, *len gets its bytes. NULL: it has none. Owned by the model. */
+GG_API const char *
+gg_model_label(const struct gg_model *model, int32_t i, size_t *len);
+
+/* Makes probabilities, p[0..n), of the scores[0..n) of a text or an id; of a
+ * regression they stay. GG_ERR_ARG: a problem that is none, n below 1. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_classifier_rate(const struct gg_classifier *classifier, const float *scores,
+                   double *p, struct gg_error *err);
 
 /* What an embedding is made of as the file says, whose key ARCH.pooling_type
  * is 0 for none, 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does
@@ -998,8 +1034,9 @@ struct gg_scores {
  * layers that some files have behind: gg_model_n_embd() values, not normalised
  * to a length. GG_POOL_NONE: as many for each id, without these layers.
  * GG_POOL_RANK: gg_model_n_scores() values, of the classifier; the ids are a
- * query and a document in the model's form, and what is behind the first
- * separator is of the second kind, where the model knows kinds. */
+ * text, or a query and a document in the model's form, and what is behind the
+ * first separator is of the second kind, where the model knows kinds.
+ * GG_POOL_TOKENS: as many for each id. */
 struct gg_embedding {
     float *values; /* NULL: none */
     enum gg_pooling pooling;

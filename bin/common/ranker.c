@@ -35,6 +35,21 @@ choose_words(struct ranker *r, const struct engine *engine,
     return st;
 }
 
+/* A classifier's scores are of texts. */
+static enum gg_status
+check_head(const struct engine *engine, struct gg_error *err)
+{
+    struct gg_classifier c;
+    enum gg_status st = gg_model_classifier(engine->model, &c, err);
+
+    if (st == GG_OK && c.pooling == GG_POOL_TOKENS)
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "%s: no reranker: its classifier gives labels of "
+                         "tokens",
+                         engine->path);
+    return st;
+}
+
 enum gg_status
 ranker_choose(struct ranker *r, const struct engine *engine,
               struct gg_error *err)
@@ -44,7 +59,7 @@ ranker_choose(struct ranker *r, const struct engine *engine,
                           .yes = -1,
                           .no = -1 };
     if (r->n_values > 0)
-        return GG_OK;
+        return check_head(engine, err);
     if (gg_model_is_encoder(engine->model))
         return cli_error(err, GG_ERR_UNSUPPORTED,
                          "%s: no reranker: the file has no classifier",

@@ -68,6 +68,15 @@ write_quiz(struct job *j)
 }
 
 static int
+write_labels(struct job *j)
+{
+    return cli_status(!classify_run(&j->engine, &j->o.classify,
+                                    j->o.evaluate.n_lines, j->output, j->fd,
+                                    j->name),
+                      true);
+}
+
+static int
 write_imatrix(struct job *j)
 {
     imatrix_run(j->imatrix, &j->engine, j->o.engine.pipeline, j->fd, j->name,
@@ -84,6 +93,7 @@ static const struct mode {
     [EVAL_PERPLEXITY] = { write_perplexity, false },
     [EVAL_IMATRIX] = { write_imatrix, false },
     [EVAL_QUIZ] = { write_quiz, false },
+    [EVAL_CLASSIFY] = { write_labels, true },
 };
 
 /* ---- all of it ---- */

@@ -71,6 +71,20 @@ static const struct cli_option rows[] = {
                   "shift|" STATE },
     { "sigmoid", 0, CLI_FLAG, NULL, "write probabilities in place of scores",
       AT(embed.sigmoid), .only_with = "rank" },
+    { "classify", 0, CLI_FLAG, NULL,
+      "write text: the label of each line of text, or of its spans, by the "
+      "model's classifier", AT(classify.wanted),
+      .not_with = "top|keep|every|f16|score|embed|rank|perplexity|"
+                  "multiple-choice|imatrix|watch|graph|shift|shard|" STATE },
+    { "pairs", 0, CLI_FLAG, NULL, "a line is two texts with a TAB between",
+      AT(classify.pairs), .only_with = "classify", .not_with = "ids" },
+    { "ids", 0, CLI_FLAG, NULL, "a line is token ids, of gg-tokenize",
+      AT(classify.ids), .only_with = "classify" },
+    { "all-labels", 0, CLI_FLAG, NULL, "write all labels, the likeliest first",
+      AT(classify.all), .only_with = "classify" },
+    { "label-tokens", 0, CLI_FLAG, NULL,
+      "write the labels of tokens, not of spans", AT(classify.tokens),
+      .only_with = "classify" },
     { "perplexity", 0, CLI_FLAG, NULL,
       "write text: the perplexity of the ids", AT(perplexity.wanted),
       .not_with = "imatrix|watch|graph|shift|" STATE },
@@ -84,8 +98,9 @@ static const struct cli_option rows[] = {
       "line in JSON, is the right one", AT(quiz.wanted),
       .not_with = "top|keep|every|f16|score|embed|rank|perplexity|imatrix|"
                   "watch|graph|shift|shard|" STATE },
-    { "json", 0, CLI_FLAG, NULL, "and as JSON", AT(quiz.json),
-      .only_with = "multiple-choice" },
+    { "json", 0, CLI_FLAG, NULL,
+      "write JSON, of --multiple-choice or --classify", AT(json),
+      .only_with = "multiple-choice|classify" },
     { "imatrix", 0, CLI_TEXT, "FILE",
       "write FILE: the importance matrix of the ids, for gg-quantize",
       AT(imatrix), .use = SANDBOX_WRITE, .not_with = "watch|graph|shift|" STATE },
@@ -157,6 +172,7 @@ eval_parse(int argc, char **argv, struct options *o)
         o->input = cli_one_file(argc, argv, first, o->input);
     o->mode = o->perplexity.wanted               ? EVAL_PERPLEXITY
               : o->quiz.wanted                   ? EVAL_QUIZ
+              : o->classify.wanted               ? EVAL_CLASSIFY
               : o->imatrix                       ? EVAL_IMATRIX
               : o->embed.wanted || o->embed.rank ? EVAL_EMBED
                                                  : EVAL_RECORDS;
@@ -166,6 +182,7 @@ eval_parse(int argc, char **argv, struct options *o)
     o->engine.score = o->output.score && !o->evaluate.greedy;
     o->output.embed = o->embed.wanted || o->embed.rank;
     o->output.rank = o->embed.rank;
+    o->quiz.json = o->classify.json = o->json;
     o->embed.shard = o->evaluate.shard;
     o->output.dims = o->embed.dims;
     o->output.none = o->watch.pattern || o->watch.graph;
@@ -173,7 +190,8 @@ eval_parse(int argc, char **argv, struct options *o)
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
     o->writes_text = o->output.top || o->output.score || o->output.rank ||
-                     o->output.none || o->perplexity.wanted || o->quiz.wanted;
+                     o->output.none || o->perplexity.wanted || o->quiz.wanted ||
+                     o->classify.wanted;
     if (o->imatrix || o->watch.graph)
         o->output_path = o->imatrix ? o->imatrix : o->watch.graph;
     settle_slots(o);

@@ -3,6 +3,7 @@
 #define EVAL_OPTIONS_H
 
 #include "common/state.h"
+#include "gg-eval/classify.h"
 #include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
 #include "gg-eval/perplexity.h"
@@ -16,6 +17,7 @@ enum eval_mode {
     EVAL_PERPLEXITY,
     EVAL_IMATRIX,
     EVAL_QUIZ,
+    EVAL_CLASSIFY,
 };
 
 struct options {
@@ -31,6 +33,8 @@ struct options {
     bool f16;
     struct perplexity_options perplexity;
     struct quiz_options quiz;
+    struct classify_options classify;
+    bool json; /* of these two */
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };

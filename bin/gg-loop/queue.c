@@ -29,6 +29,8 @@ make_room(struct queue *q, size_t n)
 void
 queue_add(struct queue *q, const char *data, size_t n)
 {
+    if (n == 0)
+        return;
     make_room(q, n);
     memcpy(q->data + q->end, data, n);
     q->end += n;

@@ -120,6 +120,10 @@ squash(enum model_squash how, double x)
         return tanh(x);
     case MODEL_SQUASH_GELU:
         return x * 0.5 * (1 + erf(x * 0.70710678118654752440));
+    case MODEL_SQUASH_RELU:
+        return x > 0 ? x : 0;
+    case MODEL_SQUASH_SILU:
+        return x / (1 + exp(-x));
     default:
         return x;
     }

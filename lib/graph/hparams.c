@@ -325,19 +325,46 @@ graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp)
     hp->pad = id < (uint64_t)hp->n_vocab ? (int32_t)id : 0;
 }
 
+/* Whether the file names it; else it stays as it is. */
+static void
+read_squash(struct model_keys *keys, enum model_squash *squash)
+{
+    static const char *const names[] = { [MODEL_SQUASH_TANH] = "tanh",
+                                         [MODEL_SQUASH_GELU] = "gelu",
+                                         [MODEL_SQUASH_RELU] = "relu",
+                                         [MODEL_SQUASH_SILU] = "silu" };
+    static const char key[] = "classifier.activation";
+    struct gguf_str s = { NULL, 0 };
+
+    graph_key_str(keys, key, &s);
+    if (!s.s)
+        return;
+    for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+        if (s.n == strlen(names[i]) && !memcmp(s.s, names[i], s.n)) {
+            *squash = (enum model_squash)i;
+            return;
+        }
+    graph_key_refuse(keys, GG_ERR_UNSUPPORTED, key,
+                     "is not one of tanh, gelu, relu and silu");
+}
+
 void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp)
 {
-    int32_t kind = graph_key_int(keys, "classifier.pooling_type", 0, 2, 0);
+    static const enum gg_pooling kinds[] = { GG_POOL_NONE, GG_POOL_MEAN,
+                                             GG_POOL_CLS };
+    const int32_t unsaid = 3;
+    int32_t kind = graph_key_int(keys, "classifier.pooling_type", 0, 2, unsaid);
 
     if (hp->rank_squash == MODEL_SQUASH_NONE)
         hp->rank_squash = MODEL_SQUASH_TANH;
     if (!hp->encoder)
         hp->rank_pooling = GG_POOL_LAST;
-    else if (kind > 0)
-        hp->rank_pooling = kind == 1 ? GG_POOL_MEAN : GG_POOL_CLS;
+    else if (kind < unsaid)
+        hp->rank_pooling = kinds[kind];
     else if (hp->rank_squash == MODEL_SQUASH_TANH)
         hp->rank_pooling = GG_POOL_CLS;
+    read_squash(keys, &hp->rank_squash);
 }
 
 void

@@ -65,6 +65,8 @@ enum model_squash {
     MODEL_SQUASH_NONE,
     MODEL_SQUASH_TANH,
     MODEL_SQUASH_GELU, /* exact */
+    MODEL_SQUASH_RELU,
+    MODEL_SQUASH_SILU,
 };
 
 /* Which earlier keys an id of a windowed layer sees. */
@@ -227,7 +229,8 @@ struct model_hparams {
     /* Of distances between ids, which have a bias each; at least 4; 0: none. */
     int32_t n_bucket;
 
-    /* Of rerankers, what the classifier reads, and its first layer. */
+    /* Of classifiers, what their head reads, GG_POOL_NONE: each id alone; and
+     * its first layer. */
     enum gg_pooling rank_pooling;
     enum model_squash rank_squash;
 
@@ -423,8 +426,8 @@ graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp);
 
-/* What a reranker's classifier reads: the first id, or what the file says; of
- * decoders the last. */
+/* What a classifier reads: the first id, or what the file says; of decoders
+ * the last. And what its first layer ends in. */
 void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 

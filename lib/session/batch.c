@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "session/chunks.h"
 #include "session/mtp_rows.h"
 #include "graph/relative.h"
 
@@ -244,7 +245,7 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     b->logprobs[n] =
         next ? chunk->scores.logprobs + (i + 1 - first_scored(chunk)) : NULL;
     b->scored = b->scored || next;
-    if (pooled && chunk->embed.pooling == GG_POOL_NONE)
+    if (pooled && session_pools_each(chunk))
         pool += i * (size_t)b->hp->n_embd;
     b->pools[n] = pooled ? pool : NULL;
     b->pooled = b->pooled || pooled;
@@ -312,7 +313,7 @@ session_batch_add(struct batch *b, struct cache *cache,
         return 0;
     session_cache_make_room(cache, slot, past, take);
     s = add_segment(b, cache, chunk, done, past, take, pool);
-    if (b->hp->typed_pairs && chunk->embed.pooling == GG_POOL_RANK)
+    if (b->hp->typed_pairs && session_pools_scores(chunk))
         set_types(b, s->first);
     return take;
 }

@@ -76,6 +76,24 @@ check_room(const struct gg_session *s, const struct gg_chunk *c,
                      s->model->position_embd ? ", up to the model's own" : "");
 }
 
+/* Scores are of a text, or of each id. */
+static enum gg_status
+check_classifier(const struct model *m, enum gg_pooling pooling,
+                 struct gg_error *err)
+{
+    bool each = m->hp.rank_pooling == GG_POOL_NONE;
+
+    if (m->rank.n == 0)
+        return error_set(
+            err, GG_ERR_UNSUPPORTED,
+            "the file has no classifier (cls.output): no reranker");
+    if (each != (pooling == GG_POOL_TOKENS))
+        return error_set(
+            err, GG_ERR_UNSUPPORTED, "the file's classifier gives scores of %s",
+            each ? "each id, not of a text" : "a text, not of each id");
+    return GG_OK;
+}
+
 /* The ids that are given, and places of results. */
 static enum gg_status
 check_results(const struct gg_session *s, const struct gg_chunk *c,
@@ -86,13 +104,14 @@ check_results(const struct gg_session *s, const struct gg_chunk *c,
 
     if (!c->ids)
         return error_null(err);
-    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_NONE)
+    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_TOKENS)
         return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
-    if (c->embed.values && c->embed.pooling == GG_POOL_RANK &&
-        s->model->rank.n == 0)
-        return error_set(
-            err, GG_ERR_UNSUPPORTED,
-            "the file has no classifier (cls.output): no reranker");
+    if (c->embed.values && session_pools_scores(c)) {
+        enum gg_status st = check_classifier(s->model, c->embed.pooling, err);
+
+        if (st != GG_OK)
+            return st;
+    }
     for (size_t i = 0; i < n_best; i++) {
         const struct gg_best *b = &c->rows.best[i];
 

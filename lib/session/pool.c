@@ -10,7 +10,7 @@ session_n_pools(const struct gg_chunk *c)
 {
     if (!c->embed.values)
         return 0;
-    return c->embed.pooling == GG_POOL_NONE ? c->n : 1;
+    return session_pools_each(c) ? c->n : 1;
 }
 
 bool
@@ -37,8 +37,7 @@ head_of(const struct gg_session *s, const struct gg_chunk *c)
 
     if (c->embed.pooling == GG_POOL_NONE)
         return &none;
-    return c->embed.pooling == GG_POOL_RANK ? &s->model->rank
-                                            : &s->model->dense;
+    return session_pools_scores(c) ? &s->model->rank : &s->model->dense;
 }
 
 /* Room for a vector and for two of the head's, which is longer at times. */
@@ -54,8 +53,8 @@ room_for_heads(struct gg_session *s)
            mem_grow(&s->head_row, &s->cap_head_row, n, sizeof(*s->head_row));
 }
 
-/* One vector: the mean, and what follows it. */
-static void
+/* One vector: the mean, and what follows it. Returns its length. */
+static size_t
 finish_pool(struct gg_session *s, const struct gg_chunk *c, const double *pool,
             float *to)
 {
@@ -72,6 +71,7 @@ finish_pool(struct gg_session *s, const struct gg_chunk *c, const double *pool,
                      s->head_row);
     for (int32_t j = 0; j < n; j++)
         to[j] = (float)s->head[j];
+    return (size_t)n;
 }
 
 bool
@@ -82,9 +82,11 @@ session_finish_pools(struct gg_session *s, const struct gg_chunk *chunks,
 
     if (!room_for_heads(s))
         return false;
-    for (size_t i = 0; i < n_chunks; i++)
+    for (size_t i = 0; i < n_chunks; i++) {
+        float *to = chunks[i].embed.values;
+
         for (size_t j = 0; j < session_n_pools(&chunks[i]); j++, at += n_embd)
-            finish_pool(s, &chunks[i], s->pools + at,
-                        chunks[i].embed.values + j * n_embd);
+            to += finish_pool(s, &chunks[i], s->pools + at, to);
+    }
     return true;
 }

@@ -143,6 +143,44 @@ model_n_scores(void)
 }
 
 static bool
+model_classifier(void)
+{
+    struct gg_classifier c = { .n = 7 };
+
+    return refused(gg_model_classifier(NULL, &c, &err)) &&
+           refused(gg_model_classifier(model, NULL, &err)) &&
+           gg_model_classifier(model, &c, &err) == GG_ERR_UNSUPPORTED &&
+           c.n == 7;
+}
+
+static bool
+model_label(void)
+{
+    size_t len = 7;
+
+    return !gg_model_label(NULL, 0, &len) && len == 0 &&
+           !gg_model_label(model, 0, &len) &&
+           !gg_model_label(model, -1, &len) && !gg_model_label(model, 0, NULL);
+}
+
+static bool
+classifier_rate(void)
+{
+    static const float scores[] = { 0, 0 };
+    struct gg_classifier c = { .n = 2 };
+    struct gg_classifier none = { .n = 0 }, odd = { .n = 2, .problem = 3 };
+    double p[2] = { 7, 7 };
+
+    return refused(gg_classifier_rate(NULL, scores, p, &err)) &&
+           refused(gg_classifier_rate(&c, NULL, p, &err)) &&
+           refused(gg_classifier_rate(&c, scores, NULL, &err)) &&
+           refused(gg_classifier_rate(&none, scores, p, &err)) &&
+           refused(gg_classifier_rate(&odd, scores, p, &err)) && p[0] > 6 &&
+           gg_classifier_rate(&c, scores, p, &err) == GG_OK && p[0] < 0.6 &&
+           p[1] > 0.4;
+}
+
+static bool
 model_vocab(void)
 {
     return !gg_model_vocab(NULL);
@@ -188,16 +226,18 @@ model_pooling(void)
 }
 
 const struct argument_test arguments_models[] = {
-    TEST(model_open),       TEST(model_layers),
-    TEST(model_free),       TEST(model_note),
-    TEST(model_device),     TEST(model_device_description),
-    TEST(model_gpu_layers), TEST(model_n_homes),
-    TEST(model_home),       TEST(model_n_layers),
-    TEST(model_home_of),    TEST(model_n_adapters),
-    TEST(model_known),      TEST(model_family),
-    TEST(model_n_scores),   TEST(model_window),
-    TEST(model_vocab),      TEST(model_architecture),
-    TEST(model_n_vocab),    TEST(model_n_ctx_train),
-    TEST(model_n_embd),     TEST(model_is_encoder),
-    TEST(model_pooling),    { .name = NULL },
+    TEST(model_open),         TEST(model_layers),
+    TEST(model_free),         TEST(model_note),
+    TEST(model_device),       TEST(model_device_description),
+    TEST(model_gpu_layers),   TEST(model_n_homes),
+    TEST(model_home),         TEST(model_n_layers),
+    TEST(model_home_of),      TEST(model_n_adapters),
+    TEST(model_known),        TEST(model_family),
+    TEST(model_n_scores),     TEST(model_classifier),
+    TEST(model_label),        TEST(classifier_rate),
+    TEST(model_window),       TEST(model_vocab),
+    TEST(model_architecture), TEST(model_n_vocab),
+    TEST(model_n_ctx_train),  TEST(model_n_embd),
+    TEST(model_is_encoder),   TEST(model_pooling),
+    { .name = NULL },
 };

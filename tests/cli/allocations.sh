@@ -54,11 +54,14 @@ if gg-convert ../given x 2>&1 | grep -q 'without Jansson'; then
 else
     make_folder qwen2-f32 ../given/f.gguf ../given/qwen2 2
     try gg-convert -t 1 ../given/qwen2 out
-    for c in embeddinggemma qwen3-reranker; do
+    for c in embeddinggemma qwen3-reranker bert-tokens; do
         make_case "$top_srcdir/tests/fixtures/families/$c.case" \
             ../given/f.gguf ../given/$c
         try gg-convert -t 1 ../given/$c out
     done
+    echo 'The cat sat on the mat.' >text
+    try gg-eval --device cpu -m ../given/bert-tokens -t 2 --classify -o out text
+    rm text
     make_folder bert-f32 ../given/f.gguf ../given/bert
     try gg-convert -t 1 ../given/bert out
     make_folder gpt-oss-bf16 ../given/f.gguf ../given/mx 3 mxfp4

@@ -39,6 +39,21 @@ row_nmse(const struct folder_case_row *row, const float *x, int n)
     return error / power;
 }
 
+/* Of scores, as many as there are values. */
+static double
+scores_nmse(const struct folder_case_row *row, const float *x)
+{
+    double error = 0, power = 0;
+
+    for (int i = 0; i < FOLDER_CASE_VALUES; i++) {
+        double d = (double)x[i] - row->values[i];
+
+        error += d * d;
+        power += row->values[i] * row->values[i];
+    }
+    return error / power;
+}
+
 /* In pieces that end at the positions. */
 static double
 worst_logits(const struct gg_model *m, const struct folder_case *c)
@@ -82,6 +97,54 @@ worst_score(const struct gg_model *m, const struct folder_case *c)
     gg_session_free(s);
     d = (double)score[0] - (double)score[1] - want;
     return gg_model_n_scores(m) <= 2 ? d * d / (want * want) : INFINITY;
+}
+
+/* All scores of the same pair. */
+static double
+worst_labels(const struct gg_model *m, const struct folder_case *c)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    int32_t pair[FOLDER_CASE_PAIR];
+    float scores[FOLDER_CASE_VALUES] = { 0 };
+    struct gg_chunk chunk = { .ids = pair,
+                              .n = FOLDER_CASE_PAIR,
+                              .embed.values = scores,
+                              .embed.pooling = GG_POOL_RANK };
+
+    if (gg_model_n_scores(m) > FOLDER_CASE_VALUES)
+        return INFINITY;
+    memcpy(pair, ids, sizeof(pair));
+    pair[FOLDER_CASE_SEPARATOR] = 3;
+    must(gg_session_eval(s, &chunk, 1, &err));
+    gg_session_free(s);
+    return scores_nmse(&c->rows[0], scores);
+}
+
+/* Of ids that have scores each. */
+static double
+worst_tokens(const struct gg_model *m, const struct folder_case *c)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    int n = (int)gg_model_n_scores(m);
+    float *x =
+        calloc((size_t)n * FOLDER_CASE_IDS + FOLDER_CASE_VALUES, sizeof(*x));
+    struct gg_chunk chunk = { .ids = ids,
+                              .n = FOLDER_CASE_IDS,
+                              .embed.values = x,
+                              .embed.pooling = GG_POOL_TOKENS };
+    double worst = 0;
+
+    must(gg_session_eval(s, &chunk, 1, &err));
+    gg_session_free(s);
+    for (int i = 0; i < c->n_rows; i++) {
+        float scores[FOLDER_CASE_VALUES] = { 0 };
+
+        memcpy(scores, x + (size_t)n * (size_t)c->rows[i].position,
+               (size_t)n * sizeof(*x));
+        worst = fmax(worst, scores_nmse(&c->rows[i], scores));
+    }
+    free(x);
+    return n <= FOLDER_CASE_VALUES ? worst : INFINITY;
 }
 
 static double
@@ -224,7 +287,9 @@ check(const char *folder, const char *name)
         ok(false, name);
         return;
     }
-    worst = c.rows[0].position == -2   ? worst_score(m, &c)
+    worst = c.rows[0].token            ? worst_tokens(m, &c)
+            : c.rows[0].position == -3 ? worst_labels(m, &c)
+            : c.rows[0].position == -2 ? worst_score(m, &c)
             : c.rows[0].position == -1 ? worst_vector(m, &c)
                                        : worst_logits(m, &c);
     snprintf(title, sizeof(title), "%s: NMSE %.1e <= 1e-09", name, worst);

@@ -95,6 +95,7 @@ enum {
 
 /* Values of pooling_type: llama.cpp's enum llama_pooling_type. */
 enum {
+    HF_POOL_NONE = 0,
     HF_POOL_MEAN = 1,
     HF_POOL_CLS = 2,
     HF_POOL_RANK = 4,
@@ -251,9 +252,6 @@ convert_hf_keys_gemma(struct hf *h, int32_t deep);
 /* As DeepSeek V3 has it: dense layers in front, groups of experts. */
 void
 convert_hf_keys_deepseek3(struct hf *h);
-/* A reranker, or another classifier of texts or pairs of them. */
-void
-convert_hf_keys_rank(struct hf *h);
 
 /* ---- latents.c: latent attention -------------------------------------------
  */
@@ -268,6 +266,19 @@ convert_hf_set_latent(struct hf *h, bool absorbed);
 /* Layers in front without experts; `other` where nothing says it. */
 int64_t
 convert_hf_count_dense(struct hf *h, int64_t other);
+
+/* ---- classifier.c: heads with labels ---------------------------------------
+ */
+
+/* A reranker, or another classifier of texts or pairs of them. */
+void
+convert_hf_keys_rank(struct hf *h);
+/* A classifier that gives each id a label. */
+void
+convert_hf_keys_token_labels(struct hf *h);
+/* What follows the head's first layer, where it is not the family's own. */
+void
+convert_hf_set_head_activation(struct hf *h, const char *name);
 
 /* ---- gemma_keys.c: Gemma 3n and 4 ------------------------------------------
  */

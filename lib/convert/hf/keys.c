@@ -102,7 +102,7 @@ static int32_t
 read_ff(struct hf *h)
 {
     static const char names[] =
-        "intermediate_size|n_inner|ffn_hidden_size|d_ff";
+        "intermediate_size|n_inner|ffn_hidden_size|d_ff|hidden_dim";
     const json_t *list = core_json_find(&h->config, names);
     int64_t n = json_integer_value(json_array_get(list, 0));
 
@@ -136,8 +136,8 @@ read_numbers(struct hf *h)
     h->n_ctx = (int32_t)core_json_int(
         c, "max_position_embeddings|n_positions|n_ctx|max_seq_len", 1, MAX_CTX,
         h->family->n_ctx ? h->family->n_ctx : 2048);
-    h->n_embd =
-        (int32_t)core_json_int(c, "hidden_size|n_embd|d_model", 1, MAX_EMBD, 0);
+    h->n_embd = (int32_t)core_json_int(c, "hidden_size|n_embd|d_model|dim", 1,
+                                       MAX_EMBD, 0);
     h->n_layer = (int32_t)core_json_int(
         c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS,
         count_layers(c));

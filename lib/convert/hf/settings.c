@@ -259,43 +259,4 @@ convert_hf_keys_listed_behind(struct hf *h)
     set_listed(h, 0);
 }
 
-/* The i-th name of what a classifier tells apart; or NULL. */
-static const char *
-label_at(const json_t *map, size_t i)
-{
-    char key[24];
-
-    snprintf(key, sizeof(key), "%zu", i);
-    return json_string_value(json_object_get(map, key));
-}
-
-/* The names of the scores. Two that nobody has named are left out, as
- * llama.cpp does. */
-static void
-set_labels(struct hf *h)
-{
-    const json_t *map = core_json_object_of(&h->config, "id2label");
-    size_t n = json_object_size(map), i = 0;
-    struct gguf_str *list = mem_array(n + 1, sizeof(*list));
-    const char *text;
-    char key[96];
-
-    if (!list)
-        h->config.status = error_nomem(h->config.err);
-    for (; list && i < n && (text = label_at(map, i)); i++)
-        list[i] = (struct gguf_str){ text, strlen(text) };
-    snprintf(key, sizeof(key), "%s.classifier.output_labels", h->family->arch);
-    if (list && i == n && n && (n != 2 || strcmp(label_at(map, 0), "LABEL_0")))
-        gguf_set_strings(h->gguf, key, list, n);
-    mem_free(list);
-}
-
-/* A reranker, or another classifier of texts or pairs of them. */
-void
-convert_hf_keys_rank(struct hf *h)
-{
-    convert_hf_set_u32(h, "pooling_type", HF_POOL_RANK);
-    set_labels(h);
-}
-
 #endif

@@ -37,6 +37,14 @@ static const struct hf_name bert_rank[] = {
     { "classifier", "cls.output", HF_F32 },
     { 0 },
 };
+static const struct hf_name bert_tokens[] = {
+    WORDS("bert."),
+    POSITIONS("bert.", 0),
+    KINDS("bert."),
+    NORM("bert."),
+    { "classifier", "cls.output", HF_F32 },
+    { 0 },
+};
 static const struct hf_name roberta_whole[] = {
     WORDS("roberta."),
     POSITIONS("roberta.", HF_POSITIONS),
@@ -51,6 +59,14 @@ static const struct hf_name roberta_rank[] = {
     NORM("roberta."),
     { "classifier.dense", "cls", HF_F32 },
     { "classifier.out_proj", "cls.output", HF_F32 },
+    { 0 },
+};
+static const struct hf_name roberta_tokens[] = {
+    WORDS("roberta."),
+    POSITIONS("roberta.", HF_POSITIONS),
+    KINDS("roberta."),
+    NORM("roberta."),
+    { "classifier", "cls.output", HF_F32 },
     { 0 },
 };
 static const struct hf_name bert_layer[] = {
@@ -160,6 +176,42 @@ static const char *const lm_head[] = { "lm_head.", NULL };
 static const char *const adapters[] = { ".parametrizations.", NULL };
 static const char *const experts_bias[] = { "mlp.experts.bias", NULL };
 
+/* DistilBERT has no kinds of texts and no pooler, and names of its own. */
+#define DISTIL                                                                 \
+    { "distilbert.embeddings.word_embeddings", "token_embd", 0 },              \
+        { "distilbert.embeddings.position_embeddings", "position_embd",        \
+          HF_F32 },                                                            \
+    {                                                                          \
+        "distilbert.embeddings.LayerNorm", "token_embd_norm", 0                \
+    }
+static const struct hf_name distil_whole[] = { DISTIL, { 0 } };
+static const struct hf_name distil_rank[] = {
+    DISTIL,
+    { "pre_classifier", "cls", HF_F32 },
+    { "classifier", "cls.output", HF_F32 },
+    { 0 },
+};
+static const struct hf_name distil_tokens[] = {
+    DISTIL,
+    { "classifier", "cls.output", HF_F32 },
+    { 0 },
+};
+static const struct hf_name distil_layer[] = {
+    { "attention.q_lin", "attn_q", 0 },
+    { "attention.k_lin", "attn_k", 0 },
+    { "attention.v_lin", "attn_v", 0 },
+    { "attention.out_lin", "attn_output", 0 },
+    { "sa_layer_norm", "attn_output_norm", 0 },
+    { "ffn.lin1", "ffn_up", 0 },
+    { "ffn.lin2", "ffn_down", 0 },
+    { "output_layer_norm", "layer_output_norm", 0 },
+    { 0 },
+};
+/* A word's guess. */
+static const char *const distil_top[] = { "vocab_transform.",
+                                          "vocab_layer_norm.",
+                                          "vocab_projector.", NULL };
+
 static void
 keys_encoder(struct hf *h)
 {
@@ -197,6 +249,13 @@ keys_bert_rank(struct hf *h)
     convert_hf_keys_rank(h);
 }
 
+static void
+keys_bert_tokens(struct hf *h)
+{
+    keys_bert(h);
+    convert_hf_keys_token_labels(h);
+}
+
 /* Positions begin behind the id that pads: the rows before are for it, and a
  * text is so much shorter. */
 static void
@@ -223,6 +282,13 @@ keys_roberta_rank(struct hf *h)
 {
     keys_roberta(h);
     convert_hf_keys_rank(h);
+}
+
+static void
+keys_roberta_tokens(struct hf *h)
+{
+    keys_roberta(h);
+    convert_hf_keys_token_labels(h);
 }
 
 static void
@@ -297,6 +363,27 @@ keys_jina_v3(struct hf *h)
     h->n_pad = 0; /* there is no table of positions */
 }
 
+static void
+keys_distil(struct hf *h)
+{
+    convert_hf_set_bool(h, "attention.causal", false);
+}
+
+static void
+keys_distil_rank(struct hf *h)
+{
+    keys_distil(h);
+    convert_hf_set_head_activation(h, "relu");
+    convert_hf_keys_rank(h);
+}
+
+static void
+keys_distil_tokens(struct hf *h)
+{
+    keys_distil(h);
+    convert_hf_keys_token_labels(h);
+}
+
 const struct hf_family convert_hf_family_bert[] = {
     { "BertModel|BertForMaskedLM|BertForPreTraining", "bert",
       .layer = { bert_layer }, .layers = "bert.encoder.layer.",
@@ -307,6 +394,23 @@ const struct hf_family convert_hf_family_bert[] = {
       .layers = "bert.encoder.layer.", .whole = bert_rank, .layer_norm = true,
       .epsilon = 1e-12, .activations = "gelu", .encoder = true,
       .positions = true, .keys = keys_bert_rank },
+    { "BertForTokenClassification", "bert", .layer = { bert_layer },
+      .layers = "bert.encoder.layer.", .whole = bert_tokens, .layer_norm = true,
+      .epsilon = 1e-12, .activations = "gelu", .encoder = true,
+      .positions = true, .keys = keys_bert_tokens },
+    { "DistilBertModel|DistilBertForMaskedLM", "bert",
+      .layer = { distil_layer }, .layers = "distilbert.transformer.layer.",
+      .whole = distil_whole, .layer_norm = true, .epsilon = 1e-12,
+      .activations = "gelu", .encoder = true, .positions = true,
+      .keys = keys_distil, .left_out = distil_top },
+    { "DistilBertForSequenceClassification", "bert", .layer = { distil_layer },
+      .layers = "distilbert.transformer.layer.", .whole = distil_rank,
+      .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",
+      .encoder = true, .positions = true, .keys = keys_distil_rank },
+    { "DistilBertForTokenClassification", "bert", .layer = { distil_layer },
+      .layers = "distilbert.transformer.layer.", .whole = distil_tokens,
+      .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",
+      .encoder = true, .positions = true, .keys = keys_distil_tokens },
     { "RobertaModel", "bert", .layer = { bert_layer },
       .layers = "roberta.encoder.layer.", .whole = roberta_whole,
       .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",
@@ -316,8 +420,15 @@ const struct hf_family convert_hf_family_bert[] = {
       .whole = roberta_whole, .layer_norm = true, .epsilon = 1e-12,
       .activations = "gelu", .encoder = true, .positions = true,
       .keys = keys_roberta, .left_out = lm_head },
+    { "RobertaForTokenClassification|XLMRobertaForTokenClassification|"
+      "CamembertForTokenClassification",
+      "bert", .layer = { bert_layer }, .layers = "roberta.encoder.layer.",
+      .whole = roberta_tokens, .layer_norm = true, .epsilon = 1e-12,
+      .activations = "gelu", .encoder = true, .positions = true,
+      .keys = keys_roberta_tokens },
     { "RobertaForSequenceClassification|"
-      "XLMRobertaForSequenceClassification",
+      "XLMRobertaForSequenceClassification|"
+      "CamembertForSequenceClassification",
       "bert", .layer = { bert_layer }, .layers = "roberta.encoder.layer.",
       .whole = roberta_rank, .layer_norm = true, .epsilon = 1e-12,
       .activations = "gelu", .encoder = true, .positions = true,

@@ -42,20 +42,36 @@ keys_modern(struct hf *h)
         convert_hf_set_str(h, "hidden_activation", act);
 }
 
+/* What follows the head's first layer; GELU needs no key. */
+static void
+set_head(struct hf *h)
+{
+    const char *act =
+        core_json_text(&h->config, "classifier_activation", "gelu");
+
+    if (strcmp(act, "gelu") != 0)
+        convert_hf_set_head_activation(h, act);
+}
+
+static void
+keys_modern_tokens(struct hf *h)
+{
+    keys_modern(h);
+    set_head(h);
+    convert_hf_keys_token_labels(h);
+}
+
 static void
 keys_modern_rank(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
     const char *how = core_json_text(c, "classifier_pooling", "cls");
-    const char *act = core_json_text(c, "classifier_activation", "gelu");
 
     keys_modern(h);
+    set_head(h);
     if (strcmp(how, "cls") && strcmp(how, "mean"))
         core_json_bad(c, GG_ERR_UNSUPPORTED,
                       "classifier_pooling: must be cls or mean here");
-    if (strcmp(act, "gelu") != 0)
-        core_json_bad(c, GG_ERR_UNSUPPORTED,
-                      "classifier_activation: must be gelu here");
     convert_hf_set_u32(h, "classifier.pooling_type",
                        strcmp(how, "cls") ? HF_POOL_MEAN : HF_POOL_CLS);
     convert_hf_keys_rank(h);
@@ -75,6 +91,11 @@ const struct hf_family convert_hf_family_modern_bert[] = {
       .layer = { modern_layer }, .whole = modern_rank, .layer_norm = true,
       .activations = "gelu|silu", .encoder = true, .characters = true,
       .keys = keys_modern_rank, .windowed_base = 10000, .full_every = 3,
+      .full_at = 0 },
+    { "ModernBertForTokenClassification", "modern-bert",
+      .layer = { modern_layer }, .whole = modern_rank, .layer_norm = true,
+      .activations = "gelu|silu", .encoder = true, .characters = true,
+      .keys = keys_modern_tokens, .windowed_base = 10000, .full_every = 3,
       .full_at = 0 },
     { 0 },
 };
