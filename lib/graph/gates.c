@@ -13,6 +13,8 @@ graph_activate(struct graph *g, struct ggml_tensor *x,
         return ggml_silu(g->ctx, x);
     case MODEL_GELU:
         return ggml_gelu(g->ctx, x);
+    case MODEL_GELU_QUICK:
+        return ggml_gelu_quick(g->ctx, x);
     case MODEL_RELU:
         return ggml_relu(g->ctx, x);
     case MODEL_RELU_SQUARED:

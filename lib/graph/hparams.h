@@ -54,6 +54,7 @@ enum model_activation {
     MODEL_SILU,
     MODEL_GELU,         /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
     MODEL_GELU_ERF,     /* exact */
+    MODEL_GELU_QUICK,   /* x sigmoid(1.702 x) */
     MODEL_RELU,         /* max(x, 0) */
     MODEL_RELU_SQUARED, /* its square (So et al. 2021) */
     MODEL_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */

@@ -254,8 +254,15 @@ const struct gguf_tensor *
 graph_find_on_host(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out)
 {
+    return graph_find_all_on_host(l, name, n_in, n_out, 1);
+}
+
+const struct gguf_tensor *
+graph_find_all_on_host(struct model_loader *l, const char *name, int64_t n_in,
+                       int64_t n_out, int64_t n)
+{
     const struct gguf_tensor *t = gguf_tensor_named(l->gguf, name);
-    struct want want = { .ne = { n_in, n_out, 1 } };
+    struct want want = { .ne = { n_in, n_out, n } };
 
     if (l->status != GG_OK || !t)
         return NULL;
@@ -361,6 +368,23 @@ graph_find_shares(struct model_loader *l, const char *name, int64_t n,
 }
 
 struct ggml_tensor *
+graph_find_filters(struct model_loader *l, const char *name,
+                   const int64_t ne[GGML_MAX_DIMS])
+{
+    struct want want = { { ne[0], ne[1], ne[2], ne[3] },
+                         false,
+                         MODEL_REQUIRED,
+                         NULL };
+    struct ggml_tensor *t = find_tensor(l, name, "", want);
+
+    if (!t || t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 ||
+        t->type == GGML_TYPE_BF16)
+        return t;
+    bad_type(l, gguf_tensor_named(l->gguf, t->name), "not f32, f16 or bf16");
+    return NULL;
+}
+
+struct ggml_tensor *
 graph_find_bias(struct model_loader *l, const char *name, int64_t n,
                 enum model_need need)
 {
@@ -424,9 +448,9 @@ graph_find_linear(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need bias)
 {
     return (struct model_linear){
-        graph_find_matrix(l, name, n_in, n_out, MODEL_REQUIRED),
-        graph_find_bias(l, name, n_out, bias),
-        find_scale(l, name),
+        .weight = graph_find_matrix(l, name, n_in, n_out, MODEL_REQUIRED),
+        .bias = graph_find_bias(l, name, n_out, bias),
+        .scale = find_scale(l, name),
     };
 }
 

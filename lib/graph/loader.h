@@ -78,6 +78,10 @@ graph_find_norm_each(struct model_loader *l, const char *name, int64_t n,
 const struct gguf_tensor *
 graph_find_on_host(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out);
+/* The same of n such matrices. */
+const struct gguf_tensor *
+graph_find_all_on_host(struct model_loader *l, const char *name, int64_t n_in,
+                       int64_t n_out, int64_t n);
 /* One row for each of n_rows ids. */
 struct ggml_tensor *
 graph_find_table(struct model_loader *l, const char *name, int64_t n,
@@ -97,7 +101,12 @@ struct ggml_tensor *
 graph_find_numbers(struct model_loader *l, const char *name, int64_t n,
                    int64_t n_columns);
 
-/* The same of n x 1 x n_columns, as some converters write convolutions. */
+/* F32, F16 or BF16 of that shape, of the name as it stands: filters. */
+struct ggml_tensor *
+graph_find_filters(struct model_loader *l, const char *name,
+                   const int64_t ne[GGML_MAX_DIMS]);
+
+/* The same as numbers of n x 1 x n_columns, as some converters write convolutions. */
 struct ggml_tensor *
 graph_find_kernel(struct model_loader *l, const char *name, int64_t n,
                   int64_t n_columns);

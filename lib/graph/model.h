@@ -12,6 +12,7 @@
 struct model_linear {
     struct ggml_tensor *weight, *bias;
     float scale;
+    const float *bounds; /* of x, from and to, and of y; or NULL: any */
 };
 
 /* weight * norm(x) + bias; `bias` may be NULL. */

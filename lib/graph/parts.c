@@ -120,13 +120,17 @@ graph_linear(struct graph *g, struct ggml_tensor *x,
              const struct model_linear *linear)
 {
     struct ggml_tensor *w = graph_weight(g, linear->weight), *y;
+    const float *b = linear->bounds;
 
+    if (b)
+        x = ggml_clamp(g->ctx, x, b[0], b[1]);
     y = graph_product(g, ggml_mul_mat(g->ctx, w, x));
     if (linear->scale != 1 && w == linear->weight)
         y = ggml_scale(g->ctx, y, linear->scale);
     y = graph_add_adapters(g, y, linear->weight, x, NULL);
-    return linear->bias ? ggml_add(g->ctx, y, graph_weight(g, linear->bias))
-                        : y;
+    if (linear->bias)
+        y = ggml_add(g->ctx, y, graph_weight(g, linear->bias));
+    return b ? ggml_clamp(g->ctx, y, b[2], b[3]) : y;
 }
 
 struct ggml_tensor *
