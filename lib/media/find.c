@@ -1,17 +1,11 @@
 /* find.c - tensors of encoders, by name and shape */
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "media/projector.h"
 
 /* ---- layers -------------------------------------------------------------- */
-
-static enum model_need
-need(unsigned parts, unsigned part)
-{
-    return parts & part ? MODEL_REQUIRED : MODEL_OPTIONAL;
-}
 
 /* A linear map with a bias or, so that nothing is read by halves, without. */
 static struct model_linear
@@ -131,6 +125,15 @@ media_find_patches(struct media_loader *l, bool two, bool biased)
             graph_find_bias(&l->l, "v.patch_embd", n_embd, MODEL_REQUIRED);
 }
 
+/* Rows that are resampled are those of a square. */
+static bool
+is_square(int64_t n)
+{
+    int64_t side = lrint(sqrt((double)n));
+
+    return side * side == n;
+}
+
 /* The tensor's values as floats, wherever the encoder is computed. */
 static void
 read_table(struct media_loader *l, const struct gguf_tensor *t,
@@ -168,6 +171,10 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables)
         l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
                                      "%lld rows are not in 1..%d",
                                      (long long)t->ne[1], MEDIA_MAX_PATCHES);
+    else if (n == 0 && tables == 1 && !is_square(t->ne[1]))
+        l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
+                                     "%lld rows are no square",
+                                     (long long)t->ne[1]);
     if (l->l.status != GG_OK)
         return;
     t = graph_find_all_on_host(&l->l, name, n_embd, n ? n : t->ne[1], tables);

@@ -71,7 +71,7 @@ media_embed(struct media_graph *m)
 /* ---- positions ----------------------------------------------------------- */
 
 enum {
-    MAX_TAPS = 2048, /* of an axis */
+    MAX_TAPS = 512, /* of an axis: MEDIA_MAX_PATCHES rows are a square of it */
 };
 
 /* Rows of an axis, and how much each counts. */

@@ -40,6 +40,7 @@ struct media_hparams {
     int32_t min_rows, max_rows; /* of an image whose size is not fixed; 0: no
                                    such bound */
     int32_t longest;            /* side, in pixels; 0: any */
+    int32_t min_tiles, max_tiles;
     int32_t window_period; /* the last of so many layers sees all patches; 0:
                               all do */
     int32_t n_mel;         /* values of a frame */

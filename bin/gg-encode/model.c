@@ -1,0 +1,131 @@
+/* model.c - the model that takes the rows, and its projector */
+#include <config.h>
+
+#include "gg-encode/model.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gg.h>
+#include <gguf.h>
+
+#include "common/cli.h"
+
+/* ---- beside the model ---------------------------------------------------- */
+
+static int
+is_projector_name(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return strncmp(e->d_name, "mmproj", 6) == 0 && n > 5 &&
+           strcmp(e->d_name + n - 5, ".gguf") == 0;
+}
+
+/* The folder that the model's file lies in, or that it is. */
+static const char *
+folder_of(const char *model)
+{
+    static char folder[PATH_MAX];
+    const char *slash = strrchr(model, '/');
+
+    if (!slash)
+        return ".";
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash - model + 1), model);
+    return folder;
+}
+
+static const char *
+search(const char *model)
+{
+    static char path[PATH_MAX];
+    const char *folder = folder_of(model);
+    struct dirent **names = NULL;
+    int n = scandir(folder, &names, is_projector_name, alphasort);
+
+    if (n <= 0)
+        cli_die("%s: no projector (mmproj*.gguf) lies beside it: name it by "
+                "--mmproj",
+                model);
+    if (n > 1)
+        cli_die("%s: several projectors lie beside it (%s, %s): name one by "
+                "--mmproj",
+                model, names[0]->d_name, names[1]->d_name);
+    if (snprintf(path, sizeof(path), "%s/%s", folder, names[0]->d_name) >=
+        (int)sizeof(path))
+        cli_die("%s: its name is too long", names[0]->d_name);
+    free(names[0]);
+    free(names);
+    return path;
+}
+
+const char *
+encode_find_projector(const char *model, const char *mmproj)
+{
+    static const char *found;
+
+    if (mmproj)
+        return mmproj;
+    if (!found)
+        found = search(cli_model(model, true));
+    return found;
+}
+
+/* ---- what it takes ------------------------------------------------------- */
+
+static bool
+is_integer(enum gguf_type type)
+{
+    return type == GGUF_TYPE_UINT32 || type == GGUF_TYPE_INT32;
+}
+
+/* ARCH.NAME of the model's file; 0: there is none. */
+static uint64_t
+number_of(const struct gguf_context *gguf, const char *name)
+{
+    int64_t arch = gguf_find_key(gguf, "general.architecture"), i;
+    char key[256];
+
+    if (arch < 0 || gguf_get_kv_type(gguf, arch) != GGUF_TYPE_STRING)
+        return 0;
+    snprintf(key, sizeof(key), "%s.%s", gguf_get_val_str(gguf, arch), name);
+    i = gguf_find_key(gguf, key);
+    return i >= 0 && is_integer(gguf_get_kv_type(gguf, i))
+               ? gguf_get_val_u32(gguf, i)
+               : 0;
+}
+
+static uint64_t
+read_number(const char *model, const char *name)
+{
+    struct gg_file *file;
+    struct gg_error err;
+    uint64_t n;
+
+    cli_check(gg_file_open_metadata(cli_model(model, true), 0, &file, &err),
+              &err);
+    n = number_of(gg_file_gguf(file), name);
+    gg_file_close(file);
+    return n;
+}
+
+void
+encode_check_model(const char *model, const struct gg_projector *projector)
+{
+    size_t width = gg_projector_width(projector);
+    uint64_t n = model ? read_number(model, "embedding_length") : 0;
+
+    if (n && n != width)
+        cli_die("%s: the model takes rows of %llu values, the projector gives "
+                "such of %zu",
+                model, (unsigned long long)n, width);
+}
+
+uint64_t
+encode_positions(const char *model)
+{
+    return model ? read_number(model, "context_length") : 0;
+}

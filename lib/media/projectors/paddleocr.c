@@ -1,0 +1,92 @@
+/* paddleocr.c - PaddleOCR-VL (Cui et al. 2025)
+ *
+ * x = embed(patches) + positions, resampled to the image; layers, which turn
+ * heads by the places of patches; rows = down(gelu(up(join(norm(norm(x)))))).
+ */
+#include "media/graph.h"
+#include "media/plan.h"
+
+enum {
+    MAX_PIXELS = 1 << 28,
+};
+
+static const char *const keys[] = { "spatial_merge_size", "image_min_pixels",
+                                    "image_max_pixels", NULL };
+
+static void
+hparams(struct media_loader *l)
+{
+    struct media_hparams *hp = &l->e->hp;
+    int32_t area;
+
+    media_read_merge(l, "spatial_merge_size", 2);
+    media_check_heads(l, 4);
+    area = hp->patch * hp->merge * hp->patch * hp->merge;
+    hp->min_rows =
+        graph_key_int(&l->keys, "image_min_pixels", 1, MAX_PIXELS, -1) / area;
+    hp->max_rows =
+        graph_key_int(&l->keys, "image_max_pixels", 1, MAX_PIXELS, -1) / area;
+    if (l->keys.status == GG_OK &&
+        (hp->max_rows == 0 || hp->min_rows > hp->max_rows))
+        graph_key_mismatch(&l->keys, "image_max_pixels",
+                           "rows are less than the least,", hp->max_rows,
+                           hp->min_rows);
+}
+
+static void
+weights(struct media_loader *l)
+{
+    struct media_encoder *e = l->e;
+    int64_t n = e->model->hp.n_embd, joined = n * e->hp.merge * e->hp.merge;
+    const struct gguf_tensor *t = graph_peek(&l->l, "mm.1");
+    int64_t ff = t && t->ne[1] > 0 ? t->ne[1] : 1;
+
+    media_find_patches(l, false, true);
+    media_find_positions(l, 0, 1);
+    media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
+    e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
+    e->norms[0] = graph_find_norm(&l->l, "mm.input_norm", n, MODEL_REQUIRED);
+    e->linears[0] =
+        graph_find_linear(&l->l, "mm.1", joined, ff, MODEL_REQUIRED);
+    e->linears[1] =
+        graph_find_linear(&l->l, "mm.2", ff, e->hp.width, MODEL_REQUIRED);
+}
+
+static void
+plan(struct media_planner *p)
+{
+    struct media_size size = media_size_rounded(p);
+
+    media_plan_marker(p, "<|IMAGE_START|>");
+    media_plan_whole(p,
+                     media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
+                                      MEDIA_BICUBIC),
+                     false);
+    media_plan_marker(p, "<|IMAGE_END|>");
+}
+
+static struct ggml_tensor *
+graph(struct media_graph *m)
+{
+    const struct media_encoder *e = m->e;
+    struct ggml_tensor *x;
+
+    media_order_squares(m, e->hp.merge);
+    x = ggml_add(m->g.ctx, media_embed(m), media_positions(m, MEDIA_CENTRES));
+    x = media_vit(m, x, &(struct media_vit){ .turn = media_turn_sections });
+    x = graph_norm(&m->g, x, &e->post_norm);
+    x = media_join(m, media_layer_norm(m, x, &e->norms[0]), e->hp.merge);
+    return media_mlp(m, x, &e->linears[0], &e->linears[1], MODEL_GELU_ERF);
+}
+
+const struct media_type media_projector_paddleocr[] = {
+    { .name = "paddleocr",
+      .kind = GG_MEDIA_IMAGE,
+      .sections = true,
+      .keys = keys,
+      .hparams = hparams,
+      .weights = weights,
+      .plan = plan,
+      .graph = graph },
+    { 0 },
+};
