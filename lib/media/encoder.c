@@ -190,5 +190,6 @@ media_encoder_free(struct media_encoder *e)
         mem_free(e->model);
     mem_free(e->positions.x);
     mem_free(e->layers);
+    mem_free(e->bounds);
     mem_free(e);
 }

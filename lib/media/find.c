@@ -1,5 +1,6 @@
 /* find.c - tensors of encoders, by name and shape */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -18,6 +19,54 @@ find_map(struct media_loader *l, const char *name, int64_t n_in, int64_t n_out,
         .weight = graph_find_matrix(&l->l, name, n_in, n_out, MODEL_REQUIRED),
         .scale = 1,
     };
+}
+
+/* NAME.WHAT, one number; false: the file has none such. */
+static bool
+find_bound(struct media_loader *l, const char *name, const char *what,
+           float *out)
+{
+    char full[GGML_MAX_NAME];
+    const struct gguf_tensor *t;
+
+    snprintf(full, sizeof(full), "%sblk.%d%s.%s", l->e->model->arch->stack,
+             (int)l->l.layer, name, what);
+    t = gguf_tensor_named(l->l.gguf, full);
+    if (!t || l->l.status != GG_OK)
+        return false;
+    if (t->type != GGML_TYPE_F32 || t->ne[0] != 1 || t->ne[1] != 1 || t->ne[2] != 1 ||
+        t->ne[3] != 1) {
+        l->l.status =
+            gguf_bad_value(l->l.gguf, full, l->l.err, "no single f32 number");
+        return false;
+    }
+    memcpy(out, t->data, sizeof(*out));
+    l->l.taken[gguf_find_tensor(l->l.gguf, full)] = true;
+    return true;
+}
+
+/* All four, or none. */
+static void
+find_bounds(struct media_loader *l, const char *name,
+            struct model_linear *linear)
+{
+    static const char *const whats[4] = { "input_min", "input_max",
+                                          "output_min", "output_max" };
+    float(*b)[4] = &l->e->bounds[l->e->n_bounds];
+    int n = 0;
+
+    for (int i = 0; i < 4; i++)
+        n += find_bound(l, name, whats[i], &(*b)[i]);
+    if (l->l.status != GG_OK || n == 0)
+        return;
+    if (n < 4 || !((*b)[0] <= (*b)[1] && (*b)[2] <= (*b)[3])) {
+        l->l.status =
+            gguf_bad_value(l->l.gguf, linear->weight->name, l->l.err,
+                           "its bounds are no two intervals");
+        return;
+    }
+    linear->bounds = *b;
+    l->e->n_bounds++;
 }
 
 static struct model_norm
@@ -97,15 +146,42 @@ find_layer(struct media_loader *l, struct model_layer *layer,
     }
 }
 
+enum {
+    BOUNDED = 7, /* linear maps of a layer that may have bounds */
+};
+
+static void
+find_layer_bounds(struct media_loader *l, struct model_layer *layer)
+{
+    find_bounds(l, ".attn_q", &layer->attn_q);
+    find_bounds(l, ".attn_k", &layer->attn_k);
+    find_bounds(l, ".attn_v", &layer->attn_v);
+    find_bounds(l, ".attn_out", &layer->attn_output);
+    find_bounds(l, ".ffn_gate", &layer->ffn_gate);
+    find_bounds(l, ".ffn_up", &layer->ffn_up);
+    find_bounds(l, ".ffn_down", &layer->ffn_down);
+}
+
 void
 media_find_layers(struct media_loader *l, unsigned parts)
 {
     struct model *m = l->e->model;
 
+    if (parts & MEDIA_BOUNDS) {
+        l->e->bounds = mem_array((size_t)m->hp.n_layer + 1,
+                                 BOUNDED * sizeof(*l->e->bounds));
+        if (!l->e->bounds) {
+            l->l.status = error_nomem(l->l.err);
+            return;
+        }
+    }
+
     for (int32_t i = 0; i < m->hp.n_layer && l->l.status == GG_OK; i++) {
         l->l.layer = i;
         l->l.hp = m->layers[i].hp;
         find_layer(l, &m->layers[i], &l->e->layers[i], parts);
+        if (parts & MEDIA_BOUNDS && l->l.status == GG_OK)
+            find_layer_bounds(l, &m->layers[i]);
     }
 }
 

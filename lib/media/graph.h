@@ -27,8 +27,7 @@ struct media_graph {
     int32_t n;       /* of all */
     int32_t *order;  /* n: the patch y * nx + x that stands in each place */
     const uint8_t *rgb; /* input: nx * patch pixels wide; or */
-    const float *mel;   /* frames of n_mel values */
-    int32_t n_frames;
+    const float *mel;   /* n_mel rows of nx values */
     struct ggml_tensor *at_y, *at_x, *at_sections; /* media_turn_*()'s */
     struct ggml_tensor *deeper[MEDIA_MAX_DEEPER];
     int32_t n_deeper;
@@ -53,6 +52,9 @@ media_order_squares(struct media_graph *m, int32_t merge);
  * filters have them. */
 struct ggml_tensor *
 media_pixels(struct media_graph *m);
+/* Frames of a sound: n_mel x n_frames. */
+struct ggml_tensor *
+media_frames(struct media_graph *m);
 /* The convolution of these: n_embd x n. */
 struct ggml_tensor *
 media_embed(struct media_graph *m);

@@ -45,6 +45,19 @@ media_pixels(struct media_graph *m)
     return t;
 }
 
+struct ggml_tensor *
+media_frames(struct media_graph *m)
+{
+    int32_t n_mel = m->e->hp.n_mel;
+    float *to;
+    struct ggml_tensor *t = media_input(m, GGML_TYPE_F32, n_mel, m->nx, &to);
+
+    for (int32_t i = 0; i < m->nx && to; i++)
+        for (int32_t k = 0; k < n_mel; k++)
+            *to++ = m->mel[(size_t)k * (size_t)m->nx + (size_t)i];
+    return t;
+}
+
 static struct ggml_tensor *
 convolve(struct media_graph *m, struct ggml_tensor *filters,
          struct ggml_tensor *pixels)

@@ -1,6 +1,7 @@
 /* plan.c - what a medium becomes, before anything is computed */
 #include "media/plan.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,9 +115,42 @@ media_plan_frame(struct media_planner *p, int from, uint32_t width,
         return 0;
     }
     plan->frames[plan->n_frames] = (struct media_frame){
-        .from = from, .width = width, .height = height, .filter = filter
+        .from = from,
+        .width = width,
+        .height = height,
+        .inner_width = width,
+        .inner_height = height,
+        .filter = filter,
     };
     return plan->n_frames++;
+}
+
+/* A side that was scaled, rounded up. */
+static uint32_t
+inner_side(uint32_t side, float scale, uint32_t most)
+{
+    float x = ceilf((float)side * scale);
+
+    return x < 1 ? 1 : x < (float)most ? (uint32_t)x : most;
+}
+
+int
+media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
+                  enum media_filter filter, const uint8_t fill[MEDIA_CHANNELS])
+{
+    int i = media_plan_frame(p, MEDIA_SOURCE, width, height, filter);
+    struct media_frame *f = &p->plan->frames[i];
+    float x, y, scale;
+
+    if (p->status != GG_OK)
+        return i;
+    x = (float)width / (float)p->width;
+    y = (float)height / (float)p->height;
+    scale = x < y ? x : y;
+    f->inner_width = inner_side(p->width, scale, width);
+    f->inner_height = inner_side(p->height, scale, height);
+    memcpy(f->fill, fill, MEDIA_CHANNELS);
+    return i;
 }
 
 void
@@ -159,6 +193,21 @@ media_plan_whole(struct media_planner *p, int frame, bool block)
     if (p->status == GG_OK)
         media_plan_rows(p, frame, 0, 0, f->width, f->height,
                         f->width / side * (f->height / side), block);
+}
+
+float *
+media_plan_new_mel(struct media_planner *p, size_t n_frames, size_t n_mel)
+{
+    float *mel = NULL;
+
+    if (n_frames > MEDIA_MAX_PATCHES)
+        media_plan_refuse(p, GG_ERR_ARG, "the sound has more than %d frames",
+                          MEDIA_MAX_PATCHES);
+    if (p->status == GG_OK)
+        mel = mem_array(n_frames * n_mel, sizeof(*mel));
+    if (p->status == GG_OK && !mel)
+        p->status = error_nomem(p->err);
+    return mel;
 }
 
 void
@@ -208,6 +257,27 @@ media_pieces_copy(const struct gg_piece *pieces, size_t n)
 
 /* ---- inputs -------------------------------------------------------------- */
 
+static enum gg_status
+fill_frame(struct media_frame *f, const struct media_image *from,
+           struct gg_error *err)
+{
+    struct media_image inner;
+    enum gg_status st = media_resize(from, f->inner_width, f->inner_height,
+                                     f->filter, &inner, err);
+
+    if (st != GG_OK)
+        return st;
+    if (inner.width == f->width && inner.height == f->height) {
+        f->image = inner;
+        return GG_OK;
+    }
+    st = media_window(&inner, -(int64_t)((f->width - inner.width) / 2),
+                      -(int64_t)((f->height - inner.height) / 2), f->width,
+                      f->height, f->fill, &f->image, err);
+    media_image_clear(&inner);
+    return st;
+}
+
 /* An image that frames are made of. */
 static enum gg_status
 make_frame(struct media_plan *p, int i, const struct media_image **out,
@@ -225,9 +295,7 @@ make_frame(struct media_plan *p, int i, const struct media_image **out,
     if (f->image.rgb)
         return GG_OK;
     st = make_frame(p, f->from, &from, err);
-    return st == GG_OK ? media_resize(from, f->width, f->height, f->filter,
-                                      &f->image, err)
-                       : st;
+    return st == GG_OK ? fill_frame(f, from, err) : st;
 }
 
 static enum gg_status

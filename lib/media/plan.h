@@ -14,6 +14,8 @@ enum {
 struct media_frame {
     int from; /* a frame before, or MEDIA_SOURCE */
     uint32_t width, height;
+    uint32_t inner_width, inner_height; /* of what is in its middle */
+    uint8_t fill[MEDIA_CHANNELS];       /* around that */
     enum media_filter filter;
     struct media_image image; /* rgb NULL: not made yet */
 };
@@ -58,6 +60,11 @@ media_plan_text(struct media_planner *p, const char *text);
 int
 media_plan_frame(struct media_planner *p, int from, uint32_t width,
                  uint32_t height, enum media_filter filter);
+/* The same of the image as it is shaped, in the middle of a frame of that
+ * colour. */
+int
+media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
+                  enum media_filter filter, const uint8_t fill[MEDIA_CHANNELS]);
 /* A run of rows: those of width x height pixels of a frame. */
 void
 media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
@@ -65,6 +72,9 @@ media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
 /* The same of a whole frame of the encoder's merge, with n_rows as follows. */
 void
 media_plan_whole(struct media_planner *p, int frame, bool block);
+/* Zeros for n_frames of n_mel values; NULL: it fails. */
+float *
+media_plan_new_mel(struct media_planner *p, size_t n_frames, size_t n_mel);
 /* A run of rows of a sound: `mel` has n_mel rows of n_frames values, which are
  * the plan's from now on. NULL: no memory. */
 void

@@ -77,6 +77,8 @@ struct media_encoder {
     struct model_linear linears[MEDIA_LINEARS];
     struct ggml_tensor *filters[3], *filter_bias[3]; /* of convolutions */
     struct ggml_tensor *std_bias, *std_scale, *query;
+    float (*bounds)[4]; /* of linear maps: struct model_linear */
+    size_t n_bounds;
     struct compute compute;
 };
 
@@ -152,6 +154,7 @@ enum media_vit_parts {
     MEDIA_HEAD_NORMS = 32,  /* attn_q_norm, attn_k_norm */
     MEDIA_POST_NORMS = 64,  /* attn_post_norm, ffn_post_norm */
     MEDIA_KEY_UNBIASED = 128, /* attn_k has no bias, though others do */
+    MEDIA_BOUNDS = 256, /* linear maps may have .input_min and so on */
 };
 void
 media_find_layers(struct media_loader *l, unsigned parts);

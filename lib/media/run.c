@@ -109,8 +109,7 @@ media_run(struct media_encoder *e, const struct gg_piece *piece,
     struct media_graph m = { .rgb = rgb,
                              .mel = mel,
                              .nx = (int32_t)piece->width / patch,
-                             .ny = rgb ? (int32_t)piece->height / patch : 1,
-                             .n_frames = (int32_t)piece->width };
+                             .ny = rgb ? (int32_t)piece->height / patch : 1 };
     enum gg_status st = start_graph(&m, e)
                             ? run(&m, e, piece->n, out, stride, err)
                             : error_nomem(err);

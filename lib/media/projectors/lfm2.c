@@ -69,8 +69,9 @@ plan_tiles(struct media_planner *p)
     uint32_t of = (uint32_t)(p->e->hp.patch * p->e->hp.merge);
     size_t n = (TILE / of) * (TILE / of);
     struct media_size grid = media_tiles_nearest(p, TILE);
-    int frame = media_plan_frame(p, MEDIA_SOURCE, grid.width * TILE,
-                                 grid.height * TILE, MEDIA_BILINEAR);
+    static const uint8_t black[MEDIA_CHANNELS];
+    int frame = media_plan_padded(p, grid.width * TILE, grid.height * TILE,
+                                  MEDIA_BILINEAR, black);
     char name[64];
 
     for (uint32_t i = 0; i < grid.width * grid.height; i++) {

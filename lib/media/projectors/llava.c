@@ -40,10 +40,11 @@ weights(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
+    static const uint8_t mean[MEDIA_CHANNELS] = { 122, 116, 104 };
     uint32_t side = (uint32_t)p->e->hp.image_size;
 
-    media_plan_whole(
-        p, media_plan_frame(p, MEDIA_SOURCE, side, side, MEDIA_BICUBIC), false);
+    media_plan_whole(p, media_plan_padded(p, side, side, MEDIA_BICUBIC, mean),
+                     false);
 }
 
 static struct ggml_tensor *
