@@ -257,3 +257,24 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables)
     if (t)
         read_table(l, t, &l->e->positions);
 }
+
+void
+media_find_square_positions(struct media_loader *l)
+{
+    static const char name[] = "v.position_embd.weight";
+    const struct gguf_tensor *t;
+
+    if (l->l.status != GG_OK)
+        return;
+    t = gguf_tensor_named(l->l.gguf, name);
+    if (!t || t->ne[1] == 0 || t->ne[1] != t->ne[2] ||
+        t->ne[1] > MEDIA_MAX_PATCHES / t->ne[1]) {
+        l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
+                                     "there is no square of positions");
+        return;
+    }
+    t = graph_find_all_on_host(&l->l, name, l->e->model->hp.n_embd, t->ne[1],
+                               t->ne[2]);
+    if (t)
+        read_table(l, t, &l->e->positions);
+}

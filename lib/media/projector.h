@@ -166,6 +166,10 @@ media_find_patches(struct media_loader *l, bool two, bool biased);
 void
 media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 
+/* The same as a square of them: n_embd x side x side. */
+void
+media_find_square_positions(struct media_loader *l);
+
 /* Loads all that is there; on failure *e stays NULL. */
 enum gg_status
 media_encoder_open(const struct gguf_file *file, const struct media_type *type,
