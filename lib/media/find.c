@@ -278,3 +278,12 @@ media_find_square_positions(struct media_loader *l)
     if (t)
         read_table(l, t, &l->e->positions);
 }
+
+void
+media_pass_over(struct media_loader *l, const char *name)
+{
+    int64_t i = gguf_find_tensor(l->l.gguf, name);
+
+    if (i >= 0)
+        l->l.taken[i] = true;
+}

@@ -170,6 +170,10 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 void
 media_find_square_positions(struct media_loader *l);
 
+/* The tensor of that full name counts as found, if the file has it. */
+void
+media_pass_over(struct media_loader *l, const char *name);
+
 /* Loads all that is there; on failure *e stays NULL. */
 enum gg_status
 media_encoder_open(const struct gguf_file *file, const struct media_type *type,

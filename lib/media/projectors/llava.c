@@ -31,8 +31,8 @@ weights(struct media_loader *l)
     e->pre_norm = graph_find_norm(&l->l, "v.pre_ln", n, MODEL_REQUIRED);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
     /* of what nobody asks for */
-    graph_pass_over(&l->l, "v.post_ln.weight");
-    graph_pass_over(&l->l, "v.post_ln.bias");
+    media_pass_over(l, "v.post_ln.weight");
+    media_pass_over(l, "v.post_ln.bias");
     e->linears[0] = graph_find_linear(&l->l, "mm.0", n, w, MODEL_REQUIRED);
     e->linears[1] = graph_find_linear(&l->l, "mm.2", w, w, MODEL_REQUIRED);
 }

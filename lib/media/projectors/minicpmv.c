@@ -83,8 +83,8 @@ find_resampler(struct media_loader *l)
     e->norms[NORM_POST] =
         graph_find_norm(&l->l, "resampler.ln_post", w, MODEL_REQUIRED);
     /* sines, which are computed for any size */
-    graph_pass_over(&l->l, "resampler.pos_embed_k");
-    graph_pass_over(&l->l, "resampler.pos_embed");
+    media_pass_over(l, "resampler.pos_embed_k");
+    media_pass_over(l, "resampler.pos_embed");
 }
 
 static void
