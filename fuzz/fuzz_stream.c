@@ -1,8 +1,8 @@
-/* fuzz_stream.c - token and logit streams: whatever comes in, a word at most;
- * what is accepted can be written, and is the same when it is read again
+/* fuzz_stream.c - token, logit and rows streams: whatever comes in, a word at
+ * most; what is accepted can be written, and is the same when it is read again
  *
- * The first byte says what the rest is: lines, a logit stream or its text, or
- * a logit stream whose CRCs are made right before it is read. */
+ * The first byte says what the rest is: lines, a logit stream or its text, a
+ * rows stream, or one of these whose CRCs are made right before it is read. */
 #define _GNU_SOURCE
 #include <gg-stream.h>
 #include <math.h>
@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "fixtures/logit_stream.h"
+#include "fixtures/rows_stream.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "stream";
@@ -22,6 +23,8 @@ enum {
     LINES = 'l',
     LOGITS = 'v',
     SIGNED = 's',
+    ROWS = 'r',
+    ROWS_SIGNED = 'R',
 };
 
 static struct gg_error err;
@@ -131,6 +134,76 @@ read_logits(int fd, int copy)
     return sum;
 }
 
+/* ---- rows ---- */
+
+static uint64_t
+sum_of_rows(uint64_t sum, const struct gg_media_rows *rows)
+{
+    const struct gg_medium *m = &rows->medium;
+    size_t n = m->n * m->width;
+
+    sum = sum_of(sum * 31 + (uint64_t)rows->kind, m->hash, GG_MEDIUM_HASH);
+    sum = sum_of(sum, m->rows, 4 * n);
+    sum = sum_of(sum, m->deeper, 4 * n * m->n_deeper);
+    sum = sum_of(sum, m->positions, m->positions ? 12 * m->n : 0);
+    sum = sum_of(sum, m->blocks, m->blocks ? 4 * m->n : 0);
+    for (size_t i = 0; i < rows->n_pieces; i++) {
+        const struct gg_piece *p = &rows->pieces[i];
+
+        sum = sum_of(sum, p->text, p->text ? strlen(p->text) : 0);
+        sum = sum * 31 + p->n + 7 * p->first + p->width + 3 * p->height;
+        check(p->kind != GG_PIECE_ROWS || p->first + p->n <= m->n);
+    }
+    return sum;
+}
+
+static void
+copy_rows(int copy, struct gg_rows_writer **w, const struct gg_rows_record *r)
+{
+    if (copy < 0)
+        return;
+    if (r->kind == GG_ROWS_HEAD) {
+        gg_rows_writer_free(*w);
+        *w = NULL;
+        check(gg_rows_writer_new(copy, &r->head, w, &err) == GG_OK);
+    } else {
+        check(gg_rows_write(*w, r, &err) == GG_OK);
+    }
+}
+
+static uint64_t
+read_rows(int fd, int copy)
+{
+    struct gg_rows_writer *w = NULL;
+    struct gg_rows_reader *r;
+    struct gg_rows_record record;
+    uint64_t sum = 1;
+
+    check(gg_rows_reader_new(fd, "in", &r, &err) == GG_OK);
+    err.message[0] = '\0';
+    while (gg_rows_read(r, &record, &err) == GG_OK) {
+        sum = sum * 31 + (uint64_t)record.kind + strlen(record.head.writer);
+        if (record.kind == GG_ROWS_MEDIUM)
+            sum = sum_of_rows(sum, record.rows);
+        if (record.kind == GG_ROWS_ERROR)
+            sum = sum * 31 + strlen(record.message);
+        copy_rows(copy, &w, &record);
+    }
+    gg_rows_reader_free(r);
+    gg_rows_writer_free(w);
+    return sum;
+}
+
+static uint64_t
+read_stream(uint8_t kind, int fd, int copy)
+{
+    if (kind == LINES)
+        return read_lines(fd, copy);
+    if (kind == ROWS || kind == ROWS_SIGNED)
+        return read_rows(fd, copy);
+    return read_logits(fd, copy);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -141,17 +214,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(input != NULL);
     if (size > 0) {
         memcpy(input, data + 1, size - 1);
-        if (data[0] == SIGNED)
+        if (data[0] == SIGNED || data[0] == ROWS_SIGNED)
             logit_stream_sign(input, size - 1);
         fd = file_of(input, size - 1);
         copy = file_of("", 0);
-        sum = (data[0] == LINES ? read_lines : read_logits)(fd, copy);
+        sum = read_stream(data[0], fd, copy);
         lseek(fd, 0, SEEK_SET);
         lseek(copy, 0, SEEK_SET);
         if (data[0] == LINES)
             check(read_lines(copy, -1) == sum);
         else if (lseek(copy, 0, SEEK_END) > 0 && lseek(copy, 0, SEEK_SET) == 0)
-            check(read_logits(copy, -1) == sum);
+            check(read_stream(data[0], copy, -1) == sum);
         close(fd);
         close(copy);
     }
@@ -204,9 +277,13 @@ fuzz_corpus(size_t i, size_t *size)
         return memcpy(malloc(*size), texts[i], *size);
     }
     i -= n;
-    if (i >= 8)
+    if (i >= 10)
         return NULL;
     fd = file_of("", 0);
+    if (i >= 8) {
+        rows_stream_write(fd);
+        return contents(fd, i % 2 ? ROWS_SIGNED : ROWS, size);
+    }
     write_member(fd, (enum gg_vector_encoding)(i / 2 % 3));
     if (i >= 6)
         write_member(fd, GG_ENCODING_F16);

@@ -1,4 +1,4 @@
-/* gg-stream.h - token and logit streams: gg-stream(5)
+/* gg-stream.h - token, logit and rows streams: gg-stream(5)
  *
  * Readers and writers take a file descriptor, which stays the caller's. Each is
  * used by one thread at a time; what a read hands out lives until the next call
@@ -7,6 +7,7 @@
 #ifndef GG_STREAM_H
 #define GG_STREAM_H
 
+#include "gg-media.h"
 #include "gg.h"
 
 #ifdef __cplusplus
@@ -121,7 +122,7 @@ struct gg_logit_head {
     bool numbered;
     const int32_t *eog_ids; /* end a generation */
     size_t n_eog;
-    const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
+    const char *writer;        /* "gg-eval 0.1.0"; NUL-ended */
     const int32_t *suppressed; /* are not drawn, in ascending order; or NULL */
     size_t n_suppressed;
     const char *sampling; /* that of the file: gg_vocab_sampling(); or NULL */
@@ -197,6 +198,62 @@ gg_logit_writer_free(struct gg_logit_writer *writer);
 GG_API GG_MUST_CHECK enum gg_status
 gg_logit_write(struct gg_logit_writer *writer,
                const struct gg_logit_record *record, struct gg_error *err);
+
+/* ---- Rows stream --------------------------------------------------------- */
+
+struct gg_rows_head {
+    uint8_t projector[GG_MEDIUM_HASH]; /* SHA-256 of its file */
+    int32_t first; /* id of the first row: gg_model_n_vocab() */
+    size_t width;  /* values of a row: gg_model_n_embd() */
+    size_t n_deeper;
+    const char *writer; /* "gg-encode 0.1.0"; NUL-ended */
+};
+
+enum gg_rows_kind {
+    GG_ROWS_HEAD,
+    GG_ROWS_MEDIUM,
+    GG_ROWS_ERROR, /* a medium that failed; its rows have no ids */
+    GG_ROWS_END,   /* end of this member; a head may follow */
+};
+
+struct gg_rows_record {
+    enum gg_rows_kind kind;
+    struct gg_rows_head head; /* the head in force; set for every kind */
+    const struct gg_media_rows *rows; /* GG_ROWS_MEDIUM */
+    const char *message;              /* GG_ROWS_ERROR; NUL-ended */
+};
+
+struct gg_rows_reader;
+struct gg_rows_writer;
+
+/* As gg_line_reader_new(). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_rows_reader_new(int fd, const char *name, struct gg_rows_reader **out,
+                   struct gg_error *err);
+GG_API void
+gg_rows_reader_free(struct gg_rows_reader *reader);
+
+/* The next record, a head at first; GG_EOF only after an end record,
+ * GG_ERR_TRUNCATED where the stream was cut off. Pointers live until the next
+ * call; GG_ERR_ABORTED is as for gg_line_read(). All members have the same
+ * projector, width and first id. What is given can be written again. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_rows_read(struct gg_rows_reader *reader, struct gg_rows_record *record,
+             struct gg_error *err);
+
+/* `fd` stays the caller's. The head is written at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_rows_writer_new(int fd, const struct gg_rows_head *head,
+                   struct gg_rows_writer **out, struct gg_error *err);
+GG_API void
+gg_rows_writer_free(struct gg_rows_writer *writer);
+
+/* Writes the record whole, at once: kinds MEDIUM, ERROR and END; its head is
+ * not looked at. GG_ERR_ARG: pieces and rows contradict each other or the head,
+ * or a value is no finite number. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_rows_write(struct gg_rows_writer *writer,
+              const struct gg_rows_record *record, struct gg_error *err);
 
 #ifdef __cplusplus
 }

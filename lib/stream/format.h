@@ -1,6 +1,6 @@
-/* format.h - the byte layout of the logit stream, as gg-stream(5) tells it
+/* format.h - the byte layout of the binary streams, as gg-stream(5) tells it
  *
- * A stream is one member or more; a member is a preamble and records:
+ * media.h has that of rows alone. A stream is one member or more; a member is a preamble and records:
  *
  *     preamble   magic[8]  version u32  zero u32
  *     record     kind[4]   crc u32      length u64    payload[length]
@@ -23,6 +23,7 @@
 
 enum {
     FORMAT_VERSION = 1,
+    FORMAT_MAGIC_SIZE = 8,
     FORMAT_PREAMBLE = 16,
     FORMAT_HEADER = 16, /* kind, crc, length */
     FORMAT_HEAD = 32,   /* fixed part of a head's payload */

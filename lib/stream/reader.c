@@ -4,15 +4,14 @@
 #include <gg-stream.h>
 #include <string.h>
 
-#include "core/crc32.h"
 #include "core/escape.h"
 #include "core/mem.h"
 #include "core/order.h"
 #include "core/plant.h"
 #include "stream/format.h"
-#include "stream/io.h"
 #include "stream/kind.h"
 #include "stream/payload.h"
+#include "stream/record.h"
 #include "stream/text.h"
 
 /* What comes next. */
@@ -95,15 +94,6 @@ not_a_stream(struct gg_logit_reader *r, struct gg_error *err)
     return GG_ERR_FORMAT;
 }
 
-/* The bytes so far could become a preamble. */
-static bool
-magic_begins(const struct stream_in *in)
-{
-    size_t n = stream_in_left(in);
-
-    return memcmp(stream_in_data(in), FORMAT_MAGIC, n < 8 ? n : 8) == 0;
-}
-
 static bool
 text_begins(const struct stream_in *in)
 {
@@ -112,22 +102,6 @@ text_begins(const struct stream_in *in)
     uint8_t c = n > mark ? p[mark] : 0;
 
     return (c >= '0' && c <= '9') || c == '-';
-}
-
-static enum gg_status
-check_preamble(struct gg_logit_reader *r, struct gg_error *err)
-{
-    uint64_t version;
-
-    if (stream_in_left(&r->in) < FORMAT_PREAMBLE)
-        return error_set(err, GG_ERR_TRUNCATED, "%s: cut off in its preamble",
-                         r->in.name);
-    version = core_load_le64(stream_in_data(&r->in) + 8);
-    if (version != FORMAT_VERSION)
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "%s: logit stream of version %lu, not %d", r->in.name,
-                         (unsigned long)(uint32_t)version, FORMAT_VERSION);
-    return GG_OK;
 }
 
 static enum gg_status
@@ -147,9 +121,8 @@ enter_member(struct gg_logit_reader *r, struct gg_error *err)
     if (r->state == AT_START && *stream_in_data(in) == 0xef) /* a mark's */
         st = stream_in_fill(in, 4, err);
     /* Stray text may be shorter than a preamble, and nothing follow it. */
-    while (st == GG_OK && magic_begins(in) && !in->at_end &&
-           stream_in_left(in) < FORMAT_PREAMBLE)
-        st = stream_in_fill(in, stream_in_left(in) + 1, err);
+    if (st == GG_OK)
+        st = stream_record_fill_preamble(in, FORMAT_MAGIC, err);
     if (st != GG_OK)
         return st;
     if (r->state == AT_START && text_begins(in)) {
@@ -157,36 +130,15 @@ enter_member(struct gg_logit_reader *r, struct gg_error *err)
         r->state = AT_TEXT;
         return GG_OK;
     }
-    if (!magic_begins(in))
+    if (!stream_record_begins(in, FORMAT_MAGIC))
         return not_a_stream(r, err);
-    st = check_preamble(r, err);
-    if (st == GG_OK) {
-        stream_in_use(in, FORMAT_PREAMBLE);
+    st = stream_record_preamble(in, "logit stream", FORMAT_VERSION, err);
+    if (st == GG_OK)
         r->state = AT_HEAD;
-    }
     return st;
 }
 
 /* ---- records ---- */
-
-static enum gg_status
-check_header(const struct gg_logit_reader *r, uint32_t kind, uint64_t length,
-             struct gg_error *err)
-{
-    uint64_t max =
-        stream_payload_longest(&r->payload, kind, r->state == AT_RECORD);
-    uint32_t letters = core_le32(kind);
-    char shown[20];
-
-    escape_bytes(shown, sizeof(shown), (const char *)&letters, 4);
-    if (max == 0)
-        return error_set(err, GG_ERR_FORMAT,
-                         "damaged, or of a kind unknown here, \"%s\"", shown);
-    if (length > max || length < stream_payload_shortest(kind) || length % 8)
-        return error_set(err, GG_ERR_FORMAT, "\"%s\" of %llu bytes", shown,
-                         (unsigned long long)length);
-    return GG_OK;
-}
 
 /* Waits until the next record is there as a whole; *length gets that of its
  * payload. */
@@ -194,35 +146,18 @@ static enum gg_status
 fetch(struct gg_logit_reader *r, uint32_t *kind, size_t *length,
       struct gg_error *err)
 {
-    struct stream_in *in = &r->in;
-    enum gg_status st = stream_in_fill(in, FORMAT_HEADER, err);
+    bool body = r->state == AT_RECORD;
     uint64_t claimed = 0;
+    enum gg_status st = stream_record_header(&r->in, kind, &claimed, err);
 
-    if (st == GG_OK && stream_in_left(in) == 0)
-        return error_set(err, GG_ERR_TRUNCATED, "cut off before it");
-    if (st == GG_OK && stream_in_left(in) >= FORMAT_HEADER) {
-        *kind = core_load_le32(stream_in_data(in));
-        claimed = core_load_le64(stream_in_data(in) + 8);
-        st = check_header(r, *kind, claimed, err);
-    }
     if (st == GG_OK)
-        st = stream_in_fill(in, FORMAT_HEADER + (size_t)claimed, err);
-    if (st == GG_OK && stream_in_left(in) < FORMAT_HEADER + claimed)
-        return error_set(err, GG_ERR_TRUNCATED, "cut off in its middle");
+        st = stream_record_check(
+            *kind, claimed, stream_payload_shortest(*kind),
+            stream_payload_longest(&r->payload, *kind, body), err);
+    if (st == GG_OK)
+        st = stream_record_payload(&r->in, *kind, claimed, err);
     *length = (size_t)claimed;
     return st;
-}
-
-static enum gg_status
-check_crc(const struct stream_in *in, uint32_t kind, size_t length,
-          struct gg_error *err)
-{
-    const uint8_t *p = stream_in_data(in);
-
-    if (crc32_bytes(stream_format_crc(kind, length), p + FORMAT_HEADER,
-                    length) != core_load_le32(p + 4))
-        return error_set(err, GG_ERR_FORMAT, "damaged: its CRC differs");
-    return GG_OK;
 }
 
 /* A record of this member; *skipped: it was one that need not be known. */
@@ -235,8 +170,6 @@ read_record(struct gg_logit_reader *r, struct gg_logit_record *out,
     uint64_t claimed = r->count;
     enum gg_status st = fetch(r, &kind, &length, err);
 
-    if (st == GG_OK)
-        st = check_crc(&r->in, kind, length, err);
     if (st == GG_OK)
         st = stream_payload_parse(&r->payload, kind,
                                   stream_in_data(&r->in) + FORMAT_HEADER,

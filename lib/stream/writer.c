@@ -4,17 +4,11 @@
 #include <gg-stream.h>
 #include <string.h>
 
-#include "core/crc32.h"
 #include "core/half.h"
 #include "core/mem.h"
 #include "core/order.h"
 #include "stream/format.h"
-#include "stream/io.h"
-
-enum {
-    MAX_PARTS = 8,
-    MAX_COPIES = 4,
-};
+#include "stream/record.h"
 
 struct gg_logit_writer {
     int fd;
@@ -23,90 +17,6 @@ struct gg_logit_writer {
     uint64_t count; /* records after the head */
     uint16_t *half; /* n_vocab of them, for GG_ENCODING_F16 */
 };
-
-/* A record as parts to be written together. parts[0] is its header. */
-struct record {
-    uint32_t kind, crc;
-    uint64_t length;
-    uint8_t header[FORMAT_HEADER];
-    struct iovec parts[MAX_PARTS];
-    int n;
-    void *copies[MAX_COPIES]; /* of numbers, in the order of a stream */
-    int n_copies;
-    bool no_memory;
-};
-
-static void
-begin_record(struct record *r, uint32_t kind)
-{
-    r->kind = kind;
-    r->length = 0;
-    r->n = 1;
-    r->n_copies = 0;
-    r->no_memory = false;
-}
-
-/* The bytes must stay until the record is sent. */
-static void
-add_to_record(struct record *r, const void *data, size_t size)
-{
-    if (size == 0)
-        return;
-    r->parts[r->n++] = (struct iovec){ (void *)data, size };
-    r->length += size;
-}
-
-/* The same, of n numbers of `size` bytes. */
-static void
-add_numbers(struct record *r, const void *data, size_t n, size_t size)
-{
-    void *copy;
-
-    if (!CORE_BIG_ENDIAN || n == 0) {
-        add_to_record(r, data, n * size);
-        return;
-    }
-    copy = mem_dup(data, n * size);
-    r->copies[r->n_copies++] = copy;
-    if (copy)
-        core_le_array(copy, n, size);
-    r->no_memory = r->no_memory || !copy;
-    add_to_record(r, copy, n * size);
-}
-
-static void
-pad(struct record *r)
-{
-    static const uint8_t zero[8];
-
-    add_to_record(r, zero,
-                  stream_format_padded((size_t)r->length) - (size_t)r->length);
-}
-
-static enum gg_status
-send_parts(int fd, struct record *r, struct gg_error *err)
-{
-    uint32_t crc = stream_format_crc(r->kind, r->length);
-
-    for (int i = 1; i < r->n; i++)
-        crc = crc32_bytes(crc, r->parts[i].iov_base, r->parts[i].iov_len);
-    core_store_le32(r->header, r->kind);
-    core_store_le32(r->header + 4, crc);
-    core_store_le64(r->header + 8, r->length);
-    r->parts[0] = (struct iovec){ r->header, FORMAT_HEADER };
-    return stream_write(fd, r->parts, r->n, err);
-}
-
-static enum gg_status
-send(int fd, struct record *r, struct gg_error *err)
-{
-    enum gg_status st =
-        r->no_memory ? error_nomem(err) : send_parts(fd, r, err);
-
-    while (r->n_copies > 0)
-        mem_free(r->copies[--r->n_copies]);
-    return st;
-}
 
 static enum gg_status
 write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
@@ -122,19 +32,16 @@ write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
         (uint32_t)head->n_eog,
         (uint32_t)strlen(writer),
     };
-    uint8_t preamble[FORMAT_PREAMBLE] = FORMAT_MAGIC;
-    struct iovec part = { preamble, sizeof(preamble) };
-    struct record r;
+    struct stream_record r;
     enum gg_status st;
 
-    preamble[8] = FORMAT_VERSION;
-    begin_record(&r, KIND_HEAD);
-    add_numbers(&r, fixed, FORMAT_HEAD / 4, 4);
-    add_numbers(&r, head->eog_ids, head->n_eog, 4);
-    add_to_record(&r, writer, strlen(writer));
-    pad(&r);
-    st = stream_write(fd, &part, 1, err);
-    return st == GG_OK ? send(fd, &r, err) : st;
+    stream_record_begin(&r, KIND_HEAD);
+    stream_record_numbers(&r, fixed, FORMAT_HEAD / 4, 4);
+    stream_record_numbers(&r, head->eog_ids, head->n_eog, 4);
+    stream_record_add(&r, writer, strlen(writer));
+    stream_record_pad(&r);
+    st = stream_record_write_preamble(fd, FORMAT_MAGIC, FORMAT_VERSION, err);
+    return st == GG_OK ? stream_record_send(fd, &r, err) : st;
 }
 
 /* After the head, for who draws. */
@@ -143,16 +50,16 @@ write_suppressed(struct gg_logit_writer *w, const struct gg_logit_head *head,
                  struct gg_error *err)
 {
     uint32_t fixed[FORMAT_SUPPRESSED / 4] = { (uint32_t)head->n_suppressed };
-    struct record r;
+    struct stream_record r;
 
     if (head->n_suppressed == 0)
         return GG_OK;
-    begin_record(&r, KIND_SUPP);
-    add_numbers(&r, fixed, FORMAT_SUPPRESSED / 4, 4);
-    add_numbers(&r, head->suppressed, head->n_suppressed, 4);
-    pad(&r);
+    stream_record_begin(&r, KIND_SUPP);
+    stream_record_numbers(&r, fixed, FORMAT_SUPPRESSED / 4, 4);
+    stream_record_numbers(&r, head->suppressed, head->n_suppressed, 4);
+    stream_record_pad(&r);
     w->count++;
-    return send(w->fd, &r, err);
+    return stream_record_send(w->fd, &r, err);
 }
 
 static enum gg_status
@@ -161,16 +68,16 @@ write_sampling(struct gg_logit_writer *w, const struct gg_logit_head *head,
 {
     size_t n = head->sampling ? strlen(head->sampling) : 0;
     uint32_t fixed[FORMAT_SAMPLING / 4] = { (uint32_t)n };
-    struct record r;
+    struct stream_record r;
 
     if (n == 0)
         return GG_OK;
-    begin_record(&r, KIND_SAMP);
-    add_numbers(&r, fixed, FORMAT_SAMPLING / 4, 4);
-    add_to_record(&r, head->sampling, n);
-    pad(&r);
+    stream_record_begin(&r, KIND_SAMP);
+    stream_record_numbers(&r, fixed, FORMAT_SAMPLING / 4, 4);
+    stream_record_add(&r, head->sampling, n);
+    stream_record_pad(&r);
     w->count++;
-    return send(w->fd, &r, err);
+    return stream_record_send(w->fd, &r, err);
 }
 
 enum gg_status
@@ -231,23 +138,23 @@ to_half(float x)
 }
 
 static void
-add_logits(struct gg_logit_writer *w, struct record *r,
+add_logits(struct gg_logit_writer *w, struct stream_record *r,
            const struct gg_logit_record *record)
 {
     size_t n = record->n_logits;
 
     if (w->encoding == GG_ENCODING_SPARSE) {
-        add_numbers(r, record->logit_ids, n, 4);
-        pad(r);
+        stream_record_numbers(r, record->logit_ids, n, 4);
+        stream_record_pad(r);
     }
     if (w->encoding == GG_ENCODING_F16) {
         for (size_t i = 0; i < n; i++)
             w->half[i] = to_half(record->logits[i]);
-        add_numbers(r, w->half, n, 2);
+        stream_record_numbers(r, w->half, n, 2);
     } else {
-        add_numbers(r, record->logits, n, 4);
+        stream_record_numbers(r, record->logits, n, 4);
     }
-    pad(r);
+    stream_record_pad(r);
 }
 
 static void
@@ -295,7 +202,7 @@ write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
     uint32_t flags = record->mirostat ? FORMAT_MIROSTAT : 0;
     uint8_t fixed[FORMAT_PAST] = { 0 };
     enum gg_status st;
-    struct record r;
+    struct stream_record r;
 
     if (n == 0 && flags == 0)
         return GG_OK;
@@ -306,11 +213,11 @@ write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
         store_double(fixed + 8, *record->mirostat);
     core_store_le32(fixed + 16, n);
     core_store_le32(fixed + 20, flags);
-    begin_record(&r, KIND_PAST);
-    add_to_record(&r, fixed, sizeof(fixed));
-    add_numbers(&r, record->past, record->n_past, 4);
-    pad(&r);
-    st = send(w->fd, &r, err);
+    stream_record_begin(&r, KIND_PAST);
+    stream_record_add(&r, fixed, sizeof(fixed));
+    stream_record_numbers(&r, record->past, record->n_past, 4);
+    stream_record_pad(&r);
+    st = stream_record_send(w->fd, &r, err);
     if (st == GG_OK)
         w->count++;
     return st;
@@ -324,7 +231,7 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
     uint32_t n_ids = (uint32_t)record->n_ids;
     uint32_t n = (uint32_t)record->n_logits;
     enum gg_status st = check_vector(w, record, err);
-    struct record r;
+    struct stream_record r;
 
     if (st == GG_OK)
         st = write_past(w, record, err);
@@ -335,12 +242,12 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
     core_store_le32(fixed + 16, n_ids);
     core_store_le32(fixed + 20, n);
     store_double(fixed + 24, record->log_sum_exp);
-    begin_record(&r, KIND_VECT);
-    add_to_record(&r, fixed, sizeof(fixed));
-    add_numbers(&r, record->ids, record->n_ids, 4);
-    pad(&r);
+    stream_record_begin(&r, KIND_VECT);
+    stream_record_add(&r, fixed, sizeof(fixed));
+    stream_record_numbers(&r, record->ids, record->n_ids, 4);
+    stream_record_pad(&r);
     add_logits(w, &r, record);
-    return send(w->fd, &r, err);
+    return stream_record_send(w->fd, &r, err);
 }
 
 static enum gg_status
@@ -349,27 +256,15 @@ write_failure(int fd, uint64_t sequence, const char *message,
 {
     uint8_t fixed[FORMAT_FAIL] = { 0 };
     uint32_t len = (uint32_t)strnlen(message, FORMAT_MESSAGE_MAX);
-    struct record r;
+    struct stream_record r;
 
     core_store_le64(fixed, sequence);
     core_store_le32(fixed + 8, len);
-    begin_record(&r, KIND_FAIL);
-    add_to_record(&r, fixed, sizeof(fixed));
-    add_to_record(&r, message, len);
-    pad(&r);
-    return send(fd, &r, err);
-}
-
-/* A record that is one number. */
-static enum gg_status
-write_number(int fd, uint32_t kind, uint64_t number, struct gg_error *err)
-{
-    struct record r;
-
-    begin_record(&r, kind);
-    number = core_le64(number);
-    add_to_record(&r, &number, sizeof(number));
-    return send(fd, &r, err);
+    stream_record_begin(&r, KIND_FAIL);
+    stream_record_add(&r, fixed, sizeof(fixed));
+    stream_record_add(&r, message, len);
+    stream_record_pad(&r);
+    return stream_record_send(fd, &r, err);
 }
 
 enum gg_status
@@ -390,10 +285,10 @@ gg_logit_write(struct gg_logit_writer *writer,
         st = write_failure(writer->fd, record->sequence, record->message, err);
         break;
     case GG_RECORD_CLOSE:
-        st = write_number(writer->fd, KIND_CLOS, record->sequence, err);
+        st = stream_record_number(writer->fd, KIND_CLOS, record->sequence, err);
         break;
     case GG_RECORD_END:
-        return write_number(writer->fd, KIND_DONE, writer->count, err);
+        return stream_record_number(writer->fd, KIND_DONE, writer->count, err);
     default:
         return error_set(err, GG_ERR_ARG, "a head is written by opening");
     }
