@@ -247,7 +247,8 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables)
         l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
                                      "%lld rows are not in 1..%d",
                                      (long long)t->ne[1], MEDIA_MAX_PATCHES);
-    else if (n == 0 && tables == 1 && !is_square(t->ne[1]))
+    else if (n == 0 && tables == 1 && l->e->type->kind == GG_MEDIA_IMAGE &&
+             !is_square(t->ne[1]))
         l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
                                      "%lld rows are no square",
                                      (long long)t->ne[1]);

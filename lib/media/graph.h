@@ -79,6 +79,16 @@ void
 media_position_row(const struct media_table *t, enum media_positions how,
                    int32_t nx, int32_t ny, int32_t x, int32_t y, float *row);
 
+/* Rows 0 .. period - 1 of the table over and over, n of them. */
+struct ggml_tensor *
+media_repeated_positions(struct media_graph *m, int32_t n, int32_t period);
+
+/* Filters of 3 x 3 over x, width x height x channels x n, which they halve:
+ * channels x width x height x n. */
+struct ggml_tensor *
+media_convolve(struct media_graph *m, struct ggml_tensor *filters,
+               struct ggml_tensor *x, struct ggml_tensor *bias);
+
 /* x with the class token in front, and the table's rows added. */
 struct ggml_tensor *
 media_add_class(struct media_graph *m, struct ggml_tensor *x);

@@ -210,7 +210,7 @@ media_mel_frames(const struct media_mel *mel, size_t n)
     size_t last = (size_t)mel->window + mel->behind;
 
     if (mel->reflects)
-        return n / mel->hop;
+        return n / mel->hop + mel->keeps_last;
     if (n > SIZE_MAX - mel->front || n + mel->front < last)
         return 0;
     return (n + mel->front - last) / mel->hop + 1;

@@ -13,6 +13,7 @@ struct media_mel {
     uint32_t
         behind;     /* samples that follow a frame's last; else there is none */
     bool reflects;  /* beyond either end the sound is mirrored, else 0 */
+    bool keeps_last; /* if mirrored: also the frame whose middle is the end */
     bool slaney;    /* its scale, and filters of one area; else HTK's */
     bool magnitude; /* of bins; else its square */
     bool whisper;   /* log10, no more than 8 below the largest, (x + 4) / 4;

@@ -235,6 +235,35 @@ media_positions(struct media_graph *m, enum media_positions how)
 }
 
 struct ggml_tensor *
+media_repeated_positions(struct media_graph *m, int32_t n, int32_t period)
+{
+    const struct media_table *t = &m->e->positions;
+    float *to;
+    struct ggml_tensor *r = media_input(m, GGML_TYPE_F32, t->width, n, &to);
+
+    for (int32_t i = 0; i < n && to; i++)
+        add_row(t, i % period, to + i * t->width);
+    return r;
+}
+
+struct ggml_tensor *
+media_convolve(struct media_graph *m, struct ggml_tensor *filters,
+               struct ggml_tensor *x, struct ggml_tensor *bias)
+{
+    struct ggml_context *ctx = m->g.ctx;
+    int64_t n = ggml_nelements(filters) / filters->ne[3], ne[3];
+
+    x = ggml_im2col(ctx, filters, x, 2, 2, 1, 1, 1, 1, true, GGML_TYPE_F32);
+    for (int i = 0; i < 3; i++)
+        ne[i] = x->ne[i + 1];
+    x = ggml_reshape_2d(ctx, x, n, ne[0] * ne[1] * ne[2]);
+    x = ggml_mul_mat(ctx, ggml_reshape_2d(ctx, filters, n, filters->ne[3]), x);
+    if (bias)
+        x = ggml_add(ctx, x, bias);
+    return ggml_reshape_4d(ctx, x, x->ne[0], ne[0], ne[1], ne[2]);
+}
+
+struct ggml_tensor *
 media_add_class(struct media_graph *m, struct ggml_tensor *x)
 {
     const struct media_table *t = &m->e->positions;

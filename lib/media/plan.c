@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "media/spectrum.h"
 
 enum {
     MAX_PIECES = 1 << 16,

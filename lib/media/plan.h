@@ -7,7 +7,8 @@
 
 enum {
     MEDIA_MAX_FRAMES = 4,
-    MEDIA_SOURCE = -1, /* the image itself */
+    MEDIA_SOURCE = -1,  /* the image itself */
+    MEDIA_RATE = 16000, /* samples a second that encoders take */
 };
 
 /* An image that is made of another, when it is needed. */

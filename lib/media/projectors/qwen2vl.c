@@ -229,5 +229,13 @@ const struct media_type media_projector_qwen2vl[] = {
       .weights = weights_25,
       .plan = plan,
       .graph = graph_25 },
+    { .name = "qwen2.5o",
+      .kind = GG_MEDIA_IMAGE,
+      .sections = true,
+      .keys = keys_25,
+      .hparams = hparams_25,
+      .weights = weights_25,
+      .plan = plan,
+      .graph = graph_25 },
     { 0 },
 };
