@@ -62,6 +62,19 @@ gg_media_decode(const void *bytes, size_t size,
                 const struct gg_decode_limits *limits, struct gg_decoded **out,
                 struct gg_error *err);
 
+/* What gg_media_decode() reads here: "PPM, WAV, PNG, ...". Loads the module with
+ * the decoders, as a process does before it confines itself. A static string. */
+GG_API const char *
+gg_media_formats(void);
+
+/* Memory for a medium that another process decodes: the kind and the sizes of
+ * `sizes`, whose pointers do not count, all values 0. GG_ERR_NOMEM: larger than
+ * the limits, which are the defaults if NULL. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_decoded_new(const struct gg_decoded *sizes,
+               const struct gg_decode_limits *limits, struct gg_decoded **out,
+               struct gg_error *err);
+
 /* Checks sizes and values that another process gave, and computes the hash
  * anew. GG_ERR_FORMAT: they contradict each other, or a sample is no number. */
 GG_API GG_MUST_CHECK enum gg_status

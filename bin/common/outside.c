@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cli.h"
 #include "common/outside_files.h"
+#include "common/pass.h"
 #include "common/sandbox_calls.h"
 
 struct request {
@@ -27,90 +27,13 @@ struct reply {
     bool refused; /* it was not tried */
 };
 
-/* A message, with room for a descriptor. */
-struct message {
-    struct msghdr head;
-    struct iovec part;
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-};
-
 static int tool_end = -1; /* of the pair of sockets; -1: no such process */
 static pid_t process;
 static bool has_ended;
 static char forbidden[PATH_MAX]; /* the last that was tried, and EACCES */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* one request */
 
-static void
-begin_message(struct message *m, void *data, size_t size)
-{
-    memset(m, 0, sizeof(*m));
-    m->part = (struct iovec){ data, size };
-    m->head.msg_iov = &m->part;
-    m->head.msg_iovlen = 1;
-}
-
-static bool
-send_message(int socket, void *data, size_t size, int fd)
-{
-    struct message m;
-    ssize_t n;
-
-    begin_message(&m, data, size);
-    if (fd >= 0) {
-        struct cmsghdr *c = &m.control.align;
-
-        m.head.msg_control = &m.control;
-        m.head.msg_controllen = sizeof(m.control);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(fd));
-        memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-    }
-    do
-        n = sendmsg(socket, &m.head, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)size;
-}
-
-/* *fd gets the descriptor that came, or -1. */
-static bool
-receive_message(int socket, void *data, size_t size, int *fd)
-{
-    struct message m;
-    struct cmsghdr *c;
-    ssize_t n;
-
-    begin_message(&m, data, size);
-    m.head.msg_control = &m.control;
-    m.head.msg_controllen = sizeof(m.control);
-    do
-        n = recvmsg(socket, &m.head, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    *fd = -1;
-    c = n >= 0 ? CMSG_FIRSTHDR(&m.head) : NULL;
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(*fd)))
-        memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-    return n == (ssize_t)size;
-}
-
 /* ---- the process --------------------------------------------------------- */
-
-/* Nothing is kept open that somebody waits to see closed. */
-static void
-close_others(void)
-{
-    bool done = false;
-
-#ifdef SYS_close_range
-    done = syscall(SYS_close_range, 1u, ~0u, 0) == 0;
-#endif
-    for (int fd = 1; !done && fd < 1 << 16; fd++)
-        close(fd);
-}
 
 /* A descriptor, or -1 with an error. */
 static int
@@ -143,12 +66,12 @@ serve(int socket)
     sigprocmask(SIG_SETMASK, &all, NULL);
     (void)setsid(); /* who kills all of a job does not mean this one */
     dup2(socket, 0);
-    close_others();
+    pass_close_from(1);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         (void)sandbox_refuse_calls(SANDBOX_WRITER, 0);
-    while (receive_message(0, &q, sizeof(q), &given)) {
+    while (pass_receive(0, &q, sizeof(q), &given)) {
         int fd = answer(&q, &r);
-        bool sent = send_message(0, &r, sizeof(r), fd > 0 ? fd : -1);
+        bool sent = pass_send(0, &r, sizeof(r), fd > 0 ? fd : -1);
 
         if (fd > 0)
             close(fd);
@@ -198,8 +121,8 @@ ask(enum outside_deed deed, const char *path, int flags, int *failed)
         return -1;
     }
     strcpy(q.path, path);
-    if (has_ended || !send_message(tool_end, &q, sizeof(q), -1) ||
-        !receive_message(tool_end, &r, sizeof(r), &fd)) {
+    if (has_ended || !pass_send(tool_end, &q, sizeof(q), -1) ||
+        !pass_receive(tool_end, &r, sizeof(r), &fd)) {
         errno = EPIPE;
         return -1;
     }

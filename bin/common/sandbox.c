@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/media_worker.h"
 #include "common/outside.h"
 #include "common/sandbox_files.h"
 
@@ -137,11 +138,20 @@ role_of_wishes(void)
     return role;
 }
 
+static void
+start_media_worker(void)
+{
+    if (!media_worker_start())
+        cli_die("the process that decodes media: %s", strerror(errno));
+}
+
 void
 sandbox_enter(bool verbose)
 {
     int files = 0, calls = 0;
 
+    if (kept & SANDBOX_MEDIA)
+        start_media_worker();
     if (is_off) {
         forget_wishes();
         return;

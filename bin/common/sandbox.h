@@ -44,6 +44,7 @@ enum {
                         devices and its caches, and starts its programs */
     SANDBOX_MPI = 4, /* as MPI libraries want: all files, and most calls */
     SANDBOX_TERMINAL = 8, /* the terminal's modes are changed */
+    SANDBOX_MEDIA = 16,   /* media are decoded, by media_worker.h */
 };
 
 /* Adds a file or folder; NULL and "-" are none. The name is copied. */

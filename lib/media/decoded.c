@@ -125,6 +125,51 @@ gg_decoded_check(struct gg_decoded *m, struct gg_error *err)
     return st;
 }
 
+/* Bytes of its pixels or samples; false: the sizes are beyond the limits. */
+static bool
+count_bytes(const struct gg_decoded *m, const struct gg_decode_limits *limits,
+            size_t *n)
+{
+    if (m->kind == GG_MEDIA_IMAGE)
+        return m->width && m->height &&
+               m->height <= limits->pixels / m->width &&
+               check_mul((uint64_t)m->width * m->height, 3, n);
+    /* rounding up to whole samples makes one more */
+    return m->kind == GG_MEDIA_SOUND && m->n_samples &&
+           m->n_samples - 1 <= limits->samples &&
+           check_mul(m->n_samples, sizeof(float), n);
+}
+
+enum gg_status
+gg_decoded_new(const struct gg_decoded *sizes,
+               const struct gg_decode_limits *given, struct gg_decoded **out,
+               struct gg_error *err)
+{
+    struct gg_decode_limits limits;
+    struct gg_decoded *m;
+    size_t n;
+    enum gg_status st;
+
+    if (!sizes || !out)
+        return error_null(err);
+    st = media_limits(given, &limits, err);
+    if (st != GG_OK)
+        return st;
+    if (!count_bytes(sizes, &limits, &n))
+        return error_set(err, GG_ERR_NOMEM, "a medium beyond the limits");
+    m = mem_dup(sizes, sizeof(*sizes));
+    if (!m)
+        return error_nomem(err);
+    m->rgb = m->kind == GG_MEDIA_IMAGE ? mem_zalloc(n) : NULL;
+    m->samples = m->kind == GG_MEDIA_SOUND ? mem_zalloc(n) : NULL;
+    if (m->rgb || m->samples) {
+        *out = m;
+        return GG_OK;
+    }
+    mem_free(m);
+    return error_nomem(err);
+}
+
 void
 gg_decoded_free(struct gg_decoded *m)
 {

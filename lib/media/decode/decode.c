@@ -36,24 +36,16 @@ refuse_format(const struct media_format *f, const char *why,
                      f->name, why, f->command);
 }
 
-/* The decoder; NULL: why[0..size) has the reason, if libraries have it. */
+/* The decoder; NULL: *why is the reason, if libraries have it. */
 static media_decode_t *
-find_decoder(const struct media_format *f, const struct media_module **module,
-             char *why, size_t size)
+find_decoder(const struct media_format *f, const struct media_module *module,
+             const char **why)
 {
-    const char *missing;
-
-    *module = media_module(&missing);
     if (f->library <= MEDIA_BY_HAND)
         return f->decode;
-    if (!*module)
-        snprintf(why, size, "%s", missing);
-    else if (!(*module)->decoders[f->library])
-        snprintf(why, size, "this build has no %s",
-                 media_library_name(f->library));
-    else
-        return (*module)->decoders[f->library];
-    return NULL;
+    if (module && !module->decoders[f->library])
+        *why = media_library_name(f->library);
+    return module ? module->decoders[f->library] : NULL;
 }
 
 static enum gg_status
@@ -73,29 +65,39 @@ decode(media_decode_t *decoder, const void *bytes, size_t size,
 }
 
 enum gg_status
-gg_media_decode(const void *bytes, size_t size,
-                const struct gg_decode_limits *given, struct gg_decoded **out,
-                struct gg_error *err)
+media_decode_with(const struct media_module *module, const char *why,
+                  const void *bytes, size_t size,
+                  const struct gg_decode_limits *given, struct gg_decoded **out,
+                  struct gg_error *err)
 {
     static const struct media_format raw = { .library = MEDIA_BY_HAND,
                                              .decode = media_decode_raw };
-    const struct media_module *module;
     const struct media_format *f;
     struct gg_decode_limits limits;
     media_decode_t *decoder;
-    char why[320];
-    enum gg_status st;
+    enum gg_status st = media_limits(given, &limits, err);
 
-    if (!bytes || !out)
-        return error_null(err);
-    st = media_limits(given, &limits, err);
     if (st != GG_OK)
         return st;
     f = limits.raw_rate ? &raw : media_format_find(bytes, size);
     if (!f)
         return refuse_unknown(bytes, size, err);
-    decoder = find_decoder(f, &module, why, sizeof(why));
+    decoder = find_decoder(f, module, &why);
     if (!decoder)
         return refuse_format(f, why, err);
     return decode(decoder, bytes, size, &limits, module, out, err);
+}
+
+enum gg_status
+gg_media_decode(const void *bytes, size_t size,
+                const struct gg_decode_limits *limits, struct gg_decoded **out,
+                struct gg_error *err)
+{
+    const struct media_module *module;
+    const char *why;
+
+    if (!bytes || !out)
+        return error_null(err);
+    module = media_module(&why);
+    return media_decode_with(module, why, bytes, size, limits, out, err);
 }

@@ -44,8 +44,8 @@ enum media_library {
     MEDIA_N_LIBRARIES,
 };
 
-/* What the module exports as gg_media_module. A library that the build lacks
- * has NULL. */
+/* The module exports a pointer to it, gg_media_module. A library that the build
+ * lacks has NULL. */
 struct media_module {
     const char *version; /* PACKAGE_VERSION */
     media_decode_t *decoders[MEDIA_N_LIBRARIES];

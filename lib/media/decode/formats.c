@@ -267,9 +267,9 @@ const char *
 media_library_name(enum media_library library)
 {
     static const char *const names[] = {
-        [MEDIA_LIBPNG] = "libpng",   [MEDIA_LIBJPEG] = "libjpeg",
-        [MEDIA_LIBWEBP] = "libwebp", [MEDIA_LIBSNDFILE] = "libsndfile",
-        [MEDIA_LIBSOXR] = "libsoxr",
+        [MEDIA_LIBPNG] = "no libpng",   [MEDIA_LIBJPEG] = "no libjpeg",
+        [MEDIA_LIBWEBP] = "no libwebp", [MEDIA_LIBSNDFILE] = "no libsndfile",
+        [MEDIA_LIBSOXR] = "no libsoxr",
     };
 
     return names[library];

@@ -15,7 +15,7 @@ struct media_format {
 const struct media_format *
 media_format_find(const uint8_t *bytes, size_t size);
 
-/* "libpng": for messages. */
+/* "no libpng": why a format is not decoded. */
 const char *
 media_library_name(enum media_library library);
 

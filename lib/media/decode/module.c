@@ -1,49 +1,10 @@
-/* module.c - the table of the module, and what its decoders share */
+/* module.c - what the module exports */
 #include <config.h>
 
 #include "media/decode/module.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT extern const struct media_module gg_media_module;
+EXPORT extern const struct media_module *const gg_media_module;
 
-const struct media_module gg_media_module = {
-    .version = PACKAGE_VERSION,
-    .decoders = {
-#ifdef HAVE_LIBPNG
-        [MEDIA_LIBPNG] = media_module_png,
-#endif
-#ifdef HAVE_LIBJPEG
-        [MEDIA_LIBJPEG] = media_module_jpeg,
-#endif
-#ifdef HAVE_LIBWEBP
-        [MEDIA_LIBWEBP] = media_module_webp,
-#endif
-#ifdef HAVE_LIBSNDFILE
-        [MEDIA_LIBSNDFILE] = media_module_sound,
-#endif
-    },
-#ifdef HAVE_LIBSOXR
-    .resampler_new = media_module_resampler_new,
-    .resample = media_module_resample,
-    .resampler_free = media_module_resampler_free,
-#endif
-};
-
-static inline uint8_t
-over_white(unsigned value, unsigned alpha)
-{
-    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
-}
-
-void
-media_module_over_white(const uint8_t *rgba, size_t n, uint8_t *rgb)
-{
-    for (size_t i = 0; i < n; i++, rgba += 4, rgb += 3) {
-        unsigned alpha = rgba[3];
-
-        rgb[0] = over_white(rgba[0], alpha);
-        rgb[1] = over_white(rgba[1], alpha);
-        rgb[2] = over_white(rgba[2], alpha);
-    }
-}
+const struct media_module *const gg_media_module = &media_module_table;
