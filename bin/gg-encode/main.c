@@ -9,6 +9,7 @@
 #include <gg-media.h>
 #include <ggml.h>
 
+#include "common/media_worker.h"
 #include "common/options.h"
 #include "gg-encode/list.h"
 #include "gg-encode/model.h"
@@ -19,7 +20,8 @@ const char cli_name[] = "gg-encode";
 
 static const char usage[] =
     "Usage: gg-encode [OPTION]... FILE...\n"
-    "Encode images and sounds by a model's projector.\n"
+    "Encode images and sounds by a model's projector: what the model takes in the\n"
+    "place of token embeddings, as a rows stream.\n"
     "\n";
 
 enum {
@@ -28,12 +30,35 @@ enum {
 
 struct options {
     struct gg_projector_params params;
-    const char *model, *mmproj, *npy, *png;
+    const char *model, *mmproj, *npy, *png, *output;
     bool list, quiet, verbose;
     int32_t run;
+    uint32_t raw;
     char **files;
     size_t n_files;
 };
+
+struct job {
+    const struct options *options;
+    struct gg_projector *projector;
+    uint64_t n_ctx; /* positions of the model; 0: they are not known */
+    struct rows rows;
+    struct rows_stream *stream; /* or NULL */
+    bool failed;                /* a medium did */
+};
+
+static enum gg_status
+set_raw(void *options, const struct cli_option *row, const char *value,
+        struct gg_error *err)
+{
+    int64_t rate = 0;
+    enum gg_status st =
+        cli_read_int("--raw", value, 1, 1 << 24, &rate, err);
+
+    (void)row;
+    ((struct options *)options)->raw = (uint32_t)rate;
+    return st;
+}
 
 #define AT(field) .at = offsetof(struct options, field)
 
@@ -46,10 +71,10 @@ static const struct cli_option rows[] = {
     { "list", 0, CLI_FLAG, NULL,
       "compute nothing: list pieces, rows and positions", AT(list) },
     { "npy", 0, CLI_TEXT, "FILE", "write all rows as an array of NumPy's",
-      AT(npy), .use = SANDBOX_WRITE },
+      AT(npy), .not_with = "list|output", .use = SANDBOX_WRITE },
     { "png", 0, CLI_TEXT, "FILE",
       "compute nothing: write what the encoder sees of an image", AT(png),
-      .not_with = "npy|list", .use = SANDBOX_WRITE },
+      .not_with = "npy|list|output", .use = SANDBOX_WRITE },
     { "run", 0, CLI_INT, "N", "with --png: of run N of rows alone", AT(run), 1,
       1 << 16, .only_with = "png" },
     { "image-min-tokens", 0, CLI_INT, "N",
@@ -57,6 +82,11 @@ static const struct cli_option rows[] = {
       AT(params.min_tokens), 1, 1 << 16 },
     { "image-max-tokens", 0, CLI_INT, "N", "and at most",
       AT(params.max_tokens), 1, 1 << 16 },
+    { "raw", 0, CLI_CALL, "RATE",
+      "FILEs are samples, RATE a second, of 16 bits, little-endian, mono",
+      .set = set_raw },
+    { "output", 'o', CLI_TEXT, "FILE", "write the rows stream to FILE",
+      AT(output), .not_with = "list", .use = SANDBOX_WRITE },
     { "device", 0, CLI_TEXT, "DEVICE", "cpu (default), cuda, cuda:N or auto",
       AT(params.device), .values = "cpu|cuda|auto" },
     { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",
@@ -74,7 +104,9 @@ allow(const void *options)
 {
     const struct options *o = options;
 
-    sandbox_add(cli_model(o->model, true), SANDBOX_READ);
+    sandbox_keep(SANDBOX_MEDIA);
+    if (encode_names_model(o->model))
+        sandbox_add(cli_model(o->model, true), SANDBOX_READ);
     sandbox_add(encode_find_projector(o->model, o->mmproj), SANDBOX_READ);
     if (o->params.device && strcmp(o->params.device, "cpu") != 0)
         sandbox_keep(SANDBOX_GPU);
@@ -90,90 +122,127 @@ parse(int argc, char **argv, struct options *o)
     o->n_files = (size_t)(argc - first);
     if (o->n_files == 0)
         cli_misuse("a FILE is needed");
-    if (!o->list && !o->npy && !o->png)
-        cli_misuse("--list, --npy FILE or --png FILE is needed");
     if (o->png && o->n_files > 1)
         cli_misuse("--png is for one FILE");
 }
 
 /* ---- media --------------------------------------------------------------- */
 
-static struct gg_decoded *
-decode_file(const char *path)
+/* A medium of the command line, decoded by another process. */
+static enum gg_status
+decode_file(const struct options *o, const char *path, struct gg_decoded **out,
+            struct gg_error *err)
 {
-    struct gg_decode_limits limits = { 0 };
-    struct gg_decoded *medium;
-    struct gg_error err;
+    struct gg_decode_limits limits = { .raw_rate = o->raw };
     int fd = cli_open_input(path);
     size_t size;
     char *bytes = cli_read_all(fd, cli_input_name(path), MAX_MEDIUM, &size);
-    enum gg_status st = gg_media_decode(bytes, size, &limits, &medium, &err);
+    enum gg_status st = media_worker_decode(bytes, size, &limits, out, err);
 
     if (fd != STDIN_FILENO)
         close(fd);
     free(bytes);
-    if (st != GG_OK)
-        cli_die("%s: %s", cli_input_name(path), err.message);
-    return medium;
+    return st;
 }
 
-static struct gg_media_plan *
-plan_file(struct gg_projector *projector, const char *path)
+static enum gg_status
+plan_file(const struct options *o, struct gg_projector *projector,
+          const char *path, struct gg_media_plan **plan, struct gg_error *err)
 {
-    struct gg_decoded *medium = decode_file(path);
-    struct gg_media_plan *plan;
-    struct gg_error err;
-    enum gg_status st = gg_projector_plan(projector, medium, &plan, &err);
+    struct gg_decoded *medium;
+    enum gg_status st = decode_file(o, path, &medium, err);
 
+    if (st != GG_OK)
+        return st;
+    st = gg_projector_plan(projector, medium, plan, err);
     gg_decoded_free(medium);
-    if (st != GG_OK)
-        cli_die("%s: %s", cli_input_name(path), err.message);
-    return plan;
+    return st;
 }
 
-static void
-encode_file(const struct options *o, struct gg_projector *projector,
-            struct rows *out, const char *path)
+static enum gg_status
+encode_plan(struct job *job, const char *path, struct gg_media_plan *plan,
+            struct gg_error *err)
 {
-    struct gg_media_plan *plan = plan_file(projector, path);
+    const struct options *o = job->options;
     struct gg_media_rows *r;
-    struct gg_error err;
     enum gg_status st;
 
     if (o->list)
-        list_plan(cli_input_name(path), plan, encode_positions(o->model));
+        list_plan(cli_input_name(path), plan, job->n_ctx);
     if (o->png)
-        picture_write(o->png, plan, (size_t)o->run);
-    if (o->npy) {
-        st = gg_projector_encode(projector, plan, &r, &err);
-        if (st != GG_OK)
-            cli_die("%s: %s", cli_input_name(path), err.message);
-        rows_add(out, &r->medium);
-        gg_media_rows_free(r);
+        picture_write(cli_input_name(path), plan, (size_t)o->run);
+    if (o->list || o->png)
+        return GG_OK;
+    st = gg_projector_encode(job->projector, plan, &r, err);
+    if (st != GG_OK)
+        return st;
+    if (o->npy)
+        rows_add(&job->rows, &r->medium);
+    else
+        rows_stream_put(job->stream, r);
+    gg_media_rows_free(r);
+    return GG_OK;
+}
+
+/* What fails is one of several, or ends the tool. */
+static void
+encode_file(struct job *job, const char *path)
+{
+    const struct options *o = job->options;
+    struct gg_media_plan *plan;
+    struct gg_error err;
+    enum gg_status st = plan_file(o, job->projector, path, &plan, &err);
+
+    if (st == GG_OK) {
+        st = encode_plan(job, path, plan, &err);
+        gg_media_plan_free(plan);
     }
-    gg_media_plan_free(plan);
+    if (st == GG_OK)
+        return;
+    if (o->n_files == 1 || o->npy)
+        cli_die("%s: %s", cli_input_name(path), err.message);
+    cli_warn("%s: %s", cli_input_name(path), err.message);
+    if (job->stream)
+        rows_stream_put_error(job->stream, err.message);
+    job->failed = true;
+}
+
+static void
+start_output(struct job *job)
+{
+    const struct options *o = job->options;
+
+    if (o->npy || o->png || o->output)
+        cli_output(o->npy ? o->npy : o->png ? o->png : o->output);
+    if (o->list)
+        return;
+    cli_refuse_terminal();
+    if (!o->npy && !o->png)
+        job->stream =
+            rows_stream_new(job->projector, encode_first_id(o->model));
 }
 
 static int
 run(const struct options *o)
 {
     const char *path = encode_find_projector(o->model, o->mmproj);
-    struct gg_projector *projector;
-    struct rows out = { 0 };
+    struct job job = { .options = o };
     struct gg_error err;
 
-    cli_check(gg_projector_open(path, &o->params, &projector, &err), &err);
-    encode_check_model(o->model, projector);
-    if (o->npy || o->png)
-        cli_output(o->npy ? o->npy : o->png);
-    if (o->npy || o->png)
-        cli_refuse_terminal();
+    cli_check(gg_projector_open(path, &o->params, &job.projector, &err), &err);
+    if (encode_names_model(o->model)) {
+        encode_check_model(o->model, job.projector);
+        job.n_ctx = encode_positions(o->model);
+    }
+    start_output(&job);
     for (size_t i = 0; i < o->n_files; i++)
-        encode_file(o, projector, &out, o->files[i]);
+        encode_file(&job, o->files[i]);
     if (o->npy)
-        rows_write(&out);
-    gg_projector_free(projector);
-    return EXIT_SUCCESS;
+        rows_write(&job.rows);
+    if (job.stream)
+        rows_stream_end(job.stream);
+    gg_projector_free(job.projector);
+    return cli_status(job.failed, true);
 }
 
 int

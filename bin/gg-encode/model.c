@@ -98,34 +98,69 @@ number_of(const struct gguf_context *gguf, const char *name)
                : 0;
 }
 
-static uint64_t
-read_number(const char *model, const char *name)
+static struct gg_file *
+open_model(const char *model)
 {
     struct gg_file *file;
     struct gg_error err;
-    uint64_t n;
 
     cli_check(gg_file_open_metadata(cli_model(model, true), 0, &file, &err),
               &err);
-    n = number_of(gg_file_gguf(file), name);
+    return file;
+}
+
+static uint64_t
+read_number(const char *model, const char *name)
+{
+    struct gg_file *file = open_model(model);
+    uint64_t n = number_of(gg_file_gguf(file), name);
+
     gg_file_close(file);
     return n;
+}
+
+bool
+encode_names_model(const char *model)
+{
+    const char *named = getenv("GG_MODEL");
+
+    return model || (named && *named);
 }
 
 void
 encode_check_model(const char *model, const struct gg_projector *projector)
 {
     size_t width = gg_projector_width(projector);
-    uint64_t n = model ? read_number(model, "embedding_length") : 0;
+    uint64_t n = read_number(model, "embedding_length");
 
     if (n && n != width)
-        cli_die("%s: the model takes rows of %llu values, the projector gives "
-                "such of %zu",
-                model, (unsigned long long)n, width);
+        cli_die("%s: the model takes rows of %llu values, and the projector "
+                "gives rows of %zu",
+                cli_model(model, true), (unsigned long long)n, width);
 }
 
 uint64_t
 encode_positions(const char *model)
 {
-    return model ? read_number(model, "context_length") : 0;
+    return read_number(model, "context_length");
+}
+
+int32_t
+encode_first_id(const char *model)
+{
+    struct gg_file *file;
+    const struct gguf_context *gguf;
+    int64_t i, n;
+
+    if (!encode_names_model(model))
+        cli_misuse("a rows stream is for a model: -m names it");
+    file = open_model(model);
+    gguf = gg_file_gguf(file);
+    i = gguf_find_tensor(gguf, "token_embd.weight");
+    n = i >= 0 ? gguf_get_tensor_ne(gguf, i)[1] : 0;
+    gg_file_close(file);
+    if (n < 1 || n > INT32_MAX)
+        cli_die("%s: the model has no embeddings of tokens",
+                cli_model(model, true));
+    return (int32_t)n;
 }

@@ -2,6 +2,8 @@
 #ifndef GG_ENCODE_MODEL_H
 #define GG_ENCODE_MODEL_H
 
+#include <stdbool.h>
+
 #include <gg-media.h>
 
 /* The file that is named, or mmproj*.gguf beside the model: ends the tool where
@@ -9,13 +11,21 @@
 const char *
 encode_find_projector(const char *model, const char *mmproj);
 
-/* Ends the tool where the model takes rows of another width. Without a name
- * nothing is looked at. */
+/* Whether an option or the variable GG_MODEL names a model. */
+bool
+encode_names_model(const char *model);
+
+/* Ends the tool where the model takes rows of another width. */
 void
 encode_check_model(const char *model, const struct gg_projector *projector);
 
-/* Positions that the model was made for; 0: no model is named. */
+/* Positions that the model was made for; 0: its file does not say. */
 uint64_t
 encode_positions(const char *model);
+
+/* The id of the first row: as many as the model has tokens. Ends the tool where
+ * no model is named. */
+int32_t
+encode_first_id(const char *model);
 
 #endif
