@@ -10,6 +10,8 @@
 #include "harness/tap.h"
 #include "media/image.h"
 
+TAP_ASAN_OPTIONS("allocator_may_return_null=1")
+
 static const struct {
     uint32_t from_width, from_height, width, height;
     enum media_filter filter;
