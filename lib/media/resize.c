@@ -249,22 +249,21 @@ media_resize(const struct media_image *from, uint32_t width, uint32_t height,
              enum media_filter filter, struct media_image *to,
              struct gg_error *err)
 {
-    struct media_image wide = *from;
-    enum gg_status st = GG_OK;
+    struct media_image wide = { 0 };
+    enum gg_status st;
 
     *to = (struct media_image){ 0 };
     if (width == 0 || height == 0)
         return media_image_init(to, width, height, err);
     if (width == from->width && height == from->height)
         return copy_image(from, to, err);
-    if (width != from->width)
-        st = resize_rows(from, width, filter, &wide, err);
-    if (st != GG_OK || height == from->height) {
-        *to = wide;
-        return st;
-    }
-    st = resize_columns(&wide, height, filter, to, err);
-    if (wide.rgb != from->rgb)
-        media_image_clear(&wide);
+    if (width == from->width)
+        return resize_columns(from, height, filter, to, err);
+    if (height == from->height)
+        return resize_rows(from, width, filter, to, err);
+    st = resize_rows(from, width, filter, &wide, err);
+    if (st == GG_OK)
+        st = resize_columns(&wide, height, filter, to, err);
+    media_image_clear(&wide);
     return st;
 }
