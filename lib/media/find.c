@@ -215,7 +215,7 @@ static void
 read_table(struct media_loader *l, const struct gguf_tensor *t,
            struct media_table *out)
 {
-    ggml_to_float_t to_float = ggml_get_type_traits(t->type)->to_float;
+    ggml_to_float_t convert = ggml_get_type_traits(t->type)->to_float;
 
     *out = (struct media_table){ .width = t->ne[0],
                                  .n = t->ne[1] * t->ne[2] };
@@ -225,7 +225,7 @@ read_table(struct media_loader *l, const struct gguf_tensor *t,
     else if (t->type == GGML_TYPE_F32)
         memcpy(out->x, t->data, t->size);
     else
-        to_float(t->data, out->x, out->width * out->n);
+        convert(t->data, out->x, out->width * out->n);
 }
 
 void

@@ -51,7 +51,7 @@ add_piece(struct media_planner *p)
 }
 
 static void
-add_text(struct media_planner *p, enum gg_piece_kind kind, const char *text)
+add_word(struct media_planner *p, enum gg_piece_kind kind, const char *text)
 {
     struct gg_piece *piece = add_piece(p);
 
@@ -66,13 +66,13 @@ add_text(struct media_planner *p, enum gg_piece_kind kind, const char *text)
 void
 media_plan_marker(struct media_planner *p, const char *text)
 {
-    add_text(p, GG_PIECE_MARKER, text);
+    add_word(p, GG_PIECE_MARKER, text);
 }
 
 void
 media_plan_text(struct media_planner *p, const char *text)
 {
-    add_text(p, GG_PIECE_TEXT, text);
+    add_word(p, GG_PIECE_TEXT, text);
 }
 
 static struct gg_piece *

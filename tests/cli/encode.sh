@@ -1,0 +1,21 @@
+# gg-encode: what is refused before anything is computed
+mkdir alone two
+cp "$GG_MODEL" alone/model.gguf
+cp "$GG_MODEL" two/model.gguf
+cp "$GG_MODEL" two/mmproj-a.gguf
+cp "$GG_MODEL" two/mmproj-b.gguf
+printf 'P6\n2 2\n255\nabcdefghijkl' >a.ppm
+fails() {
+    echo "gg-encode $*: $(gg-encode "$@" 2>&1 | sed 's/^gg-encode: //; 2,$d')"
+}
+fails
+fails -m alone/model.gguf a.ppm
+fails -m two/model.gguf a.ppm
+fails -m two/model.gguf --mmproj two/mmproj-a.gguf a.ppm
+fails --mmproj two/none.gguf a.ppm
+fails --list --npy x.npy a.ppm
+fails --png x.png --mmproj two/mmproj-a.gguf a.ppm a.ppm
+fails --run 2 a.ppm
+fails --image-min-tokens 9 --image-max-tokens 4 --mmproj two/mmproj-a.gguf a.ppm
+ls *.npy *.png 2>/dev/null
+true
