@@ -40,7 +40,7 @@ list_plan(const char *name, const struct gg_media_plan *plan, uint64_t n_ctx)
     printf("%s\tall\t%zu rows\t%" PRId32 " positions", shown, plan->n_rows,
            plan->n_positions);
     if (n_ctx > 0)
-        printf("\t%.2f %% of %" PRIu64, 100.0 * plan->n_positions / (double)n_ctx,
-               n_ctx);
+        printf("\t%.2f %% of %" PRIu64,
+               100.0 * plan->n_positions / (double)n_ctx, n_ctx);
     putchar('\n');
 }

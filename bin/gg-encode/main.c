@@ -18,11 +18,11 @@
 
 const char cli_name[] = "gg-encode";
 
-static const char usage[] =
-    "Usage: gg-encode [OPTION]... FILE...\n"
-    "Encode images and sounds by a model's projector: what the model takes in the\n"
-    "place of token embeddings, as a rows stream.\n"
-    "\n";
+static const char usage[] = "Usage: gg-encode [OPTION]... FILE...\n"
+                            "Encode images and sounds by a model's projector: "
+                            "what the model takes in the\n"
+                            "place of token embeddings, as a rows stream.\n"
+                            "\n";
 
 enum {
     MAX_MEDIUM = 1 << 29, /* bytes of a file */
@@ -52,8 +52,7 @@ set_raw(void *options, const struct cli_option *row, const char *value,
         struct gg_error *err)
 {
     int64_t rate = 0;
-    enum gg_status st =
-        cli_read_int("--raw", value, 1, 1 << 24, &rate, err);
+    enum gg_status st = cli_read_int("--raw", value, 1, 1 << 24, &rate, err);
 
     (void)row;
     ((struct options *)options)->raw = (uint32_t)rate;

@@ -169,8 +169,8 @@ picture_write(const char *name, struct gg_media_plan *plan, size_t run)
         cli_die("%s: a sound is no picture", name);
     for (size_t i = 0; i < plan->n_pieces; i++)
         if (is_wanted(plan, i, run)) {
-            width = plan->pieces[i].width > width ? plan->pieces[i].width
-                                                  : width;
+            width =
+                plan->pieces[i].width > width ? plan->pieces[i].width : width;
             height += plan->pieces[i].height;
         }
     if (height == 0)

@@ -19,8 +19,8 @@ rows_add(struct rows *rows, const struct gg_medium *m)
     size_t parts = 1 + m->n_deeper;
 
     rows->width = parts * m->width;
-    rows->x = cli_alloc(rows->x, (rows->n + m->n) * rows->width,
-                        sizeof(*rows->x));
+    rows->x =
+        cli_alloc(rows->x, (rows->n + m->n) * rows->width, sizeof(*rows->x));
     for (size_t i = 0; i < m->n; i++)
         for (size_t k = 0; k < parts; k++)
             memcpy(rows->x + (rows->n + i) * rows->width + k * m->width,
@@ -72,8 +72,8 @@ put_record(struct rows_stream *s, const struct gg_rows_record *record)
 void
 rows_stream_put(struct rows_stream *s, const struct gg_media_rows *rows)
 {
-    put_record(s, &(struct gg_rows_record){ .kind = GG_ROWS_MEDIUM,
-                                            .rows = rows });
+    put_record(
+        s, &(struct gg_rows_record){ .kind = GG_ROWS_MEDIUM, .rows = rows });
 }
 
 void

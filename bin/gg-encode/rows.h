@@ -5,7 +5,7 @@
 #include <gg-media.h>
 
 struct rows {
-    float *x;      /* n rows, */
+    float *x; /* n rows, */
     size_t n;
     size_t width; /* with those for deeper layers after them */
 };

@@ -20,7 +20,7 @@ gg_projector_open(const char *path, const struct gg_projector_params *params,
     params = params ? params : &defaults;
     st = api_devices_find(params->device ? params->device : "cpu", &devices,
                           &note, err);
-    return st == GG_OK ? media_projector_open(path, params, devices.list[0],
-                                              out, err)
-                       : st;
+    return st == GG_OK
+               ? media_projector_open(path, params, devices.list[0], out, err)
+               : st;
 }

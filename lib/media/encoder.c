@@ -38,9 +38,9 @@ set_homes(struct model *m, ggml_backend_dev_t device)
 static bool
 new_contexts(struct model *m, size_t n_tensors)
 {
-    struct ggml_init_params params = { .mem_size = (n_tensors + 1) *
-                                                   ggml_tensor_overhead(),
-                                       .no_alloc = true };
+    struct ggml_init_params params = {
+        .mem_size = (n_tensors + 1) * ggml_tensor_overhead(), .no_alloc = true
+    };
     bool done = true;
 
     for (int i = 0; i < m->n_homes; i++) {
@@ -88,9 +88,9 @@ load_weights(struct media_loader *l)
     model_home_set failed = 0;
     enum gg_status st = find_weights(l, m->file->gguf);
 
-    return st == GG_OK ? session_place_weights(&params, NULL, m, &failed,
-                                               l->l.err)
-                       : st;
+    return st == GG_OK
+               ? session_place_weights(&params, NULL, m, &failed, l->l.err)
+               : st;
 }
 
 /* ---- memory of graphs ---------------------------------------------------- */
@@ -102,9 +102,9 @@ start_compute(struct media_encoder *e, int32_t n_threads, struct gg_error *err)
 
     c->model = e->model;
     if (!session_compute_start(c))
-        return error_set(
-            err, GG_ERR_NOMEM, "%s cannot be started",
-            ggml_backend_dev_name(e->model->homes[e->model->n_homes - 1].device));
+        return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
+                         ggml_backend_dev_name(
+                             e->model->homes[e->model->n_homes - 1].device));
     for (int i = 0; i < c->n_backends; i++)
         session_compute_set_up(c->backends[i], n_threads, NULL, NULL);
     c->max_nodes =
@@ -191,5 +191,6 @@ media_encoder_free(struct media_encoder *e)
     mem_free(e->positions.x);
     mem_free(e->layers);
     mem_free(e->bounds);
+    mem_free(e->conformer);
     mem_free(e);
 }

@@ -34,8 +34,8 @@ find_bound(struct media_loader *l, const char *name, const char *what,
     t = gguf_tensor_named(l->l.gguf, full);
     if (!t || l->l.status != GG_OK)
         return false;
-    if (t->type != GGML_TYPE_F32 || t->ne[0] != 1 || t->ne[1] != 1 || t->ne[2] != 1 ||
-        t->ne[3] != 1) {
+    if (t->type != GGML_TYPE_F32 || t->ne[0] != 1 || t->ne[1] != 1 ||
+        t->ne[2] != 1 || t->ne[3] != 1) {
         l->l.status =
             gguf_bad_value(l->l.gguf, full, l->l.err, "no single f32 number");
         return false;
@@ -46,23 +46,24 @@ find_bound(struct media_loader *l, const char *name, const char *what,
 }
 
 /* All four, or none. */
-static void
-find_bounds(struct media_loader *l, const char *name,
-            struct model_linear *linear)
+void
+media_find_bounds(struct media_loader *l, const char *name,
+                  struct model_linear *linear)
 {
     static const char *const whats[4] = { "input_min", "input_max",
                                           "output_min", "output_max" };
     float(*b)[4] = &l->e->bounds[l->e->n_bounds];
     int n = 0;
 
+    if (!linear->weight)
+        return;
     for (int i = 0; i < 4; i++)
         n += find_bound(l, name, whats[i], &(*b)[i]);
     if (l->l.status != GG_OK || n == 0)
         return;
     if (n < 4 || !((*b)[0] <= (*b)[1] && (*b)[2] <= (*b)[3])) {
-        l->l.status =
-            gguf_bad_value(l->l.gguf, linear->weight->name, l->l.err,
-                           "its bounds are no two intervals");
+        l->l.status = gguf_bad_value(l->l.gguf, linear->weight->name, l->l.err,
+                                     "its bounds are no two intervals");
         return;
     }
     linear->bounds = *b;
@@ -147,19 +148,27 @@ find_layer(struct media_loader *l, struct model_layer *layer,
 }
 
 enum {
-    BOUNDED = 7, /* linear maps of a layer that may have bounds */
+    BOUNDED = 10, /* linear maps of a layer that may have bounds */
 };
+
+bool
+media_room_for_bounds(struct media_loader *l)
+{
+    l->e->bounds = mem_array((size_t)l->e->model->hp.n_layer + 1,
+                             BOUNDED * sizeof(*l->e->bounds));
+    return l->e->bounds != NULL;
+}
 
 static void
 find_layer_bounds(struct media_loader *l, struct model_layer *layer)
 {
-    find_bounds(l, ".attn_q", &layer->attn_q);
-    find_bounds(l, ".attn_k", &layer->attn_k);
-    find_bounds(l, ".attn_v", &layer->attn_v);
-    find_bounds(l, ".attn_out", &layer->attn_output);
-    find_bounds(l, ".ffn_gate", &layer->ffn_gate);
-    find_bounds(l, ".ffn_up", &layer->ffn_up);
-    find_bounds(l, ".ffn_down", &layer->ffn_down);
+    media_find_bounds(l, ".attn_q", &layer->attn_q);
+    media_find_bounds(l, ".attn_k", &layer->attn_k);
+    media_find_bounds(l, ".attn_v", &layer->attn_v);
+    media_find_bounds(l, ".attn_out", &layer->attn_output);
+    media_find_bounds(l, ".ffn_gate", &layer->ffn_gate);
+    media_find_bounds(l, ".ffn_up", &layer->ffn_up);
+    media_find_bounds(l, ".ffn_down", &layer->ffn_down);
 }
 
 void
@@ -167,13 +176,9 @@ media_find_layers(struct media_loader *l, unsigned parts)
 {
     struct model *m = l->e->model;
 
-    if (parts & MEDIA_BOUNDS) {
-        l->e->bounds = mem_array((size_t)m->hp.n_layer + 1,
-                                 BOUNDED * sizeof(*l->e->bounds));
-        if (!l->e->bounds) {
-            l->l.status = error_nomem(l->l.err);
-            return;
-        }
+    if (parts & MEDIA_BOUNDS && !media_room_for_bounds(l)) {
+        l->l.status = error_nomem(l->l.err);
+        return;
     }
 
     for (int32_t i = 0; i < m->hp.n_layer && l->l.status == GG_OK; i++) {
@@ -217,8 +222,7 @@ read_table(struct media_loader *l, const struct gguf_tensor *t,
 {
     ggml_to_float_t convert = ggml_get_type_traits(t->type)->to_float;
 
-    *out = (struct media_table){ .width = t->ne[0],
-                                 .n = t->ne[1] * t->ne[2] };
+    *out = (struct media_table){ .width = t->ne[0], .n = t->ne[1] * t->ne[2] };
     out->x = mem_array((size_t)(out->width * out->n), sizeof(float));
     if (!out->x)
         l->l.status = error_nomem(l->l.err);
@@ -249,9 +253,9 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables)
                                      (long long)t->ne[1], MEDIA_MAX_PATCHES);
     else if (n == 0 && tables == 1 && l->e->type->kind == GG_MEDIA_IMAGE &&
              !is_square(t->ne[1]))
-        l->l.status = gguf_bad_value(l->l.gguf, name, l->l.err,
-                                     "%lld rows are no square",
-                                     (long long)t->ne[1]);
+        l->l.status =
+            gguf_bad_value(l->l.gguf, name, l->l.err, "%lld rows are no square",
+                           (long long)t->ne[1]);
     if (l->l.status != GG_OK)
         return;
     t = graph_find_all_on_host(&l->l, name, n_embd, n ? n : t->ne[1], tables);

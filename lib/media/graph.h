@@ -15,7 +15,8 @@ struct media_input {
     void *data;
 };
 
-/* Windows of as many patches each: those inside, and those that an edge cuts. */
+/* Windows of as many patches each: those inside, and those that an edge cuts.
+ */
 struct media_windows {
     int32_t n, size;
 };
@@ -23,9 +24,9 @@ struct media_windows {
 struct media_graph {
     struct graph g; /* its ids are patches */
     const struct media_encoder *e;
-    int32_t nx, ny;  /* patches of the image, or frames of a sound and 1 */
-    int32_t n;       /* of all */
-    int32_t *order;  /* n: the patch y * nx + x that stands in each place */
+    int32_t nx, ny;     /* patches of the image, or frames of a sound and 1 */
+    int32_t n;          /* of all */
+    int32_t *order;     /* n: the patch y * nx + x that stands in each place */
     const uint8_t *rgb; /* input: nx * patch pixels wide; or */
     const float *mel;   /* n_mel rows of nx values */
     struct ggml_tensor *at_y, *at_x, *at_sections; /* media_turn_*()'s */
@@ -60,14 +61,14 @@ struct ggml_tensor *
 media_embed(struct media_graph *m);
 
 enum media_positions {
-    MEDIA_AS_IS,     /* one a patch, row by row */
-    MEDIA_CORNERS,   /* bilinear, the corners in their places */
+    MEDIA_AS_IS,             /* one a patch, row by row */
+    MEDIA_CORNERS,           /* bilinear, the corners in their places */
     MEDIA_BICUBIC_POSITIONS, /* bicubic, a = -0.75, at centres */
-    MEDIA_SMOOTHED,  /* bilinear at centres, antialiased where it shrinks */
-    MEDIA_CENTRES,   /* bilinear at centres, not antialiased */
-    MEDIA_BY_AXES,   /* two tables, of x and of y, added */
+    MEDIA_SMOOTHED,    /* bilinear at centres, antialiased where it shrinks */
+    MEDIA_CENTRES,     /* bilinear at centres, not antialiased */
+    MEDIA_BY_AXES,     /* two tables, of x and of y, added */
     MEDIA_AFTER_CLASS, /* as it is, the first row being the class token's */
-    MEDIA_BUCKETS,   /* floor(side * y / ny), the same of x */
+    MEDIA_BUCKETS,     /* floor(side * y / ny), the same of x */
 };
 
 /* The positions' table as patches find it: width x n. */
@@ -114,8 +115,8 @@ struct ggml_tensor *
 media_vit(struct media_graph *m, struct ggml_tensor *x,
           const struct media_vit *vit);
 
-/* softmax(q k * scale) v: each patch sees all, or those of its batch. Heads: d x
- * heads x n; result: d * heads x n. */
+/* softmax(q k * scale) v: each patch sees all, or those of its batch. Heads: d
+ * x heads x n; result: d * heads x n. */
 struct ggml_tensor *
 media_attend(struct media_graph *m, struct ggml_tensor *q,
              struct ggml_tensor *k, struct ggml_tensor *v);

@@ -17,9 +17,14 @@ enum {
 
 /* Keys that all files may have, after "clip". */
 static const char *const general_keys[] = {
-    "projector_type",     "has_vision_encoder", "has_audio_encoder",
-    "has_text_encoder",   "has_llava_projector", "use_gelu",
-    "use_silu",           NULL,
+    "projector_type",
+    "has_vision_encoder",
+    "has_audio_encoder",
+    "has_text_encoder",
+    "has_llava_projector",
+    "use_gelu",
+    "use_silu",
+    NULL,
 };
 
 /* And after "clip.vision" and "clip.audio". */
@@ -82,8 +87,8 @@ read_layers(struct media_loader *l, int32_t min)
     struct model_keys *k = &l->keys;
     int32_t n_head, n_ff;
 
-    hp->n_layer = graph_key_int(k, "block_count", min, MODEL_MAX_LAYERS - 1,
-                                -1);
+    hp->n_layer =
+        graph_key_int(k, "block_count", min, MODEL_MAX_LAYERS - 1, -1);
     n_head = graph_key_int(k, "attention.head_count", min, MAX_HEADS, -1);
     n_ff = graph_key_int(k, "feed_forward_length", min, MAX_FF, -1);
     if (k->status != GG_OK || hp->n_layer == 0)
@@ -111,9 +116,9 @@ read_colours(struct media_loader *l, const char *name, float min, float *out)
 
     if (l->keys.status != GG_OK)
         return;
-    l->keys.status = gguf_get_array_n(
-        l->keys.gguf, graph_key_name(&l->keys, name, key), GGUF_TYPE_FLOAT32,
-        MEDIA_CHANNELS, &a, l->keys.err);
+    l->keys.status =
+        gguf_get_array_n(l->keys.gguf, graph_key_name(&l->keys, name, key),
+                         GGUF_TYPE_FLOAT32, MEDIA_CHANNELS, &a, l->keys.err);
     for (size_t i = 0; i < MEDIA_CHANNELS && l->keys.status == GG_OK; i++) {
         out[i] = gguf_array_f32(&a, i);
         if (!(out[i] >= min && out[i] <= 256))
@@ -142,11 +147,10 @@ media_read_hparams(struct media_loader *l)
     struct model_hparams *hp = &l->e->model->hp;
 
     hp->n_embd = graph_key_int(&l->keys, "embedding_length", 1, MAX_EMBD, -1);
-    l->e->hp.width =
-        graph_key_int(&l->keys, "projection_dim", 1, MAX_EMBD, -1);
+    l->e->hp.width = graph_key_int(&l->keys, "projection_dim", 1, MAX_EMBD, -1);
     hp->norms = MODEL_LAYER_NORM;
-    hp->eps = graph_key_float(&l->keys, "attention.layer_norm_epsilon", 0, 1,
-                              -1);
+    hp->eps =
+        graph_key_float(&l->keys, "attention.layer_norm_epsilon", 0, 1, -1);
     read_layers(l, l->e->type->flat ? 0 : 1);
     read_activation(l);
     if (l->e->type->kind == GG_MEDIA_IMAGE)

@@ -1,4 +1,5 @@
-/* patches.c - pixels of patches, and the positions that these find in a table */
+/* patches.c - pixels of patches, and the positions that these find in a table
+ */
 #include <math.h>
 
 #include "media/graph.h"
@@ -16,8 +17,7 @@ level_values(const struct media_hparams *hp,
 {
     for (int c = 0; c < MEDIA_CHANNELS; c++)
         for (int i = 0; i < LEVELS; i++)
-            values[c][i] =
-                ((float)i / 255.0f - hp->mean[c]) / hp->std[c];
+            values[c][i] = ((float)i / 255.0f - hp->mean[c]) / hp->std[c];
 }
 
 struct ggml_tensor *
@@ -35,8 +35,8 @@ media_pixels(struct media_graph *m)
         for (int c = 0; c < MEDIA_CHANNELS; c++)
             for (int32_t y = y0; y < y0 + p; y++) {
                 const uint8_t *from =
-                    m->rgb + ((size_t)y * (size_t)side + (size_t)x0) *
-                                 MEDIA_CHANNELS;
+                    m->rgb +
+                    ((size_t)y * (size_t)side + (size_t)x0) * MEDIA_CHANNELS;
 
                 for (int32_t x = 0; x < p; x++)
                     *to++ = values[c][from[x * MEDIA_CHANNELS + c]];
@@ -180,8 +180,9 @@ media_position_row(const struct media_table *t, enum media_positions how,
     for (int32_t i = 0; i < ty.n; i++)
         for (int32_t k = 0; k < tx.n; k++) {
             float w = (float)(ty.w[i] * tx.w[k]);
-            const float *from = t->x + ((int64_t)(ty.first + i) * side +
-                                        tx.first + k) * t->width;
+            const float *from =
+                t->x +
+                ((int64_t)(ty.first + i) * side + tx.first + k) * t->width;
 
             for (int64_t c = 0; c < t->width; c++)
                 row[c] += w * from[c];

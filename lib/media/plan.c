@@ -106,7 +106,7 @@ media_plan_frame(struct media_planner *p, int from, uint32_t width,
     if (p->status != GG_OK)
         return 0;
     if (width == 0 || height == 0 || width > MEDIA_MAX_SIDE ||
-        height > MEDIA_MAX_SIDE) {
+        height > MEDIA_MAX_SIDE || width > MEDIA_MAX_PIXELS / height) {
         media_plan_refuse(p, GG_ERR_ARG,
                           "the image would become one of %u x %u pixels, which "
                           "no encoder here takes",

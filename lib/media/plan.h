@@ -7,8 +7,9 @@
 
 enum {
     MEDIA_MAX_FRAMES = 4,
-    MEDIA_SOURCE = -1,  /* the image itself */
-    MEDIA_RATE = 16000, /* samples a second that encoders take */
+    MEDIA_MAX_PIXELS = 1 << 26, /* of a frame */
+    MEDIA_SOURCE = -1,          /* the image itself */
+    MEDIA_RATE = 16000,         /* samples a second that encoders take */
 };
 
 /* An image that is made of another, when it is needed. */
@@ -26,7 +27,7 @@ struct media_view {
     int frame;
     uint32_t x, y;
     struct media_image image; /* rgb NULL: not made yet */
-    float *mel; /* of a sound */
+    float *mel;               /* of a sound */
 };
 
 struct media_plan {

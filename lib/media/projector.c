@@ -79,8 +79,7 @@ static enum gg_status
 check_architecture(const struct gguf_context *gguf, struct gg_error *err)
 {
     struct gguf_str arch;
-    enum gg_status st =
-        gguf_get_str(gguf, "general.architecture", &arch, err);
+    enum gg_status st = gguf_get_str(gguf, "general.architecture", &arch, err);
 
     if (st != GG_OK || (arch.n == 4 && !memcmp(arch.s, "clip", 4)))
         return st;
@@ -113,8 +112,8 @@ check_widths(const struct gg_projector *p, struct gg_error *err)
 
     if (a && b && a->hp.width != b->hp.width)
         return gguf_bad_value(p->file.gguf, "clip.audio.projection_dim", err,
-                              "%d is not that of images, %d",
-                              (int)b->hp.width, (int)a->hp.width);
+                              "%d is not that of images, %d", (int)b->hp.width,
+                              (int)a->hp.width);
     if (!a && !b)
         return gguf_bad_value(p->file.gguf, "clip.has_vision_encoder", err,
                               "the file has no encoder");
@@ -163,9 +162,8 @@ load_projector(struct gg_projector *p, ggml_backend_dev_t device,
 {
     size_t n = (size_t)gguf_get_n_tensors(p->file.gguf);
     bool *taken = mem_array(n + 1, sizeof(*taken));
-    enum gg_status st =
-        taken ? open_encoders(p, device, n_threads, taken, err)
-              : error_nomem(err);
+    enum gg_status st = taken ? open_encoders(p, device, n_threads, taken, err)
+                              : error_nomem(err);
 
     mem_free(taken);
     if (st == GG_OK)

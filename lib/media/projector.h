@@ -17,6 +17,7 @@
 #include "graph/arch.h"
 #include "session/compute.h"
 
+struct conformer;
 struct media_graph;
 struct media_planner;
 
@@ -79,6 +80,7 @@ struct media_encoder {
     struct ggml_tensor *std_bias, *std_scale, *query;
     float (*bounds)[4]; /* of linear maps: struct model_linear */
     size_t n_bounds;
+    struct conformer *conformer; /* projectors/gemma4a.c's; or NULL */
     struct compute compute;
 };
 
@@ -146,18 +148,25 @@ media_check_keys(const struct gguf_context *gguf,
 
 /* Of transformer layers, what most encoders have, of all layers. */
 enum media_vit_parts {
-    MEDIA_FUSED = 1,      /* attn_qkv; else attn_q, attn_k, attn_v */
-    MEDIA_GATED = 2,      /* ffn_gate */
-    MEDIA_BIASED = 4,     /* linear maps have biases */
-    MEDIA_NORM_BIAS = 8,  /* norms have biases */
-    MEDIA_LAYER_SCALE = 16, /* ls1, ls2 */
-    MEDIA_HEAD_NORMS = 32,  /* attn_q_norm, attn_k_norm */
-    MEDIA_POST_NORMS = 64,  /* attn_post_norm, ffn_post_norm */
+    MEDIA_FUSED = 1,          /* attn_qkv; else attn_q, attn_k, attn_v */
+    MEDIA_GATED = 2,          /* ffn_gate */
+    MEDIA_BIASED = 4,         /* linear maps have biases */
+    MEDIA_NORM_BIAS = 8,      /* norms have biases */
+    MEDIA_LAYER_SCALE = 16,   /* ls1, ls2 */
+    MEDIA_HEAD_NORMS = 32,    /* attn_q_norm, attn_k_norm */
+    MEDIA_POST_NORMS = 64,    /* attn_post_norm, ffn_post_norm */
     MEDIA_KEY_UNBIASED = 128, /* attn_k has no bias, though others do */
-    MEDIA_BOUNDS = 256, /* linear maps may have .input_min and so on */
+    MEDIA_BOUNDS = 256,       /* linear maps may have .input_min and so on */
 };
 void
 media_find_layers(struct media_loader *l, unsigned parts);
+/* Room for the bounds of all linear maps of layers; false: no memory. */
+bool
+media_room_for_bounds(struct media_loader *l);
+/* Those of the current layer's map of that name, if the file has some. */
+void
+media_find_bounds(struct media_loader *l, const char *name,
+                  struct model_linear *linear);
 /* v.patch_embd.weight, the second for video's frames where `two`, and
  * v.patch_embd.bias where `biased`. */
 void

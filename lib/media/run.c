@@ -123,7 +123,7 @@ media_run(struct media_encoder *e, const struct gg_piece *piece,
 struct rows {
     struct gg_media_rows rows; /* the first member */
     struct gg_piece *pieces;
-    float *values;             /* rows, and then those for deeper layers */
+    float *values; /* rows, and then those for deeper layers */
     int32_t *positions, *blocks;
 };
 
@@ -165,7 +165,8 @@ room_for_rows(struct rows *r, const struct media_plan *p)
     r->pieces = media_pieces_copy(p->pieces, p->plan.n_pieces);
     r->rows.pieces = r->pieces;
     r->rows.n_pieces = r->pieces ? p->plan.n_pieces : 0;
-    return r->values && r->pieces && (r->positions || !p->encoder->type->sections) &&
+    return r->values && r->pieces &&
+           (r->positions || !p->encoder->type->sections) &&
            (r->blocks || !has_blocks(p));
 }
 
@@ -192,16 +193,15 @@ describe(struct rows *r, const struct media_plan *p)
     int32_t block = 0;
 
     r->rows.kind = p->plan.kind;
-    r->rows.medium =
-        (struct gg_medium){ .n = n,
-                            .width = (size_t)hp->width,
-                            .rows = r->values,
-                            .deeper = hp->n_deeper
-                                          ? r->values + n * (size_t)hp->width
-                                          : NULL,
-                            .n_deeper = (size_t)hp->n_deeper,
-                            .positions = r->positions,
-                            .blocks = r->blocks };
+    r->rows.medium = (struct gg_medium){
+        .n = n,
+        .width = (size_t)hp->width,
+        .rows = r->values,
+        .deeper = hp->n_deeper ? r->values + n * (size_t)hp->width : NULL,
+        .n_deeper = (size_t)hp->n_deeper,
+        .positions = r->positions,
+        .blocks = r->blocks
+    };
     memcpy(r->rows.medium.hash, p->plan.hash, GG_MEDIUM_HASH);
     for (size_t i = 0; i < p->plan.n_pieces; i++) {
         const struct gg_piece *piece = &p->pieces[i];
@@ -223,14 +223,13 @@ encode_piece(struct gg_projector *projector, struct media_plan *p, size_t i,
     size_t width = (size_t)p->encoder->hp.width;
     const uint8_t *rgb;
     const float *mel;
-    enum gg_status st =
-        gg_media_plan_input(&p->plan, i, &rgb, &mel, err);
+    enum gg_status st = gg_media_plan_input(&p->plan, i, &rgb, &mel, err);
 
-    return st == GG_OK ? media_run(projector->encoders[p->plan.kind],
-                                   &p->pieces[i], rgb, mel,
-                                   r->values + p->pieces[i].first * width,
-                                   p->plan.n_rows * width, err)
-                       : st;
+    return st == GG_OK
+               ? media_run(projector->encoders[p->plan.kind], &p->pieces[i],
+                           rgb, mel, r->values + p->pieces[i].first * width,
+                           p->plan.n_rows * width, err)
+               : st;
 }
 
 enum gg_status

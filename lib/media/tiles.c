@@ -135,8 +135,7 @@ media_tiles_nearest(struct media_planner *p, uint32_t side)
             if (n % x)
                 continue;
             off = fabsf(shape - (float)x / (float)(n / x));
-            if (off < least ||
-                (off == least && area > 0.5 * side * side * n))
+            if (off < least || (off == least && area > 0.5 * side * side * n))
                 best = (struct media_size){ (uint32_t)x, (uint32_t)(n / x) };
             least = off < least ? off : least;
         }

@@ -1,6 +1,6 @@
 /* test_projector_truth.c - projectors of $GG_TEST_MEDIA: the pixels that
- * encoders get, exactly, rows within an NMSE of 1e-5, and how many there are and
- * at which positions */
+ * encoders get, exactly, rows within an NMSE of 1e-5, and how many there are
+ * and at which positions */
 #include <config.h>
 
 #include <dirent.h>
@@ -259,13 +259,13 @@ count_chunks(const struct run *r)
 }
 
 static void
-compare_case(struct gg_projector *projector, const char *name,
-             const json_t *of)
+compare_case(struct gg_projector *projector, const char *name, const json_t *of)
 {
     struct run r = { .projector = projector,
                      .name = name,
                      .of = of,
-                     .case_name = json_string_value(json_object_get(of, "name")),
+                     .case_name =
+                         json_string_value(json_object_get(of, "name")),
                      .same_chunks = true,
                      .same_pixels = true,
                      .same_positions = true };

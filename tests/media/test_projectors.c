@@ -137,7 +137,8 @@ write_file(const struct change *c)
     for (int i = 0; i < N_TENSORS; i++)
         if (!is_named(c->missing, tensors[i].name))
             add_tensor(g, ctx, tensors[i].name,
-                       is_named(c->misshaped, tensors[i].name) ? odd : tensors[i].ne);
+                       is_named(c->misshaped, tensors[i].name) ? odd
+                                                               : tensors[i].ne);
     if (c->extra)
         add_tensor(g, ctx, c->extra, odd);
     snprintf(path, sizeof(path), "%s/mmproj.gguf", scratch_begin());

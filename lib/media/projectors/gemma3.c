@@ -32,8 +32,7 @@ weights(struct media_loader *l)
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
     e->norms[0].weight =
         graph_find_vector(&l->l, "mm.soft_emb_norm", n, MODEL_REQUIRED);
-    e->filters[0] =
-        graph_find_filters(&l->l, "mm.input_projection.weight", ne);
+    e->filters[0] = graph_find_filters(&l->l, "mm.input_projection.weight", ne);
 }
 
 static void

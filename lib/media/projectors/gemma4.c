@@ -59,8 +59,8 @@ plan(struct media_planner *p)
     struct media_size size = media_size_filling(p, media_bounds(p).max);
     uint32_t patch = (uint32_t)p->e->hp.patch;
 
-    if (p->status == GG_OK && (size.width / patch > places(p) ||
-                               size.height / patch > places(p)))
+    if (p->status == GG_OK &&
+        (size.width / patch > places(p) || size.height / patch > places(p)))
         media_plan_refuse(p, GG_ERR_ARG,
                           "the image would have %u x %u patches, and positions "
                           "are there for %u",

@@ -124,8 +124,7 @@ graph(struct media_graph *m)
     media_order_squares(m, e->hp.merge);
     x = graph_norm(&m->g, media_embed(m), &e->pre_norm);
     if (e->positions.x)
-        x = ggml_add(m->g.ctx, x,
-                     media_positions(m, MEDIA_BICUBIC_POSITIONS));
+        x = ggml_add(m->g.ctx, x, media_positions(m, MEDIA_BICUBIC_POSITIONS));
     x = media_vit(m, x, &(struct media_vit){ .turn = media_turn_sections });
     return project(m, graph_norm(&m->g, x, &e->post_norm));
 }

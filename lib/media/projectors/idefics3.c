@@ -25,10 +25,9 @@ hparams(struct media_loader *l)
     if (l->keys.status == GG_OK && hp->image_size % (hp->patch * hp->merge))
         graph_key_mismatch(&l->keys, "image_size", "is not divided by",
                            hp->image_size, hp->patch * hp->merge);
-    hp->longest = graph_key_int(&l->keys, "preproc_image_size", 1, LONGEST,
-                                4 * hp->image_size < LONGEST
-                                    ? 4 * hp->image_size
-                                    : LONGEST);
+    hp->longest = graph_key_int(
+        &l->keys, "preproc_image_size", 1, LONGEST,
+        4 * hp->image_size < LONGEST ? 4 * hp->image_size : LONGEST);
 }
 
 static void

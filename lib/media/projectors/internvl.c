@@ -18,10 +18,10 @@ hparams(struct media_loader *l)
     struct media_hparams *hp = &l->e->hp;
 
     media_read_merge(l, "projector.scale_factor", 2);
-    hp->min_tiles = graph_key_int(&l->keys, "preproc_min_tiles", 1,
-                                  MEDIA_MAX_TILES, 1);
-    hp->max_tiles = graph_key_int(&l->keys, "preproc_max_tiles", 1,
-                                  MEDIA_MAX_TILES, 12);
+    hp->min_tiles =
+        graph_key_int(&l->keys, "preproc_min_tiles", 1, MEDIA_MAX_TILES, 1);
+    hp->max_tiles =
+        graph_key_int(&l->keys, "preproc_max_tiles", 1, MEDIA_MAX_TILES, 12);
     if (hp->min_tiles > hp->max_tiles)
         graph_key_mismatch(&l->keys, "preproc_min_tiles", "exceeds",
                            hp->min_tiles, hp->max_tiles);

@@ -86,10 +86,9 @@ plan(struct media_planner *p)
     struct media_size size = media_size_rounded(p);
 
     media_plan_marker(p, "<|media_start|>");
-    media_plan_whole(p,
-                     media_plan_padded(p, size.width, size.height,
-                                       MEDIA_BICUBIC, black),
-                     false);
+    media_plan_whole(
+        p, media_plan_padded(p, size.width, size.height, MEDIA_BICUBIC, black),
+        false);
     media_plan_marker(p, "<|media_end|>");
 }
 

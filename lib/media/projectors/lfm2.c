@@ -11,8 +11,8 @@
 #include "media/tiles.h"
 
 enum {
-    TILE = 512,     /* pixels of a side */
-    TOLERANCE = 2,  /* times the rows that one tile has room for */
+    TILE = 512,    /* pixels of a side */
+    TOLERANCE = 2, /* times the rows that one tile has room for */
 };
 
 static const char *const keys[] = { "projector.scale_factor", NULL };
@@ -41,8 +41,8 @@ weights(struct media_loader *l)
     media_find_positions(l, 0, 1);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
-    e->norms[0] = graph_find_norm_or_none(&l->l, "mm.input_norm", joined,
-                                          MODEL_REQUIRED);
+    e->norms[0] =
+        graph_find_norm_or_none(&l->l, "mm.input_norm", joined, MODEL_REQUIRED);
     e->linears[0] =
         graph_find_linear(&l->l, "mm.1", joined, n_ff, MODEL_REQUIRED);
     e->linears[1] =

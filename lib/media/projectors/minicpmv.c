@@ -32,8 +32,7 @@ enum norms {
     NORM_POST,
 };
 
-static const char *const keys[] = { ".minicpmv_version",
-                                    ".minicpmv_query_num",
+static const char *const keys[] = { ".minicpmv_version", ".minicpmv_query_num",
                                     ".has_minicpmv_projector", NULL };
 
 static void
@@ -61,9 +60,8 @@ find_resampler(struct media_loader *l)
     int64_t ne[GGML_MAX_DIMS] = { w, e->hp.n_query, 1, 1 };
 
     e->query = graph_find_filters(&l->l, "resampler.query", ne);
-    e->linears[KV].weight =
-        graph_find_matrix(&l->l, "resampler.kv", e->model->hp.n_embd, w,
-                          MODEL_REQUIRED);
+    e->linears[KV].weight = graph_find_matrix(
+        &l->l, "resampler.kv", e->model->hp.n_embd, w, MODEL_REQUIRED);
     e->linears[KV].scale = 1;
     e->linears[Q] =
         graph_find_linear(&l->l, "resampler.attn.q", w, w, MODEL_REQUIRED);
@@ -155,10 +153,9 @@ plan(struct media_planner *p)
 
     if (grid.width > 0)
         s = media_tiles_fit(p, p->width, p->height, false);
-    plan_run(p,
-             media_plan_frame(p, MEDIA_SOURCE, s.width, s.height,
-                              MEDIA_BICUBIC),
-             0, 0, s, marks);
+    plan_run(
+        p, media_plan_frame(p, MEDIA_SOURCE, s.width, s.height, MEDIA_BICUBIC),
+        0, 0, s, marks);
     if (grid.width > 0)
         plan_slices(p, grid);
 }

@@ -2,7 +2,8 @@
  *
  * x = embed(patches); layers, which turn heads by the places of patches; rows =
  * down(gelu(up(join(norm(x))))). Most layers of 2.5 see a window of 112 x 112
- * pixels each: patches stand window by window, and rows go back to their places.
+ * pixels each: patches stand window by window, and rows go back to their
+ * places.
  */
 #include "media/graph.h"
 #include "media/plan.h"
@@ -38,8 +39,8 @@ hparams_25(struct media_loader *l)
 {
     hparams(l);
     l->e->model->hp.norms = MODEL_RMS_NORM;
-    l->e->hp.window_period = graph_key_int(&l->keys, "n_wa_pattern", 1,
-                                           MODEL_MAX_LAYERS, -1);
+    l->e->hp.window_period =
+        graph_key_int(&l->keys, "n_wa_pattern", 1, MODEL_MAX_LAYERS, -1);
 }
 
 static void
@@ -124,7 +125,8 @@ order_windows(struct media_graph *m)
 {
     int32_t s = m->e->hp.merge, w = window_side(m->e), at = 0;
     int32_t nx = m->nx / s, ny = m->ny / s;
-    int32_t cut_x = nx % w, cut_y = ny % w, in_x = nx - cut_x, in_y = ny - cut_y;
+    int32_t cut_x = nx % w, cut_y = ny % w, in_x = nx - cut_x,
+            in_y = ny - cut_y;
     struct area areas[MEDIA_WINDOW_KINDS] = { { 0, 0, in_x, in_y },
                                               { in_x, 0, cut_x, in_y },
                                               { 0, in_y, in_x, cut_y },
@@ -198,9 +200,9 @@ static struct ggml_tensor *
 graph_2(struct media_graph *m)
 {
     media_order_squares(m, m->e->hp.merge);
-    return project(m, media_vit(m, media_embed(m),
-                                &(struct media_vit){
-                                    .turn = media_turn_sections }));
+    return project(
+        m, media_vit(m, media_embed(m),
+                     &(struct media_vit){ .turn = media_turn_sections }));
 }
 
 static struct ggml_tensor *

@@ -12,11 +12,11 @@
 #include "media/plan.h"
 
 enum {
-    CHUNK = 100,   /* frames */
-    MOST = 800,    /* of a run */
+    CHUNK = 100, /* frames */
+    MOST = 800,  /* of a run */
     CHUNK_ROWS = 13,
     CONVOLUTIONS = 3,
-    SIDE = 3,      /* of a filter */
+    SIDE = 3, /* of a filter */
 };
 
 static void
@@ -24,8 +24,8 @@ hparams(struct media_loader *l)
 {
     l->e->model->hp.activation = MODEL_GELU_ERF;
     if (l->keys.status == GG_OK && l->e->hp.n_mel > MEDIA_MEL_MOST)
-        graph_key_mismatch(&l->keys, "num_mel_bins", "exceeds",
-                           l->e->hp.n_mel, MEDIA_MEL_MOST);
+        graph_key_mismatch(&l->keys, "num_mel_bins", "exceeds", l->e->hp.n_mel,
+                           MEDIA_MEL_MOST);
 }
 
 /* What of a side a convolution leaves. */
@@ -55,9 +55,8 @@ find_convolutions(struct media_loader *l)
             graph_find_bias(&l->l, biases[i], n, MODEL_REQUIRED);
         mel = halved(mel);
     }
-    l->e->linears[2].weight =
-        graph_find_matrix(&l->l, "a.conv_out", mel * n, l->e->model->hp.n_embd,
-                          MODEL_REQUIRED);
+    l->e->linears[2].weight = graph_find_matrix(
+        &l->l, "a.conv_out", mel * n, l->e->model->hp.n_embd, MODEL_REQUIRED);
     l->e->linears[2].scale = 1;
 }
 
@@ -93,8 +92,7 @@ plan_run(struct media_planner *p, const float *mel, size_t all, size_t first,
     float *to = media_plan_new_mel(p, chunks * CHUNK, n_mel);
 
     for (size_t i = 0; i < n_mel && to; i++)
-        memcpy(to + i * chunks * CHUNK, mel + i * all + first,
-               n * sizeof(*to));
+        memcpy(to + i * chunks * CHUNK, mel + i * all + first, n * sizeof(*to));
     media_plan_sound(p, to, chunks * CHUNK, chunks * CHUNK_ROWS);
 }
 
@@ -126,8 +124,8 @@ chunks(struct media_graph *m)
 {
     size_t n = (size_t)m->nx / CHUNK, n_mel = (size_t)m->e->hp.n_mel;
     float *to;
-    struct ggml_tensor *t = media_input(m, GGML_TYPE_F32, CHUNK,
-                                        (int64_t)(n_mel * n), &to);
+    struct ggml_tensor *t =
+        media_input(m, GGML_TYPE_F32, CHUNK, (int64_t)(n_mel * n), &to);
 
     for (size_t i = 0; i < n && to; i++)
         for (size_t k = 0; k < n_mel; k++, to += CHUNK)
@@ -153,8 +151,8 @@ graph(struct media_graph *m)
     x = ggml_cont(ctx, ggml_permute(ctx, x, 1, 2, 0, 3));
     x = ggml_reshape_2d(ctx, x, x->ne[0] * x->ne[1], x->ne[2] * x->ne[3]);
     x = graph_linear(&m->g, x, &e->linears[2]);
-    x = ggml_add(ctx, x, media_repeated_positions(m, (int32_t)x->ne[1],
-                                                  CHUNK_ROWS));
+    x = ggml_add(ctx, x,
+                 media_repeated_positions(m, (int32_t)x->ne[1], CHUNK_ROWS));
     x = media_vit(m, x, &(struct media_vit){ 0 });
     x = graph_norm(&m->g, x, &e->post_norm);
     return media_mlp(m, x, &e->linears[0], &e->linears[1], MODEL_GELU_ERF);

@@ -30,8 +30,8 @@ read_deepstack(struct media_loader *l)
     l->keys.n_layer = 0;
     if (hp->n_deeper > MEDIA_MAX_DEEPER)
         graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, "is_deepstack_layers",
-                         "%d layers give rows, more than %d",
-                         (int)hp->n_deeper, MEDIA_MAX_DEEPER);
+                         "%d layers give rows, more than %d", (int)hp->n_deeper,
+                         MEDIA_MAX_DEEPER);
 }
 
 static void
@@ -48,8 +48,8 @@ static void
 find_deepstack(struct media_loader *l, int32_t layer)
 {
     struct media_layer *d = &l->e->layers[layer];
-    int64_t n = (int64_t)l->e->model->hp.n_embd * l->e->hp.merge *
-                l->e->hp.merge;
+    int64_t n =
+        (int64_t)l->e->model->hp.n_embd * l->e->hp.merge * l->e->hp.merge;
     char name[64];
 
     snprintf(name, sizeof(name), "v.deepstack.%d.norm", (int)layer);
@@ -113,9 +113,9 @@ graph(struct media_graph *m)
 
     media_order_squares(m, e->hp.merge);
     x = ggml_add(m->g.ctx, media_embed(m), media_positions(m, MEDIA_CORNERS));
-    x = media_vit(m, x,
-                  &(struct media_vit){ .turn = media_turn_sections,
-                                       .after = deepen });
+    x = media_vit(
+        m, x,
+        &(struct media_vit){ .turn = media_turn_sections, .after = deepen });
     x = media_join(m, graph_norm(&m->g, x, &e->post_norm), e->hp.merge);
     return media_mlp(m, x, &e->linears[0], &e->linears[1], MODEL_GELU_ERF);
 }

@@ -28,8 +28,8 @@ hparams(struct media_loader *l)
 {
     l->e->model->hp.activation = MODEL_GELU_ERF;
     if (l->keys.status == GG_OK && l->e->hp.n_mel > MEDIA_MEL_MOST)
-        graph_key_mismatch(&l->keys, "num_mel_bins", "exceeds",
-                           l->e->hp.n_mel, MEDIA_MEL_MOST);
+        graph_key_mismatch(&l->keys, "num_mel_bins", "exceeds", l->e->hp.n_mel,
+                           MEDIA_MEL_MOST);
 }
 
 static void
@@ -84,8 +84,7 @@ cut_frames(struct media_planner *p, const float *mel, size_t all, size_t first)
     float *to = media_plan_new_mel(p, FRAMES, n_mel);
 
     for (size_t i = 0; i < n_mel && to; i++)
-        memcpy(to + i * FRAMES, mel + i * all + first,
-               FRAMES * sizeof(*to));
+        memcpy(to + i * FRAMES, mel + i * all + first, FRAMES * sizeof(*to));
     return to;
 }
 
@@ -97,9 +96,9 @@ plan_runs(struct media_planner *p, size_t n_rows)
     size_t n_runs = (n + SAMPLES - 1) / SAMPLES, all;
     float *mel;
 
-    p->status = media_mel_compute(&media_mel_whisper, (uint32_t)p->e->hp.n_mel,
-                                  p->plan->samples, n, n_runs * SAMPLES, &mel,
-                                  p->err);
+    p->status =
+        media_mel_compute(&media_mel_whisper, (uint32_t)p->e->hp.n_mel,
+                          p->plan->samples, n, n_runs * SAMPLES, &mel, p->err);
     if (p->status != GG_OK)
         return;
     all = media_mel_frames(&media_mel_whisper, n_runs * SAMPLES);
@@ -207,9 +206,9 @@ weights_ultravox(struct media_loader *l)
 
     find_encoder(l);
     if (l->l.status == GG_OK && ff % 2)
-        l->l.status = gguf_bad_value(l->l.gguf, "mm.a.mlp.1.weight", l->l.err,
-                                     "%lld values are no two halves",
-                                     (long long)ff);
+        l->l.status =
+            gguf_bad_value(l->l.gguf, "mm.a.mlp.1.weight", l->l.err,
+                           "%lld values are no two halves", (long long)ff);
     e->norms[0].weight =
         graph_find_vector(&l->l, "mm.a.norm_pre", n, MODEL_REQUIRED);
     find_map(l, &e->linears[0], "mm.a.mlp.1", n, ff);
