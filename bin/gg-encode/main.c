@@ -106,7 +106,7 @@ allow(const void *options)
     sandbox_keep(SANDBOX_MEDIA);
     if (encode_names_model(o->model))
         sandbox_add(cli_model(o->model, true), SANDBOX_READ);
-    sandbox_add(encode_find_projector(o->model, o->mmproj), SANDBOX_READ);
+    sandbox_add(encode_look_for_projector(o->model, o->mmproj), SANDBOX_READ);
     if (o->params.device && strcmp(o->params.device, "cpu") != 0)
         sandbox_keep(SANDBOX_GPU);
 }

@@ -38,40 +38,51 @@ folder_of(const char *model)
     return folder;
 }
 
-static const char *
+/* Where it was found, or why not. */
+static char found[PATH_MAX], missing[PATH_MAX];
+
+static void
 search(const char *model)
 {
-    static char path[PATH_MAX];
     const char *folder = folder_of(model);
     struct dirent **names = NULL;
     int n = scandir(folder, &names, is_projector_name, alphasort);
 
     if (n <= 0)
-        cli_die("%s: no projector (mmproj*.gguf) lies beside it: name it by "
-                "--mmproj",
-                model);
-    if (n > 1)
-        cli_die("%s: several projectors lie beside it (%s, %s): name one by "
-                "--mmproj",
-                model, names[0]->d_name, names[1]->d_name);
-    if (snprintf(path, sizeof(path), "%s/%s", folder, names[0]->d_name) >=
-        (int)sizeof(path))
-        cli_die("%s: its name is too long", names[0]->d_name);
-    free(names[0]);
+        snprintf(missing, sizeof(missing),
+                 "no projector (mmproj*.gguf) lies beside it: name it by "
+                 "--mmproj");
+    else if (n > 1)
+        snprintf(missing, sizeof(missing),
+                 "several projectors lie beside it (%s, %s): name one by "
+                 "--mmproj",
+                 names[0]->d_name, names[1]->d_name);
+    else if (snprintf(found, sizeof(found), "%s/%s", folder,
+                      names[0]->d_name) >= (int)sizeof(found))
+        snprintf(missing, sizeof(missing), "its projector's name is too long");
+    while (n > 0)
+        free(names[--n]);
     free(names);
-    return path;
+}
+
+const char *
+encode_look_for_projector(const char *model, const char *mmproj)
+{
+    if (mmproj)
+        return mmproj;
+    if (!*found && !*missing)
+        search(cli_model(model, true));
+    return *missing ? NULL : found;
 }
 
 const char *
 encode_find_projector(const char *model, const char *mmproj)
 {
-    static const char *found;
+    const char *path = encode_look_for_projector(model, mmproj);
 
-    if (mmproj)
-        return mmproj;
-    if (!found)
-        found = search(cli_model(model, true));
-    return found;
+    if (!path)
+        cli_die("%s: %s", cli_model(model, true), missing);
+    return path;
 }
 
 /* ---- what it takes ------------------------------------------------------- */

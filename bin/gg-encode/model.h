@@ -10,6 +10,9 @@
  * there is none, or more than one. A static string. */
 const char *
 encode_find_projector(const char *model, const char *mmproj);
+/* The same, NULL where it would end the tool. */
+const char *
+encode_look_for_projector(const char *model, const char *mmproj);
 
 /* Whether an option or the variable GG_MODEL names a model. */
 bool

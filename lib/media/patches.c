@@ -1,5 +1,4 @@
-/* patches.c - pixels of patches, and the positions that these find in a table
- */
+/* patches.c - pixels of patches, and the positions that they have in tables */
 #include <math.h>
 
 #include "media/graph.h"
