@@ -13,6 +13,10 @@ jansson MIT https://github.com/akheron/jansson JSON
 hwloc BSD-3-Clause https://www.open-mpi.org/projects/hwloc nodes of memory
 nettle LGPL-3.0-or-later%20OR%20GPL-2.0-or-later https://www.lysator.liu.se/~nisse/nettle hashes
 libpng libpng-2.0 http://www.libpng.org/pub/png pictures
+libjpeg IJG%20AND%20BSD-3-Clause https://libjpeg-turbo.org JPEG images
+libwebp BSD-3-Clause https://developers.google.com/speed/webp WebP images
+sndfile LGPL-2.1-or-later https://libsndfile.github.io/libsndfile sounds
+soxr LGPL-2.1-or-later https://sourceforge.net/projects/soxr rates of sounds
 libcurl curl https://curl.se downloads
 libedit BSD-3-Clause https://www.thrysoee.dk/editline line editing
 readline GPL-3.0-or-later https://tiswww.case.edu/php/chet/readline/rltop.html line editing

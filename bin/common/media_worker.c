@@ -23,7 +23,7 @@
 
 #include "common/cli.h"
 #include "common/pass.h"
-#include "common/sandbox_calls.h"
+#include "common/sandbox_files.h"
 
 enum {
     MOST_SECONDS = 180,   /* of a medium */
@@ -126,11 +126,16 @@ bound_resource(int what, rlim_t most)
     (void)setrlimit(what, &wanted);
 }
 
-/* A process that may have no descriptor more opens neither file nor socket. */
+/* A process that may have no descriptor more opens neither file nor socket;
+ * what is done by name alone, Landlock and seccomp refuse. */
 static void
 confine_child(void)
 {
+    bool no_more = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (no_more)
+        (void)sandbox_confine_files(NULL, 0);
 #ifndef GG_INSTRUMENTED
     bound_resource(RLIMIT_AS, (rlim_t)1 << MOST_BYTES_LOG2);
 #endif
@@ -138,7 +143,7 @@ confine_child(void)
     bound_resource(RLIMIT_CORE, 0);
     bound_resource(RLIMIT_FSIZE, 0);
     bound_resource(RLIMIT_NOFILE, 0);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    if (no_more)
         (void)sandbox_refuse_calls(SANDBOX_FILTER, 0);
 }
 

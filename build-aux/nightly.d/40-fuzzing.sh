@@ -19,7 +19,7 @@ cd "$work"
     --enable-fuzzer CFLAGS='-O1 -g' gg_cv_isa_AVX2=no gg_cv_isa_AVXVNNI=no \
     gg_cv_isa_AVX512=no gg_cv_isa_AVX512VBMI=no gg_cv_isa_AVX512BF16=no \
     gg_cv_isa_AMX=no
-make -s -j"$(nproc)" -C lib libggcore.la
+make -s -j"$(nproc)" -C lib libggcore.la libggmedia.la
 make -s -j"$(nproc)" -C bin libggcli.la
 make -s -j"$(nproc)" -C fuzz check TESTS=
 cd fuzz

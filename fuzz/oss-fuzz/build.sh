@@ -13,7 +13,8 @@ for name in jansson nettle z; do
 done
 # Kernels parse nothing.
 "$SRC/gg/configure" -q --disable-shared --without-cuda --without-readline \
-    --without-libpng --without-libcurl --without-mpi --without-hwloc \
+    --without-libpng --without-libjpeg --without-libwebp \
+    --without-libsndfile --without-libsoxr --without-libcurl --without-mpi --without-hwloc \
     --enable-fuzzer LIB_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
     CC="$CC" CXX="$CXX" CFLAGS="$CFLAGS" CXXFLAGS="$CXXFLAGS" \
     LDFLAGS="-L$build/static" JANSSON_LIBS=-ljansson NETTLE_LIBS=-lnettle \
@@ -21,7 +22,7 @@ done
     ZLIB_CFLAGS=-I/usr/include \
     gg_cv_isa_AVX2=no gg_cv_isa_AVXVNNI=no gg_cv_isa_AVX512=no \
     gg_cv_isa_AVX512VBMI=no gg_cv_isa_AVX512BF16=no gg_cv_isa_AMX=no
-make -s -j"$(nproc)" -C lib libggcore.la
+make -s -j"$(nproc)" -C lib libggcore.la libggmedia.la
 make -s -j"$(nproc)" -C bin libggcli.la
 # The engine may be in C++.
 make -s -j"$(nproc)" -C fuzz check TESTS= CCLD="$CXX $CXXFLAGS"

@@ -12,6 +12,7 @@ struct media_complex {
 /* Of n values; any n will do, those of small factors are fast. */
 struct media_fft {
     size_t n;
+    size_t factor[64];             /* of n, the smallest first */
     struct media_complex *root;    /* exp(-2 pi i k / n) */
     struct media_complex *scratch; /* n */
 };

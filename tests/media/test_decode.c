@@ -379,6 +379,36 @@ test_checks(void)
     is(gg_decoded_new(&sizes, NULL, &m, &err), GG_ERR_NOMEM, "no kind");
 }
 
+static int
+count_failures(const void *bytes, size_t size, int orientation)
+{
+    enum gg_status st = GG_ERR_NOMEM;
+    struct gg_decoded *m = NULL;
+    int n = 0;
+
+    for (; st == GG_ERR_NOMEM && n < 100; n++) {
+        mem_fail_after(n);
+        st = media_decode_with(NULL, "", bytes, size, NULL, &m, &err);
+        if (st == GG_OK)
+            st = media_turn_upright(m, orientation, &err);
+        mem_fail_after(-1);
+        gg_decoded_free(m);
+        m = NULL;
+    }
+    return st == GG_OK ? n - 1 : -1;
+}
+
+/* Each allocation fails in turn. */
+static void
+test_memory(void)
+{
+    uint8_t wav[200];
+    size_t n = make_wav(wav, HEAD(1, 1, 16), "abcdefgh", 8);
+
+    is(count_failures(TEXT("P5 2 1 255\nab"), 6), 3, "an image");
+    is(count_failures(wav, n, 1), 2, "a sound");
+}
+
 int
 main(void)
 {
@@ -392,5 +422,6 @@ main(void)
     test_raw();
     test_formats();
     test_checks();
+    test_memory();
     return tap_done();
 }

@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "harness/tap.h"
+#include "media/fft.h"
 #include "media/mel.h"
 
 enum {
@@ -190,6 +191,67 @@ check_refusals(void)
     is(media_mel_frames(&media_mel_gemma4, 161), 1, "just enough");
 }
 
+/* The error of a transform, relative to its values. */
+static double
+error_of_fft(size_t n)
+{
+    struct media_complex in[100], out[100];
+    struct media_fft f = { 0 };
+    double error = 0, all = 0;
+
+    if (!media_fft_init(&f, n))
+        abort();
+    for (size_t i = 0; i < n; i++)
+        in[i] = (struct media_complex){ sin((double)(i * i)), cos(3.0 * i) };
+    media_fft_run(&f, in, out);
+    for (size_t k = 0; k < n; k++) {
+        double re = -out[k].re, im = -out[k].im;
+
+        for (size_t i = 0; i < n; i++) {
+            double angle = -2 * M_PI * (double)(i * k % n) / (double)n;
+
+            re += in[i].re * cos(angle) - in[i].im * sin(angle);
+            im += in[i].re * sin(angle) + in[i].im * cos(angle);
+        }
+        error += re * re + im * im;
+        all += out[k].re * out[k].re + out[k].im * out[k].im;
+    }
+    media_fft_clear(&f);
+    return error / all;
+}
+
+static void
+check_lengths(void)
+{
+    int wrong = 0;
+
+    for (size_t n = 1; n <= 100; n++)
+        wrong += !(error_of_fft(n) < 1e-24);
+    is(wrong, 0, "transforms of all lengths to 100");
+}
+
+/* Each allocation fails in turn. */
+static void
+check_memory(void)
+{
+    float *samples = make_sound(), *out;
+    struct gg_error err;
+    enum gg_status st = GG_ERR_NOMEM;
+    int n;
+
+    out = NULL;
+
+    for (n = 0; st == GG_ERR_NOMEM && n < 100; n++) {
+        mem_fail_after(n);
+        st = media_mel_compute(&media_mel_whisper, 80, samples, SAMPLES,
+                               SAMPLES, &out, &err);
+        mem_fail_after(-1);
+    }
+    ok(st == GG_OK && n > 9, "without memory");
+    mem_free(out);
+    mem_free(samples);
+}
+
 int
 main(void)
 {
@@ -201,6 +263,8 @@ main(void)
     check_kind(&media_mel_gemma4, 128, 18, "Gemma 4");
     check_kind(&adding, 128, 18, "a floor that is added");
     check_padding();
+    check_lengths();
+    check_memory();
     check_refusals();
     return tap_done();
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "core/sha256.h"
 #include "harness/tap.h"
 #include "media/image.h"
@@ -163,11 +164,31 @@ test_refusals(void)
     media_image_clear(&from);
 }
 
+/* Each allocation fails in turn. */
+static void
+test_memory(void)
+{
+    struct media_image from = make_image(9, 9), to;
+    enum gg_status st = GG_ERR_NOMEM;
+    struct gg_error err;
+    int n;
+
+    for (n = 0; st == GG_ERR_NOMEM && n < 100; n++) {
+        mem_fail_after(n);
+        st = media_resize(&from, 5, 4, MEDIA_BICUBIC, &to, &err);
+        mem_fail_after(-1);
+        media_image_clear(&to);
+    }
+    ok(st == GG_OK && n == 11, "without memory");
+    media_image_clear(&from);
+}
+
 int
 main(void)
 {
     test_sizes();
     test_windows();
     test_refusals();
+    test_memory();
     return tap_done();
 }
