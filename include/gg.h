@@ -425,6 +425,14 @@ enum {
     GG_CHAT_BOS = 2,    /* BOS goes first, whatever the template says */
     GG_CHAT_NO_BOS = 4, /* it does not */
     GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
+    /* What the template itself writes in the place of images and sounds, the
+     * placeholder of its family, becomes one of the ids below. */
+    GG_CHAT_MEDIA = 16,
+};
+
+enum {
+    GG_CHAT_IMAGE = -2, /* where rows of an image are to stand */
+    GG_CHAT_SOUND = -3,
 };
 
 /* What is made plainer, where a template refuses it as it is, or leaves it

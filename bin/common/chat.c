@@ -61,8 +61,31 @@ chat_thought(struct chat *c, const char *text, size_t len)
 }
 
 void
+chat_count_medium(struct chat *c, enum gg_media_kind kind, size_t i)
+{
+    size_t n = c->n_media + 1;
+
+    c->media = cli_alloc(c->media, n, sizeof(*c->media));
+    c->media_at = cli_alloc(c->media_at, n, sizeof(*c->media_at));
+    c->media[n - 1] = (unsigned char)kind;
+    c->media_at[n - 1] = i;
+    c->n_media = n;
+}
+
+/* Those of messages from number n on. */
+static void
+move_media(struct chat *c, const struct chat *from, size_t n)
+{
+    for (size_t i = 0; i < from->n_media; i++)
+        if (from->media_at[i] >= n)
+            chat_count_medium(c, (enum gg_media_kind)from->media[i],
+                              c->n + from->media_at[i] - n);
+}
+
+void
 chat_move(struct chat *c, struct chat *from, size_t n)
 {
+    move_media(c, from, n);
     for (size_t i = n; i < from->n; i++) {
         const struct gg_message *m = &from->messages[i];
 
@@ -113,6 +136,8 @@ chat_truncate(struct chat *c, size_t n)
         free((char *)c->messages[--c->n].content);
         free(c->json[c->n]);
     }
+    while (c->n_media && c->media_at[c->n_media - 1] >= n)
+        c->n_media--;
 }
 
 void
@@ -123,6 +148,8 @@ chat_clear(struct chat *c)
     free(c->json);
     free(c->tools);
     free(c->arguments);
+    free(c->media);
+    free(c->media_at);
     *c = (struct chat){ 0 };
 }
 
@@ -251,6 +278,7 @@ whole_params(const struct chat *c, const struct gg_chat_params *params,
 
     *whole = *params;
     whole->messages = json;
+    whole->flags |= c->n_media ? (unsigned)GG_CHAT_MEDIA : 0;
     whole->tools = c->tools;
     whole->arguments = c->arguments;
     return st;

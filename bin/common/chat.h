@@ -2,6 +2,8 @@
 #ifndef COMMON_CHAT_H
 #define COMMON_CHAT_H
 
+#include <gg-media.h>
+
 #include "common/options.h"
 
 /* A conversation; all zero is the empty one. All is its own. Of a message that
@@ -12,6 +14,10 @@ struct chat {
     char **json;
     size_t n, cap;
     char *tools, *arguments; /* JSON, or NULL */
+    bool takes_media;        /* messages may have images and sounds, of */
+    unsigned char *media;    /* n_media kinds, in their order; */
+    size_t *media_at;        /* the messages that have them */
+    size_t n_media;
 };
 
 void
@@ -34,6 +40,13 @@ chat_write(const struct chat *c, struct buffer *out);
  * chat_write() made: other JSON may be some program's settings. */
 bool
 chat_is_written(int fd);
+/* Message number i has one more. */
+void
+chat_count_medium(struct chat *c, enum gg_media_kind kind, size_t i);
+/* Puts an image or a sound, of which no part says where, in front of the text
+ * of the last message of the user. */
+enum gg_status
+chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err);
 /* Forgets all but the first n messages. */
 void
 chat_truncate(struct chat *c, size_t n);

@@ -150,39 +150,59 @@ keep(const struct reader *r, const json_t *value, char **out)
     return GG_OK;
 }
 
-/* Pictures and sounds, as other programs take them: the template would write a
- * mark for one that the model is never shown. */
-static enum gg_status
-refuse_media(const struct reader *r, const json_t *content)
+/* A part as templates know it, without what it is an image or a sound of. */
+static json_t *
+media_part(enum gg_media_kind kind)
 {
-    static const char media[] =
-        "image|image_url|input_image|audio|audio_url|input_audio|video|"
-        "video_url|file|input_file";
+    json_t *part = json_object();
+    const char *type = kind == GG_MEDIA_SOUND ? "audio" : "image";
+
+    if (!part || json_object_set_new(part, "type", json_string(type)))
+        cli_die("out of memory");
+    return part;
+}
+
+/* Pictures and sounds, as other programs take them. Where none are taken, they
+ * are refused: the template would write a mark for one that the model is never
+ * shown. */
+static enum gg_status
+read_media(const struct reader *r, json_t *content)
+{
+    static const char images[] = "image|image_url|input_image";
+    static const char sounds[] = "audio|audio_url|input_audio";
+    static const char others[] = "video|video_url|file|input_file";
 
     for (size_t i = 0; i < json_array_size(content); i++) {
         const json_t *part = json_array_get(content, i);
         const json_t *type = json_object_get(part, "type");
         const char *name = json_string_value(type);
+        bool image = name && cli_has_word(images, name);
+        bool sound = name && cli_has_word(sounds, name);
+        enum gg_media_kind kind = sound ? GG_MEDIA_SOUND : GG_MEDIA_IMAGE;
 
-        if (name && cli_has_word(media, name))
+        if (!image && !sound && (!name || !cli_has_word(others, name)))
+            continue;
+        if (!r->chat->takes_media || (!image && !sound))
             return fail(
                 r, "a part of a message of type '%s': only text is read", name);
+        chat_count_medium(r->chat, kind, r->chat->n);
+        json_array_set_new(content, i, media_part(kind));
     }
     return GG_OK;
 }
 
 /* The same for templates in Jinja: all that it has. */
 static enum gg_status
-read_whole_message(const struct reader *r, const json_t *value)
+read_whole_message(const struct reader *r, json_t *value)
 {
     const json_t *role = json_object_get(value, "role");
-    const json_t *content = json_object_get(value, "content");
+    json_t *content = json_object_get(value, "content");
     bool answer = json_is_string(role) &&
                   strcmp(json_string_value(role), "assistant") == 0;
 
     if (!json_is_string(role))
         return fail(r, "a message without a role that is a string");
-    if (refuse_media(r, content) != GG_OK)
+    if (read_media(r, content) != GG_OK)
         return GG_ERR_FORMAT;
     chat_append(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
                 json_string_value(content), json_string_length(content));
@@ -190,7 +210,7 @@ read_whole_message(const struct reader *r, const json_t *value)
 }
 
 static enum gg_status
-read_message(const struct reader *r, const json_t *value)
+read_message(const struct reader *r, json_t *value)
 {
     enum gg_role role = GG_ROLE_USER;
     struct buffer content = { 0 };
@@ -231,9 +251,9 @@ read_beside(const struct reader *r, const json_t *value)
 }
 
 static enum gg_status
-read_value(const struct reader *r, const json_t *value)
+read_value(const struct reader *r, json_t *value)
 {
-    const json_t *list =
+    json_t *list =
         json_is_array(value) ? value : json_object_get(value, "messages");
     enum gg_status st = GG_OK;
 
@@ -299,6 +319,54 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
     return GG_OK;
 }
 
+/* The content of a message as an array of parts. */
+static json_t *
+take_parts(json_t *message)
+{
+    json_t *content = json_object_get(message, "content"), *parts, *text;
+
+    if (json_is_array(content))
+        return content;
+    parts = json_array();
+    text = json_object();
+    if (!parts || !text || json_object_set(text, "text", content) ||
+        json_object_set_new(text, "type", json_string("text")) ||
+        json_array_append_new(parts, text) ||
+        json_object_set_new(message, "content", parts))
+        cli_die("out of memory");
+    return parts;
+}
+
+enum gg_status
+chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
+{
+    size_t i = c->n, before = 0;
+    json_t *m = NULL, *parts;
+    json_error_t e;
+
+    while (i > 0 &&
+           (c->json[i - 1] ? false : c->messages[i - 1].role != GG_ROLE_USER))
+        i--;
+    if (i-- == 0)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "no message of a user for an image or a sound");
+    m = c->json[i]
+            ? cli_json_load(c->json[i], strlen(c->json[i]), JSON_ALLOW_NUL, &e)
+            : plain_message(&c->messages[i]);
+    if (!m)
+        return cli_error(err, GG_ERR_FORMAT, "message %zu is not UTF-8", i + 1);
+    parts = take_parts(m);
+    while (before < json_array_size(parts) &&
+           !json_object_get(json_array_get(parts, before), "text"))
+        before++;
+    json_array_insert_new(parts, before, media_part(kind));
+    chat_count_medium(c, kind, i);
+    free(c->json[i]);
+    c->json[i] = cli_json_dump(m, JSON_COMPACT);
+    json_decref(m);
+    return c->json[i] ? GG_OK : cli_error(err, GG_ERR_NOMEM, "out of memory");
+}
+
 static void
 count_lines(struct reader *r, const char *p, size_t len)
 {
@@ -350,6 +418,16 @@ chat_read(struct chat *c, const struct gg_chat_template *template,
 }
 
 #else
+
+enum gg_status
+chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
+{
+    (void)c, (void)kind;
+    return cli_error(err, GG_ERR_UNSUPPORTED,
+                     "this %s was built without Jansson, and makes no messages "
+                     "with images or sounds",
+                     cli_name);
+}
 
 enum gg_status
 chat_messages_json(const struct chat *c, char **out, struct gg_error *err)

@@ -50,6 +50,9 @@ const struct cli_option engine_rows[] = {
     { "context", 'c', CLI_INT, "N",
       "size of the context, in tokens (else the model's)",
       AT(n_ctx), 1, ENGINE_MAX_CONTEXT },
+    { "rows", 0, CLI_TEXT, "FILE",
+      "rows of images and sounds, of gg-encode, which ids may stand for",
+      AT(rows), .use = SANDBOX_READ },
     { "shift", 0, CLI_FLAG, NULL,
       "context shift: drop the oldest ids of a full context", AT(shift) },
     { "threads", 't', CLI_INT, "N",
@@ -282,6 +285,24 @@ is_aborted(void *data)
     return e->catches && cli_aborted(NULL);
 }
 
+/* A block enters in one batch. */
+static void
+read_media(struct engine *e, const struct engine_options *o,
+           struct gg_session_params *params)
+{
+    size_t block;
+
+    if (!o->rows)
+        return;
+    e->media = media_read(o->rows, true);
+    block = media_longest_block(e->media);
+    if (o->n_batch == 0 && block > (size_t)params->n_batch &&
+        block <= ENGINE_MAX_BATCH)
+        params->n_batch = (int32_t)block;
+    if (o->verbose)
+        media_describe(e->media);
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
@@ -305,13 +326,14 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     struct gg_error err;
 
     *e = (struct engine){
-        .n_batch = params.n_batch,
         .cache = o->cache,
         .shift = o->shift,
         .quiet = o->quiet,
         .verbose = o->verbose,
         .catches = catch,
     };
+    read_media(e, o, &params);
+    e->n_batch = params.n_batch;
     engine_set_cache(&params, &o->cache);
     if (params.cache_type == GG_CACHE_Q4_0 && !o->quiet)
         cli_warn("keys of q4_0 lose much: --cache-type-k q8_0, with values of "
@@ -319,6 +341,8 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     prefill_start(&e->prefill, o->quiet || o->shows_progress);
     cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;
+    if (e->media)
+        media_add(e->media, e->model, e->session);
     cli_check(gg_engine_new(e->model, e->session, &gg, &e->gg, &err), &err);
     if (o->verbose)
         engine_describe(e);
@@ -348,6 +372,7 @@ engine_close(struct engine *e)
     gg_engine_free(e->gg);
     gg_session_free(e->session);
     gg_model_free(e->model);
+    media_free(e->media);
     *e = (struct engine){ 0 };
 }
 

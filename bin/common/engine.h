@@ -7,6 +7,7 @@
 
 #include "common/adapters.h"
 #include "common/devices.h"
+#include "common/media.h"
 #include "common/options.h"
 #include "common/prefill.h"
 
@@ -34,7 +35,8 @@ struct engine_options {
     bool shift, no_mmap, lock, profile, quiet, verbose;
     bool mtp;             /* the model's MTP layers are used: */
     const char *mtp_path; /* those of this file; NULL: its own */
-    bool shows_progress; /* the tool does, of all that it evaluates */
+    const char *rows;     /* a file of rows of media; or NULL */
+    bool shows_progress;  /* the tool does, of all that it evaluates */
     bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
@@ -91,11 +93,12 @@ struct engine {
     struct gg_session *session;
     struct gg_engine *gg;
     struct prefill prefill; /* of the session's evaluations */
+    struct media *media;    /* whose rows the session has; or NULL */
     int32_t n_slots, n_batch;
     struct engine_cache cache;
     bool shift, quiet, verbose;
     bool catches; /* a caught signal aborts an evaluation */
-    bool cut; /* the context is less than the model's, for want of memory */
+    bool cut;     /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };
 
@@ -116,6 +119,13 @@ engine_count_ids(const struct gg_sequence *sequence)
 
     (void)gg_sequence_ids(sequence, &n);
     return n;
+}
+
+/* Whether the id is a row's, which is given and not foretold. */
+static inline bool
+engine_is_row(const struct engine *e, int32_t id)
+{
+    return e->media && id >= e->media->head.first;
 }
 
 /* Draws how much of a model has been copied to a GPU: on stderr, if that is a

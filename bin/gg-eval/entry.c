@@ -59,22 +59,34 @@ write_failure(struct evaluate *e, struct entry *entry)
     free(entry->message);
 }
 
-/* The sum of the log-probabilities of the line's ids, but for the sequence's
- * first, which nothing foretells; *n gets their number, and *greedy, if that is
- * wanted, whether each is the likeliest. */
+static size_t
+count_row_ids(const struct evaluate *e, const int32_t *ids, size_t n)
+{
+    size_t rows = 0;
+
+    for (size_t i = 0; i < n; i++)
+        rows += engine_is_row(e->engine, ids[i]);
+    return rows;
+}
+
+/* The sum of the log-probabilities of the line's ids, but for rows and the
+ * sequence's first, which nothing foretells; *n gets their number, and *greedy,
+ * if that is wanted, whether each is the likeliest. */
 static double
-sum_logprobs(const struct entry *entry, size_t *n, bool *greedy)
+sum_logprobs(const struct evaluate *e, const struct entry *entry, size_t *n,
+             bool *greedy)
 {
     size_t known, from = entry->begin ? entry->begin : 1;
     const struct gg_sequence *its = entry->sequence->its;
+    const int32_t *ids = gg_sequence_ids(its, &known);
     const float *logprobs = gg_sequence_logprobs(its, &known);
     size_t to = entry->begin + entry->line.n_ids;
     double sum = 0;
 
-    *n = to - from;
+    *n = to - from - count_row_ids(e, ids + from, to - from);
     if (greedy) {
-        *greedy = scores_add_up(&entry->sequence->scores,
-                                gg_sequence_ids(its, &known), from, to, &sum);
+        *greedy = scores_add_up(&entry->sequence->scores, e->engine, ids, from,
+                                to, &sum);
         return sum;
     }
     for (size_t i = from; i < to; i++)
@@ -94,7 +106,7 @@ write_score(struct evaluate *e, struct entry *entry)
 {
     bool greedy;
     size_t n;
-    double sum = sum_logprobs(entry, &n, e->o->greedy ? &greedy : NULL);
+    double sum = sum_logprobs(e, entry, &n, e->o->greedy ? &greedy : NULL);
 
     if (isfinite(sum)) {
         output_score(e->output, &entry->line, entry->chunk, n, sum,

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/cli.h"
-
 void
 scores_ask(struct scores *s, size_t begin, size_t n, struct gg_query *query)
 {
@@ -42,8 +40,8 @@ scores_clear(struct scores *s)
 }
 
 bool
-scores_add_up(const struct scores *s, const int32_t *ids, size_t from,
-              size_t to, double *sum)
+scores_add_up(const struct scores *s, const struct engine *engine,
+              const int32_t *ids, size_t from, size_t to, double *sum)
 {
     bool greedy = true;
 
@@ -51,6 +49,8 @@ scores_add_up(const struct scores *s, const int32_t *ids, size_t from,
     for (size_t i = from ? from : 1; i < to; i++) {
         const struct gg_best *best = &s->best[i - s->first];
 
+        if (engine_is_row(engine, ids[i]))
+            continue;
         *sum += (double)s->logprobs[i - s->first];
         greedy = greedy && isfinite(best->log_sum_exp) && best->n &&
                  best->ids[0] == ids[i];

@@ -3,7 +3,7 @@
 #ifndef EVAL_LINE_SCORES_H
 #define EVAL_LINE_SCORES_H
 
-#include <gg-engine.h>
+#include "common/engine.h"
 
 /* Of ids first .. n - 1 of a sequence; all zero is none. */
 struct scores {
@@ -19,10 +19,10 @@ scores_ask(struct scores *s, size_t begin, size_t n, struct gg_query *query);
 void
 scores_clear(struct scores *s);
 
-/* Of ids from .. to - 1, but for a first one without: *sum gets their
+/* Of ids from .. to - 1, but for rows, and a first one without: *sum gets their
  * log-likelihood. True where each of them is the likeliest. */
 bool
-scores_add_up(const struct scores *s, const int32_t *ids, size_t from,
-              size_t to, double *sum);
+scores_add_up(const struct scores *s, const struct engine *engine,
+              const int32_t *ids, size_t from, size_t to, double *sum);
 
 #endif

@@ -99,6 +99,7 @@ lines_run(const struct lines *l, int fd)
     gg_line_reader_watch(in.reader, STDOUT_FILENO);
     if (l->back)
         gg_line_reader_back(in.reader);
+    media_expect(l->engine->media, in.reader);
     own_ids_start(&in.own, l->engine->vocab, l->name, l->engine->path,
                   l->engine->quiet);
     st = read_line(&in, &err);

@@ -22,16 +22,22 @@ struct losses {
     uint64_t n;
 };
 
+/* Of the window's last n ids, but for rows. */
 static void
-add_losses(struct losses *l, const float *logprobs, size_t n)
+add_losses(struct losses *l, const struct windows *w, const float *logprobs,
+           size_t n)
 {
+    const int32_t *ids = w->ids + (size_t)w->n - n;
+
     for (size_t i = 0; i < n; i++) {
         double loss = -(double)logprobs[i];
 
+        if (engine_is_row(w->engine, ids[i]))
+            continue;
         l->sum += loss;
         l->squares += loss * loss;
+        l->n++;
     }
-    l->n += n;
 }
 
 /* By the spread of the losses, as if they were independent. */
@@ -82,7 +88,7 @@ perplexity_run(const struct engine *engine, const struct perplexity_options *o,
     while (windows_next(&w)) {
         windows_eval(&w, (struct gg_query){ .scores.logprobs = logprobs,
                                             .scores.first = unscored });
-        add_losses(&l, logprobs, scored);
+        add_losses(&l, &w, logprobs, scored);
         if (!quiet)
             put_losses(&w, &l);
         ticker_show(&ticker, "%" PRIu64 " ids, perplexity %.4f",

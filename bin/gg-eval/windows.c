@@ -26,6 +26,7 @@ windows_open(struct windows *w, const struct engine *engine, int fd,
     cli_check(gg_sequence_new(engine->gg, &w->sequence, &err), &err);
     cli_check(gg_line_reader_new(fd, name, &w->reader, &err), &err);
     gg_line_reader_split(w->reader);
+    media_expect(engine->media, w->reader);
     own_ids_start(&w->own, engine->vocab, name, engine->path, engine->quiet);
     w->ids = cli_alloc(NULL, (size_t)w->n, sizeof(*w->ids));
 }
@@ -41,7 +42,8 @@ windows_close(struct windows *w)
 static void
 check_line(const struct windows *w)
 {
-    int32_t n_vocab = gg_model_n_vocab(w->engine->model);
+    const struct media *media = w->engine->media;
+    int32_t end = media ? media->end : gg_model_n_vocab(w->engine->model);
     const struct gg_line *line = &w->line;
 
     if (line->kind == GG_LINE_ERROR)
@@ -50,9 +52,9 @@ check_line(const struct windows *w)
         cli_die("%s: lines have numbers; %s takes one text", w->name,
                 w->option);
     for (size_t i = 0; i < line->n_ids; i++)
-        if (line->ids[i] >= n_vocab)
+        if (line->ids[i] >= end)
             cli_die("%s: id %d is not in 0..%d", w->name, (int)line->ids[i],
-                    (int)n_vocab - 1);
+                    (int)end - 1);
 }
 
 /* False: there is no further line. */

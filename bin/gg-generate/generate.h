@@ -40,6 +40,7 @@ struct options {
     struct state_options state;
     const char *prompt, *input, *output;
     const char *suffix; /* what follows the gap after the prompt; or NULL */
+    const char *marker; /* stands for a medium in a prompt; or NULL */
 
     bool echo, raw, newline;
     enum special special;
@@ -100,6 +101,7 @@ struct generate {
     struct answer answer;
     struct generate_sums sums;
     uint64_t left_out;             /* bytes of prompts without a token */
+    size_t medium;                 /* the next one of the job's media */
     unsigned plainer;              /* what templates refused, the same */
     int64_t date;                  /* of all conversations; 0: of none yet */
     struct gg_chat_reader *reader; /* of the template; NULL: none was wanted */

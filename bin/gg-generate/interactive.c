@@ -7,6 +7,7 @@
 
 #include "common/terminal.h"
 #include "gg-generate/interactive.h"
+#include "gg-generate/media.h"
 
 void
 talk_tell(const struct talk *t, const char *fmt, ...)
@@ -118,10 +119,13 @@ bool
 talk_say(struct talk *t, const char *text, size_t len)
 {
     struct chat *chat = &t->g->source.chat;
+    struct gg_error err;
 
     buffer_add(&t->before, text, len);
     turns_push(t, chat->n, 1);
     chat_append(chat, GG_ROLE_USER, t->before.p, t->before.len);
+    if (t->g->medium == 0) /* they go with the first question */
+        cli_check(generate_media_take(t->g, &t->g->source, &err), &err);
     t->before.len = 0;
     return talk_answer(t);
 }

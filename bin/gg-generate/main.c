@@ -143,6 +143,17 @@ take_file(struct generate *g)
         file_sampling_tell(&g->o->sampling);
 }
 
+/* Each medium stood somewhere. */
+static void
+check_media_used(const struct generate *g)
+{
+    const struct media *m = g->engine.media;
+
+    if (m && g->medium < m->n && !cli_signal())
+        cli_die("%s: the prompts have places for %zu of its %zu media", m->name,
+                g->medium, m->n);
+}
+
 /* Returns the exit status. */
 static int
 run(struct generate *g, const struct mode *mode)
@@ -171,6 +182,7 @@ run(struct generate *g, const struct mode *mode)
         gg_sampler_free(sampler);
     }
     status = mode->run(g);
+    check_media_used(g);
     if (g->o->engine.verbose)
         tell_plainer(g);
     gg_chat_reader_free(g->reader);

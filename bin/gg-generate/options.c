@@ -104,6 +104,10 @@ const struct cli_option generate_rows[] = {
       "records, TEXT before each",
       AT(prompt), .shown = "-p" },
     { "file", 'f', CLI_TEXT, "FILE", "continue the text of FILE", AT(input) },
+    { "marker", 0, CLI_TEXT, "STRING",
+      "STRING in prompts stands for the next medium of --rows (else all stand "
+      "in front)", AT(marker), .only_with = "rows", .not_with =
+      "chat|system|interactive|messages|template" },
     { "suffix", 0, CLI_TEXT, "TEXT",
       "fill in the middle: write what stands between the prompt and TEXT",
       AT(suffix), .record = true, .not_with = "chat" NO_GAP "|system" NO_GAP
@@ -269,6 +273,23 @@ check_shard(const struct options *o)
         cli_misuse("--shard: -s must say the seed of the whole job");
 }
 
+/* Records that say where media stand take them in turn, all of them. */
+static void
+check_media(const struct options *o)
+{
+    bool part = shard_is_part(&o->shard) || o->resume;
+
+    if (!o->engine.rows)
+        return;
+    if (o->marker && !*o->marker)
+        cli_misuse("--marker has no text");
+    refuse_together(o->suffix != NULL, "--suffix", "--rows",
+                    "it has no place for them");
+    refuse_together(part && (o->marker || o->form == FORM_JSONL),
+                    o->resume ? "--resume" : "--shard", "--rows",
+                    "records take the media in turn");
+}
+
 static void
 check_records(const struct options *o)
 {
@@ -321,6 +342,7 @@ generate_parse(int argc, char **argv, struct options *o)
     check_chat(o);
     check_records(o);
     check_shard(o);
+    check_media(o);
     check_thoughts(o);
     o->engine.shows_progress = o->form != FORM_TEXT;
 }

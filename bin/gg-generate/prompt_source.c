@@ -1,7 +1,7 @@
 /* prompt_source.c - what a prompt is made of, and its ids */
 #include <config.h>
 
-#include "gg-generate/generate.h"
+#include "gg-generate/media.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +60,8 @@ encode_plain(struct generate *g, const struct prompt_source *s,
         st = refuse_control(g, "suffix", s->suffix, s->n_suffix, err);
     if (st != GG_OK)
         return st;
+    if (generate_has_media(g))
+        return generate_media_text(g, text, len, flags, out, err);
     do {
         if (made.n > out->cap)
             out->ids =
@@ -86,8 +88,9 @@ chat_flags(const struct options *o)
 /* A state holds all up to an answer, in place of which there is an empty
  * message. */
 static void
-begin_chat(const struct generate *g, struct prompt_source *s)
+begin_chat(struct generate *g, struct prompt_source *s)
 {
+    generate_media_begin(g, s);
     s->is_chat = true;
     s->template = g->o->template;
     s->done = g->loaded;
@@ -120,11 +123,11 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
         st = chat_read(&s->chat, s->template, json, len, s->whole, err);
     if (st == GG_OK && s->chat.n == s->done)
         st = cli_error(err, GG_ERR_FORMAT, "no messages");
-    return st;
+    return st == GG_OK ? generate_media_take(g, s, err) : st;
 }
 
 void
-prompt_source_begin(const struct generate *g, struct prompt_source *s)
+prompt_source_begin(struct generate *g, struct prompt_source *s)
 {
     const char *system = g->o->system;
 
@@ -160,7 +163,7 @@ prompt_source_open(struct generate *g, struct prompt_source *s,
     prompt_source_begin(g, s);
     if (len)
         chat_append(&s->chat, GG_ROLE_USER, text, len);
-    return GG_OK;
+    return len ? generate_media_take(g, s, err) : GG_OK;
 }
 
 enum gg_status
@@ -282,6 +285,8 @@ encode_chat(struct generate *g, struct prompt_source *s,
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, &params, &out->ids,
                      &out->cap, &out->n, &g->left_out, err);
+    if (st == GG_OK && s->chat.n_media)
+        st = generate_media_place(g, s, out, err);
     if (choice)
         remove_answer(&s->chat, &last);
     return st;

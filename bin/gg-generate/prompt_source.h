@@ -21,6 +21,7 @@ struct prompt_source {
     bool goes_on; /* it adds nothing to what a state holds */
     bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;
+    size_t medium; /* of the job, that is its first */
     size_t done; /* of them, that the sequence holds, but for the last's end */
     const struct gg_chat_template *template;
     /* Of a record, in place of the options'; or NULL. */
@@ -49,7 +50,7 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
                             const char *json, size_t len, struct gg_error *err);
 /* Takes what is there before the user's first message. */
 void
-prompt_source_begin(const struct generate *g, struct prompt_source *s);
+prompt_source_begin(struct generate *g, struct prompt_source *s);
 void
 prompt_source_close(struct prompt_source *s);
 

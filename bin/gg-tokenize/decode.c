@@ -179,6 +179,26 @@ count_tokens(const struct work *w, const int32_t *ids, size_t n)
     return i;
 }
 
+/* A medium where control tokens are shown, at its first row. */
+static void
+show_row(struct work *w, struct sequence *s, int32_t id)
+{
+    const struct tokenize_options *o = w->options;
+    const struct media_item *item = o->media && o->special == SPECIAL_PARSE
+                                        ? media_find(o->media, id)
+                                        : NULL;
+    const char *kind = item ? media_kind_name(item->rows.kind) : "";
+    size_t n = strlen(kind);
+
+    if (!item || id != item->first)
+        return;
+    make_room(w, s, n + 2);
+    s->text[s->len] = '[';
+    memcpy(s->text + s->len + 1, kind, n);
+    s->text[s->len + n + 1] = ']';
+    s->len += n + 2;
+}
+
 /* Adds the text of the line's ids to the sequence. False: an id is none. */
 static bool
 decode_ids(struct work *w, const struct gg_line *line, struct sequence *s)
@@ -196,7 +216,7 @@ decode_ids(struct work *w, const struct gg_line *line, struct sequence *s)
         size_t tokens = count_tokens(w, line->ids + i, line->n_ids - i);
 
         if (tokens == 0) { /* a row, which is no text */
-            i++;
+            show_row(w, s, line->ids[i++]);
             continue;
         }
         st = gg_vocab_decode_ids(w->vocab, &s->state, line->ids + i, tokens,

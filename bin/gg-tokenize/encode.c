@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/jobs.h"
 #include "common/chat.h"
@@ -25,6 +26,7 @@ struct work {
     uint64_t sequence;  /* of the next record */
     uint64_t bytes, n_ids, n_cut, n_left_out;
     unsigned plainer; /* what templates refused */
+    size_t medium;    /* of the next text that has one */
     size_t line;      /* bytes of ids on the line that is being written */
     int status;
 };
@@ -49,6 +51,7 @@ next_job(struct work *w)
 {
     struct job *job = &w->slots[jobs_next(w->jobs)];
 
+    job->medium = &w->medium;
     job->text.len = 0;
     buffer_add(&job->text, w->rest.p, w->rest.len);
     w->rest.len = 0;
@@ -111,7 +114,8 @@ fill_part(struct work *w, struct job *job)
         while (job->text.len < want && !w->input.ended)
             read_more(w, job);
         want = 2 * job->text.len;
-        if (!w->input.ended && !o->chat && !o->suffix && o->max == 0)
+        if (!w->input.ended && !o->chat && !o->suffix && !o->media &&
+            o->max == 0)
             cut = gg_vocab_cut(w->vocab, job->text.p, job->text.len, flags);
     }
     if (!w->input.ended)
@@ -129,7 +133,7 @@ encode_whole(struct work *w)
 
         fill_part(w, job);
         if (w->bytes == 0 && writes_line(o) && !o->empty && !o->chat &&
-            !o->suffix)
+            !o->suffix && !o->media)
             cli_die("%s: the text is empty", w->input.name);
         job->part = true;
         job->first = first;
@@ -252,6 +256,29 @@ end_jobs(struct work *w)
     free(w->slots);
 }
 
+/* Before all ids. */
+static void
+name_media(const struct tokenize_options *o)
+{
+    struct gg_error err;
+
+    if (o->media && o->media->n_hashes && writes_line(o))
+        cli_check(gg_line_write_rows(STDOUT_FILENO, o->media->hashes,
+                                     o->media->n_hashes, &err),
+                  &err);
+}
+
+/* Each medium stands somewhere. */
+static void
+check_all_used(const struct work *w)
+{
+    const struct media *m = w->o->media;
+
+    if (m && w->medium < m->n)
+        cli_die("%s: the text has places for %zu of its %zu media", m->name,
+                w->medium, m->n);
+}
+
 int
 tokenize_encode(const struct gg_vocab *vocab,
                 const struct tokenize_options *options)
@@ -263,6 +290,7 @@ tokenize_encode(const struct gg_vocab *vocab,
                                  .quiet = options->quiet },
                       .sequence = 1 };
 
+    name_media(options);
     start_jobs(&w);
     if (options->prefix && !options->records)
         buffer_add(&w.rest, options->prefix, strlen(options->prefix));
@@ -270,6 +298,7 @@ tokenize_encode(const struct gg_vocab *vocab,
         encode_records(&w);
     else
         encode_whole(&w);
+    check_all_used(&w);
     cli_tell_left_out(options->input, w.n_left_out);
     if (options->verbose)
         chat_tell_plainer(options->input, w.plainer);

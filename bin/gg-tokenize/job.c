@@ -7,6 +7,7 @@
 
 #include "common/reasoning.h"
 #include "gg-tokenize/format.h"
+#include "gg-tokenize/media.h"
 #include "gg-tokenize/pair.h"
 
 struct work {
@@ -77,22 +78,65 @@ encode_text(struct work *w, struct piece *p, struct gg_error *err)
     return st;
 }
 
+/* Ids that stand with rows of media among them. */
+static void
+take_placed(struct work *w, struct piece *p)
+{
+    struct job *job = w->job;
+    int32_t *ids = job->ids;
+    size_t cap = job->cap_ids;
+
+    job->ids = job->placed.ids;
+    job->cap_ids = job->placed.cap;
+    job->placed.ids = ids;
+    job->placed.cap = cap;
+    p->n = job->placed.n;
+}
+
+static enum gg_status
+place_media(struct work *w, struct piece *p, const struct chat *chat,
+            struct gg_error *err)
+{
+    enum gg_status st = tokenize_media_chat(w->job, w->o, w->vocab, chat,
+                                            w->job->ids, p->n, err);
+
+    if (st == GG_OK)
+        take_placed(w, p);
+    return st;
+}
+
+static enum gg_status
+read_chat(struct work *w, struct chat *chat, const struct piece *p,
+          struct gg_error *err)
+{
+    const struct tokenize_options *o = w->o;
+    bool lines = !o->records || o->end != '\n';
+    enum gg_status st = chat_read(chat, o->chat, p->text, p->len, lines, err);
+
+    if (st != GG_OK)
+        tokenize_media_lost(w->job, o);
+    if (st == GG_OK && o->media && !o->records && chat->n_media == 0)
+        st = tokenize_media_before(o, chat, err);
+    return st;
+}
+
 static enum gg_status
 encode_chat(struct work *w, struct piece *p, struct gg_error *err)
 {
     const struct tokenize_options *o = w->o;
-    bool lines = !o->records || o->end != '\n';
     const struct gg_chat_params params = { .flags = o->chat_flags,
                                            .date = o->chat_date,
                                            .plainer = &w->job->plainer };
-    struct chat chat = { 0 };
-    enum gg_status st = chat_read(&chat, o->chat, p->text, p->len, lines, err);
+    struct chat chat = { .takes_media = o->media };
+    enum gg_status st = read_chat(w, &chat, p, err);
 
     if (st == GG_OK)
         st = reasoning_give_arguments(&chat, o->chat_arguments, err);
     if (st == GG_OK)
         st = chat_encode(w->vocab, o->chat, &chat, &params, &w->job->ids,
                          &w->job->cap_ids, &p->n, &w->job->n_left_out, err);
+    if (st == GG_OK && o->media)
+        st = place_media(w, p, &chat, err);
     chat_clear(&chat);
     return st;
 }
@@ -148,8 +192,13 @@ encode_piece(struct work *w, struct piece *p, struct gg_error *err)
         p->flags |= tokenize_flags(o);
         if (o->special == SPECIAL_ERROR)
             st = refuse_control(w, p, err);
-        if (st == GG_OK)
+        if (st == GG_OK && o->media) {
+            st = tokenize_media_text(w->job, o, w->vocab, p->text, p->len,
+                                     p->flags, err);
+            take_placed(w, p);
+        } else if (st == GG_OK) {
             st = encode_text(w, p, err);
+        }
     }
     p->ids = w->job->ids;
     if (st == GG_OK && o->offsets)
@@ -366,6 +415,8 @@ run_records(struct work *w)
         end = end ? end : stop; /* the last one may lack its end */
         if (shard_has(&w->o->shard, sequence))
             run_record(w, p, (size_t)(end - p), sequence);
+        else
+            tokenize_media_skip(w->job, w->o, p, (size_t)(end - p));
         sequence++;
         p = end + 1;
     }
@@ -415,6 +466,8 @@ job_clear(struct job *job)
     free(job->plain.p);
     free(job->prefixed.p);
     free(job->pair.ids);
+    free(job->placed.ids);
+    free(job->placed.text.p);
     free(job->ids);
     free(job->ranges);
 }

@@ -5,6 +5,7 @@
 #define TOKENIZE_JOB_H
 
 #include "common/buffer.h"
+#include "common/media_ids.h"
 #include "common/ranked_pair.h"
 #include "gg-tokenize/tokenize.h"
 
@@ -15,6 +16,7 @@ struct job {
     bool first, last;   /* where the one text begins, ends */
     uint64_t before;    /* its bytes before this stretch */
     uint64_t sequence;  /* of the first record */
+    size_t *medium;     /* the next one, which texts in turn move on */
 
     /* set by job_run() */
     struct buffer out;
@@ -29,6 +31,7 @@ struct job {
     struct buffer plain;    /* a field without its escapes */
     struct buffer prefixed; /* a text behind its prefix */
     struct ranked_pair_ids pair;
+    struct media_ids placed;
     int32_t *ids;
     size_t cap_ids;
     struct gg_range *ranges;

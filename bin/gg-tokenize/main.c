@@ -64,6 +64,23 @@ choose_chat(const struct gg_vocab *vocab, struct arguments *a,
         (o->no_bos ? GG_CHAT_NO_BOS : 0) | (o->strict ? GG_CHAT_STRICT : 0);
 }
 
+/* The id of a row is none of a token. */
+static void
+read_media(const struct gg_vocab *vocab, struct arguments *a)
+{
+    struct tokenize_options *o = &a->options;
+    struct media *m = media_read(a->rows, false);
+
+    if (m->head.first < gg_vocab_size(vocab))
+        cli_die("%s: its rows begin at id %ld, and the vocabulary has %ld "
+                "tokens: they were made for another model",
+                m->name, (long)m->head.first, (long)gg_vocab_size(vocab));
+    if (o->verbose)
+        media_describe(m);
+    o->media = m;
+    o->threads = 1; /* texts take their media in turn */
+}
+
 enum {
     MAX_TEXT = 1 << 28
 }; /* bytes of a conversation */
@@ -134,6 +151,8 @@ run(struct arguments *a)
     check_suffix(vocab, o);
     if (a->prompt)
         o->prefix = prompt = prompt_read(model, a->prompt);
+    if (a->rows)
+        read_media(vocab, a);
     if (o->threads == 0)
         o->threads = 1;
     if (o->binary == 2 && gg_vocab_size(vocab) > 1 << 16)
@@ -148,6 +167,7 @@ run(struct arguments *a)
     free(prompt);
     chat_template_clear(o->chat);
     free(o->chat_arguments);
+    media_free(o->media);
     gg_vocab_free(vocab);
     return status;
 }

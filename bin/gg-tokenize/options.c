@@ -145,6 +145,13 @@ static const struct cli_option rows[] = {
       "with --lines: \\n, \\t, \\\\ in a line stand for newline, tab, "
       "backslash, as -d --lines writes them", OPT(escapes),
       .only_with = "lines", .not_with = "decode|chat|offsets" },
+    { "rows", 0, CLI_TEXT, "FILE",
+      "images and sounds, of gg-encode: their markers and rows stand before "
+      "each text, or where", AT(rows), .use = SANDBOX_READ, .not_with =
+      "binary|pieces|offsets|budget|pairs|fields|suffix|text|truncate" },
+    { "marker", 0, CLI_TEXT, "STRING",
+      "STRING, in the order of all texts, stands for the next of them",
+      OPT(marker), .only_with = "rows", .not_with = "decode|chat|escapes" },
     { "max", 0, CLI_SIZE, "N",
       "at most N ids for each text; more are an error, or with",
       OPT(max), 1, INT32_MAX, .not_with = "decode" },
@@ -267,5 +274,7 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     cli_hint_file("; a text comes in a pipe: echo TEXT | gg-tokenize");
     if (first < argc)
         a->file = cli_one_file(argc, argv, first, a->file);
+    if (a->options.marker && !*a->options.marker)
+        cli_misuse("--marker has no text");
     check_arguments(a);
 }

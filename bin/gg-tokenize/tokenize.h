@@ -2,6 +2,7 @@
 #ifndef TOKENIZE_H
 #define TOKENIZE_H
 
+#include "common/media.h"
 #include "common/shard.h"
 
 enum truncate {
@@ -35,11 +36,13 @@ struct tokenize_options {
     unsigned chat_flags;                 /* GG_CHAT_... */
     int64_t chat_date;
     char *chat_arguments;        /* JSON, or NULL */
+    const char *marker;          /* stands for a medium in a text; or NULL */
     bool count, pieces, offsets; /* what is written, in place of ids */
     size_t max;                  /* ids of a text; 0: any number */
     enum truncate truncate;
-    size_t budget; /* cut the text into pieces of so many ids; or 0 */
-    int threads;   /* 0: not said */
+    size_t budget;       /* cut the text into pieces of so many ids; or 0 */
+    int threads;         /* 0: not said */
+    struct media *media; /* whose rows stand in texts; or NULL */
 
     /* decode */
     bool clean;        /* write UTF-8 only */
@@ -50,7 +53,7 @@ struct tokenize_options {
 
 struct arguments {
     struct tokenize_options options;
-    const char *model, *file, *output, *prompt;
+    const char *model, *file, *output, *prompt, *rows;
     bool decode, bos, eos, no_eos, chat, no_answer, text;
 };
 

@@ -3,6 +3,7 @@
 
 #include "chat/encode.h"
 
+#include "chat/placeholder.h"
 #include "chat/text.h"
 #include "vocab/vocab.h"
 
@@ -10,7 +11,9 @@ struct writer {
     const struct gg_vocab *v;
     const struct chat_string *s;
     struct vocab_out out;
-    int32_t last; /* the id before; -1: text, or nothing */
+    int32_t last;                 /* the id before; -1: text, or nothing */
+    bool media;                   /* placeholders are found: */
+    struct chat_placeholder next; /* the next one, or the end */
     struct gg_error *err;
 };
 
@@ -48,6 +51,23 @@ next_token(const struct writer *w, size_t at, size_t *where, size_t *n)
     *where = w->s->n;
     *n = 0;
     return -1;
+}
+
+/* The same, or a placeholder, where that comes first. */
+static int32_t
+next_mark(struct writer *w, size_t at, size_t *where, size_t *n)
+{
+    int32_t id = next_token(w, at, where, n);
+
+    if (!w->media)
+        return id;
+    if (at == 0 || w->next.at < at)
+        w->next = chat_placeholder_next(w->s, at);
+    if (w->next.n == 0 || w->next.at > *where)
+        return id;
+    *where = w->next.at;
+    *n = w->next.n;
+    return w->next.id;
 }
 
 /* The blank that SentencePiece puts in front of a text is the one that the
@@ -93,6 +113,7 @@ chat_encode_string(const struct gg_vocab *v, const struct chat_string *s,
                         .s = s,
                         .out = { .ids = ids, .cap = cap },
                         .last = -1,
+                        .media = flags & GG_CHAT_MEDIA,
                         .err = err };
     enum gg_status st = GG_OK;
 
@@ -104,10 +125,10 @@ chat_encode_string(const struct gg_vocab *v, const struct chat_string *s,
         w.last = v->bos;
     }
     for (size_t at = 0, where, n; st == GG_OK && at < s->n; at = where + n) {
-        int32_t id = next_token(&w, at, &where, &n);
+        int32_t id = next_mark(&w, at, &where, &n);
 
         st = put_text(&w, at, where);
-        if (id >= 0 && st == GG_OK)
+        if (id != -1 && st == GG_OK)
             put_token(&w, id, flags, where == 0 && !goes_on);
     }
     return st == GG_OK

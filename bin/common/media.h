@@ -1,0 +1,62 @@
+/* media.h - the media of a rows stream: what stands for them in a text, and the
+ * rows that a session gets */
+#ifndef COMMON_MEDIA_H
+#define COMMON_MEDIA_H
+
+#include <gg-stream.h>
+
+#include "common/cli.h"
+
+/* One of them. Equal media, by their hashes, have the same ids. */
+struct media_item {
+    struct gg_media_rows rows; /* medium.rows NULL: they were not kept */
+    int32_t first;             /* id of its first row */
+    bool again;                /* an equal one stands before it */
+    char *failure;             /* why there is none; or NULL */
+};
+
+struct media {
+    char *name;               /* of the stream, for messages */
+    struct gg_rows_head head; /* writer is NULL */
+    struct media_item *items; /* in the order of the stream */
+    size_t n;
+    uint8_t *hashes; /* of media whose rows have ids, in the order of these */
+    size_t n_hashes;
+    int32_t end; /* the id after the last row's */
+};
+
+/* Reads the file, or ends the tool; media_free() it. Without `values` there are
+ * pieces alone. */
+struct media *
+media_read(const char *path, bool values);
+void
+media_free(struct media *m); /* takes NULL */
+
+/* The longest block of rows that see each other; 0: there is none. */
+size_t
+media_longest_block(const struct media *m);
+
+/* A session gets the rows, which are freed. Ends the tool where the model has
+ * no place for them. */
+void
+media_add(struct media *m, const struct gg_model *model,
+          struct gg_session *session);
+
+/* Of ids that are read: the line that names media has to name these. NULL: none
+ * are taken. */
+void
+media_expect(const struct media *m, struct gg_line_reader *reader);
+
+/* "image", "sound". */
+const char *
+media_kind_name(enum gg_media_kind kind);
+
+/* The one that an id is a row of; NULL: it is no row's. */
+const struct media_item *
+media_find(const struct media *m, int32_t id);
+
+/* For -v: how many there are, and the projector's hash. */
+void
+media_describe(const struct media *m);
+
+#endif
