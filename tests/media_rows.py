@@ -2,7 +2,9 @@
 """Makes a rows stream of a case of $GG_TEST_MEDIA: what a reference has computed.
 
     media_rows.py FOLDER CASE GG_TOKENIZE MODEL >ROWS
-    media_rows.py --ids FOLDER CASE FIRST     the ids that a text with it has
+    media_rows.py --cases FOLDER              their names
+    media_rows.py --prompt FOLDER CASE        the text, with markers
+    media_rows.py --ids FOLDER CASE           the ids that it has
     media_rows.py --nmse FOLDER CASE <LOGITS  |a - b|^2 / |b|^2 of the last vector
 """
 import array
@@ -116,7 +118,7 @@ def medium(case, items, texts, rows, done, n_deeper):
     for item in items:
         if isinstance(item, int):
             word = texts[item].encode()
-            kind = 1 if len(word) == 1 else 0
+            kind = 1 if word.isspace() else 0
             pieces += struct.pack("<8I", kind, len(word), 0, 0, 0, 0, 0, 0)
             text += word
             continue
@@ -165,9 +167,10 @@ def stream(folder, name, tokenize, model, out):
     out.write(record(b"DONE", struct.pack("<Q", len(media))))
 
 
-def ids(folder, name, first):
-    line = []
-    for item in flat(case_of(folder, name)):
+def ids(folder, name):
+    case = case_of(folder, name)
+    first, line = case["n_vocab"], []
+    for item in flat(case):
         if isinstance(item, int):
             line.append(item)
         else:
@@ -199,7 +202,12 @@ def nmse(folder, name):
 
 
 if sys.argv[1] == "--ids":
-    ids(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    ids(sys.argv[2], sys.argv[3])
+elif sys.argv[1] == "--cases":
+    cases = json.load(open(sys.argv[2] + "/truth.json"))["cases"]
+    print(*[c["name"] for c in cases])
+elif sys.argv[1] == "--prompt":
+    print(case_of(sys.argv[2], sys.argv[3])["prompt"], end="")
 elif sys.argv[1] == "--nmse":
     nmse(sys.argv[2], sys.argv[3])
 else:

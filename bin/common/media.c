@@ -13,6 +13,12 @@ media_kind_name(enum gg_media_kind kind)
     return kind == GG_MEDIA_SOUND ? "sound" : "image";
 }
 
+const char *
+media_a_kind(enum gg_media_kind kind)
+{
+    return kind == GG_MEDIA_SOUND ? "a sound" : "an image";
+}
+
 /* ---- Reading ------------------------------------------------------------- */
 
 static const void *

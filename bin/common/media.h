@@ -47,9 +47,11 @@ media_add(struct media *m, const struct gg_model *model,
 void
 media_expect(const struct media *m, struct gg_line_reader *reader);
 
-/* "image", "sound". */
+/* "image", "sound"; "an image", "a sound". */
 const char *
 media_kind_name(enum gg_media_kind kind);
+const char *
+media_a_kind(enum gg_media_kind kind);
 
 /* The one that an id is a row of; NULL: it is no row's. */
 const struct media_item *

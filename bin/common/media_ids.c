@@ -98,8 +98,8 @@ add_piece(struct media_ids *m, const struct media_item *item,
     if (id < 0)
         return cli_error(err, GG_ERR_FORMAT,
                          "the vocabulary has no token %s, which stands around "
-                         "an %s of this projector",
-                         p->text, media_kind_name(item->rows.kind));
+                         "%s of this projector",
+                         p->text, media_a_kind(item->rows.kind));
     add_id(m, id);
     return GG_OK;
 }
@@ -243,10 +243,10 @@ check_kinds(const struct media *media, const struct media_places *p,
         st = find_item(media, p->from + i, &item, err);
         if (st == GG_OK && item->rows.kind != (enum gg_media_kind)p->kinds[i])
             st = cli_error(err, GG_ERR_FORMAT,
-                           "%s: medium %zu is an %s, and the message has an %s",
+                           "%s: medium %zu is %s, and the message has %s",
                            media->name, p->from + i + 1,
-                           media_kind_name(item->rows.kind),
-                           media_kind_name((enum gg_media_kind)p->kinds[i]));
+                           media_a_kind(item->rows.kind),
+                           media_a_kind((enum gg_media_kind)p->kinds[i]));
     }
     return st;
 }

@@ -27,6 +27,7 @@ struct work {
     uint64_t bytes, n_ids, n_cut, n_left_out;
     unsigned plainer; /* what templates refused */
     size_t medium;    /* of the next text that has one */
+    bool named;       /* the line that names media was written */
     size_t line;      /* bytes of ids on the line that is being written */
     int status;
 };
@@ -84,6 +85,20 @@ writes_line(const struct tokenize_options *o)
     return !o->count && !o->pieces && !o->offsets && !o->binary;
 }
 
+/* Before the first ids. */
+static void
+name_media(struct work *w)
+{
+    const struct media *m = w->o->media;
+    struct gg_error err;
+
+    if (m && m->n_hashes && writes_line(w->o) && !w->named)
+        cli_check(
+            gg_line_write_rows(STDOUT_FILENO, m->hashes, m->n_hashes, &err),
+            &err);
+    w->named = true;
+}
+
 static void
 take_part(struct work *w, const struct job *job)
 {
@@ -92,6 +107,7 @@ take_part(struct work *w, const struct job *job)
     if (job->failed)
         cli_die("%s: %s", w->input.name, job->err.message);
     count_text(w, job);
+    name_media(w);
     if (job->out.len == 0)
         return;
     if (w->line && writes_line(w->o))
@@ -158,6 +174,7 @@ take_records(struct work *w, const struct job *job)
 {
     const char *p = job->warnings.p;
 
+    name_media(w);
     if (job->out.len)
         fwrite(job->out.p, 1, job->out.len, stdout);
     for (size_t at = 0; at < job->warnings.len; at += strlen(p + at) + 1)
@@ -256,18 +273,6 @@ end_jobs(struct work *w)
     free(w->slots);
 }
 
-/* Before all ids. */
-static void
-name_media(const struct tokenize_options *o)
-{
-    struct gg_error err;
-
-    if (o->media && o->media->n_hashes && writes_line(o))
-        cli_check(gg_line_write_rows(STDOUT_FILENO, o->media->hashes,
-                                     o->media->n_hashes, &err),
-                  &err);
-}
-
 /* Each medium stands somewhere. */
 static void
 check_all_used(const struct work *w)
@@ -290,7 +295,6 @@ tokenize_encode(const struct gg_vocab *vocab,
                                  .quiet = options->quiet },
                       .sequence = 1 };
 
-    name_media(options);
     start_jobs(&w);
     if (options->prefix && !options->records)
         buffer_add(&w.rest, options->prefix, strlen(options->prefix));

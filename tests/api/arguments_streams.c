@@ -246,6 +246,91 @@ logit_write(void)
     return right;
 }
 
+/* ---- rows streams ------------------------------------------------------- */
+
+static bool
+rows_reader_new(void)
+{
+    struct gg_rows_reader *r = NULL;
+
+    return refused(gg_rows_reader_new(0, NULL, &r, &err)) && !r &&
+           refused(gg_rows_reader_new(0, "name", NULL, &err));
+}
+
+static bool
+rows_reader_free(void)
+{
+    gg_rows_reader_free(NULL);
+    return true;
+}
+
+static bool
+rows_read(void)
+{
+    struct gg_rows_reader *r;
+    struct gg_rows_record record;
+    bool right;
+
+    must(gg_rows_reader_new(-1, "none", &r, &err));
+    right = refused(gg_rows_read(NULL, &record, &err)) &&
+            refused(gg_rows_read(r, NULL, &err)) &&
+            gg_rows_read(r, &record, &err) == GG_ERR_IO;
+    gg_rows_reader_free(r);
+    return right;
+}
+
+static bool
+rows_writer_new(void)
+{
+    static const struct gg_rows_head wrong[] = {
+        { .first = 0, .width = 4 },
+        { .first = INT32_MAX, .width = 4 },
+        { .first = 9, .width = 0 },
+        { .first = 9, .width = SIZE_MAX },
+        { .first = 9, .width = 4, .n_deeper = SIZE_MAX },
+    };
+    struct gg_rows_head good = { .first = 9, .width = 4 };
+    struct gg_rows_writer *w = NULL;
+    bool right = refused(gg_rows_writer_new(null_fd, NULL, &w, &err)) &&
+                 refused(gg_rows_writer_new(null_fd, &good, NULL, &err)) &&
+                 gg_rows_writer_new(-1, &good, &w, &err) == GG_ERR_IO;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        right &= refused(gg_rows_writer_new(null_fd, &wrong[i], &w, &err));
+    return right && !w;
+}
+
+static bool
+rows_writer_free(void)
+{
+    gg_rows_writer_free(NULL);
+    return true;
+}
+
+static bool
+rows_write(void)
+{
+    static const struct gg_media_rows none = { .kind = GG_MEDIA_IMAGE };
+    static const struct gg_rows_record wrong[] = {
+        { .kind = GG_ROWS_HEAD },
+        { .kind = (enum gg_rows_kind)9 },
+        { .kind = GG_ROWS_ERROR },
+        { .kind = GG_ROWS_MEDIUM },
+        { .kind = GG_ROWS_MEDIUM, .rows = &none },
+    };
+    struct gg_rows_head head = { .first = 9, .width = 4 };
+    struct gg_rows_writer *w;
+    bool right;
+
+    must(gg_rows_writer_new(null_fd, &head, &w, &err));
+    right = refused(gg_rows_write(NULL, &wrong[0], &err)) &&
+            refused(gg_rows_write(w, NULL, &err));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        right &= refused(gg_rows_write(w, &wrong[i], &err));
+    gg_rows_writer_free(w);
+    return right;
+}
+
 static bool
 stream_kind(void)
 {
@@ -277,5 +362,11 @@ const struct argument_test arguments_streams[] = {
     TEST(logit_writer_new),
     TEST(logit_writer_free),
     TEST(logit_write),
+    TEST(rows_reader_new),
+    TEST(rows_reader_free),
+    TEST(rows_read),
+    TEST(rows_writer_new),
+    TEST(rows_writer_free),
+    TEST(rows_write),
     { .name = NULL },
 };
