@@ -4,152 +4,26 @@
 #include <string.h>
 
 #include <gg-media.h>
-#include <gguf.h>
 
 #include "core/mem.h"
-#include "gguf/reader.h"
+#include "fixtures/projectors.h"
 #include "harness/scratch.h"
 #include "harness/tap.h"
 
 /* ---- files --------------------------------------------------------------- */
 
-enum {
-    EMBD = 8,
-    FF = 12,
-    PATCH = 4,
-    SIDE = 16, /* pixels */
-    MERGE = 2,
-    WIDTH = 6,
-    MAX_TENSORS = 32,
-};
-
-/* What is otherwise than in a file that is right. */
-struct change {
-    const char *key; /* has this number */
-    uint32_t value;
-    const char *missing;   /* this tensor is not there */
-    const char *extra;     /* and this one is, too */
-    const char *extra_key; /* and this key */
-    const char *misshaped; /* this one has another shape */
-    bool no_key;           /* `key` is not there */
-};
-
-struct tensor {
-    const char *name;
-    int64_t ne[4];
-};
-
-static const struct tensor tensors[] = {
-    { "v.patch_embd.weight", { PATCH, PATCH, 3, EMBD } },
-    { "v.patch_embd.bias", { EMBD, 1, 1, 1 } },
-    { "v.position_embd.weight", { EMBD, 16, 1, 1 } },
-    { "v.blk.0.ln1.weight", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.ln1.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.ln2.weight", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.ln2.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.attn_q.weight", { EMBD, EMBD, 1, 1 } },
-    { "v.blk.0.attn_q.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.attn_k.weight", { EMBD, EMBD, 1, 1 } },
-    { "v.blk.0.attn_k.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.attn_v.weight", { EMBD, EMBD, 1, 1 } },
-    { "v.blk.0.attn_v.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.attn_out.weight", { EMBD, EMBD, 1, 1 } },
-    { "v.blk.0.attn_out.bias", { EMBD, 1, 1, 1 } },
-    { "v.blk.0.ffn_up.weight", { EMBD, FF, 1, 1 } },
-    { "v.blk.0.ffn_up.bias", { FF, 1, 1, 1 } },
-    { "v.blk.0.ffn_down.weight", { FF, EMBD, 1, 1 } },
-    { "v.blk.0.ffn_down.bias", { EMBD, 1, 1, 1 } },
-    { "v.post_ln.weight", { EMBD, 1, 1, 1 } },
-    { "v.post_ln.bias", { EMBD, 1, 1, 1 } },
-    { "mm.soft_emb_norm.weight", { EMBD, 1, 1, 1 } },
-    { "mm.input_projection.weight", { WIDTH, EMBD, 1, 1 } },
-};
-
-static const struct {
-    const char *key;
-    uint32_t value;
-} numbers[] = {
-    { "clip.vision.image_size", SIDE },
-    { "clip.vision.patch_size", PATCH },
-    { "clip.vision.embedding_length", EMBD },
-    { "clip.vision.feed_forward_length", FF },
-    { "clip.vision.block_count", 1 },
-    { "clip.vision.attention.head_count", 2 },
-    { "clip.vision.projection_dim", WIDTH },
-    { "clip.vision.projector.scale_factor", MERGE },
-};
-
-enum {
-    N_TENSORS = sizeof(tensors) / sizeof(*tensors),
-    N_NUMBERS = sizeof(numbers) / sizeof(*numbers),
-};
-
-static bool
-is_named(const char *a, const char *b)
-{
-    return a && strcmp(a, b) == 0;
-}
-
-static void
-set_keys(struct gguf_context *g, const struct change *c)
-{
-    static const float half[3] = { 0.5f, 0.5f, 0.5f };
-
-    gguf_set_val_str(g, "general.architecture", "clip");
-    gguf_set_val_str(g, "clip.projector_type", "gemma3");
-    gguf_set_val_bool(g, "clip.has_vision_encoder", true);
-    gguf_set_val_bool(g, "clip.use_gelu", true);
-    gguf_set_val_f32(g, "clip.vision.attention.layer_norm_epsilon", 1e-6f);
-    gguf_set_arr_data(g, "clip.vision.image_mean", GGUF_TYPE_FLOAT32, half, 3);
-    gguf_set_arr_data(g, "clip.vision.image_std", GGUF_TYPE_FLOAT32, half, 3);
-    for (int i = 0; i < N_NUMBERS; i++)
-        if (!is_named(c->key, numbers[i].key))
-            gguf_set_val_u32(g, numbers[i].key, numbers[i].value);
-        else if (!c->no_key)
-            gguf_set_val_u32(g, numbers[i].key, c->value);
-    if (c->extra_key)
-        gguf_set_val_u32(g, c->extra_key, 1);
-}
-
-static void
-add_tensor(struct gguf_context *g, struct ggml_context *ctx, const char *name,
-           const int64_t ne[4])
-{
-    struct ggml_tensor *t = ggml_new_tensor(ctx, GGML_TYPE_F32, 4, ne);
-    float *x = ggml_get_data_f32(t);
-
-    ggml_set_name(t, name);
-    for (int64_t i = 0; i < ggml_nelements(t); i++)
-        x[i] = (float)((i * 37 + (int64_t)strlen(name)) % 17 - 8) / 16;
-    gguf_add_tensor(g, t);
-}
-
 static const char *
-write_file(const struct change *c)
+write_file(const struct projector_change *c)
 {
-    static char path[SCRATCH_PATH];
-    struct ggml_context *ctx =
-        ggml_init((struct ggml_init_params){ .mem_size = 1 << 20 });
-    struct gguf_context *g = gguf_init_empty();
-    static const int64_t odd[4] = { EMBD + 1, 3, 1, 1 };
+    const char *path = scratch_path();
 
-    set_keys(g, c);
-    for (int i = 0; i < N_TENSORS; i++)
-        if (!is_named(c->missing, tensors[i].name))
-            add_tensor(g, ctx, tensors[i].name,
-                       is_named(c->misshaped, tensors[i].name) ? odd
-                                                               : tensors[i].ne);
-    if (c->extra)
-        add_tensor(g, ctx, c->extra, odd);
-    snprintf(path, sizeof(path), "%s/mmproj.gguf", scratch_begin());
-    gguf_write_to_file(g, path, false);
-    gguf_free(g);
-    ggml_free(ctx);
+    projectors_write(c, path);
     return path;
 }
 
 static enum gg_status
-open_file(const struct change *c, struct gg_projector **p, struct gg_error *err)
+open_file(const struct projector_change *c, struct gg_projector **p,
+          struct gg_error *err)
 {
     struct gg_projector_params params = { .n_threads = 1 };
 
@@ -159,7 +33,7 @@ open_file(const struct change *c, struct gg_projector **p, struct gg_error *err)
 
 /* It is refused, and what is wrong is named. */
 static void
-refused(const struct change *c, const char *name, const char *what)
+refused(const struct projector_change *c, const char *name, const char *what)
 {
     struct gg_error err = { "" };
     struct gg_projector *p;
@@ -184,9 +58,10 @@ test_sizes(void)
     struct gg_error err;
     struct gg_projector *p;
 
-    for (int i = 0; i < N_NUMBERS; i++)
+    for (int i = 0; projectors_number(i); i++)
         for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
-            struct change c = { .key = numbers[i].key, .value = values[k] };
+            struct projector_change c = { .key = projectors_number(i),
+                                          .value = values[k] };
             char text[256];
 
             snprintf(text, sizeof(text), "%s of %u", c.key, c.value);
@@ -198,21 +73,23 @@ test_sizes(void)
 static void
 test_names(void)
 {
-    for (int i = 0; i < N_TENSORS; i++) {
-        refused(&(struct change){ .missing = tensors[i].name }, tensors[i].name,
-                "missing");
-        refused(&(struct change){ .misshaped = tensors[i].name },
-                tensors[i].name, "of another shape");
+    for (int i = 0; projectors_tensor(i); i++) {
+        refused(&(struct projector_change){ .missing = projectors_tensor(i) },
+                projectors_tensor(i), "missing");
+        refused(&(struct projector_change){ .misshaped = projectors_tensor(i) },
+                projectors_tensor(i), "of another shape");
     }
-    refused(&(struct change){ .extra = "v.blk.0.attn_q.scale_by" },
+    refused(&(struct projector_change){ .extra = "v.blk.0.attn_q.scale_by" },
             "v.blk.0.attn_q.scale_by", "one that the type has not");
-    refused(&(struct change){ .extra = "token_embd.weight" },
+    refused(&(struct projector_change){ .extra = "token_embd.weight" },
             "token_embd.weight", "one of a language model");
-    refused(&(struct change){ .extra_key = "clip.vision.n_wa_pattern" },
-            "clip.vision.n_wa_pattern", "a key that the type has not");
-    for (int i = 0; i < N_NUMBERS - 1; i++)
-        refused(&(struct change){ .key = numbers[i].key, .no_key = true },
-                numbers[i].key, "no such key");
+    refused(
+        &(struct projector_change){ .extra_key = "clip.vision.n_wa_pattern" },
+        "clip.vision.n_wa_pattern", "a key that the type has not");
+    for (int i = 0; projectors_number(i + 1); i++)
+        refused(&(struct projector_change){ .key = projectors_number(i),
+                                            .no_key = true },
+                projectors_number(i), "no such key");
 }
 
 /* ---- what is not --------------------------------------------------------- */
@@ -255,18 +132,20 @@ test_encode(void)
     struct gg_projector *p;
     struct gg_error err;
 
-    ok(open_file(&(struct change){ 0 }, &p, &err) == GG_OK, "a file is opened");
-    ok(gg_projector_width(p) == WIDTH && gg_projector_n_deeper(p) == 0 &&
+    ok(open_file(&(struct projector_change){ 0 }, &p, &err) == GG_OK,
+       "a file is opened");
+    ok(gg_projector_width(p) == PROJECTOR_WIDTH &&
+           gg_projector_n_deeper(p) == 0 &&
            strcmp(gg_projector_type(p, GG_MEDIA_IMAGE), "gemma3") == 0 &&
            !gg_projector_type(p, GG_MEDIA_SOUND),
        "what it is");
     ok(gg_projector_plan(p, m, &plan, &err) == GG_OK && plan->n_rows == 4 &&
            plan->n_positions == 4 && plan->n_pieces == 3,
        "a plan");
-    ok(plan && plan->pieces[1].block && plan->pieces[1].width == SIDE,
+    ok(plan && plan->pieces[1].block && plan->pieces[1].width == PROJECTOR_SIDE,
        "a run of rows");
     ok(gg_projector_encode(p, plan, &rows, &err) == GG_OK &&
-           rows->medium.n == 4 && rows->medium.width == WIDTH &&
+           rows->medium.n == 4 && rows->medium.width == PROJECTOR_WIDTH &&
            all_finite(&rows->medium) && rows->medium.blocks[3] == 0,
        "rows");
     gg_media_plan_free(plan);
@@ -289,7 +168,7 @@ test_sound(void)
     struct gg_projector *p;
     struct gg_error err;
 
-    ok(open_file(&(struct change){ 0 }, &p, &err) == GG_OK &&
+    ok(open_file(&(struct projector_change){ 0 }, &p, &err) == GG_OK &&
            gg_projector_plan(p, &m, &plan, &err) == GG_ERR_UNSUPPORTED,
        "a sound where there is no encoder of any");
     gg_projector_free(p);
@@ -299,7 +178,7 @@ test_sound(void)
 static void
 test_memory(void)
 {
-    const char *path = write_file(&(struct change){ 0 });
+    const char *path = write_file(&(struct projector_change){ 0 });
     struct gg_projector_params params = { .n_threads = 1 };
     struct gg_projector *p;
     struct gg_error err;
