@@ -92,8 +92,8 @@ add_hash(struct media *m, const struct gg_medium *medium)
     m->end += (int32_t)medium->n;
 }
 
-static void
-take_medium(struct media *m, const struct gg_media_rows *rows, bool values)
+void
+media_append(struct media *m, const struct gg_media_rows *rows, bool values)
 {
     const struct media_item *equal = find_equal(m, &rows->medium);
     int32_t first = equal ? equal->first : m->end;
@@ -120,32 +120,46 @@ take_medium(struct media *m, const struct gg_media_rows *rows, bool values)
         add_hash(m, &rows->medium);
 }
 
+void
+media_set_head(struct media *m, const struct gg_rows_head *head)
+{
+    m->end = m->end ? m->end : head->first;
+    m->head = *head;
+    m->head.writer = NULL;
+}
+
 static void
 take_rows_record(struct media *m, const struct gg_rows_record *r, bool values)
 {
     if (r->kind == GG_ROWS_HEAD) {
-        m->end = m->end ? m->end : r->head.first;
-        m->head = r->head;
-        m->head.writer = NULL;
+        media_set_head(m, &r->head);
     } else if (r->kind == GG_ROWS_MEDIUM) {
-        take_medium(m, r->rows, values);
+        media_append(m, r->rows, values);
     } else if (r->kind == GG_ROWS_ERROR) {
         add_item(m)->failure = cli_copy(r->message, strlen(r->message));
     }
 }
 
 struct media *
-media_read(const char *path, bool values)
+media_new(const char *name)
 {
     struct media *m = cli_alloc(NULL, 1, sizeof(*m));
+
+    *m = (struct media){ .name = cli_copy(name, strlen(name)) };
+    return m;
+}
+
+struct media *
+media_read(const char *path, bool values)
+{
     struct gg_rows_record record;
     struct gg_rows_reader *reader;
     struct gg_error err;
     enum gg_status st;
     int fd = cli_open_input(path);
     const char *name = cli_input_name(path);
+    struct media *m = media_new(name);
 
-    *m = (struct media){ .name = cli_copy(name, strlen(name)) };
     cli_check(gg_rows_reader_new(fd, name, &reader, &err), &err);
     while ((st = gg_rows_read(reader, &record, &err)) == GG_OK)
         take_rows_record(m, &record, values);

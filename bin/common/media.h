@@ -25,6 +25,15 @@ struct media {
     int32_t end; /* the id after the last row's */
 };
 
+/* None yet; who computes rows sets what the head of a stream would say, and
+ * then appends one medium after another. */
+struct media *
+media_new(const char *name);
+void
+media_set_head(struct media *m, const struct gg_rows_head *head);
+void
+media_append(struct media *m, const struct gg_media_rows *rows, bool values);
+
 /* Reads the file, or ends the tool; media_free() it. Without `values` there are
  * pieces alone. */
 struct media *

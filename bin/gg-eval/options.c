@@ -75,7 +75,7 @@ static const struct cli_option rows[] = {
       "write text: the label of each line of text, or of its spans, by the "
       "model's classifier", AT(classify.wanted),
       .not_with = "top|keep|every|f16|score|embed|rank|perplexity|"
-                  "multiple-choice|imatrix|watch|graph|shift|shard|" STATE },
+                  "multiple-choice|imatrix|watch|graph|rows|shift|shard|" STATE },
     { "pairs", 0, CLI_FLAG, NULL, "a line is two texts with a TAB between",
       AT(classify.pairs), .only_with = "classify", .not_with = "ids" },
     { "ids", 0, CLI_FLAG, NULL, "a line is token ids, of gg-tokenize",
@@ -97,7 +97,7 @@ static const struct cli_option rows[] = {
       "write text: how often the likeliest of the answers to a question, a "
       "line in JSON, is the right one", AT(quiz.wanted),
       .not_with = "top|keep|every|f16|score|embed|rank|perplexity|imatrix|"
-                  "watch|graph|shift|shard|" STATE },
+                  "watch|graph|rows|shift|shard|" STATE },
     { "json", 0, CLI_FLAG, NULL,
       "write JSON, of --multiple-choice or --classify", AT(json),
       .only_with = "multiple-choice|classify" },

@@ -439,13 +439,13 @@ seen_in_window(const struct model_hparams *hp, struct span s, int32_t window,
     return s;
 }
 
-/* All of the block, however short a window is: it is in the batch. */
+/* Rows of the block that follow are seen, too; a window bounds what comes before,
+ * as Gemma 3 and 4 have it. */
 static void
 see_block(struct span *seen, const struct medium_block *block)
 {
     if (block->end == 0)
         return;
-    seen->first = block->first < seen->first ? block->first : seen->first;
     seen->last = block->end - 1;
 }
 

@@ -442,6 +442,52 @@ test_role(void)
     make_free(&m);
 }
 
+/* How many ids stand for images or sounds; -1: it failed. */
+static int
+count_places(const struct gg_vocab *v, const char *source, const char *content,
+             unsigned flags, int32_t place)
+{
+    struct gg_chat_template *t = parse(source);
+    struct gg_message m = { GG_ROLE_USER, content, strlen(content) };
+    struct gg_chat_params p = { .flags = flags };
+    struct gg_encoded made = { 0 };
+    struct gg_error err;
+    int n = -1;
+
+    if (t && gg_chat_encode(v, t, &m, 1, &p, got, IDS, &made, &err) == GG_OK)
+        n = 0;
+    for (size_t i = 0; n >= 0 && i < made.n; i++)
+        n += got[i] == place;
+    gg_chat_free(t);
+    return n;
+}
+
+/* Placeholders are the template's, whether they are tokens or not. */
+static void
+test_placeholders(void)
+{
+    static const char source[] =
+        "[IMG]{{ messages[0].content }}<|vision_start|>"
+        "{{ '<|image_pad|>' }}<|vision_end|>{{ '<|image' }}|><|audio|>";
+    static const char spelled[] = "[IMG]<|image|><|audio|><|image_pad|>";
+    struct make m;
+    struct gg_vocab *v = make_vocab(&m, true);
+
+    is(count_places(v, source, "a", GG_CHAT_MEDIA, GG_CHAT_IMAGE), 3,
+       "places of images");
+    is(count_places(v, source, "a", GG_CHAT_MEDIA, GG_CHAT_SOUND), 1,
+       "and of a sound");
+    is(count_places(v, source, spelled, GG_CHAT_MEDIA, GG_CHAT_IMAGE), 3,
+       "contents are none");
+    is(count_places(v, "<|image{{ messages[0].content }}", "|>", GG_CHAT_MEDIA,
+                    GG_CHAT_IMAGE),
+       0, "nor do they complete one");
+    is(count_places(v, source, spelled, 0, GG_CHAT_IMAGE), 0,
+       "nobody asked for them");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 #ifdef HAVE_JANSSON
 
 static size_t
@@ -556,6 +602,7 @@ main(void)
     test_hostile(true);
     test_hostile(false);
     test_role();
+    test_placeholders();
 #ifdef HAVE_JANSSON
     test_completed_roles();
 #endif
