@@ -1,7 +1,7 @@
 # systemone.jq - questions about one context: to --choice records and back
 #     jq -ncf systemone.jq request.json |
 #         gg-generate -q --jsonl -m model.gguf | jq -nf systemone.jq
-# A request is one of llama.cpp's POST /v1/systemone; its questions, of the types
+# A request is one of llama.cpp's POST /v1/systemone; its questions, of types
 # choice, score and noul (true or false), become conversations.
 def need(ok; $why): if ok then . else error($why) end;
 def code($n): [if $n > 26 then . / 26 | floor else empty end, . % 26 |
@@ -48,7 +48,7 @@ def answer: (.choices | map({(.text): .probability}) | add) as $of | .metadata |
         else {score: mean(. * $p[.]), legend: (.options | from_entries),
             confidence: ([0, 1 - mean($p[.] * (. - $at | fabs)) /
                 mean(. - ($n - 1) / 2 | fabs / $n)] | max)} end end;
-foreach inputs as $in (null; need($in | type == "object"; "a line is no object") |
+foreach inputs as $in (null; need($in | type == "object"; "it is no object") |
     ($in.metadata | objects // {}) as {$systemone, $last} |
     if $systemone == null then {records: [$in | records]}
     else (select(.last == false) // {}) | .model = $in.model | .last = $last |
