@@ -73,8 +73,7 @@ def messages(m):
 
 
 class GG(llm.Model):
-    supports_schema = True
-    supports_tools = True
+    supports_schema = supports_tools = True
 
     class Options(llm.Options):
         file: Optional[str] = Field(None, description="The model's file")
