@@ -419,16 +419,6 @@ gg_text_ids(const struct gg_text *text, size_t *n)
     return text ? text->made : NULL;
 }
 
-size_t
-gg_text_settled(const struct gg_text *text)
-{
-    if (!text)
-        return 0;
-    return text->finish == GG_FINISH_NONE
-               ? text->n_made - gg_ban_open(text->ban)
-               : text->n_made;
-}
-
 int32_t
 gg_text_pending(const struct gg_text *text)
 {
