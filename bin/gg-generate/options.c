@@ -320,6 +320,8 @@ generate_parse(int argc, char **argv, struct options *o)
         o->chat || o->system || o->interactive || o->messages || o->template;
     check_chat(o);
     check_records(o);
+    refuse_together(o->sampling.ban && o->engine.shift, "--ban", "--shift",
+                    "a place before a shift is not there again");
     generate_check_shard(o, false);
     check_thoughts(o);
     o->engine.shows_progress = o->form != FORM_TEXT;
