@@ -183,9 +183,9 @@ add_ids(struct evaluate *e, const struct gg_line *line)
     }
     if (must_wait(e, q, line) || (line->back && e->n_together))
         return false;
-    if (e->engine->shift && line->open) {
+    if (e->engine->shift && (line->open || line->back)) {
         add_failure(e, line,
-                    "ids that may be taken back do not go with --shift");
+                    "ids that are taken back do not go with --shift");
         return true;
     }
     if (!take_back(q, line->back)) {

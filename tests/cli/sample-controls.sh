@@ -54,7 +54,8 @@ gg-eval ids | gg-sample --greedy --ban time | gg-tokenize -d | grep -c time
 
 echo "-- a context shift, conversations, recurrent states"
 gg-generate --shift -p a --ban b
-gg-loop 'gg-eval --shift | gg-sample -n 40 -s 1 --ban was --ban e' <ids | grep '!'
+gg-loop "gg-eval --shift | gg-sample -n 40 -s 1 --ban ' there was a' --ban ' girl n'" <ids |
+    grep '!'
 echo '{"prompt":"a","ban":["b"]}' | gg-generate --shift --jsonl
 set -- -q --template alpaca -n 30 -s 2 --ban was --ban e
 printf 'Of a cat.\nAnd then?\n' | gg-generate "$@" -i >want
