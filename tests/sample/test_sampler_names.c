@@ -1,5 +1,4 @@
-/* test_sampler_names.c - stages and numbers of a sampler chain, by their names
- */
+/* test_sampler_names.c - stages and numbers of a sampler, by their names */
 #include <gg.h>
 #include <math.h>
 #include <stdlib.h>
