@@ -55,7 +55,8 @@ static bool
 fits(const struct foreign_word *row, const char *value)
 {
     value = value ? value : "-";
-    return !row->only || foreign_has_part(row->only, value, strlen(value), true);
+    return !row->only ||
+           foreign_has_part(row->only, value, strlen(value), true);
 }
 
 /* Its row, of those of a group. */
@@ -119,7 +120,8 @@ static bool
 has_any(const struct walk *w, const char *words)
 {
     for (int i = 1; words && i < w->argc; i++)
-        if (foreign_has_part(words, w->argv[i], strcspn(w->argv[i], "="), false))
+        if (foreign_has_part(words, w->argv[i], strcspn(w->argv[i], "="),
+                             false))
             return true;
     return false;
 }
@@ -399,8 +401,7 @@ add_model(struct walk *w, const char *before, const char *name,
     bool file = foreign_is_model(name);
     char *source = foreign_source(name), front[32];
 
-    snprintf(front, sizeof(front), "%s%s", before,
-             file ? "" : "\"$(gg-fetch ");
+    snprintf(front, sizeof(front), "%s%s", before, file ? "" : "\"$(gg-fetch ");
     add_argument(w, front, file ? name : source, file ? "" : ")\"", option);
     free(source);
 }

@@ -31,7 +31,8 @@ program_name(const char *arg)
     while (name > arg && !strchr("/\\", name[-1]))
         name--;
     n = strlen(name);
-    return cli_copy(name, n > 4 && strcmp(name + n - 4, ".exe") == 0 ? n - 4 : n);
+    return cli_copy(name,
+                    n > 4 && strcmp(name + n - 4, ".exe") == 0 ? n - 4 : n);
 }
 
 const struct foreign_program *
@@ -44,14 +45,16 @@ foreign_find_program(int argc, char **argv, int *n)
     for (const struct foreign_program *p = foreign_programs; p->names && !found;
          p++) {
         bool program = foreign_has_part(p->names, name, len, false);
-        bool command = p->command && argc > 2 &&
-                       foreign_has_part(p->command, argv[2], strlen(argv[2]), false);
+        bool command =
+            p->command && argc > 2 &&
+            foreign_has_part(p->command, argv[2], strlen(argv[2]), false);
 
         if (program && (!p->command || command)) {
             found = p;
             *n = p->command ? 2 : 1;
         } else if (p->command && strcmp(p->names, "ollama") == 0 && p->tool &&
-                   foreign_has_part(p->command, argv[1], strlen(argv[1]), false) &&
+                   foreign_has_part(p->command, argv[1], strlen(argv[1]),
+                                    false) &&
                    (argc > 2 || strcmp(cli_name, p->tool) == 0)) {
             found = p;
             *n = 1;
@@ -63,12 +66,12 @@ foreign_find_program(int argc, char **argv, int *n)
 
 /* Numbers of types, which llama-quantize takes for their names. */
 static const char *const types[] = {
-    "F32",    "F16",     "Q4_0",    "Q4_1",   NULL,     NULL,     NULL,
-    "Q8_0",   "Q5_0",    "Q5_1",    "Q2_K",   "Q3_K_S", "Q3_K_M", "Q3_K_L",
-    "Q4_K_S", "Q4_K_M",  "Q5_K_S",  "Q5_K_M", "Q6_K",   "IQ2_XXS", "IQ2_XS",
-    "Q2_K_S", "IQ3_XS",  "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",  "IQ3_M",
-    "IQ2_S",  "IQ2_M",   "IQ4_XS",  "IQ1_M",  "BF16",   NULL,     NULL,
-    NULL,     "TQ1_0",   "TQ2_0",   "MXFP4_MOE",
+    "F32",    "F16",    "Q4_0",    "Q4_1",      NULL,     NULL,      NULL,
+    "Q8_0",   "Q5_0",   "Q5_1",    "Q2_K",      "Q3_K_S", "Q3_K_M",  "Q3_K_L",
+    "Q4_K_S", "Q4_K_M", "Q5_K_S",  "Q5_K_M",    "Q6_K",   "IQ2_XXS", "IQ2_XS",
+    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",     "IQ4_NL", "IQ3_S",   "IQ3_M",
+    "IQ2_S",  "IQ2_M",  "IQ4_XS",  "IQ1_M",     "BF16",   NULL,      NULL,
+    NULL,     "TQ1_0",  "TQ2_0",   "MXFP4_MOE",
 };
 
 const char *
