@@ -137,6 +137,9 @@ cli_model(const char *name, bool quiet);
  * gg-fetch takes: it says how. */
 void
 cli_check_model(const char *name);
+/* The same of an argument. */
+void
+cli_check_model_file(const char *name);
 
 /* ---- input and output: output.c ---- */
 

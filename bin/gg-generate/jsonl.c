@@ -259,7 +259,8 @@ add_response(const struct generate *g, const struct record *r,
                                   .n_answers = n,
                                   .n_prompt = r->prompt.n,
                                   .n_made = r->answers.n_made,
-                                  .seed = seed_of(r) };
+                                  .seed = seed_of(r),
+                                  .sampling = &r->request.sampling };
 
     for (size_t i = 0; i < r->n_others; i++)
         all.n_prompt += r->others[i].n;

@@ -55,6 +55,10 @@ start_ban(struct gg_text *t, struct gg_error *err)
     t->ban = NULL;
     if (!engine_stop_count(t->params.ban))
         return GG_OK;
+    /* A place that is gone back to would not have its logits again. */
+    if (t->sequence->engine->shift)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "banned strings do not go with a context shift");
     return gg_ban_new(t->sequence->engine->vocab, t->params.ban, &t->ban, err);
 }
 

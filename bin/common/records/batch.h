@@ -87,6 +87,7 @@ struct batch_response {
     size_t n_answers;
     uint64_t n_prompt, n_made; /* ids */
     const uint64_t *seed;      /* that nobody has said; or NULL */
+    const struct sampling_options *sampling; /* NULL: nothing was drawn */
 };
 
 /* Adds the line. */

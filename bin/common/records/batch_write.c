@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/records/batch.h"
+#include "common/records/jsonl.h"
 
 /* ---- an answer ---- */
 
@@ -235,6 +236,8 @@ add_body(const struct batch *b, const struct batch_response *r,
     add_usage(r, out);
     if (r->seed)
         buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
+    if (r->sampling)
+        jsonl_add_sampling(r->sampling, out);
     buffer_char(out, '}');
 }
 
