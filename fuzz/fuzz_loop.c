@@ -124,6 +124,8 @@ static const char *const texts[] = {
     "1\t5\n18446744073709551615\t2\n18446744073709551616\t3\n",
     "\3"
     "1\t2 3\n2\t4\n",
+    "\0"
+    "1 2\n",
 };
 static const char *const outputs[] = {
     "4\n5\n!bad\n6\n",
@@ -131,6 +133,7 @@ static const char *const outputs[] = {
     "7\t3\n8\t4\n7\t\n8\t\n7",
     "1\t7\n\n\t\n",
     "1\t7?\n2\t5\n1\t8?\n1\t-2 9\n2\t\n1\t6?\n1\t\n",
+    "?\n", /* a line of no bytes, into a queue that has none */
 };
 
 uint8_t *

@@ -271,7 +271,8 @@ struct gg_text_params {
     const uint64_t *max_thought; /* ids of thoughts; then the mark that ends
                                   * them comes. NULL: no limit */
     bool grammar_of_calls; /* it begins where calls may, and not the text */
-    const struct gg_stop *ban; /* strings that are not drawn; or NULL */
+    const struct gg_stop *ban; /* strings that are not drawn; or NULL. Not of
+                                * an engine that shifts contexts. */
     uint64_t min_ids; /* no end of generation is drawn before so many */
     /* Ids of what a thought ends with that has as many ids as it may, before
      * the mark. */

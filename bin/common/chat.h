@@ -84,8 +84,11 @@ chat_template_own(const struct gg_vocab *vocab,
 const struct gg_chat_template *
 chat_template_open(const struct gg_vocab *vocab, const char *path);
 /* Whether it is a form that is built in, and no template in Jinja. */
-bool
-chat_is_known(const struct gg_chat_template *template);
+static inline bool
+chat_is_known(const struct gg_chat_template *t)
+{
+    return gg_chat_find(gg_chat_name(t)) != NULL;
+}
 void
 chat_template_clear(const struct gg_chat_template *template);
 

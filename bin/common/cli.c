@@ -2,40 +2,13 @@
 #include <config.h>
 
 #include "common/cli.h"
-#include "common/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "common/json.h"
-#include "common/sandbox.h"
-
-/* A file must not become standard input or output by being opened while one
- * of them is closed. What stands in for it fails as a closed one would. */
-static void
-fill_standard(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            exit(EXIT_FAILURE);
-}
-
-void
-cli_start(void)
-{
-    fill_standard();
-    cli_json_start();
-    cli_init_signals();
-    files_init();
-    atexit(cli_discard_output);
-}
 
 static void (*preparations[4])(void);
 
@@ -67,6 +40,14 @@ cli_escape(char *buf, size_t size, const char *text)
     return buf;
 }
 
+static bool (*refuses)(const char *path);
+
+void
+cli_explain_by(bool (*of_path)(const char *path))
+{
+    refuses = of_path;
+}
+
 /* Whether "x: FILE: Permission denied" is the sandbox's doing. */
 static bool
 is_refusal(const char *text)
@@ -75,12 +56,13 @@ is_refusal(const char *text)
     size_t n = strlen(text), m = strlen(why) + 2;
     char path[1024];
 
-    if (n <= m || n >= sizeof(path) || strcmp(text + n - m + 2, why) != 0)
+    if (!refuses || n <= m || n >= sizeof(path) ||
+        strcmp(text + n - m + 2, why) != 0)
         return false;
     snprintf(path, sizeof(path), "%.*s", (int)(n - m), text);
     for (const char *p = path, *next; p; p = next ? next + 2 : NULL) {
         next = strstr(p, ": ");
-        if (sandbox_refuses(p))
+        if (refuses(p))
             return true;
     }
     return false;
@@ -240,11 +222,4 @@ cli_copy(const char *text, size_t len)
     memcpy(copy, text, len);
     copy[len] = '\0';
     return copy;
-}
-
-void
-cli_version(void)
-{
-    printf("%s (gg) %s\n", cli_name, gg_version());
-    exit(cli_finish(EXIT_SUCCESS));
 }

@@ -36,9 +36,12 @@ enum {
 /* Every tool defines its name; main() begins with cli_start(). */
 extern const char cli_name[];
 
-/* Puts signals in order; catches a mapped file that shrinks (SIGBUS). */
+/* Puts signals in order; catches a mapped file that shrinks (SIGBUS). start.c */
 void
 cli_start(void);
+/* Who knows whether a file is one that the sandbox keeps from the tool. */
+void
+cli_explain_by(bool (*of_path)(const char *path));
 
 /* Has `prepare` called before each message: it brings a terminal's cursor to
  * the begin of a line. Up to four of them. */
@@ -90,7 +93,7 @@ cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
 char *
 cli_copy(const char *text, size_t len);
 
-/* --version: ends the tool with 0. */
+/* --version: ends the tool with 0. start.c */
 CLI_NORETURN void
 cli_version(void);
 
@@ -134,6 +137,9 @@ cli_model(const char *name, bool quiet);
  * gg-fetch takes: it says how. */
 void
 cli_check_model(const char *name);
+/* The same of an argument. */
+void
+cli_check_model_file(const char *name);
 
 /* ---- input and output: output.c ---- */
 
@@ -255,7 +261,7 @@ cli_finish(int status);
 
 /* Removes temporary files; safe in a signal handler. */
 void
-cli_discard_output(void);
+cli_drop_output(void);
 /* Has that remove the file `path`, too; NULL: not any more. */
 void
 cli_discard_too(const char *path);
@@ -289,6 +295,11 @@ cli_hold_signals(sigset_t *before);
 int
 cli_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 
+/* What cli_discard_output() does, also when a signal ends the tool. */
+void
+cli_discard_by(void (*drop)(void));
+void
+cli_discard_output(void);
 /* For cli_start(). */
 void
 cli_init_signals(void);

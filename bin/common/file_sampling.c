@@ -66,30 +66,73 @@ is_said(const char *option)
            (strcmp(option, "temp") == 0 && cli_was_given("greedy"));
 }
 
-static enum gg_status
-take_sequence(struct sampling_options *o, const char *value,
-              struct gg_error *err)
+bool
+file_sampling_may_say(const struct sampling_options *o, const char *option)
 {
-    struct gg_sampler_params p = { .stages = value };
+    return !o->file.is_left_out && !is_said(option);
+}
+
+static enum gg_status
+try_stages(const char *stages, struct gg_error *err)
+{
+    struct gg_sampler_params p = { .stages = stages };
     struct gg_sampler *trial = NULL;
     enum gg_status st = gg_sampler_new(&p, &trial, err);
 
     gg_sampler_free(trial);
-    if (st != GG_OK)
-        return st;
-    snprintf(o->file.sequence, sizeof(o->file.sequence), "%s", value);
-    o->params.stages = o->file.sequence;
-    return GG_OK;
+    return st;
+}
+
+static void
+warn_unused(const char *from, const char *key, const char *part,
+            const struct gg_error *err)
+{
+    if (from)
+        cli_warn("%s: general.sampling.%s%s is not used: %s", from, key, part,
+                 err->message);
+}
+
+/* Stages that are known act in their order; the names of others, as llama.cpp's
+ * infill, get one warning. */
+static enum gg_status
+take_sequence(struct sampling_options *o, const char *value, const char *from,
+              struct gg_error *err)
+{
+    struct buffer known = { 0 };
+    struct gg_error first = { 0 };
+    enum gg_status st;
+
+    for (const char *p = value; *p; p += *p != '\0') {
+        size_t n = strcspn(p, ";,"), used = known.len;
+        char *name = cli_copy(p, n);
+
+        if (try_stages(name, err) == GG_OK)
+            buffer_format(&known, "%s%s", used ? ";" : "", name);
+        else if (!*first.message)
+            first = *err;
+        free(name);
+        p += n;
+    }
+    buffer_char(&known, '\0');
+    st = known.len > 1 ? try_stages(known.p, err) : GG_ERR_ARG;
+    if (st == GG_OK) {
+        if (*first.message)
+            warn_unused(from, "sequence", ": a stage", &first);
+        snprintf(o->file.sequence, sizeof(o->file.sequence), "%s", known.p);
+        o->params.stages = o->file.sequence;
+    }
+    buffer_clear(&known);
+    return st;
 }
 
 static enum gg_status
-take_value(struct sampling_options *o, const struct pair *p,
+take_value(struct sampling_options *o, const struct pair *p, const char *from,
            struct gg_error *err)
 {
     const char *value = p->value;
 
     if (strcmp(p->key, "sequence") == 0)
-        return take_sequence(o, value, err);
+        return take_sequence(o, value, from, err);
     if (strcmp(p->key, "top_k") == 0 && strcmp(value, "-1") == 0)
         value = "0"; /* all, as other programs say it */
     for (const struct cli_option *row = sampling_rows; row->name; row++)
@@ -107,13 +150,11 @@ take_pair(struct sampling_options *o, const struct pair *p, const char *from)
         o->file.whose[p->at] = FILE_SAMPLING_OPTION;
         return;
     }
-    if (take_value(o, p, &err) == GG_OK) {
+    if (take_value(o, p, from, &err) == GG_OK) {
         o->file.whose[p->at] = FILE_SAMPLING_FILE;
         return;
     }
-    if (from)
-        cli_warn("%s: general.sampling.%s is not used: %s", from, p->key,
-                 err.message);
+    warn_unused(from, p->key, "", &err);
 }
 
 void

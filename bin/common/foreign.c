@@ -3,7 +3,6 @@
 
 #include "common/foreign.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -28,23 +27,6 @@ static const struct foreign_group groups[] = {
 
 /* ---- words of theirs ----------------------------------------------------- */
 
-/* True where a part of "a|b" is the word, or, as a glob, fits it. */
-static bool
-has_part(const char *parts, const char *word, size_t len, bool globs)
-{
-    while (parts && *parts) {
-        size_t n = strcspn(parts, "|");
-        char part[200], text[200];
-
-        snprintf(part, sizeof(part), "%.*s", (int)n, parts);
-        snprintf(text, sizeof(text), "%.*s", (int)len, word);
-        if (globs ? fnmatch(part, text, 0) == 0 : strcmp(part, text) == 0)
-            return true;
-        parts += n + (parts[n] == '|');
-    }
-    return false;
-}
-
 static const char *
 tool_of(const struct walk *w)
 {
@@ -67,6 +49,16 @@ can_write(const struct walk *w, const struct foreign_word *row)
            foreign_own(w->rows, row->ours, n);
 }
 
+/* False where the row is for other values. No value is like an option that
+ * follows. */
+static bool
+fits(const struct foreign_word *row, const char *value)
+{
+    value = value ? value : "-";
+    return !row->only ||
+           foreign_has_part(row->only, value, strlen(value), true);
+}
+
 /* Its row, of those of a group. */
 static const struct foreign_word *
 find_row(const struct walk *w, const struct foreign_group *g, const char *word,
@@ -76,11 +68,10 @@ find_row(const struct walk *w, const struct foreign_group *g, const char *word,
                foreign_own(w->rows, word, len);
 
     for (const struct foreign_word *r = g->rows; r->words; r++) {
-        if (!has_part(r->words, word, len, false) ||
+        if (!foreign_has_part(r->words, word, len, true) ||
             (own && !r->only && !(w->program && r->tool)) ||
             (r->tool && strcmp(r->tool, tool_of(w)) != 0) ||
-            (r->args && !value) ||
-            (r->only && !has_part(r->only, value, strlen(value), true)))
+            (r->args > 0 && !value) || !fits(r, value))
             continue;
         if (can_write(w, r))
             return r;
@@ -96,7 +87,7 @@ no_option(const struct foreign_group *g, const char *word, size_t len)
     static struct foreign_word none;
 
     for (const struct foreign_word *r = g->rows; r->words; r++)
-        if (has_part(r->words, word, len, false)) {
+        if (foreign_has_part(r->words, word, len, true)) {
             none = *r;
             none.ours = NULL;
             none.note = "this tool has no such option";
@@ -129,7 +120,8 @@ static bool
 has_any(const struct walk *w, const char *words)
 {
     for (int i = 1; words && i < w->argc; i++)
-        if (has_part(words, w->argv[i], strcspn(w->argv[i], "="), false))
+        if (foreign_has_part(words, w->argv[i], strcspn(w->argv[i], "="),
+                             false))
             return true;
     return false;
 }
@@ -139,12 +131,29 @@ static const char *
 value_of(const struct walk *w, const char *words)
 {
     for (int i = 1; i + 1 < w->argc; i++)
-        if (has_part(words, w->argv[i], strlen(w->argv[i]), false))
+        if (foreign_has_part(words, w->argv[i], strlen(w->argv[i]), false))
             return w->argv[i + 1];
     return NULL;
 }
 
 /* ---- one step ------------------------------------------------------------ */
+
+/* True where the argument after a word, which may have one, is its value: no
+ * option, nor an argument of the program. */
+static bool
+takes_next(const struct walk *w, int i)
+{
+    const char *next = i + 1 < w->argc ? w->argv[i + 1] : "-", *kinds;
+
+    if (strchr(w->argv[i], '=') ||
+        (next[0] == '-' && !strchr("0123456789.", next[1] ? next[1] : '-')))
+        return false;
+    if (!w->program)
+        return access(next, F_OK) != 0 && !foreign_is_model(next);
+    kinds = w->program->arguments;
+    return w->program->group->rows == foreign_llama &&
+           (!kinds || strcmp(kinds, "G") == 0);
+}
 
 /* Arguments i to `end` as they are. */
 static int
@@ -165,6 +174,47 @@ keep(struct walk *w, int i, int end, const char *option)
     return end;
 }
 
+/* Where the next option is, after one of ours. */
+static int
+after_own(const struct walk *w, int i)
+{
+    const char *arg = w->argv[i];
+    size_t len = strcspn(arg, "=");
+    const struct cli_option *o;
+
+    if (arg[1] == '-') {
+        o = foreign_own(w->rows, arg, len);
+        o = o ? o : foreign_prefix(w->rows, arg, len);
+        return i + 1 + (o && o->argument && !arg[len]);
+    }
+    for (const char *p = arg + 1; *p; p++) {
+        o = foreign_letter(w->rows, *p);
+        if (o && o->argument)
+            return i + 1 + !p[1];
+    }
+    return i + 1;
+}
+
+/* An option of ours, unless its value is one that it has with them only. */
+static int
+keep_own(struct walk *w, int i, const struct cli_option *o, const char *value)
+{
+    const char *arg = w->argv[i];
+    int end = after_own(w, i);
+    struct gg_error err;
+
+    if (w->line && o && arg[1] == '-' && value && w->line->rows &&
+        !foreign_is_value(o, value, &err)) {
+        char *word = cli_copy(arg, strcspn(arg, "="));
+        const char *why = strstr(err.message, ": ");
+
+        foreign_leave(w->line, word, why ? why + 2 : err.message);
+        free(word);
+        return end;
+    }
+    return keep(w, i, end, o ? arg : NULL);
+}
+
 static void
 tell_word(struct walk *w, const struct foreign_group *g, const char *word)
 {
@@ -181,7 +231,8 @@ take_word(struct walk *w, int i, const struct foreign_word *row,
           const struct foreign_group *g)
 {
     char *arg = w->argv[i], *sign = arg[1] == '-' ? strchr(arg, '=') : NULL;
-    int args = row->args - (sign != NULL), first = i + 1;
+    int args = row->args < 0 ? takes_next(w, i) : row->args - (sign != NULL),
+        first = i + 1;
     const char *values[2] = { sign ? sign + 1 : NULL, NULL };
     char *word = cli_copy(arg, sign ? (size_t)(sign - arg) : strlen(arg));
 
@@ -215,27 +266,6 @@ is_cluster(const struct walk *w, const char *arg)
     return arg[1] && arg[2];
 }
 
-/* Where the next option is, after one of ours. */
-static int
-after_own(const struct walk *w, int i)
-{
-    const char *arg = w->argv[i];
-    size_t len = strcspn(arg, "=");
-    const struct cli_option *o;
-
-    if (arg[1] == '-') {
-        o = foreign_own(w->rows, arg, len);
-        o = o ? o : foreign_prefix(w->rows, arg, len);
-        return i + 1 + (o && o->argument && !arg[len]);
-    }
-    for (const char *p = arg + 1; *p; p++) {
-        o = foreign_letter(w->rows, *p);
-        if (o && o->argument)
-            return i + 1 + !p[1];
-    }
-    return i + 1;
-}
-
 /* A long option that nobody has: the nearest of ours, or left out. */
 static int
 take_unknown(struct walk *w, int i)
@@ -250,7 +280,7 @@ take_unknown(struct walk *w, int i)
     if (!near) {
         if (w->line)
             foreign_leave(w->line, arg, "nothing of ours is called so");
-        return i + 1;
+        return i + 1 + takes_next(w, i);
     }
     o = foreign_own(w->rows, near, strlen(near));
     value = o && o->argument && !glued && i + 1 < w->argc;
@@ -278,7 +308,8 @@ find_glued(struct walk *w, const char *arg, const struct foreign_group **g)
                : NULL;
 }
 
-/* -ngl is an option of ours by another name, of one hyphen. */
+/* -ngl is an option of ours by another name, of one hyphen; llama.cpp takes
+ * --ctx_size for --ctx-size. */
 static const char *
 option_at(struct walk *w, int i)
 {
@@ -287,6 +318,9 @@ option_at(struct walk *w, int i)
     if (strcmp(w->argv[i], "-ngl") == 0 && !w->program &&
         foreign_own(w->rows, gpu_layers, strlen(gpu_layers)))
         w->argv[i] = gpu_layers;
+    if (w->line && strncmp(w->argv[i], "--", 2) == 0)
+        for (char *p = w->argv[i]; *p && *p != '='; p++)
+            *p = *p == '_' ? '-' : *p;
     return w->argv[i];
 }
 
@@ -298,7 +332,7 @@ fits_second(const struct walk *w, int i, const struct foreign_word *row)
     const char *value = i + 2 < w->argc ? w->argv[i + 2] : "";
 
     return row->args < 2 || !row->only ||
-           has_part(row->only, value, strlen(value), true);
+           foreign_has_part(row->only, value, strlen(value), true);
 }
 
 static int
@@ -330,9 +364,9 @@ take_option(struct walk *w, int i)
     if (!own && !same) {
         if (w->line)
             foreign_leave(w->line, arg, "nothing of ours is called so");
-        return i + 1;
+        return i + 1 + takes_next(w, i);
     }
-    return keep(w, i, after_own(w, i), o ? arg : NULL);
+    return keep_own(w, i, o, value);
 }
 
 /* ---- arguments ----------------------------------------------------------- */
@@ -350,41 +384,40 @@ add_argument(struct walk *w, const char *before, const char *text,
     foreign_add(w->line, out.p, option, NULL);
 }
 
-/* "ollama:NAME", which gg-fetch takes, or a hub's with its own scheme. */
-static char *
-name_to_fetch(const char *name)
+static void
+add_source(struct walk *w, const char *name)
 {
-    struct buffer text = { 0 };
-    size_t host = strncmp(name, "hf.co/", 6) == 0             ? 6
-                  : strncmp(name, "huggingface.co/", 15) == 0 ? 15
-                                                              : 0;
+    char *source = foreign_source(name);
 
-    buffer_format(&text, "%s%s", host ? "hf:" : "ollama:", name + host);
-    buffer_char(&text, '\0');
-    return text.p;
+    add_argument(w, "", source, "", NULL);
+    free(source);
 }
 
+/* A model: a file, or what gg-fetch brings; in front of it "-m " or nothing. */
 static void
-add_fetched(struct walk *w, const char *before, const char *name,
-            const char *after, const char *option)
+add_model(struct walk *w, const char *before, const char *name,
+          const char *option)
 {
-    char *source = name_to_fetch(name);
+    bool file = foreign_is_model(name);
+    char *source = foreign_source(name), front[32];
 
-    add_argument(w, before, source, after, option);
+    snprintf(front, sizeof(front), "%s%s", before, file ? "" : "\"$(gg-fetch ");
+    add_argument(w, front, file ? name : source, file ? "" : ")\"", option);
     free(source);
 }
 
 /* llama-quantize makes up a name where the second argument is the type. */
-static void
+static bool
 add_quantized(struct walk *w, const char *type)
 {
     char name[100];
 
     if (strpbrk(type, "./"))
-        return;
+        return false;
     snprintf(name, sizeof(name), "ggml-model-%s.gguf", type);
     add_argument(w, "", name, "", NULL);
     w->n_arguments++;
+    return true;
 }
 
 /* An argument of one of their programs. */
@@ -395,18 +428,20 @@ take_argument(struct walk *w, const char *text)
     size_t n = kinds ? strlen(kinds) : 0, k = (size_t)w->n_arguments++;
     char kind = !n ? 'a' : kinds[k < n ? k : n - 1];
 
-    if (kind == 'a' && n == 4 && k == 1)
-        add_quantized(w, text);
-    if (kind == 'a')
+    if (kind == 'Q')
+        kind = add_quantized(w, foreign_type(text)) ? 'q' : 'a';
+    if (kind == 'q')
+        text = foreign_type(text);
+    if (strchr("aq", kind))
         add_argument(w, "", text, "", NULL);
     else if (kind == 't')
         add_argument(w, "-t ", text, "", "-t");
-    else if (kind == 'M')
-        add_fetched(w, "-m \"$(gg-fetch ", text, ")\"", "-m");
+    else if (kind == 'M' || (kind == 'G' && foreign_is_model(text)))
+        add_model(w, "-m ", text, "-m");
     else if (kind == 'W')
-        add_fetched(w, "\"$(gg-fetch ", text, ")\"", NULL);
+        add_model(w, "", text, NULL);
     else if (kind == 'F')
-        add_fetched(w, "", text, "", NULL);
+        add_source(w, text);
     else if (kind == 'P')
         buffer_format(&w->line->prompt, "%s%s", w->line->prompt.len ? " " : "",
                       text);
@@ -415,49 +450,6 @@ take_argument(struct walk *w, const char *text)
 }
 
 /* ---- the command line ---------------------------------------------------- */
-
-/* The name of a program without its folder and ".exe". */
-static char *
-program_name(const char *arg)
-{
-    const char *slash = strrchr(arg, '/');
-    char *name =
-        cli_copy(slash ? slash + 1 : arg, strlen(slash ? slash + 1 : arg));
-    size_t n = strlen(name);
-
-    if (n > 4 && strcmp(name + n - 4, ".exe") == 0)
-        name[n - 4] = '\0';
-    return name;
-}
-
-/* The program that the first words name: "ollama run", or "run" alone where
- * there is no file of that name. *n gets how many words it takes. */
-static const struct foreign_program *
-find_program(int argc, char **argv, int *n)
-{
-    char *name = program_name(argv[1]);
-    const struct foreign_program *found = NULL;
-    size_t len = strlen(name);
-
-    for (const struct foreign_program *p = foreign_programs; p->names && !found;
-         p++) {
-        bool program = has_part(p->names, name, len, false);
-        bool command = p->command && argc > 2 &&
-                       has_part(p->command, argv[2], strlen(argv[2]), false);
-
-        if (program && (!p->command || command)) {
-            found = p;
-            *n = p->command ? 2 : 1;
-        } else if (p->command && strcmp(p->names, "ollama") == 0 && p->tool &&
-                   has_part(p->command, argv[1], strlen(argv[1]), false) &&
-                   (argc > 2 || strcmp(cli_name, p->tool) == 0)) {
-            found = p;
-            *n = 1;
-        }
-    }
-    free(name);
-    return found;
-}
 
 static void
 walk_through(struct walk *w, int first)
@@ -520,7 +512,7 @@ cli_check_foreign(int argc, char **argv, const struct cli_rows *rows,
     if (argc < 2)
         return;
     if (argv[1][0] != '-' && access(argv[1], F_OK) != 0)
-        w.program = find_program(argc, argv, &n);
+        w.program = foreign_find_program(argc, argv, &n);
     if (!w.program)
         walk_through(&w, 1);
     if (!w.program && !w.found)

@@ -54,6 +54,26 @@ foreign_letter(const struct cli_rows *rows, char c);
 const struct cli_option *
 foreign_prefix(const struct cli_rows *rows, const char *text, size_t len);
 
+/* ---- programs of theirs: foreign_program.c ---- */
+
+/* True where a part of "a|b" is the word, or, as a glob, fits it. */
+bool
+foreign_has_part(const char *parts, const char *word, size_t len, bool globs);
+/* The program that the first words name: "ollama run", or "run" alone where
+ * there is no file of that name; or NULL. *n gets how many words it takes. */
+const struct foreign_program *
+foreign_find_program(int argc, char **argv, int *n);
+/* True for the name of a model file. */
+bool
+foreign_is_model(const char *name);
+/* "ollama:NAME", which gg-fetch takes, or a hub's with its own scheme. Owned by
+ * the caller. */
+char *
+foreign_source(const char *name);
+/* The name of a type that a number of llama-quantize stands for; or `name`. */
+const char *
+foreign_type(const char *name);
+
 /* ---- the line: foreign_line.c ---- */
 
 /* Adds a word or value in a form that a shell reads as it. */
@@ -63,6 +83,11 @@ foreign_quote(struct buffer *out, const char *text);
 void
 foreign_add(struct foreign_line *line, char *text, const char *option,
             const char *word);
+/* False where the value does not fit the option, as far as that can be read
+ * without doing anything; `err` says why. */
+bool
+foreign_is_value(const struct cli_option *o, const char *value,
+                 struct gg_error *err);
 /* Says why a word of theirs is left out. */
 void
 foreign_leave(struct foreign_line *line, const char *word, const char *why);

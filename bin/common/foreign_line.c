@@ -3,65 +3,7 @@
 
 #include "common/foreign.h"
 
-#include <ctype.h>
-
-/* ---- what a shell reads -------------------------------------------------- */
-
-static bool
-is_plain(const char *text)
-{
-    return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"
-                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./=:,+@%")];
-}
-
-/* True if a terminal would obey something in it. */
-static bool
-is_unsafe(const char *text)
-{
-    size_t size = 4 * strlen(text) + 8;
-    char *shown = cli_alloc(NULL, size, 1);
-    bool unsafe = strcmp(cli_escape(shown, size, text), text) != 0;
-
-    free(shown);
-    return unsafe;
-}
-
-/* $'...', of ASCII only. */
-static void
-quote_bytes(struct buffer *out, const char *text)
-{
-    buffer_format(out, "$'");
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        if (*p == '\n')
-            buffer_format(out, "\\n");
-        else if (*p == '\'' || *p == '\\')
-            buffer_format(out, "\\%c", *p);
-        else if (*p < ' ' || *p > '~')
-            buffer_format(out, "\\%03o", *p);
-        else
-            buffer_char(out, (char)*p);
-    buffer_char(out, '\'');
-}
-
-void
-foreign_quote(struct buffer *out, const char *text)
-{
-    if (is_plain(text)) {
-        buffer_format(out, "%s", text);
-        return;
-    }
-    if (is_unsafe(text)) {
-        quote_bytes(out, text);
-        return;
-    }
-    buffer_char(out, '\'');
-    for (; *text; text++)
-        if (*text == '\'')
-            buffer_format(out, "'\\''");
-        else
-            buffer_char(out, *text);
-    buffer_char(out, '\'');
-}
+#include <unistd.h>
 
 /* ---- pieces -------------------------------------------------------------- */
 
@@ -105,22 +47,34 @@ foreign_leave(struct foreign_line *line, const char *word, const char *why)
                   line->left[i].words.len ? ", " : "", word);
 }
 
-/* False where the value does not fit an option of ours that can be read without
- * doing anything. */
+/* True where the value is in the option's list, or may be a file. */
 static bool
-is_value(const struct foreign_line *line, const char *option, const char *value,
-         struct gg_error *err)
+is_listed(const struct cli_option *o, const char *value)
 {
-    const struct cli_option *o =
-        line->rows ? foreign_own(line->rows, option, strlen(option)) : NULL;
-    struct cli_option row;
+    if (cli_has_word(o->values, value) || strpbrk(value, "./") ||
+        access(value, F_OK) == 0)
+        return true;
+    for (size_t i = 0; o->list(i); i++)
+        if (strcmp(o->list(i), value) == 0)
+            return true;
+    return false;
+}
+
+bool
+foreign_is_value(const struct cli_option *o, const char *value,
+                 struct gg_error *err)
+{
+    struct cli_option row = *o;
     int64_t field[4];
 
-    if (!o || !value || o->kind < CLI_TEXT || o->kind > CLI_WORD)
-        return true;
-    row = *o;
+    if (o->kind == CLI_CALL && o->list && o->opens && !is_listed(o, value)) {
+        snprintf(err->message, sizeof(err->message),
+                 "--%s list has no '%.100s'", o->name, value);
+        return false;
+    }
     row.at = 0;
-    return cli_option_set(&row, field, value, err) == GG_OK;
+    return o->kind < CLI_TEXT || o->kind > CLI_WORD ||
+           cli_option_set(&row, field, value, err) == GG_OK;
 }
 
 /* "--opt %x" of one value. */
@@ -131,10 +85,13 @@ add_option(struct foreign_line *line, const char *ours, const char *word,
     const char *percent = strchr(ours, '%'), *why;
     size_t n = strcspn(ours, " ");
     char *option = cli_copy(ours, n);
+    const struct cli_option *o;
     struct buffer text = { 0 };
     struct gg_error err;
 
-    if (percent && !percent[1] && !is_value(line, option, values[0], &err)) {
+    o = line->rows ? foreign_own(line->rows, option, n) : NULL;
+    if (percent && !percent[1] && o && values[0] &&
+        !foreign_is_value(o, values[0], &err)) {
         foreign_leave(line, word, err.message);
         free(option);
         return;
@@ -273,6 +230,24 @@ is_given(const struct foreign_line *line, const char *names,
     return false;
 }
 
+/* Leaves out an option that is there as it is, where one of their words says
+ * the same option: --batch-size N and --ubatch-size N. */
+static void
+leave_doubles(struct foreign_line *line, const struct foreign_piece *theirs,
+              const struct cli_option *o)
+{
+    for (size_t i = 0; i < line->n; i++) {
+        struct foreign_piece *p = &line->p[i];
+
+        if (p == theirs || p->word || !p->option || !p->text ||
+            foreign_own(line->rows, p->option, strlen(p->option)) != o)
+            continue;
+        foreign_leave(line, p->option, "another word says it");
+        free(p->text);
+        p->text = NULL;
+    }
+}
+
 /* Leaves out what came of their words and does not go with the rest. */
 static void
 check_pieces(struct foreign_line *line)
@@ -288,6 +263,8 @@ check_pieces(struct foreign_line *line)
 
         if (!o)
             continue;
+        if (o->kind != CLI_CALL && p->text)
+            leave_doubles(line, p, o);
         if (o->only_with && !is_given(line, o->only_with, p)) {
             cli_list_options(line->rows, o->only_with, with, sizeof(with));
             snprintf(why, sizeof(why), "%s goes with %s only", p->option, with);

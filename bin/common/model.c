@@ -227,17 +227,27 @@ read_hub_name(const char *name, const char **scheme, const char **rest)
            stat(dir, &st) != 0;
 }
 
+/* `option`: "-m ", or "" of an argument. */
+static void
+check_name(const char *name, const char *option)
+{
+    const char *scheme, *rest;
+
+    if (!name || !*name || !read_hub_name(name, &scheme, &rest))
+        return;
+    if (access(cli_model(name, true), F_OK) != 0)
+        cli_die("%s: no file, but a hub's name: %s\"$(gg-fetch %s%s)\"", name,
+                option, scheme, rest);
+}
+
 void
 cli_check_model(const char *name)
 {
-    const char *scheme, *rest, *path;
+    check_name(name ? name : getenv("GG_MODEL"), "-m ");
+}
 
-    if (!name)
-        name = getenv("GG_MODEL");
-    if (!name || !*name || !read_hub_name(name, &scheme, &rest))
-        return;
-    path = cli_model(name, true);
-    if (access(path, F_OK) != 0)
-        cli_die("%s: no file, but a hub's name: -m \"$(gg-fetch %s%s)\"", name,
-                scheme, rest);
+void
+cli_check_model_file(const char *name)
+{
+    check_name(name, "");
 }

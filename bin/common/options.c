@@ -124,25 +124,6 @@ find_given(const struct cli_rows *rows, const char *names, const char **at)
     return NULL;
 }
 
-void
-cli_list_options(const struct cli_rows *rows, const char *names, char *out,
-                 size_t size)
-{
-    size_t used = 0, left = 0;
-    char name[CLI_OPTION_NAME];
-
-    *out = '\0';
-    for (size_t i = 0; i < rows->n; i++)
-        left += cli_has_word(names, rows->p[i].o->name);
-    for (size_t i = 0; i < rows->n && used < size; i++)
-        if (cli_has_word(names, rows->p[i].o->name))
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                     cli_option_name(rows->p[i].o, name),
-                                     --left > 1 ? ", "
-                                     : left     ? " or "
-                                                : "");
-}
-
 static void
 check_row(const struct cli_rows *rows, const struct cli_option *o)
 {

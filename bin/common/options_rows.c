@@ -226,3 +226,22 @@ cli_option_set(const struct cli_option *o, void *options, const char *value,
         return o->set(options, o, value, err);
     return setters[o->kind](o, (char *)options + o->at, value, err);
 }
+
+void
+cli_list_options(const struct cli_rows *rows, const char *names, char *out,
+                 size_t size)
+{
+    size_t used = 0, left = 0;
+    char name[CLI_OPTION_NAME];
+
+    *out = '\0';
+    for (size_t i = 0; i < rows->n; i++)
+        left += cli_has_word(names, rows->p[i].o->name);
+    for (size_t i = 0; i < rows->n && used < size; i++)
+        if (cli_has_word(names, rows->p[i].o->name))
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     cli_option_name(rows->p[i].o, name),
+                                     --left > 1 ? ", "
+                                     : left     ? " or "
+                                                : "");
+}

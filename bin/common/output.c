@@ -117,7 +117,7 @@ cli_read_all(int fd, const char *name, size_t max, size_t *len)
 }
 
 void
-cli_discard_output(void)
+cli_drop_output(void)
 {
     current = NULL;
     outside_end();

@@ -76,6 +76,10 @@ void
 file_sampling_take(struct sampling_options *o, const char *line,
                    const char *from);
 
+/* True where a file may say the option's value: no option does. */
+bool
+file_sampling_may_say(const struct sampling_options *o, const char *option);
+
 /* A record says the value of the option. */
 void
 file_sampling_said(struct sampling_options *o, const char *option);

@@ -12,6 +12,20 @@ enum {
 };
 
 static volatile sig_atomic_t came, catching;
+static void (*discard)(void);
+
+void
+cli_discard_by(void (*drop)(void))
+{
+    discard = drop;
+}
+
+void
+cli_discard_output(void)
+{
+    if (discard)
+        discard();
+}
 
 static void
 write_text(const char *s)

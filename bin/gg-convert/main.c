@@ -125,6 +125,8 @@ main(int argc, char **argv)
 
     cli_start();
     first = parse_options(argc, argv, &a);
+    if (first < argc)
+        cli_check_model_file(argv[first]);
     if (a.safetensors && (a.split || a.changes.n))
         cli_misuse("--to safetensors does not go with %s",
                    a.split ? "--split" : "--set or --unset");

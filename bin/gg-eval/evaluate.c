@@ -11,7 +11,7 @@
 #include "gg-eval/lines.h"
 
 enum {
-    MANY = 4096,   /* lines that are scored together at most */
+    MANY = 4096,    /* lines that are scored together at most */
     ROOM = 1 << 25, /* logits of all lines that are evaluated together */
     MAX_ROWS = 512,
 };
@@ -183,6 +183,10 @@ add_ids(struct evaluate *e, const struct gg_line *line)
     }
     if (must_wait(e, q, line) || (line->back && e->n_together))
         return false;
+    if (e->engine->shift && (line->open || line->back)) {
+        add_failure(e, line, "ids that are taken back do not go with --shift");
+        return true;
+    }
     if (!take_back(q, line->back)) {
         add_failure(e, line, "it takes more ids back than it has");
         return true;

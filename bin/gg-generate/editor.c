@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,24 +51,6 @@ struct editor {
     const char *history; /* a file, or NULL */
 };
 
-static volatile sig_atomic_t moved;
-
-static void
-on_move(int sig)
-{
-    (void)sig;
-    moved = 1;
-}
-
-bool
-editor_was_moved(void)
-{
-    bool was = moved;
-
-    moved = 0;
-    return was;
-}
-
 /* ---- the history --------------------------------------------------------- */
 
 /* A line each, as it was typed. */
@@ -99,7 +80,8 @@ load_history(struct editor *e)
 static void
 save_line(struct editor *e, const char *line)
 {
-    int fd = outside_open(e->history, O_WRONLY | O_APPEND | O_CREAT | OUTSIDE_PRIVATE);
+    int fd = outside_open(e->history,
+                          O_WRONLY | O_APPEND | O_CREAT | OUTSIDE_PRIVATE);
     struct buffer text = { 0 };
     bool done;
 
@@ -151,16 +133,13 @@ editor_open(void)
 static enum reader_state
 read_line(struct editor *e, const char *prompt, const char **line, size_t *len)
 {
-    struct sigaction act = { .sa_handler = on_move }, cont, winch;
+    struct editor_watch watch;
     locale_t before = uselocale(e->utf8);
     enum reader_state state;
 
-    sigemptyset(&act.sa_mask);
-    sigaction(SIGCONT, &act, &cont);
-    sigaction(SIGWINCH, &act, &winch);
+    editor_watch(&watch);
     state = edit_read(e->edit, prompt, line, len);
-    sigaction(SIGCONT, &cont, NULL);
-    sigaction(SIGWINCH, &winch, NULL);
+    editor_unwatch(&watch);
     uselocale(before);
     return state;
 }

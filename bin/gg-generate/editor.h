@@ -3,6 +3,8 @@
 #ifndef GENERATE_EDITOR_H
 #define GENERATE_EDITOR_H
 
+#include <signal.h>
+
 #include "common/records/reader.h"
 
 struct editor;
@@ -40,7 +42,15 @@ edit_read(struct edit *e, const char *prompt, const char **line, size_t *len);
 /* The line is one of the history. */
 void
 edit_remember(struct edit *e, const char *line);
-/* The process was stopped and goes on, or the window has another size. */
+/* editor_moves.c: the process was stopped and goes on, or the window has another
+ * size, since the watch began. */
+struct editor_watch {
+    struct sigaction cont, winch; /* what was there before */
+};
+void
+editor_watch(struct editor_watch *w);
+void
+editor_unwatch(const struct editor_watch *w);
 bool
 editor_was_moved(void);
 

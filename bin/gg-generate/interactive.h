@@ -71,7 +71,7 @@ turns_clear(struct talk *t);
 enum gg_status
 turns_start_anew(struct talk *t, struct gg_error *err);
 
-/* ---- interactive.c ------------------------------------------------------- */
+/* ---- talk.c -------------------------------------------------------------- */
 
 /* The user's message, behind t->before, is answered. False: the conversation
  * cannot go on. */
@@ -80,6 +80,10 @@ talk_say(struct talk *t, const char *text, size_t len);
 /* The question that there is is answered. */
 bool
 talk_answer(struct talk *t);
+/* What an answer leaves; `heard`: there is one. False: the conversation cannot
+ * go on. */
+bool
+talk_end_answer(struct talk *t, bool heard);
 
 /* Something has failed, which a script hears at the end. */
 CLI_PRINTF(2, 3) void talk_fail(struct talk *t, const char *fmt, ...);

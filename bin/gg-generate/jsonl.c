@@ -82,9 +82,9 @@ take_request(struct generate *g, struct record *r, struct gg_error *err)
 {
     enum gg_status st;
 
-    if (r->request.batch && r->request.batch->embeds)
+    if (r->request.batch && r->request.batch->kind == BATCH_EMBEDS)
         return vectors_answer(g, &r->request, &r->out, err);
-    if (r->request.batch && r->request.batch->ranks)
+    if (r->request.batch && r->request.batch->kind == BATCH_RANKS)
         return ranks_answer(g, &r->request, &r->out, err);
     if (gg_model_is_encoder(g->engine.model))
         return cli_error(err, GG_ERR_UNSUPPORTED,
@@ -259,7 +259,8 @@ add_response(const struct generate *g, const struct record *r,
                                   .n_answers = n,
                                   .n_prompt = r->prompt.n,
                                   .n_made = r->answers.n_made,
-                                  .seed = seed_of(r) };
+                                  .seed = seed_of(r),
+                                  .sampling = &r->request.sampling };
 
     for (size_t i = 0; i < r->n_others; i++)
         all.n_prompt += r->others[i].n;
@@ -290,7 +291,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
 {
     struct buffer out = { 0 };
 
-    if (!message && (r->request.batch->embeds || r->request.batch->ranks))
+    if (!message && (batch_has_vectors(r->request.batch)))
         return; /* it is there */
     if (message)
         add_failure(r, message, &out);

@@ -168,6 +168,8 @@ run(struct generate *g, const struct mode *mode)
         tools_constrain(g);
     generate_load(g);
     take_file(g);
+    generate_check_shard(g->o, true);
+    resume_check_sampling(g);
     sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     mode->begin(g);

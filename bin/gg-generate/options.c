@@ -261,12 +261,12 @@ check_thoughts(const struct options *o)
                    "of one text");
 }
 
-/* A part is that of one job only if another run would draw the same. */
-static void
-check_shard(const struct options *o)
+void
+generate_check_shard(const struct options *o, bool has_file)
 {
     const struct sampling_options *s = &o->sampling;
-    bool draws = s->params.temperature != 0 && !o->choices.n;
+    bool draws = s->params.temperature != 0 && !o->choices.n &&
+                 (has_file || !file_sampling_may_say(s, "temp"));
 
     if (shard_is_part(&o->shard) && !s->has_seed &&
         (draws || o->form == FORM_JSONL))
@@ -341,7 +341,9 @@ generate_parse(int argc, char **argv, struct options *o)
         o->chat || o->system || o->interactive || o->messages || o->template;
     check_chat(o);
     check_records(o);
-    check_shard(o);
+    refuse_together(o->sampling.ban && o->engine.shift, "--ban", "--shift",
+                    "a place before a shift is not there again");
+    generate_check_shard(o, false);
     check_media(o);
     check_thoughts(o);
     o->engine.shows_progress = o->form != FORM_TEXT;

@@ -10,4 +10,9 @@ extern const struct cli_option generate_rows[];
 void
 generate_parse(int argc, char **argv, struct options *o);
 
+/* Ends the tool where a part of a job would not draw what another run of it
+ * does. `has_file`: what the model's file says of sampling is in `o`. */
+void
+generate_check_shard(const struct options *o, bool has_file);
+
 #endif

@@ -151,6 +151,11 @@ struct resumed {
     off_t end;   /* of the file's whole records; -1: nothing is after it */
 };
 
+/* Ends the tool where a job whose answers do not tell what it began with could
+ * go on with other values. */
+void
+resume_check_sampling(const struct generate *g);
+
 /* The job goes on with what the model's file said of sampling when it began, as
  * far as its answers tell. */
 void

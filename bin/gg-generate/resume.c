@@ -111,6 +111,19 @@ resume_sampling(struct generate *g)
 }
 
 void
+resume_check_sampling(const struct generate *g)
+{
+    const struct options *o = g->o;
+
+    if (o->resume && o->form != FORM_JSONL && o->sampling.file.line &&
+        !o->sampling.has_seed && o->sampling.params.temperature != 0 &&
+        !o->choices.n && !cli_was_given("defaults"))
+        cli_misuse("--resume %s: what the model's file says of sampling has no "
+                   "place there: --defaults must say whose values count",
+                   o->resume);
+}
+
+void
 resume_skip(struct generate *g, const struct form *form,
             struct record_input *in, int fd, const char *path,
             struct resumed *last)

@@ -235,6 +235,8 @@ parse_arguments(int argc, char **argv, struct arguments *a)
                                           .column = 21 };
     int first = cli_parse(argc, argv, &tool, a);
 
+    for (int i = first; i < argc; i++)
+        cli_check_model_file(argv[i]);
     settle_png(a);
     if (a->show.adapters.n && !mode_is(a, "memory"))
         cli_misuse("--lora and --control-vector need --memory");

@@ -109,6 +109,7 @@ parse_arguments(int argc, char **argv, struct arguments *a)
 
     if (argc - first != 3)
         cli_misuse("IN, OUT and TYPE are needed");
+    cli_check_model_file(argv[first]);
     a->in = argv[first];
     a->out = argv[first + 1];
     a->mixture = mixture_find(argv[first + 2]);

@@ -44,6 +44,14 @@ static const struct cli_option rows[] = {
 };
 /* clang-format on */
 
+/* A part is that of one job only if another run would draw the same. */
+static void
+check_shard(const struct shard *shard, const struct sampling_options *o)
+{
+    if (shard_is_part(shard) && !o->has_seed && o->params.temperature != 0)
+        cli_misuse("--shard: -s must say the seed of the whole job");
+}
+
 static void
 parse(int argc, char **argv, struct options *o)
 {
@@ -58,9 +66,8 @@ parse(int argc, char **argv, struct options *o)
     cli_hint_file("; logits are those of gg-eval");
     if (first < argc)
         o->input = cli_one_file(argc, argv, first, o->input);
-    if (shard_is_part(&o->shard) && !o->sampling.has_seed &&
-        o->sampling.params.temperature != 0)
-        cli_misuse("--shard: -s must say the seed of the whole job");
+    if (!file_sampling_may_say(&o->sampling, "temp"))
+        check_shard(&o->shard, &o->sampling);
 }
 
 /* The vocabulary that was read must be the stream's. */
@@ -111,6 +118,7 @@ begin_stream(struct run *r, const struct gg_logit_head *head)
     if (r->closed)
         cli_die("another head follows, but the output is closed: "
                 "read the streams from a file");
+    check_shard(r->shard, r->sampling);
     shard_check(r->shard, head->numbered, r->name);
     r->numbered = head->numbered;
     r->ended = false;

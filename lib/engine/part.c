@@ -217,6 +217,16 @@ engine_part_mark(struct gg_text *t, struct gg_error *err)
     return GG_OK;
 }
 
+size_t
+gg_text_settled(const struct gg_text *text)
+{
+    if (!text)
+        return 0;
+    return text->finish == GG_FINISH_NONE
+               ? text->n_made - gg_ban_open(text->ban)
+               : text->n_made;
+}
+
 /* The bytes of a part that are there whatever is taken back. */
 static size_t
 settled_bytes(const struct gg_text *t, enum gg_part part)

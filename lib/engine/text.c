@@ -55,6 +55,10 @@ start_ban(struct gg_text *t, struct gg_error *err)
     t->ban = NULL;
     if (!engine_stop_count(t->params.ban))
         return GG_OK;
+    /* A place that is gone back to would not have its logits again. */
+    if (t->sequence->engine->shift)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "banned strings do not go with a context shift");
     return gg_ban_new(t->sequence->engine->vocab, t->params.ban, &t->ban, err);
 }
 
@@ -417,16 +421,6 @@ gg_text_ids(const struct gg_text *text, size_t *n)
     if (n)
         *n = text ? text->n_made : 0;
     return text ? text->made : NULL;
-}
-
-size_t
-gg_text_settled(const struct gg_text *text)
-{
-    if (!text)
-        return 0;
-    return text->finish == GG_FINISH_NONE
-               ? text->n_made - gg_ban_open(text->ban)
-               : text->n_made;
 }
 
 int32_t

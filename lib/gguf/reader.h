@@ -22,6 +22,11 @@
 #include "core/error.h"
 #include "core/file.h"
 
+/* Keys of this project alone, which others pass over: ids of tokens that take
+ * the white space before them, or after them. */
+#define GGUF_LSTRIP "gg.tokenizer.lstrip"
+#define GGUF_RSTRIP "gg.tokenizer.rstrip"
+
 /* Reads data[0..size), all of a GGUF file, in time linear in its metadata. On
  * GG_OK *out is the caller's: gguf_free() it. It points into `data`, which
  * must outlive it and not change. `name` (or NULL) begins the messages, also

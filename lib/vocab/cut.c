@@ -41,7 +41,8 @@ special_near(const struct text *t, size_t at)
 }
 
 /* The character before `at` is white space: a control token before it may be
- * one that takes the white space after it, on both sides of a cut. */
+ * one that takes the white space after it, on both sides of a cut; or one after
+ * it that takes the white space before it. */
 static bool
 after_space(const uint8_t *p, size_t at)
 {
@@ -205,7 +206,8 @@ cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
 
     for (size_t at = t->len; --at > 0 && tries < TRIES;) {
         if (!may_cut(t, at) ||
-            (t->v->kind <= VOCAB_SPM && after_space(t->p, at)))
+            ((t->v->kind <= VOCAB_SPM || t->v->takes_space) &&
+             after_space(t->p, at)))
             continue;
         if (!special_near(t, at))
             return at;
@@ -309,21 +311,15 @@ cut_words(const struct text *t)
     size_t cut = 0;
 
     for (size_t at = 0; at < t->len;) {
-        size_t n, skip = 0, found;
+        size_t n, found;
         int32_t id =
             vocab_special_find(t->set, t->v, t->p + at, t->len - at, &n);
 
         found = n ? cut_part(t, at, n, id < 0) : 0;
         cut = found ? found : cut;
-        at += n;
         if (id < 0)
             break;
-        vocab_bytes(t->v, id, &skip);
-        at += skip;
-        if (t->v->types[id] & VOCAB_STRIPS)
-            at = (size_t)(vocab_split_run(t->p + at, t->p + t->len,
-                                          UNICODE_SPACE) -
-                          t->p);
+        at = vocab_special_after(t->v, id, t->p, t->len, at + n);
     }
     return cut;
 }

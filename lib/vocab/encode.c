@@ -380,7 +380,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
     enum gg_status st = GG_OK;
 
     while (len && st == GG_OK) {
-        size_t at, n = 0;
+        size_t at;
         int32_t id = vocab_special_find(set, v, p, len, &at);
         bool user = id >= 0 && vocab_type(v, id) == GG_TOKEN_USER_DEFINED;
         size_t left = vocab_special_left(v, id, p, at);
@@ -390,14 +390,12 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         else if (spm && blank && user && v->cuts != VOCAB_CUTS_BLANKS)
             st = encode_one(e, (const uint8_t *)" ", 1);
         if (st == GG_OK && id >= 0) {
-            vocab_bytes(v, id, &n);
             emit(e, id);
-            if (v->types[id] & VOCAB_STRIPS)
-                n += white_space(p + at + n, len - at - n);
+            at = vocab_special_after(v, id, p, len, at);
         }
         blank = vocab_blank_after(v, user);
-        p += at + n;
-        len -= at + n;
+        p += at;
+        len -= at;
     }
     return st;
 }

@@ -164,18 +164,25 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
+static enum gg_status
+read_ids(const struct gguf_context *gguf, const char *key, struct gguf_array *a,
+         struct gg_error *err)
+{
+    int64_t at = gguf_find_key(gguf, key);
+    bool is_u32 = at >= 0 && gguf_get_kv_type(gguf, at) == GGUF_TYPE_ARRAY &&
+                  gguf_get_arr_type(gguf, at) == GGUF_TYPE_UINT32;
+
+    return gguf_opt_array(gguf, key,
+                          is_u32 ? GGUF_TYPE_UINT32 : GGUF_TYPE_INT32, a, err);
+}
+
 /* Ids that the makers of a model want never drawn; others are no tokens. */
 static enum gg_status
 read_suppressed(struct gg_vocab *v, const struct gguf_context *gguf,
                 struct gg_error *err)
 {
-    static const char key[] = KEY("suppress_tokens");
-    int64_t at = gguf_find_key(gguf, key);
-    bool is_u32 = at >= 0 && gguf_get_kv_type(gguf, at) == GGUF_TYPE_ARRAY &&
-                  gguf_get_arr_type(gguf, at) == GGUF_TYPE_UINT32;
     struct gguf_array a = { 0 };
-    enum gg_status st = gguf_opt_array(
-        gguf, key, is_u32 ? GGUF_TYPE_UINT32 : GGUF_TYPE_INT32, &a, err);
+    enum gg_status st = read_ids(gguf, KEY("suppress_tokens"), &a, err);
 
     if (st != GG_OK || a.n == 0)
         return st;
@@ -205,10 +212,17 @@ is_one_of(const struct gguf_context *gguf, const char *key,
     return *values != NULL;
 }
 
-/* Phi-3's control tokens take the white space after them, but for those that
- * were LLaMA's. Its files do not say so: tokenizer.json does. */
 static void
-mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)
+take_space(struct gg_vocab *v, int32_t id, uint8_t flag)
+{
+    v->types[id] |= flag;
+    v->takes_space = true;
+}
+
+/* Phi-3's control tokens take the white space after them, but for those that
+ * were LLaMA's. */
+static void
+mark_phi3(struct gg_vocab *v, const struct gguf_context *gguf)
 {
     static const char *const phi3[] = { "phi3", NULL };
     int32_t unk, bos, end;
@@ -221,13 +235,13 @@ mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)
     for (int32_t id = 0; id < v->n; id++)
         if (vocab_type(v, id) == GG_TOKEN_CONTROL && id != unk && id != bos &&
             id != end)
-            v->types[id] |= VOCAB_STRIPS;
+            take_space(v, id, VOCAB_STRIPS);
 }
 
-/* A mask takes the white space before it. Files do not say so; the names are
- * those for which llama.cpp does the same. */
+/* A mask takes the white space before it. The names are those for which
+ * llama.cpp does the same. */
 static void
-mark_leads(struct gg_vocab *v, const struct gguf_context *gguf)
+mark_mask(struct gg_vocab *v, const struct gguf_context *gguf)
 {
     static const char *const pre[] = { "jina-v2-de", "jina-v2-es",
                                        "jina-v2-code", "mmbert", NULL };
@@ -239,7 +253,44 @@ mark_leads(struct gg_vocab *v, const struct gguf_context *gguf)
                      : -1;
 
     if (id >= 0 && vocab_type(v, id) == GG_TOKEN_CONTROL)
-        v->types[id] |= VOCAB_LEADS;
+        take_space(v, id, VOCAB_LEADS);
+}
+
+/* Those of a list that are looked for in a text. */
+static enum gg_status
+mark_listed(struct gg_vocab *v, const struct gguf_context *gguf,
+            const char *key, uint8_t flag, struct gg_error *err)
+{
+    struct gguf_array a = { 0 };
+    enum gg_status st = read_ids(gguf, key, &a, err);
+
+    for (size_t i = 0; st == GG_OK && i < a.n; i++) {
+        int32_t id = gguf_array_i32(&a, i);
+
+        if (id >= 0 && id < v->n && !(v->types[id] & VOCAB_PIECE))
+            take_space(v, id, flag);
+    }
+    return st;
+}
+
+/* Tokens that take the white space around them: tokenizer.json says so of each,
+ * GGUF has no key for it. gg-convert writes lists; files of others have none,
+ * and their names must do. */
+static enum gg_status
+mark_space(struct gg_vocab *v, const struct gguf_context *gguf,
+           struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (gguf_find_key(gguf, GGUF_LSTRIP) < 0 &&
+        gguf_find_key(gguf, GGUF_RSTRIP) < 0) {
+        mark_phi3(v, gguf);
+        mark_mask(v, gguf);
+    }
+    st = mark_listed(v, gguf, GGUF_LSTRIP, VOCAB_LEADS, err);
+    if (st == GG_OK)
+        st = mark_listed(v, gguf, GGUF_RSTRIP, VOCAB_STRIPS, err);
+    return st;
 }
 
 static enum gg_status
@@ -331,9 +382,9 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         make_control(v, v->infill.suffix);
         make_control(v, v->infill.middle);
         settle_unknown(v);
-        mark_strips(v, gguf);
-        mark_leads(v, gguf);
     }
+    if (st == GG_OK)
+        st = mark_space(v, gguf, err);
     v->add_bos = (spm && strcmp(v->name, "gpt2") != 0) || wpm || (defaults && defaults->add_bos);
     v->add_eos = wpm || v->kind == VOCAB_UGM;
     if (st == GG_OK)

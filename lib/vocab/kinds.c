@@ -23,7 +23,7 @@ encode_parts(const struct gg_vocab *v, const uint8_t *p, size_t len,
              const struct special_set *set, struct cache *cache,
              struct vocab_out *out)
 {
-    for (size_t at = 0, n, left, skip; at < len; at += n + skip) {
+    for (size_t at = 0, n, left; at < len;) {
         int32_t id = vocab_special_find(set, v, p + at, len - at, &n);
 
         left = vocab_special_left(v, id, p + at, n);
@@ -31,11 +31,11 @@ encode_parts(const struct gg_vocab *v, const uint8_t *p, size_t len,
             vocab_wordpiece_encode(v, p, at, left, cache, out);
         else
             vocab_world_encode(v, p, at, left, out);
-        skip = 0;
-        if (id >= 0) {
-            vocab_bytes(v, id, &skip);
-            emit_special(v, id, at + n, out);
-        }
+        at += n;
+        if (id < 0)
+            continue;
+        emit_special(v, id, at, out);
+        at = vocab_special_after(v, id, p, len, at);
     }
 }
 
@@ -49,14 +49,13 @@ encode_ugm(struct unigram *u, const struct gg_vocab *v, const uint8_t *p,
     bool good = true;
 
     while (p < end && good) {
-        size_t n, skip;
+        size_t n;
         int32_t id = vocab_special_find(set, v, p, (size_t)(end - p), &n);
 
         good = vocab_unigram_part(u, p, vocab_special_left(v, id, p, n), out);
         p += n;
         if (!good || id < 0)
             continue;
-        vocab_bytes(v, id, &skip);
         if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED) {
             good = vocab_unigram_user(u, p, id, out);
         } else {
@@ -64,7 +63,7 @@ encode_ugm(struct unigram *u, const struct gg_vocab *v, const uint8_t *p,
             emit_special(v, id, (size_t)(p - base), out);
             vocab_unigram_begin(u, v, base, true, cache);
         }
-        p += skip;
+        p += vocab_special_after(v, id, p, (size_t)(end - p), 0);
     }
     if (good)
         vocab_unigram_end(u, out);

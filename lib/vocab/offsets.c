@@ -177,11 +177,7 @@ take_special(struct walk *w, int32_t id, size_t len)
         return false;
     vocab_bytes(w->v, id, &n);
     w->ranges[w->i++] = (struct gg_range){ w->at, w->at + n };
-    w->at += n;
-    if (w->v->types[id] & VOCAB_STRIPS)
-        w->at = (size_t)(vocab_split_run(w->text + w->at, w->text + len,
-                                         UNICODE_SPACE) -
-                         w->text);
+    w->at = vocab_special_after(w->v, id, w->text, len, w->at);
     return true;
 }
 

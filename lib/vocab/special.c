@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "vocab/bytes.h"
 #include "vocab/chat.h"
+#include "vocab/split_scan.h"
 #include "vocab/unicode.h"
 #include "vocab/unigram.h"
 
@@ -242,6 +243,19 @@ vocab_special_left(const struct gg_vocab *v, int32_t id, const uint8_t *p,
         len = at;
     }
     return len;
+}
+
+size_t
+vocab_special_after(const struct gg_vocab *v, int32_t id, const uint8_t *p,
+                    size_t len, size_t at)
+{
+    size_t n;
+
+    vocab_bytes(v, id, &n);
+    if (v->types[id] & VOCAB_STRIPS)
+        return (size_t)(vocab_split_run(p + at + n, p + len, UNICODE_SPACE) -
+                        p);
+    return at + n;
 }
 
 bool

@@ -45,6 +45,12 @@ size_t
 vocab_special_left(const struct gg_vocab *v, int32_t id, const uint8_t *p,
                    size_t len);
 
+/* Where the text goes on after token `id`, which begins at p + at, and the
+ * white space that it takes. */
+size_t
+vocab_special_after(const struct gg_vocab *v, int32_t id, const uint8_t *p,
+                    size_t len, size_t at);
+
 /* True if p[0..len) begins with a token of the set that has at least `far`
  * bytes, or may do so with what follows it. far <= len */
 bool

@@ -113,6 +113,7 @@ struct gg_vocab {
     split_group group;  /* or NULL */
     const char *ends;   /* what a letter precedes where a word ends */
     bool ignore_merges; /* a word that is a token is never merged */
+    bool takes_space;   /* a token has VOCAB_STRIPS or VOCAB_LEADS */
     struct vocab_merge *merges;
     size_t merge_mask;
     /* A bit for each merge, by its hash: what has none is no merge. Most pairs

@@ -6,8 +6,11 @@ key() {
     gg-inspect -k "tokenizer.$1" dir
 }
 pre() { # steps of a pre_tokenizer
-    sed -i "s/\"pre_tokenizer\":.*,\"model\":/\"pre_tokenizer\":$1,\"model\":/" \
-        dir/tokenizer.json
+    steps=$1 awk '{
+        match($0, /"pre_tokenizer":.*,"model":/)
+        print substr($0, 1, RSTART - 1) "\"pre_tokenizer\":" ENVIRON["steps"] \
+            ",\"model\":" substr($0, RSTART + RLENGTH)
+    }' dir/tokenizer.json >new && mv new dir/tokenizer.json
     gg-convert dir out.gguf && gg-inspect -k tokenizer.ggml.pre out.gguf
 }
 config() {
@@ -61,6 +64,16 @@ pre "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Punctuation\",\
 \"[0-9][0-9][0-9]\"},\"behavior\":\"Isolated\",\"invert\":false}]}"
 pre "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},\
 ${bytes}true}]}"
+# Llama's rule: words that are tokens stay whole, and without a token that begins
+# a text.
+llama="{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":\
+{\"Regex\":\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}\
+| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"},\
+\"behavior\":\"Isolated\",\"invert\":false},${bytes}false}]}"
+pre "$llama"
+sed -i 's/"type":"BPE"/"type":"BPE","ignore_merges":true/' dir/tokenizer.json
+pre "$llama"
+config '"x":1' && pre "$llama"
 
 # SentencePiece's, with tokens that only a list of added ones has.
 piece() { # text, type

@@ -57,10 +57,11 @@ strided() { # WINDOW STRIDE
         BEGIN { while ((getline line <"numbered") > 0) {
                     split(line, f, "\t"); id[f[1], seen[f[1]]++] = f[2] } }
         NF && $2 >= n - s && $2 < n && $4 == id[$1, $2] { k++; l -= $5; w[$1] = 1 }
-        END { printf "%d\t%d\t%.4e\n", length(w), k, exp(l / k) }'
+        END { printf "%d\t%d\t%.6e\n", length(w), k, exp(l / k) }'
 }
-strided 12 4
-gg-eval --perplexity -c 12 --stride 4 -q ids | awk '{ printf "%d\t%d\t%.4e\n", $1, $2, $3 }'
+strided 12 4 >want
+cut -f 1,2 want
+gg-eval --perplexity -c 12 --stride 4 -q ids | cut -f 1-3 | near want
 gg-eval --perplexity -c 12 --stride 4 ids | sed -n 3p | cmp - "$(
     gg-eval --perplexity -c 12 --stride 4 --windows 3 -q line >three; echo three)"
 gg-eval --perplexity -c 12 --windows 2 ids | wc -l

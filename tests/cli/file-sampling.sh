@@ -69,6 +69,42 @@ for m in zero.gguf "$GG_MODEL"; do
         cmp part all
     done
 done
+echo "of batch files, as well"
+for i in 1 2; do
+    echo '{"custom_id":"'$i'","body":{"model":"m","prompt":"Once","seed":'$i',"max_tokens":4}}'
+done >in
+for m in zero.gguf "$GG_MODEL"; do
+    gg-generate -q -m "$m" --jsonl in >all
+    for now in zero.gguf "$GG_MODEL"; do
+        head -n 1 all >part
+        gg-generate -q -m "$now" --jsonl --resume part in
+        for f in part all; do grep -o '"text":"[^"]*"' $f >$f.texts; done
+        cmp part.texts all.texts
+    done
+done
+grep -c file_sampling all
+echo "texts do not tell"
+set_keys hot.gguf temp=2
+printf 'Once\nThe\n' >in
+gg-generate -q -m hot.gguf --lines -n 4 --resume new in || ls new
+gg-generate -q -m hot.gguf --lines -n 4 --resume new --defaults own in && wc -l <new
+for m in zero hot; do
+    rm new && gg-generate -q -m $m.gguf --lines -n 4 -s 1 --resume new in && wc -l <new
+done
+echo "parts of a job need a seed where it is drawn from"
+gg-generate -q -m zero.gguf --lines -n 4 in >all
+for i in 1 2; do gg-generate -q -m zero.gguf --lines -n 4 --shard $i/2 in; done | cmp - all
+gg-generate -q -m hot.gguf --lines -n 4 --shard 1/2 in
+gg-generate -q -m zero.gguf --lines -n 4 --temp 1 --shard 1/2 in
+gg-generate -q -m zero.gguf --lines -n 4 --defaults own --shard 1/2 in
+for m in zero hot; do
+    gg-tokenize -q --lines -m $m.gguf in | gg-eval -q -m $m.gguf | gg-sample -q --shard 1/2 -n 1 | wc -l
+done
+echo "a stage that is not known"
+set_keys stages.gguf 'sequence=infill;top_k;tfs_z;temp' top_k=3
+gg-generate -m stages.gguf -p Once -n 8 -s 5 2>err >got
+grep 'is not used' err
+gen --samplers 'top_k;temp' --top-k 3 -n 8 -s 5 | cmp - got
 echo "generation_config.json"
 mkdir none && gg-convert none x 2>&1 | grep -q 'without Jansson' && exit 77
 rmdir none

@@ -93,3 +93,13 @@ try gg-generate -fa on --tmp 1 --qqqqqqqqq
 echo == what is ours
 try gg-tokenize -dt 0
 try gg-generate -m nonesuch -qv
+echo == words that are not in the tables, and their values
+try gg-generate llama-server -m a --new-flag --new-value 4 --new_name x -c 8
+try gg-generate -fa on --new-value 4 -m a
+try gg-generate llama-cli a.gguf -p hi --ctx_size=9
+try gg-generate -m a -p x --special --no-warmup
+try gg-tokenize -m a --special
+try gg-generate -m a --chat-template vicuna-orca -st --device HTP0
+try gg-generate llama-server -m a -ctk q6_0 --cache-type-v q6_0
+try gg-generate 'C:\llama\llama-simple.exe' -m a 'a text'
+try gg-generate llama-run small.gguf 'why so'

@@ -6,7 +6,7 @@ sed 's/\\-/-/g; s/\\e/\\/g; s/^\.It Li //' "$page" >page
 cat "$top_srcdir"/bin/common/foreign/theirs_*.c |
     awk '/^    { "/ { row = "" } { row = row " " $0 } /},$/ { print row; row = "" }' |
     sed 's/" *"//g; s/   */ /g' >rows
-sed -n 's/^ *{ "\([^"]*\)", [0-9].*/\1/p' rows | tr '|' ',' | sed 's/,/, /g' >words
+sed -n 's/^ *{ "\([^"]*\)", -*[0-9].*/\1/p' rows | tr '|' ',' | sed 's/,/, /g' >words
 sed -n 's/^ *{ "\([^"|]*\)[^"]*", [N"&].*/\1/p' rows >>words
 test "$(wc -l <words)" -gt 150 || echo "too few rows are found"
 while read -r row; do

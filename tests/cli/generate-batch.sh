@@ -89,6 +89,20 @@ body <out | jq -c '.choices[0].finish_reason'
 text 6 out 0 >got
 gg-generate -p 'a b c' --choice ' a, b' | cmp - got
 
+echo "-- addresses without a version, and no token"
+cat >in <<'END'
+{"custom_id":"1","url":"/chat/completions","body":{"messages":[{"role":"user","content":"a"}],"max_tokens":1}}
+{"custom_id":"2","url":"/completions","body":{"prompt":"a b","max_tokens":0}}
+{"custom_id":"3","url":"/completions","body":{"prompt":"a b","max_tokens":0,"n":2,"logprobs":1}}
+{"custom_id":"4","url":"/v2/completions","body":{"prompt":"a b","max_tokens":0}}
+{"custom_id":"5","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"a"}],"max_tokens":0}}
+END
+generate -s 1 in 2>/dev/null >out
+echo "[$?]"
+jq -c '.response.body | .object, .error.message, .usage.completion_tokens,
+    [.choices[]? | .finish_reason, .logprobs.tokens]' out | paste - - - -
+sed -n 2p out | jq -c '.response.body.choices[0].text'
+
 echo "-- ids"
 ids=$(printf 'a b' | gg-tokenize | tr ' ' ,)
 cat >in <<END

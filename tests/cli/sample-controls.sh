@@ -52,6 +52,27 @@ gg-loop 'gg-eval | gg-sample --grammar grammar --ban cat' <ids
 echo "[$?]"
 gg-eval ids | gg-sample --greedy --ban time | gg-tokenize -d | grep -c time
 
+echo "-- a context shift, conversations, recurrent states"
+gg-generate --shift -p a --ban b
+gg-loop "gg-eval --shift | gg-sample -n 40 -s 1 --ban ' there was a' --ban ' girl n'" <ids |
+    grep '!'
+echo '{"prompt":"a","ban":["b"]}' | gg-generate --shift --jsonl
+set -- -q --template alpaca -n 30 -s 2 --ban was --ban e
+printf 'Of a cat.\nAnd then?\n' | gg-generate "$@" -i >want
+for say in 'Of a cat.' 'And then?'; do
+    gg-generate "$@" --chat --state talk -p "$say" && echo
+done | cmp - want
+for model in mamba2 rwkv7 lfm2; do
+    "$top_builddir/tests/make_model" $model-f32 $model.gguf || exit 99
+    (
+        export GG_MODEL=$model.gguf
+        gg-tokenize <prompt >ids
+        compare -s 1 --ban a --ban er --ban ' s'
+        compare -s 2 --ban a --ban er --ban ' s'
+    )
+done
+gg-tokenize <prompt >ids
+
 echo "-- neighbours"
 printf 'Once upon a time\nThe dog\nA cat was\nLily and\nOne day\n' >prompts
 set -- -n 40 -s 4 --repeat-penalty 1.1 --min-tokens 30

@@ -32,6 +32,8 @@ enum {
     CAP = 64,
     FIRST = 259, /* of the tokens that are no bytes */
     USER = 274,
+    TAKING = 275, /* of those that take white space */
+    N_TAKING = 4,
 };
 
 static struct gg_error err;
@@ -108,6 +110,10 @@ merges(void)
     return list;
 }
 
+/* Bits of their numbers: of the left, of the right. */
+static const char *const taking[N_TAKING] = { "<none>", "<left>", "<right>",
+                                              "<both>" };
+
 static json_t *
 added(bool ends)
 {
@@ -118,6 +124,11 @@ added(bool ends)
     json_t *list = json_pack("[{si ss sb}]", "id", USER, "content", "<user>",
                              "special", 0);
 
+    for (int i = 0; i < N_TAKING; i++)
+        json_array_append_new(list,
+                              json_pack("{si ss sb sb sb}", "id", TAKING + i,
+                                        "content", taking[i], "special", i != 2,
+                                        "lstrip", i & 1, "rstrip", i & 2));
     for (int i = 0; ends && i < 3; i++)
         json_array_append_new(list, json_pack("{si ss sb}", "id", lines[i].id,
                                               "content", lines[i].text,
@@ -186,6 +197,30 @@ static const struct characters_ids mmbert = {
     6, { 271, 273, 273, 270, 259, 261 }
 };
 
+static bool
+same_ids(const struct gg_vocab *v, const char *a, const char *b)
+{
+    int32_t x[CAP], y[CAP];
+    size_t n = 0, m = 0;
+
+    return encode_ids(v, a, strlen(a), GG_ENCODE_SPECIAL, x, CAP, &n, &err) ==
+               GG_OK &&
+           encode_ids(v, b, strlen(b), GG_ENCODE_SPECIAL, y, CAP, &m, &err) ==
+               GG_OK &&
+           n == m && !memcmp(x, y, n * sizeof(*x));
+}
+
+static bool
+takes_space(const struct gg_vocab *v)
+{
+    return same_ids(v, "a  <left>  b", "a<left>  b") &&
+           same_ids(v, "a  <right>  b", "a  <right>b") &&
+           same_ids(v, "a \t<both>\n b", "a<both>b") &&
+           !same_ids(v, "a\t<none>", "a<none>") &&
+           !same_ids(v, "<left>\tb", "<left>b") &&
+           !same_ids(v, "a\t<right>", "a<right>");
+}
+
 static void
 test_folder(const char *folder, size_t i)
 {
@@ -204,6 +239,8 @@ test_folder(const char *folder, size_t i)
                     strcmp(folders[i].kind, "mmbert") ? &granite : &mmbert) &&
             same;
     ok(same, folders[i].what);
+    if (v && strncmp(folders[i].kind, "whitespace", 10))
+        ok(takes_space(v), "added tokens take the white space around them");
     gg_vocab_free(v);
 }
 
@@ -215,9 +252,9 @@ main(void)
     mkdir(folder, 0777);
     put_file(folder, "config.json",
              json_pack("{s[s] si si si si si}", "architectures",
-                       "ModernBertModel", "vocab_size", USER + 1, "hidden_size",
-                       8, "num_hidden_layers", 1, "num_attention_heads", 1,
-                       "intermediate_size", 8));
+                       "ModernBertModel", "vocab_size", TAKING + N_TAKING,
+                       "hidden_size", 8, "num_hidden_layers", 1,
+                       "num_attention_heads", 1, "intermediate_size", 8));
     for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
         test_folder(folder, i);
     return tap_done();

@@ -204,7 +204,7 @@ check_batch(void)
                     &err),
        GG_OK, "a batch's request, whose names have escapes");
     is(err.message, "", "without an error");
-    ok(r.batch && r.batch->is_chat && r.n_answers == 3, "is a chat");
+    ok(r.batch && r.batch->kind == BATCH_CHAT && r.n_answers == 3, "is a chat");
     ok(same_text(r.batch->custom_id.p, r.batch->custom_id.len, "\"\\u0041\"") &&
            same_text(r.batch->model.p, r.batch->model.len, "\"m\\/x\""),
        "its id and model stay as they are");

@@ -179,7 +179,8 @@ ranges_agree(const struct gg_vocab *v, const char *text, size_t len,
         size_t bytes, k = r.end - r.begin;
         const char *p = (const char *)vocab_bytes(v, ids[i], &bytes);
 
-        if (i > 0 && v->types[ids[i - 1]] & VOCAB_STRIPS)
+        if ((i > 0 && v->types[ids[i - 1]] & VOCAB_STRIPS) ||
+            v->types[ids[i]] & VOCAB_LEADS)
             at = r.begin;
         if (r.begin != at || r.end < r.begin || r.end > len)
             return false;
@@ -368,7 +369,7 @@ test_made(void (*make)(struct make *), const char *what, bool special)
     struct gg_vocab *v = NULL;
     struct make m;
     char name[100];
-    int32_t strips;
+    int32_t strips; /* white space, on both sides */
 
     make(&m);
     if (special)
@@ -380,7 +381,8 @@ test_made(void (*make)(struct make *), const char *what, bool special)
     snprintf(name, sizeof(name), "%s%s", what, special ? ", special" : "");
     strips = special ? gg_vocab_find(v, "<cc>", 4) : -1;
     if (strips >= 0)
-        v->types[strips] |= VOCAB_STRIPS;
+        v->types[strips] |= VOCAB_STRIPS | VOCAB_LEADS;
+    v->takes_space = strips >= 0;
     if (v->kind == VOCAB_BPE)
         test_rules(v, name);
     else

@@ -374,6 +374,19 @@ test_endings(void)
     make_free(&m);
 }
 
+static bool
+same_ids(const struct gg_vocab *v, const char *a, const char *b)
+{
+    int32_t x[32], y[32];
+    size_t n = 0, m = 0;
+
+    return encode_ids(v, a, strlen(a), GG_ENCODE_SPECIAL, x, 32, &n, NULL) ==
+               GG_OK &&
+           encode_ids(v, b, strlen(b), GG_ENCODE_SPECIAL, y, 32, &m, NULL) ==
+               GG_OK &&
+           n == m && !memcmp(x, y, n * sizeof(*x));
+}
+
 static void
 test_strips(void)
 {
@@ -401,6 +414,44 @@ test_strips(void)
            !encodes(v, "<|end|>\na", GG_ENCODE_SPECIAL, IDS(end, mark_a)),
        "those of others do not");
     gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* gg-convert's lists count, and names do not where they are. */
+static void
+test_listed(void (*make)(struct make *), const char *what)
+{
+    static const struct {
+        const char *text, *same;
+    } texts[] = {
+        { "a \n<l> \ta", "a<l> \ta" },
+        { "a \n<r> \ta", "a \n<r>a" },
+        { "a <l><r> \xc2\xa0<l><r>\n", "a<l><r><l><r>" },
+        { "a <u> a", "a<u>a" },
+    };
+    struct make m;
+    struct gg_vocab *v = NULL;
+    int32_t left[2], right[3] = { -1, 1 << 30, 0 };
+    bool same = true;
+
+    make(&m);
+    left[0] = make_token(&m, "<l>", GG_TOKEN_CONTROL, 0);
+    right[2] = make_token(&m, "<r>", GG_TOKEN_CONTROL, 0);
+    left[1] = right[0] = make_token(&m, "<u>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(&m, "<mask>", GG_TOKEN_CONTROL, 0);
+    make_lists(&m);
+    gguf_set_arr_data(m.gguf, GGUF_LSTRIP, GGUF_TYPE_INT32, left, 2);
+    gguf_set_arr_data(m.gguf, GGUF_RSTRIP, GGUF_TYPE_UINT32, right, 3);
+    gguf_set_val_str(m.gguf, "general.architecture", "jina-bert-v3");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK, what);
+    for (size_t i = 0; v && i < sizeof(texts) / sizeof(*texts); i++)
+        same = same_ids(v, texts[i].text, texts[i].same) && same;
+    ok(v && same, "tokens of the lists take the white space around them");
+    ok(v && !same_ids(v, "a <mask>", "a<mask>"), "and no other one");
+    gg_vocab_free(v);
+    gguf_set_val_str(m.gguf, GGUF_LSTRIP, "<l>");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_ERR_FORMAT,
+       "a list is one of numbers");
     make_free(&m);
 }
 
@@ -507,6 +558,8 @@ main(void)
     test_many_pairs();
     test_endings();
     test_strips();
+    test_listed(make_bpe, "lists of what takes white space, BPE");
+    test_listed(make_spm, "lists of what takes white space, SentencePiece");
     test_fingerprint();
     test_no_memory(make_bpe, "BPE: memory runs out");
     test_no_memory(make_spm, "SentencePiece: memory runs out");

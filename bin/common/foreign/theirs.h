@@ -9,10 +9,11 @@
 #include <stddef.h>
 
 struct foreign_word {
-    const char *words;  /* "-fa|--flash-attn" */
-    int args;           /* arguments that it takes */
+    const char *words;  /* "-fa|--flash-attn", or globs: "--spec-*" */
+    int args;           /* arguments that it takes; -1: one if it has any */
     const char *only;   /* globs, "on|off|auto": the row is for these values of
-                           the argument, also where the word is one of ours */
+                           the argument, or, without one, of what follows,
+                           also where the word is one of ours */
     const char *ours;   /* what to write; NULL: it is left out. %: the argument,
                            %X: changed, as the table in foreign_value.c says;
                            "=": as it is */
@@ -38,10 +39,12 @@ struct foreign_program {
     const char *adds;      /* options that ours needs; or NULL */
     const char *unless;    /* not where one of these words is there */
     const char *arguments; /* what each of its arguments is, the last one for
-                              the rest: M a model to fetch for -m, W one for
-                              an argument, F its name, P a prompt, a as it is,
-                              x left out, t threads, > what a name is made
-                              up for; NULL: as they are */
+                              the rest: M a model for -m, a file or one to
+                              fetch, G a file of one, W one for an argument,
+                              F its name, P a prompt, a as it is, x left out,
+                              t threads, Q the file or, made up for, q the
+                              type, > what a name is made up for; NULL: as
+                              they are */
     const char *note;      /* why there is none */
 };
 

@@ -59,6 +59,9 @@ const struct foreign_word foreign_llama[] = {
     { "-nopo|--no-op-offload|--no-host", 1, .only = SWITCH "|*,*",
       .note = "it is chosen by itself", .tool = "gg-bench" },
 
+    /* of a conversion */
+    { "--mmproj", 0, .note = IMAGES, .tool = "gg-convert" },
+
     /* values that mean something else */
     { "-c|--ctx-size|--context", 1, .only = "0",
       .note = "the model's context is the default" },
@@ -75,7 +78,7 @@ const struct foreign_word foreign_llama[] = {
     { "-dev|--device", 1, .only = "CUDA[0-9]*", .ours = "--device %d" },
     { "--device", 1, .only = "auto|cpu|cuda|cuda:*", .ours = "=" },
     { "-dev", 1, .only = "auto|cpu|cuda|cuda:*", .ours = "--device %" },
-    { "-dev|--device", 1, .only = "Vulkan*|Metal*|MTL*|SYCL*|ROCm*|OpenCL*",
+    { "-dev|--device", 1, .only = "[A-Z]*",
       .note = "devices are cpu and cuda:N" },
     { "--numa", 1, .only = "numactl",
       .note = "numactl(8) is obeyed without it" },
@@ -104,7 +107,7 @@ const struct foreign_word foreign_llama[] = {
       .tool = "gg-eval" },
     { "-o|--output|--output-file", 1, .ours = "-o %" },
     { "-n|--n-predict|--predict", 1, .ours = "-n %" },
-    { "-c|--ctx-size|--n-ctx", 1, .ours = "-c %" },
+    { "-c|--ctx-size|--n-ctx|-ctx", 1, .ours = "-c %" },
     { "-t|--threads", 1, .ours = "-t %" },
     { "-tb|--threads-batch", 1, .ours = "-t %", .unless = "-t|--threads" },
     { "-s|--seed", 1, .ours = "-s %" },
@@ -226,9 +229,12 @@ const struct foreign_word foreign_llama[] = {
     /* text and conversations */
     { "-e|--escape|--no-escape", 0,
       .note = "a text is taken as it is: $'a\\nb' has a newline" },
-    { "-sp|--special", 0, .ours = "--special parse", .tool = "gg-tokenize" },
-    { "-sp|--special", 0, .note = "control tokens are not shown" },
+    { "--special", 0, .only = "-*", .ours = "--special parse",
+      .tool = "gg-tokenize" },
+    { "-sp", 0, .ours = "--special parse", .tool = "gg-tokenize" },
     { "--special", 1, .only = "text|parse|error", .ours = "=" },
+    { "--special", 0, .only = "-*", .note = "control tokens are not shown" },
+    { "-sp", 0, .note = "control tokens are not shown" },
     { "--parse-special", 0, .ours = "--special parse" },
     { "--no-parse-special", 0, .ours = "--special text" },
     { "--show-count", 0, .ours = "--count" },
@@ -357,9 +363,27 @@ const struct foreign_word foreign_llama[] = {
       .note = "--split SIZE, --set KEY=VALUE", .tool = "gg-convert" },
     { "--target-model-dir", 1, .note = "gg-convert reads one folder",
       .tool = "gg-convert" },
-    { "--vocab-only|--use-temp-file|--remote|--no-tensor-first-split|"
-      "--mmproj", 0, .note = "gg-fetch hf:OWNER/NAME brings a folder",
+    { "--vocab-only|--use-temp-file|--remote|--no-tensor-first-split", 0,
+      .note = "gg-fetch hf:OWNER/NAME brings a folder",
       .tool = "gg-convert" },
+
+    /* families of words */
+    { "--spec-*|--no-spec-*|--*-draft|-Cd|-Crd|-Cbd|-Crbd|-cmoed|-ncmoed|"
+      "-otd", -1, .note = DRAFT },
+    { "--fim-*|--embd-*-default|--vision-*", -1,
+      .note = "-m names the model" },
+    { "--mtmd-*|--video-*|--tts-*", -1, .note = IMAGES },
+    { "--cors-*|--no-cors-*|--ui-*|--no-ui-*|--webui-*|--no-webui-*|"
+      "--mcp-*|--models-*|--no-models-*|--ssl-*|--sse-*|--tags|"
+      "--tools-runtime|--agent|--no-agent|-ag|-no-ag", -1, .note = SERVER },
+    { "--log-*|--no-log-*", -1, .note = LOG },
+    { "-cms|--checkpoint-*|--kv-unified-*", -1,
+      .note = "--state and --load keep a prefix" },
+    { "-ncffn|--n-cpu-ffn|-lzm|--lazy-mode", 1,
+      .note = "--gpu-layers, --cpu-moe and --n-cpu-moe place weights" },
+    { "-fitp|--fit-print", 1,
+      .note = "layers are offloaded as far as they fit" },
+    { "-cl|--cache-list", 0, .note = "gg-fetch --installed lists models" },
 
     { 0 },
 };

@@ -29,16 +29,29 @@ keep_string(const struct record_object *object, const char *name,
         buffer_add(out, value->text, value->len);
 }
 
-/* As Jina, Cohere and llama.cpp's server call it. */
-static bool
-is_of_ranks(const char *url)
-{
-    static const char *const urls[] = { "/v1/rerank", "/v2/rerank", "/rerank",
-                                        "/v1/reranking", "/reranking" };
+/* Addresses of what is asked for: with "/v1" in front, or without, as Azure,
+ * Jina, Cohere and llama.cpp's server have them. */
+static const struct {
+    const char *path;
+    enum batch_kind kind;
+} urls[] = {
+    { "/chat/completions", BATCH_CHAT }, { "/completions", BATCH_TEXT },
+    { "/embeddings", BATCH_EMBEDS },     { "/rerank", BATCH_RANKS },
+    { "/reranking", BATCH_RANKS },
+};
 
-    for (size_t i = 0; url && i < sizeof(urls) / sizeof(*urls); i++)
-        if (strcmp(url, urls[i]) == 0)
-            return true;
+/* Cohere's second version has ranks only. */
+static bool
+kind_of_url(const char *url, enum batch_kind *kind)
+{
+    bool second = strncmp(url, "/v2/", 4) == 0;
+    const char *path = url + (second || strncmp(url, "/v1/", 4) == 0 ? 3 : 0);
+
+    for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++)
+        if (strcmp(path, urls[i].path) == 0) {
+            *kind = urls[i].kind;
+            return !second || *kind == BATCH_RANKS;
+        }
     return false;
 }
 
@@ -50,12 +63,8 @@ read_url(struct batch *b, const json_t *url, const json_t *body,
     const char *text = cli_json_text(url);
     char shown[100];
 
-    b->is_chat = url ? text && strcmp(text, "/v1/chat/completions") == 0
-                     : json_object_get(body, "messages") != NULL;
-    b->embeds = text && strcmp(text, "/v1/embeddings") == 0;
-    b->ranks = is_of_ranks(text);
-    if (!url || b->is_chat || b->embeds || b->ranks ||
-        (text && strcmp(text, "/v1/completions") == 0))
+    b->kind = json_object_get(body, "messages") ? BATCH_CHAT : BATCH_TEXT;
+    if (!url || (text && kind_of_url(text, &b->kind)))
         return GG_OK;
     return cli_error(err, GG_ERR_UNSUPPORTED,
                      "url: %s is neither /v1/chat/completions, nor "
@@ -102,7 +111,7 @@ batch_open(struct request *r, const struct record_object *object,
 static enum gg_status
 set_top(struct request *r, const json_t *value, struct gg_error *err)
 {
-    if (!r->batch->is_chat)
+    if (r->batch->kind != BATCH_CHAT)
         return cli_error(err, GG_ERR_FORMAT,
                          "top_logprobs: a completion has logprobs alone");
     r->batch->has_top = true;
@@ -151,7 +160,7 @@ batch_check(struct request *r, const struct record_value *body,
 {
     bool messages = json_object_get(body->json, "messages") != NULL;
 
-    if (r->batch->is_chat != messages)
+    if ((r->batch->kind == BATCH_CHAT) != messages)
         return cli_error(err, GG_ERR_FORMAT,
                          messages ? "messages: a completion has a prompt"
                                   : "a chat without messages");
@@ -293,7 +302,7 @@ set_vector_member(struct request *r, const struct record_member *m,
                   struct gg_error *err)
 {
     size_t i = 0, n = sizeof(vector_members) / sizeof(*vector_members);
-    int of = r->batch->ranks ? OF_RANKS : OF_EMBEDDINGS;
+    int of = r->batch->kind == BATCH_RANKS ? OF_RANKS : OF_EMBEDDINGS;
     char shown[100];
 
     while (i < n && (!(vector_members[i].of & of) ||
@@ -303,7 +312,8 @@ set_vector_member(struct request *r, const struct record_member *m,
         return vector_members[i].set(r, m->value.json, err);
     return cli_error(err, GG_ERR_UNSUPPORTED, "%s: no member of %s",
                      gg_escape(shown, sizeof(shown), m->key, strlen(m->key)),
-                     r->batch->ranks ? "/v1/rerank" : "/v1/embeddings");
+                     r->batch->kind == BATCH_RANKS ? "/v1/rerank"
+                                                   : "/v1/embeddings");
 }
 
 enum gg_status
@@ -315,7 +325,7 @@ batch_read_vectors(struct request *r, const struct record_object *body,
     for (size_t i = 0; i < body->n && st == GG_OK; i++)
         if (!json_is_null(body->members[i].value.json))
             st = set_vector_member(r, &body->members[i], err);
-    if (st == GG_OK && r->batch->ranks)
+    if (st == GG_OK && r->batch->kind == BATCH_RANKS)
         st = read_documents(r, body->value.json, err);
     if (st == GG_OK && r->n_prompts == 0)
         st = cli_error(err, GG_ERR_FORMAT, "no input to embed");

@@ -15,20 +15,32 @@ enum {
     BATCH_MOST = 128, /* answers to one request */
 };
 
+enum batch_kind {
+    BATCH_TEXT,
+    BATCH_CHAT,
+    BATCH_EMBEDS, /* it wants embeddings, and no text */
+    BATCH_RANKS,  /* it wants scores of documents, and no text */
+};
+
 /* Members of a request that other records do not have. */
 struct batch {
-    bool is_chat;
-    bool embeds;    /* it wants embeddings, and no text: */
-    bool is_base64; /* each is text of bytes, and no array */
+    enum batch_kind kind;
+    bool is_base64; /* each embedding is text of bytes, and no array */
     size_t dims;    /* values of each; 0: all */
-    bool ranks;     /* it wants scores of documents, and no text: */
-    bool returns;   /* with the documents, */
+    bool returns;   /* scores with the documents, */
     size_t n_best;  /* of the best ones; 0: all */
     bool has_top;   /* top_logprobs was there */
     size_t best_of; /* answers that the best are taken of; 0: not said */
     bool ready;     /* the body can be answered */
     struct buffer custom_id, model; /* JSON; the latter may be empty */
 };
+
+/* Whether numbers are the answer, and no text. */
+static inline bool
+batch_has_vectors(const struct batch *b)
+{
+    return b->kind == BATCH_EMBEDS || b->kind == BATCH_RANKS;
+}
 
 /* ---- reading ---- */
 
@@ -75,6 +87,7 @@ struct batch_response {
     size_t n_answers;
     uint64_t n_prompt, n_made; /* ids */
     const uint64_t *seed;      /* that nobody has said; or NULL */
+    const struct sampling_options *sampling; /* NULL: nothing was drawn */
 };
 
 /* Adds the line. */

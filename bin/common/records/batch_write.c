@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/records/batch.h"
+#include "common/records/jsonl.h"
 
 /* ---- an answer ---- */
 
@@ -48,7 +49,7 @@ add_logprobs(const struct batch *b, const struct record_answer *a,
     buffer_format(out, ",\"logprobs\":");
     if (!a->logprobs)
         buffer_format(out, "null");
-    else if (b->is_chat)
+    else if (b->kind == BATCH_CHAT)
         logprobs_add_chat(a->logprobs, &texts, out);
     else
         logprobs_add_text(a->logprobs, &texts, out);
@@ -59,7 +60,7 @@ batch_add_answer(const struct batch *b, size_t index,
                  const struct record_answer *a, struct buffer *out)
 {
     buffer_format(out, "{\"index\":%zu,", index);
-    if (b->is_chat) {
+    if (b->kind == BATCH_CHAT) {
         add_message(a, out);
     } else {
         buffer_format(out, "\"text\":");
@@ -227,13 +228,16 @@ add_body(const struct batch *b, const struct batch_response *r,
     buffer_format(out,
                   "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
                   "%" PRId64,
-                  b->is_chat ? "chatcmpl" : "cmpl", r->number,
-                  b->is_chat ? "chat.completion" : "text_completion", r->date);
+                  b->kind == BATCH_CHAT ? "chatcmpl" : "cmpl", r->number,
+                  b->kind == BATCH_CHAT ? "chat.completion" : "text_completion",
+                  r->date);
     add_model(b, r->model, out);
     add_choices(r, out);
     add_usage(r, out);
     if (r->seed)
         buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
+    if (r->sampling)
+        jsonl_add_sampling(r->sampling, out);
     buffer_char(out, '}');
 }
 

@@ -233,18 +233,33 @@ jsonl_has_error(const struct record_value *answer)
     return json_object_get(answer->json, "error") != NULL;
 }
 
+/* Of an answer to a request of a batch file; else NULL. */
+static const json_t *
+batch_body(const struct record_value *answer)
+{
+    return json_object_get(answer->json, "custom_id")
+               ? json_object_get(json_object_get(answer->json, "response"),
+                                 "body")
+               : NULL;
+}
+
 bool
 jsonl_is_drawn(const struct record_value *answer)
 {
-    return json_object_get(answer->json, "text") &&
-           json_object_get(answer->json, "ids") &&
-           !json_object_get(answer->json, "choices");
+    return batch_body(answer)
+               ? json_object_get(batch_body(answer), "choices") != NULL
+               : json_object_get(answer->json, "text") &&
+                     json_object_get(answer->json, "ids") &&
+                     !json_object_get(answer->json, "choices");
 }
 
 const char *
 jsonl_sampling(const struct record_value *answer)
 {
-    return json_string_value(json_object_get(answer->json, SAMPLING));
+    const json_t *body = batch_body(answer);
+
+    return json_string_value(
+        json_object_get(body ? body : answer->json, SAMPLING));
 }
 
 int64_t

@@ -132,9 +132,8 @@ request_read(struct requests *all, struct request *r,
         return read_members(all, r, object, err);
     st = batch_open(r, object, &body, err);
     if (st == GG_OK)
-        st = r->batch->embeds || r->batch->ranks
-                 ? batch_read_vectors(r, &body, err)
-                 : read_members(all, r, &body, err);
+        st = batch_has_vectors(r->batch) ? batch_read_vectors(r, &body, err)
+                                         : read_members(all, r, &body, err);
     record_object_close(&body);
     return st;
 }

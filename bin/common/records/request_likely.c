@@ -28,7 +28,7 @@ request_set_logprobs(const struct request_member *m, struct gg_error *err)
 {
     const json_t *value = m->value.json;
     struct logprobs *l = &m->r->logprobs;
-    bool is_chat = m->r->batch && m->r->batch->is_chat;
+    bool is_chat = m->r->batch && m->r->batch->kind == BATCH_CHAT;
 
     l->wanted = !json_is_false(value);
     if (json_is_false(value) || (json_is_true(value) && !m->r->batch))

@@ -211,6 +211,7 @@ request_read_options(struct requests *all, struct request *r,
 
     r->sampling.has_seed = false;
     r->sampling.takes_none =
+        (r->batch && r->batch->kind != BATCH_CHAT) ||
         json_is_true(json_object_get(object->value.json, "echo"));
     for (size_t i = 0; st == GG_OK && i < object->n; i++) {
         m.key = object->members[i].key;

@@ -272,7 +272,9 @@ set_split(struct hf_tokens *t)
 {
     const json_t *pre = json_object_get(t->file.object, "pre_tokenizer");
     bool whole = json_is_true(json_object_get(model_of(t), "ignore_merges"));
-    const char *name = convert_hf_pre_name(pre, whole);
+    bool begins = convert_hf_special_find(t, HF_BOS) >= 0 ||
+                  convert_hf_post_read(t).before >= 0;
+    const char *name = convert_hf_pre_name(pre, whole, begins);
 
     if (name && !strcmp(name, "falcon") && has_blank_and_digit(t))
         name = NULL;

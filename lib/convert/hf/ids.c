@@ -14,8 +14,6 @@
 
 enum {
     MAX_PATH_LENGTH = 4096,
-    BOS = 0, /* of the specials */
-    EOS = 1,
 };
 
 /* The settings that name tokens. Those of BERT have customary names, and what
@@ -177,15 +175,15 @@ convert_hf_set_specials(struct hf_tokens *t)
                        ? convert_hf_special_find(t, i)
                        : -1;
     memcpy(ids, named, sizeof(ids));
-    ids[BOS] = post.before >= 0 ? post.before : named[BOS];
-    ids[EOS] = post.after >= 0 ? post.after : named[EOS];
+    ids[HF_BOS] = post.before >= 0 ? post.before : named[HF_BOS];
+    ids[HF_EOS] = post.after >= 0 ? post.after : named[HF_EOS];
     for (int i = 0; i < HF_SPECIALS; i++)
         if (ids[i] >= 0)
             gguf_set_val_u32(t->h->gguf, specials[i].key, (uint32_t)ids[i]);
     set_adding(t, &post, false);
     set_adding(t, &post, true);
-    ends.eos = ids[EOS];
-    add_end(&ends, named[EOS]);
+    ends.eos = ids[HF_EOS];
+    add_end(&ends, named[HF_EOS]);
     add_generation(&ends);
 }
 

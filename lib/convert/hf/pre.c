@@ -158,8 +158,8 @@ static const struct {
     { SPARK "; digits; bytes", "spark2_5", NULL },
 };
 
-const char *
-convert_hf_pre_name(const json_t *pre, bool ignore_merges)
+static const char *
+name_of_steps(const json_t *pre, bool ignore_merges)
 {
     struct line l;
 
@@ -168,6 +168,15 @@ convert_hf_pre_name(const json_t *pre, bool ignore_merges)
         if (!strcmp(l.text, rules[i].steps))
             return ignore_merges ? rules[i].whole : rules[i].name;
     return NULL;
+}
+
+/* Under Llama's name others expect a token that begins a text. */
+const char *
+convert_hf_pre_name(const json_t *pre, bool ignore_merges, bool begins)
+{
+    const char *name = name_of_steps(pre, ignore_merges);
+
+    return name && !begins && !strcmp(name, "llama-bpe") ? "glm5" : name;
 }
 
 /* ---- rules for characters ------------------------------------------------ */

@@ -46,10 +46,24 @@ is_made(const struct hf_tokens *t, int64_t id, const char *text, size_t len)
     return len == 0;
 }
 
+/* WordPiece drops white space, whatever takes it. */
+static void
+set_strips(struct hf_tokens *t, int64_t id, const json_t *token)
+{
+    if (id < 0 || id >= t->n || t->kind->words)
+        return;
+    if (json_is_true(json_object_get(token, "lstrip")))
+        t->strips[id] |= HF_STRIPS_LEFT;
+    if (json_is_true(json_object_get(token, "rstrip")))
+        t->strips[id] |= HF_STRIPS_RIGHT;
+}
+
 /* One that was added to those that were trained; it may be one of them. */
 static void
-put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
+put_added(struct hf_tokens *t, int64_t id, const json_t *token)
 {
+    const json_t *content = json_object_get(token, "content");
+    bool special = json_is_true(json_object_get(token, "special"));
     const char *text = json_string_value(content);
     size_t len = json_string_length(content);
 
@@ -60,6 +74,7 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
     }
     if (!special && is_made(t, id, text, len))
         return;
+    set_strips(t, id, token);
     if (id >= 0 && id < t->n && t->types[id] &&
         t->types[id] != GG_TOKEN_UNKNOWN)
         t->types[id] = 0;
@@ -76,9 +91,7 @@ add_from_file(struct hf_tokens *t)
     size_t i;
 
     json_array_foreach(list, i, v) if (convert_hf_good(t->h))
-        put_added(t, json_integer_value(json_object_get(v, "id")),
-                  json_object_get(v, "content"),
-                  json_is_true(json_object_get(v, "special")));
+        put_added(t, json_integer_value(json_object_get(v, "id")), v);
 }
 
 /* The file of older folders, where no flags are: {"text": id}. */
@@ -114,8 +127,7 @@ add_from_config(struct hf_tokens *t)
         long long n = strtoll(id, &end, 10);
 
         if (convert_hf_good(t->h))
-            put_added(t, *end ? -1 : n, json_object_get(v, "content"),
-                      json_is_true(json_object_get(v, "special")));
+            put_added(t, *end ? -1 : n, v);
     }
 }
 
@@ -190,11 +202,31 @@ start_tokens(struct hf_tokens *t)
     t->n = t->h->n_vocab;
     t->text = mem_array((size_t)t->n, sizeof(*t->text));
     t->types = mem_array((size_t)t->n, sizeof(*t->types));
+    t->strips = mem_array((size_t)t->n, sizeof(*t->strips));
     t->scores = scored ? mem_array((size_t)t->n, sizeof(*t->scores)) : NULL;
-    if (t->text && t->types && (t->scores || !scored))
+    if (t->text && t->types && t->strips && (t->scores || !scored))
         return true;
     t->h->here.status = error_nomem(t->h->here.err);
     return false;
+}
+
+/* The ids whose `strips` have the flag. */
+static void
+set_stripping(struct hf_tokens *t, const char *key, enum hf_strips flag)
+{
+    int32_t *ids = mem_array((size_t)t->n, sizeof(*ids));
+    size_t n = 0;
+
+    if (!ids) {
+        t->h->here.status = error_nomem(t->h->here.err);
+        return;
+    }
+    for (int32_t i = 0; i < t->n; i++)
+        if (t->strips[i] & flag)
+            ids[n++] = i;
+    if (n)
+        gguf_set_arr_data(t->h->gguf, key, GGUF_TYPE_INT32, ids, n);
+    mem_free(ids);
 }
 
 static void
@@ -208,6 +240,8 @@ set_lists(struct hf_tokens *t)
     gguf_set_arr_data(gguf, KEY("token_type"), GGUF_TYPE_INT32, t->types, n);
     if (t->scores)
         gguf_set_arr_data(gguf, KEY("scores"), GGUF_TYPE_FLOAT32, t->scores, n);
+    set_stripping(t, GGUF_LSTRIP, HF_STRIPS_LEFT);
+    set_stripping(t, GGUF_RSTRIP, HF_STRIPS_RIGHT);
 }
 
 static void
@@ -349,6 +383,7 @@ convert_hf_read_tokens(struct hf *h)
     file_unmap(&t.map);
     mem_free(t.text);
     mem_free(t.types);
+    mem_free(t.strips);
     mem_free(t.scores);
     mem_free(t.marked);
     hash_map_clear(&t.ids);

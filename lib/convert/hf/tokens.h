@@ -18,6 +18,12 @@ struct hf_tokenizer {
     bool named;   /* characters that tokenizer.ggml.pre cuts */
 };
 
+/* White space that an added token takes. */
+enum hf_strips {
+    HF_STRIPS_LEFT = 1,
+    HF_STRIPS_RIGHT = 2,
+};
+
 /* The vocabulary in the making. */
 struct hf_tokens {
     struct hf *h;
@@ -28,6 +34,7 @@ struct hf_tokens {
     json_t *added;                /* added_tokens.json; or NULL */
     struct gguf_str *text;        /* points into the documents, or the file */
     int32_t *types;               /* 0: there is no token of that id */
+    uint8_t *strips;              /* enum hf_strips */
     float *scores;                /* of SentencePiece; else NULL */
     char *marked;                 /* what `text` may point into */
     bool moved; /* tokenizer.model of XLM-R: ids are others than there */
@@ -46,6 +53,8 @@ convert_hf_token_put(struct hf_tokens *t, int64_t id, const char *text,
 
 /* ids.c: the token that begins a text, and others, by their number; -1. */
 enum {
+    HF_BOS,
+    HF_EOS,
     HF_SPECIALS = 6
 };
 int32_t
@@ -120,9 +129,10 @@ void
 convert_hf_add_answers(struct hf_tokens *t);
 
 /* pre.c: tokenizer.ggml.pre by the steps of a pre_tokenizer; NULL: no rule
- * is known that does the same. */
+ * is known that does the same. `begins`: a token is known that begins a text.
+ */
 const char *
-convert_hf_pre_name(const json_t *pre, bool ignore_merges);
+convert_hf_pre_name(const json_t *pre, bool ignore_merges, bool begins);
 /* The same for a tokenizer.json whose BPE merges characters, not bytes. */
 const char *
 convert_hf_characters_name(const json_t *file);
