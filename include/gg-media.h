@@ -62,8 +62,9 @@ gg_media_decode(const void *bytes, size_t size,
                 const struct gg_decode_limits *limits, struct gg_decoded **out,
                 struct gg_error *err);
 
-/* What gg_media_decode() reads here: "PPM, WAV, PNG, ...". Loads the module with
- * the decoders, as a process does before it confines itself. A static string. */
+/* Names of the formats that gg_media_decode() reads here: "PPM, WAV, PNG, ...".
+ * Loads the module with the decoders, as a process does before it confines itself.
+ * A static string. */
 GG_API const char *
 gg_media_formats(void);
 
@@ -136,7 +137,7 @@ struct gg_piece {
     bool block;               /* rows of the run see each other */
 };
 
-/* What encoding will give, before anything is computed. */
+/* A plan tells what encoding will give, before anything is computed. */
 struct gg_media_plan {
     enum gg_media_kind kind;
     uint8_t hash[GG_MEDIUM_HASH];

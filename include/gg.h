@@ -425,8 +425,8 @@ enum {
     GG_CHAT_BOS = 2,    /* BOS goes first, whatever the template says */
     GG_CHAT_NO_BOS = 4, /* it does not */
     GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
-    /* What the template itself writes in the place of images and sounds, the
-     * placeholder of its family, becomes one of the ids below. */
+    /* A placeholder of images or sounds that the template itself writes
+     * becomes one of the ids below. */
     GG_CHAT_MEDIA = 16,
 };
 

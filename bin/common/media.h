@@ -51,8 +51,8 @@ void
 media_add(struct media *m, const struct gg_model *model,
           struct gg_session *session);
 
-/* Of ids that are read: the line that names media has to name these. NULL: none
- * are taken. */
+/* Tells a reader that the line that names media has to name these. NULL: rows are
+ * refused. */
 void
 media_expect(const struct media *m, struct gg_line_reader *reader);
 

@@ -279,7 +279,8 @@ lost(struct gg_error *err)
                      "memory or time");
 }
 
-/* What the child says is of somebody who may have taken it over. */
+/* The child may be in the hands of its medium's author: all that it says is
+ * checked. */
 static enum gg_status
 refuse_medium(const struct response *r, struct gg_error *err)
 {

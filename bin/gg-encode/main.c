@@ -183,7 +183,7 @@ encode_plan(struct job *job, const char *path, struct gg_media_plan *plan,
     return GG_OK;
 }
 
-/* What fails is one of several, or ends the tool. */
+/* A file that fails is one of several, or ends the tool. */
 static void
 encode_file(struct job *job, const char *path)
 {

@@ -10,7 +10,7 @@
  * there is none, or more than one. A static string. */
 const char *
 encode_find_projector(const char *model, const char *mmproj);
-/* The same, NULL where it would end the tool. */
+/* As encode_find_projector(); NULL where that would end the tool. */
 const char *
 encode_look_for_projector(const char *model, const char *mmproj);
 

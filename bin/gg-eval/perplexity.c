@@ -22,7 +22,7 @@ struct losses {
     uint64_t n;
 };
 
-/* Of the window's last n ids, but for rows. */
+/* Adds the losses of the window's last n ids, but for rows. */
 static void
 add_losses(struct losses *l, const struct windows *w, const float *logprobs,
            size_t n)

@@ -53,7 +53,7 @@ next_token(const struct writer *w, size_t at, size_t *where, size_t *n)
     return -1;
 }
 
-/* The same, or a placeholder, where that comes first. */
+/* As next_token(), or a placeholder, where that comes first. */
 static int32_t
 next_mark(struct writer *w, size_t at, size_t *where, size_t *n)
 {

@@ -8,8 +8,8 @@
 
 #include "chat/text.h"
 
-/* Of families' templates and processors: facts. Where a template writes more
- * around one than rows have as markers, all of it is the placeholder. */
+/* Placeholders as families' templates and processors have them. Where a template
+ * writes more around one than rows have as markers, all of it is listed. */
 static const struct {
     const char *text;
     int32_t id;

@@ -78,7 +78,7 @@ graph_find_norm_each(struct model_loader *l, const char *name, int64_t n,
 const struct gguf_tensor *
 graph_find_on_host(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out);
-/* The same of n such matrices. */
+/* As graph_find_on_host(), of n such matrices. */
 const struct gguf_tensor *
 graph_find_all_on_host(struct model_loader *l, const char *name, int64_t n_in,
                        int64_t n_out, int64_t n);
@@ -106,7 +106,7 @@ struct ggml_tensor *
 graph_find_filters(struct model_loader *l, const char *name,
                    const int64_t ne[GGML_MAX_DIMS]);
 
-/* The same as numbers of n x 1 x n_columns, as some converters write convolutions. */
+/* A kernel as numbers of n x 1 x n_columns, as some converters write it. */
 struct ggml_tensor *
 graph_find_kernel(struct model_loader *l, const char *name, int64_t n,
                   int64_t n_columns);

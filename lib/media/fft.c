@@ -82,7 +82,7 @@ combine(struct media_fft *f, struct media_complex *out, size_t p, size_t m,
     }
 }
 
-/* The same of two transforms. */
+/* As combine(), of two transforms. */
 static inline void
 combine_two(struct media_fft *f, struct media_complex *out, size_t m, size_t k,
             size_t stride)

@@ -9,7 +9,7 @@ struct media_complex {
     double re, im;
 };
 
-/* Of n values; any n will do, those of small factors are fast. */
+/* A transform of n values; any n will do, small factors are fast. */
 struct media_fft {
     size_t n;
     size_t factor[64];             /* of n, the smallest first */

@@ -9,7 +9,7 @@ enum {
     MEDIA_WINDOW_KINDS = 4,
 };
 
-/* What is set before a graph runs; `data` is the graph's. */
+/* An input is set before a graph runs; `data` is the graph's. */
 struct media_input {
     struct ggml_tensor *tensor;
     void *data;
@@ -141,11 +141,11 @@ media_turn_halves(struct media_graph *m, struct ggml_tensor *x,
 /* Squares of `merge` neighbours as one, their vectors one after the other. */
 struct ggml_tensor *
 media_join(struct media_graph *m, struct ggml_tensor *x, int32_t merge);
-/* The same as a convolution has them: of each value those of the square. */
+/* As media_join(), in a convolution's order: of each value those of the square. */
 struct ggml_tensor *
 media_join_by_value(struct media_graph *m, struct ggml_tensor *x,
                     int32_t merge);
-/* Their mean. */
+/* The mean of a square's values. */
 struct ggml_tensor *
 media_average(struct media_graph *m, struct ggml_tensor *x, int32_t merge);
 

@@ -33,7 +33,7 @@ const struct media_mel media_mel_gemma4 = {
     .floor = 1e-3,
 };
 
-/* What a computation has: tables, and room for one frame. */
+/* A computation has tables, and room for one frame. */
 struct work {
     const struct media_mel *mel;
     uint32_t n_mel, n_bins;

@@ -9,7 +9,7 @@ enum {
     LEVELS = 256,
 };
 
-/* What each level of a channel becomes. */
+/* Computes the value that each level of a channel becomes. */
 static void
 level_values(const struct media_hparams *hp,
              float values[MEDIA_CHANNELS][LEVELS])

@@ -61,7 +61,7 @@ find_type(const struct gguf_context *gguf, int kind,
     return GG_ERR_UNSUPPORTED;
 }
 
-/* Of files from before there was audio, the key may be missing. */
+/* Files from before there was audio may lack the key. */
 static enum gg_status
 has_kind(const struct gguf_context *gguf, int kind, bool *has,
          struct gg_error *err)

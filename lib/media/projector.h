@@ -52,7 +52,7 @@ struct media_hparams {
     bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
 };
 
-/* What model_layer has no member for. */
+/* Weights of a layer that model_layer has no member for. */
 struct media_layer {
     struct ggml_tensor *attn_scale, *ffn_scale; /* n_embd each; or NULL */
     struct model_norm deep_norm;
@@ -146,7 +146,7 @@ media_check_keys(const struct gguf_context *gguf,
                  struct media_encoder *const encoders[MEDIA_KINDS],
                  struct gg_error *err);
 
-/* Of transformer layers, what most encoders have, of all layers. */
+/* Parts of transformer layers that most encoders have, the same in all layers. */
 enum media_vit_parts {
     MEDIA_FUSED = 1,          /* attn_qkv; else attn_q, attn_k, attn_v */
     MEDIA_GATED = 2,          /* ffn_gate */
@@ -163,7 +163,7 @@ media_find_layers(struct media_loader *l, unsigned parts);
 /* Room for the bounds of all linear maps of layers; false: no memory. */
 bool
 media_room_for_bounds(struct media_loader *l);
-/* Those of the current layer's map of that name, if the file has some. */
+/* Finds the bounds of the current layer's map of that name, if the file has some. */
 void
 media_find_bounds(struct media_loader *l, const char *name,
                   struct model_linear *linear);
@@ -175,7 +175,7 @@ media_find_patches(struct media_loader *l, bool two, bool biased);
 void
 media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 
-/* The same as a square of them: n_embd x side x side. */
+/* Finds positions as a square of them: n_embd x side x side. */
 void
 media_find_square_positions(struct media_loader *l);
 

@@ -39,7 +39,7 @@ media_order_squares(struct media_graph *m, int32_t merge)
 
 /* ---- places -------------------------------------------------------------- */
 
-/* Of each patch its x or its y. */
+/* Gives the x or the y of each patch. */
 static struct ggml_tensor *
 places(struct media_graph *m, bool x)
 {

@@ -39,7 +39,7 @@ stream_record_begin(struct stream_record *r, uint32_t kind);
 void
 stream_record_add(struct stream_record *r, const void *data, size_t size);
 
-/* The same, of n numbers of `size` bytes. */
+/* Adds n numbers of `size` bytes. */
 void
 stream_record_numbers(struct stream_record *r, const void *data, size_t n,
                       size_t size);

@@ -200,7 +200,7 @@ compare_rows(struct run *r, const struct gg_medium *m)
     }
 }
 
-/* Of the run of rows that is chunk i. */
+/* Compares positions of the run of rows that is chunk i. */
 static void
 compare_positions(struct run *r, const struct gg_medium *m, size_t first,
                   size_t i)

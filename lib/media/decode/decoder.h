@@ -9,15 +9,15 @@
 
 struct media_resampler;
 
-/* What a decoder fills. Functions that fail set the sentence and the status,
+/* A decoder fills this. Functions that fail set the sentence and the status,
  * with which the decoder ends. */
 struct media_target {
     const struct gg_decode_limits *limits;
     enum gg_status status; /* of the last that failed */
     /* Checks the sizes against the limits. */
     bool (*bounds)(struct media_target *t, uint64_t width, uint64_t height);
-    /* The same, and memory for the pixels, rows from the top: 3 bytes each.
-     * NULL: it failed. Once a target. */
+    /* Checks bounds(), and gives memory for the pixels, rows from the top: 3
+     * bytes each. NULL: it failed. Once a target. */
     uint8_t *(*image)(struct media_target *t, uint64_t width, uint64_t height);
     /* An Exif block (TIFF) of the file; only its orientation counts. */
     void (*exif)(struct media_target *t, const void *block, size_t size);
@@ -52,7 +52,7 @@ struct media_module {
     /* One channel from one rate to another. NULL: why[0..size) says so. */
     struct media_resampler *(*resampler_new)(double from, double to, char *why,
                                              size_t size);
-    /* Of n samples at `in` uses *used, and writes *made of at most `room` at
+    /* Uses *used of n samples at `in`, and writes *made of at most `room` at
      * `out`. in NULL: the sound has ended. False: it failed. */
     bool (*resample)(struct media_resampler *r, const float *in, size_t n,
                      size_t *used, float *out, size_t room, size_t *made);

@@ -4,7 +4,7 @@
 
 #include "media/decode/decoder.h"
 
-/* What this build has of these. */
+/* Decoders of this build. */
 extern const struct media_module media_module_table;
 
 media_decode_t media_module_png, media_module_jpeg, media_module_webp,

@@ -110,7 +110,7 @@ plan_run(struct media_planner *p, int frame, uint32_t x, uint32_t y,
     media_plan_marker(p, marks[1]);
 }
 
-/* Of the image divided by the grid. */
+/* The size of a slice of the image, divided by the grid. */
 static struct media_size
 slice_size(struct media_planner *p, struct media_size grid)
 {

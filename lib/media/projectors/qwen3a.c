@@ -28,7 +28,7 @@ hparams(struct media_loader *l)
                            MEDIA_MEL_MOST);
 }
 
-/* What of a side a convolution leaves. */
+/* A side after a convolution. */
 static int64_t
 halved(int64_t n)
 {

@@ -65,7 +65,7 @@ find_map(struct media_loader *l, struct model_linear *to, const char *name,
     to->scale = 1;
 }
 
-/* What the tensor gives; 1: there is none, which is told later. */
+/* The rows that the tensor gives; 1: there is none, which is told later. */
 static int64_t
 width_of(const struct media_loader *l, const char *name)
 {
