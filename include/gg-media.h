@@ -44,9 +44,9 @@ struct gg_decoded {
 /* Bounds that hold before memory is allocated; 0 is the default, in brackets.
  */
 struct gg_decode_limits {
-    uint64_t pixels;  /* [2^26] */
-    uint64_t samples; /* after mixing and resampling [16,000 * 3,600 * 4] */
-    uint32_t rate;    /* wanted of sounds [16,000] */
+    uint64_t pixels;   /* [2^26] */
+    uint64_t samples;  /* after mixing and resampling [16,000 * 3,600 * 4] */
+    uint32_t rate;     /* wanted of sounds [16,000] */
     uint32_t raw_rate; /* 0: the bytes are a file. Else they are samples of that
                           rate, 16 bits each, little-endian, one channel */
     uintptr_t reserved[4];
@@ -55,7 +55,8 @@ struct gg_decode_limits {
 /* Decodes PNG, JPEG, WebP (turned upright by EXIF, alpha over white), PPM;
  * WAV, FLAC, Ogg, MP3 (mixed to one channel, resampled). GG_ERR_UNSUPPORTED:
  * another format, or one whose library this build lacks; the sentence names a
- * command that converts it. GG_ERR_FORMAT: damaged. GG_ERR_NOMEM: larger than the limits.
+ * command that converts it. GG_ERR_FORMAT: damaged. GG_ERR_NOMEM: larger than
+ * the limits.
  */
 GG_API GG_MUST_CHECK enum gg_status
 gg_media_decode(const void *bytes, size_t size,
@@ -63,8 +64,8 @@ gg_media_decode(const void *bytes, size_t size,
                 struct gg_error *err);
 
 /* Names of the formats that gg_media_decode() reads here: "PPM, WAV, PNG, ...".
- * Loads the module with the decoders, as a process does before it confines itself.
- * A static string. */
+ * Loads the module with the decoders, as a process does before it confines
+ * itself. A static string. */
 GG_API const char *
 gg_media_formats(void);
 
@@ -97,8 +98,8 @@ struct gg_projector_params {
 };
 
 /* Opens a projector file (GGUF, general.architecture "clip").
- * GG_ERR_UNSUPPORTED: a type that is not known, by name. GG_ERR_FORMAT: a key or
- * a tensor that the type lacks or does not define, by name. */
+ * GG_ERR_UNSUPPORTED: a type that is not known, by name. GG_ERR_FORMAT: a key
+ * or a tensor that the type lacks or does not define, by name. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_projector_open(const char *path, const struct gg_projector_params *params,
                   struct gg_projector **out, struct gg_error *err);
@@ -129,12 +130,12 @@ enum gg_piece_kind {
 /* A medium in a prompt is a sequence of pieces. */
 struct gg_piece {
     enum gg_piece_kind kind;
-    const char *text;         /* marker or text; NUL-ended; else NULL */
-    size_t first, n;          /* rows of the medium */
-    int32_t n_positions;      /* that the run takes */
-    uint32_t width, height;   /* input of the encoder, pixels; of sound: frames
-                                 and values of each */
-    bool block;               /* rows of the run see each other */
+    const char *text;       /* marker or text; NUL-ended; else NULL */
+    size_t first, n;        /* rows of the medium */
+    int32_t n_positions;    /* that the run takes */
+    uint32_t width, height; /* input of the encoder, pixels; of sound: frames
+                               and values of each */
+    bool block;             /* rows of the run see each other */
 };
 
 /* A plan tells what encoding will give, before anything is computed. */

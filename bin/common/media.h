@@ -51,8 +51,8 @@ void
 media_add(struct media *m, const struct gg_model *model,
           struct gg_session *session);
 
-/* Tells a reader that the line that names media has to name these. NULL: rows are
- * refused. */
+/* Tells a reader that the line that names media has to name these. NULL: rows
+ * are refused. */
 void
 media_expect(const struct media *m, struct gg_line_reader *reader);
 

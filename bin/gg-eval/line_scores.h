@@ -19,8 +19,8 @@ scores_ask(struct scores *s, size_t begin, size_t n, struct gg_query *query);
 void
 scores_clear(struct scores *s);
 
-/* *sum gets the log-likelihood of ids from .. to - 1, but for rows and for a first
- * id that has none. True where each of them is the likeliest. */
+/* *sum gets the log-likelihood of ids from .. to - 1, but for rows and for a
+ * first id that has none. True where each of them is the likeliest. */
 bool
 scores_add_up(const struct scores *s, const struct engine *engine,
               const int32_t *ids, size_t from, size_t to, double *sum);

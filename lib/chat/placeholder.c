@@ -8,8 +8,9 @@
 
 #include "chat/text.h"
 
-/* Placeholders as families' templates and processors have them. Where a template
- * writes more around one than rows have as markers, all of it is listed. */
+/* Placeholders as families' templates and processors have them. Where a
+ * template writes more around one than rows have as markers, all of it is
+ * listed. */
 static const struct {
     const char *text;
     int32_t id;

@@ -371,10 +371,9 @@ struct ggml_tensor *
 graph_find_filters(struct model_loader *l, const char *name,
                    const int64_t ne[GGML_MAX_DIMS])
 {
-    struct want want = { { ne[0], ne[1], ne[2], ne[3] },
-                         false,
-                         MODEL_REQUIRED,
-                         NULL };
+    struct want want = {
+        { ne[0], ne[1], ne[2], ne[3] }, false, MODEL_REQUIRED, NULL
+    };
     struct ggml_tensor *t = find_tensor(l, name, "", want);
 
     if (!t || t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 ||

@@ -141,7 +141,8 @@ media_turn_halves(struct media_graph *m, struct ggml_tensor *x,
 /* Squares of `merge` neighbours as one, their vectors one after the other. */
 struct ggml_tensor *
 media_join(struct media_graph *m, struct ggml_tensor *x, int32_t merge);
-/* As media_join(), in a convolution's order: of each value those of the square. */
+/* As media_join(), in a convolution's order: of each value those of the square.
+ */
 struct ggml_tensor *
 media_join_by_value(struct media_graph *m, struct ggml_tensor *x,
                     int32_t merge);

@@ -11,13 +11,13 @@ struct media_mel {
     uint32_t hop;    /* samples from frame to frame */
     uint32_t front;  /* samples before the first one in the first frame */
     uint32_t
-        behind;     /* samples that follow a frame's last; else there is none */
-    bool reflects;  /* beyond either end the sound is mirrored, else 0 */
+        behind;    /* samples that follow a frame's last; else there is none */
+    bool reflects; /* beyond either end the sound is mirrored, else 0 */
     bool keeps_last; /* if mirrored: also the frame whose middle is the end */
-    bool slaney;    /* its scale, and filters of one area; else HTK's */
-    bool magnitude; /* of bins; else its square */
-    bool whisper;   /* log10, no more than 8 below the largest, (x + 4) / 4;
-                       else the natural logarithm */
+    bool slaney;     /* its scale, and filters of one area; else HTK's */
+    bool magnitude;  /* of bins; else its square */
+    bool whisper;    /* log10, no more than 8 below the largest, (x + 4) / 4;
+                        else the natural logarithm */
     bool adds_floor; /* to each value; else it is the least */
     double floor;
 };

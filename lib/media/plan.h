@@ -62,8 +62,8 @@ media_plan_text(struct media_planner *p, const char *text);
 int
 media_plan_frame(struct media_planner *p, int from, uint32_t width,
                  uint32_t height, enum media_filter filter);
-/* As the function above, of the image as it is shaped, in the middle of a frame of
- * that colour. */
+/* As the function above, of the image as it is shaped, in the middle of a frame
+ * of that colour. */
 int
 media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
                   enum media_filter filter, const uint8_t fill[MEDIA_CHANNELS]);
@@ -71,7 +71,8 @@ media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
 void
 media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
                 uint32_t width, uint32_t height, size_t n_rows, bool block);
-/* As the function above, of a whole frame; n_rows follow from the encoder's merge. */
+/* As the function above, of a whole frame; n_rows follow from the encoder's
+ * merge. */
 void
 media_plan_whole(struct media_planner *p, int frame, bool block);
 /* Zeros for n_frames of n_mel values; NULL: it fails. */

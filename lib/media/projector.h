@@ -146,7 +146,8 @@ media_check_keys(const struct gguf_context *gguf,
                  struct media_encoder *const encoders[MEDIA_KINDS],
                  struct gg_error *err);
 
-/* Parts of transformer layers that most encoders have, the same in all layers. */
+/* Parts of transformer layers that most encoders have, the same in all layers.
+ */
 enum media_vit_parts {
     MEDIA_FUSED = 1,          /* attn_qkv; else attn_q, attn_k, attn_v */
     MEDIA_GATED = 2,          /* ffn_gate */
@@ -163,7 +164,8 @@ media_find_layers(struct media_loader *l, unsigned parts);
 /* Room for the bounds of all linear maps of layers; false: no memory. */
 bool
 media_room_for_bounds(struct media_loader *l);
-/* Finds the bounds of the current layer's map of that name, if the file has some. */
+/* Finds the bounds of the current layer's map of that name, if the file has
+ * some. */
 void
 media_find_bounds(struct media_loader *l, const char *name,
                   struct model_linear *linear);

@@ -25,8 +25,8 @@ struct media_size
 media_tiles_fit(struct media_planner *p, uint32_t width, uint32_t height,
                 bool grows);
 
-/* Finds the grid of min_tiles to max_tiles tiles of `side` pixels with the nearest
- * shape (InternVL, LFM2-VL). */
+/* Finds the grid of min_tiles to max_tiles tiles of `side` pixels with the
+ * nearest shape (InternVL, LFM2-VL). */
 struct media_size
 media_tiles_nearest(struct media_planner *p, uint32_t side);
 

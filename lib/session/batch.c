@@ -439,8 +439,8 @@ seen_in_window(const struct model_hparams *hp, struct span s, int32_t window,
     return s;
 }
 
-/* Rows of the block that follow are seen, too; a window bounds what comes before,
- * as Gemma 3 and 4 have it. */
+/* Rows of the block that follow are seen, too; a window bounds what comes
+ * before, as Gemma 3 and 4 have it. */
 static void
 see_block(struct span *seen, const struct medium_block *block)
 {

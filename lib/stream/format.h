@@ -1,6 +1,7 @@
 /* format.h - the byte layout of the binary streams, as gg-stream(5) tells it
  *
- * media.h has that of rows alone. A stream is one member or more; a member is a preamble and records:
+ * media.h has that of rows alone. A stream is one member or more; a member is a
+ * preamble and records:
  *
  *     preamble   magic[8]  version u32  zero u32
  *     record     kind[4]   crc u32      length u64    payload[length]

@@ -41,8 +41,9 @@ on_error(j_common_ptr jpeg)
     longjmp(r->end, 1);
 }
 
-/* Some warnings (level -1) tell of lost data, which the library fills with grey:
- * that is not the image that was sent. Others tell of habits of programs. */
+/* Some warnings (level -1) tell of lost data, which the library fills with
+ * grey: that is not the image that was sent. Others tell of habits of programs.
+ */
 static void
 on_message(j_common_ptr jpeg, int level)
 {

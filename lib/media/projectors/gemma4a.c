@@ -282,7 +282,8 @@ scaled_heads(struct media_graph *m, struct ggml_tensor *x, double factor,
     return scale ? ggml_mul(m->g.ctx, x, scale) : x;
 }
 
-/* Gives for each block its own places and those before: d x heads x SEEN x blocks.
+/* Gives for each block its own places and those before: d x heads x SEEN x
+ * blocks.
  */
 static struct ggml_tensor *
 seen(struct media_graph *m, struct ggml_tensor *x, const struct blocks *b)
