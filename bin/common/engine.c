@@ -282,9 +282,9 @@ read_media(struct engine *e, const struct engine_options *o,
 {
     size_t block;
 
-    if (!o->rows)
+    e->media = o->rows ? media_read(o->rows, true) : o->media;
+    if (!e->media)
         return;
-    e->media = media_read(o->rows, true);
     block = media_longest_block(e->media);
     if (o->n_batch == 0 && block > (size_t)params->n_batch &&
         block <= ENGINE_MAX_BATCH)

@@ -36,6 +36,8 @@ struct engine_options {
     bool mtp;             /* the model's MTP layers are used: */
     const char *mtp_path; /* those of this file; NULL: its own */
     const char *rows;     /* a file of rows of media; or NULL */
+    struct media *media;  /* rows that the tool computed, which the engine
+                             frees; or NULL */
     bool shows_progress;  /* the tool does, of all that it evaluates */
     bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */

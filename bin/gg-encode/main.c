@@ -9,10 +9,10 @@
 #include <gg-media.h>
 #include <ggml.h>
 
-#include "common/media_worker.h"
+#include "common/media_files.h"
 #include "common/options.h"
+#include "common/projector.h"
 #include "gg-encode/list.h"
-#include "gg-encode/model.h"
 #include "gg-encode/picture.h"
 #include "gg-encode/rows.h"
 
@@ -23,10 +23,6 @@ static const char usage[] = "Usage: gg-encode [OPTION]... FILE...\n"
                             "what the model takes in the\n"
                             "place of token embeddings, as a rows stream.\n"
                             "\n";
-
-enum {
-    MAX_MEDIUM = 1 << 29, /* bytes of a file */
-};
 
 struct options {
     struct gg_projector_params params;
@@ -104,9 +100,9 @@ allow(const void *options)
     const struct options *o = options;
 
     sandbox_keep(SANDBOX_MEDIA);
-    if (encode_names_model(o->model))
+    if (projector_model_named(o->model))
         sandbox_add(cli_model(o->model, true), SANDBOX_READ);
-    sandbox_add(encode_look_for_projector(o->model, o->mmproj), SANDBOX_READ);
+    sandbox_add(projector_look_for(o->model, o->mmproj), SANDBOX_READ);
     if (o->params.device && strcmp(o->params.device, "cpu") != 0)
         sandbox_keep(SANDBOX_GPU);
 }
@@ -127,29 +123,12 @@ parse(int argc, char **argv, struct options *o)
 
 /* ---- media --------------------------------------------------------------- */
 
-/* A medium of the command line, decoded by another process. */
-static enum gg_status
-decode_file(const struct options *o, const char *path, struct gg_decoded **out,
-            struct gg_error *err)
-{
-    struct gg_decode_limits limits = { .raw_rate = o->raw };
-    int fd = cli_open_input(path);
-    size_t size;
-    char *bytes = cli_read_all(fd, cli_input_name(path), MAX_MEDIUM, &size);
-    enum gg_status st = media_worker_decode(bytes, size, &limits, out, err);
-
-    if (fd != STDIN_FILENO)
-        close(fd);
-    free(bytes);
-    return st;
-}
-
 static enum gg_status
 plan_file(const struct options *o, struct gg_projector *projector,
           const char *path, struct gg_media_plan **plan, struct gg_error *err)
 {
     struct gg_decoded *medium;
-    enum gg_status st = decode_file(o, path, &medium, err);
+    enum gg_status st = media_decode_file(path, o->raw, &medium, err);
 
     if (st != GG_OK)
         return st;
@@ -218,20 +197,20 @@ start_output(struct job *job)
     cli_refuse_terminal();
     if (!o->npy && !o->png)
         job->stream =
-            rows_stream_new(job->projector, encode_first_id(o->model));
+            rows_stream_new(job->projector, projector_first_id(o->model));
 }
 
 static int
 run(const struct options *o)
 {
-    const char *path = encode_find_projector(o->model, o->mmproj);
+    const char *path = projector_find(o->model, o->mmproj);
     struct job job = { .options = o };
     struct gg_error err;
 
     cli_check(gg_projector_open(path, &o->params, &job.projector, &err), &err);
-    if (encode_names_model(o->model)) {
-        encode_check_model(o->model, job.projector);
-        job.n_ctx = encode_positions(o->model);
+    if (projector_model_named(o->model)) {
+        projector_check_model(o->model, job.projector);
+        job.n_ctx = projector_positions(o->model);
     }
     start_output(&job);
     for (size_t i = 0; i < o->n_files; i++)

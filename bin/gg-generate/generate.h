@@ -2,6 +2,7 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
+#include "common/media_files.h"
 #include "common/reasoning.h"
 #include "common/records/request.h"
 #include "common/shard.h"
@@ -41,6 +42,7 @@ struct options {
     const char *prompt, *input, *output;
     const char *suffix; /* what follows the gap after the prompt; or NULL */
     const char *marker; /* stands for a medium in a prompt; or NULL */
+    struct media_files files; /* images and sounds */
 
     bool echo, raw, newline;
     enum special special;

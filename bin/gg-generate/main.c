@@ -219,6 +219,8 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
+    o.engine.media =
+        media_files_encode(&o.files, o.engine.model, o.engine.n_threads);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);
@@ -229,6 +231,7 @@ main(int argc, char **argv)
     engine_close(&g.engine);
     draft_model_close(&g);
     adapters_clear(&o.engine.adapters);
+    media_files_clear(&o.files);
     engine_leave();
     if (cli_signal())
         cli_raise(cli_signal());

@@ -105,8 +105,8 @@ const struct cli_option generate_rows[] = {
       AT(prompt), .shown = "-p" },
     { "file", 'f', CLI_TEXT, "FILE", "continue the text of FILE", AT(input) },
     { "marker", 0, CLI_TEXT, "STRING",
-      "STRING in prompts stands for the next medium of --rows (else all stand "
-      "in front)", AT(marker), .only_with = "rows", .not_with =
+      "STRING in prompts stands for the next image or sound (else all stand in "
+      "front)", AT(marker), .only_with = "rows|image|audio", .not_with =
       "chat|system|interactive|messages|template" },
     { "suffix", 0, CLI_TEXT, "TEXT",
       "fill in the middle: write what stands between the prompt and TEXT",
@@ -224,6 +224,7 @@ const struct cli_option generate_rows[] = {
     { .part = state_rows, AT(state) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
       .use = SANDBOX_WRITE, .shown = "-o", .not_with = "resume: it names the output" },
+    { .part = media_file_rows, AT(files) },
     { .part = engine_rows, AT(engine) },
     { 0 },
 };
@@ -278,15 +279,16 @@ static void
 check_media(const struct options *o)
 {
     bool part = shard_is_part(&o->shard) || o->resume;
+    const char *with = o->engine.rows ? "--rows" : "an image or a sound";
 
-    if (!o->engine.rows)
+    if (!o->engine.rows && o->files.n == 0)
         return;
     if (o->marker && !*o->marker)
         cli_misuse("--marker has no text");
-    refuse_together(o->suffix != NULL, "--suffix", "--rows",
+    refuse_together(o->suffix != NULL, "--suffix", with,
                     "it has no place for them");
     refuse_together(part && (o->marker || o->form == FORM_JSONL),
-                    o->resume ? "--resume" : "--shard", "--rows",
+                    o->resume ? "--resume" : "--shard", with,
                     "records take the media in turn");
 }
 
@@ -318,6 +320,7 @@ allow(const void *options)
     const struct options *o = options;
 
     engine_allow(&o->engine);
+    media_files_allow(&o->files, o->engine.model);
     if (o->interactive)
         editor_allow();
 }

@@ -1,7 +1,7 @@
-/* model.c - the model that takes the rows, and its projector */
+/* projector.c - the model that takes the rows, and its projector */
 #include <config.h>
 
-#include "gg-encode/model.h"
+#include "common/projector.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -66,7 +66,7 @@ search(const char *model)
 }
 
 const char *
-encode_look_for_projector(const char *model, const char *mmproj)
+projector_look_for(const char *model, const char *mmproj)
 {
     if (mmproj)
         return mmproj;
@@ -76,9 +76,9 @@ encode_look_for_projector(const char *model, const char *mmproj)
 }
 
 const char *
-encode_find_projector(const char *model, const char *mmproj)
+projector_find(const char *model, const char *mmproj)
 {
-    const char *path = encode_look_for_projector(model, mmproj);
+    const char *path = projector_look_for(model, mmproj);
 
     if (!path)
         cli_die("%s: %s", cli_model(model, true), missing);
@@ -131,7 +131,7 @@ read_number(const char *model, const char *name)
 }
 
 bool
-encode_names_model(const char *model)
+projector_model_named(const char *model)
 {
     const char *named = getenv("GG_MODEL");
 
@@ -139,7 +139,7 @@ encode_names_model(const char *model)
 }
 
 void
-encode_check_model(const char *model, const struct gg_projector *projector)
+projector_check_model(const char *model, const struct gg_projector *projector)
 {
     size_t width = gg_projector_width(projector);
     uint64_t n = read_number(model, "embedding_length");
@@ -151,19 +151,19 @@ encode_check_model(const char *model, const struct gg_projector *projector)
 }
 
 uint64_t
-encode_positions(const char *model)
+projector_positions(const char *model)
 {
     return read_number(model, "context_length");
 }
 
 int32_t
-encode_first_id(const char *model)
+projector_first_id(const char *model)
 {
     struct gg_file *file;
     const struct gguf_context *gguf;
     int64_t i, n;
 
-    if (!encode_names_model(model))
+    if (!projector_model_named(model))
         cli_misuse("a rows stream is for a model: -m names it");
     file = open_model(model);
     gguf = gg_file_gguf(file);

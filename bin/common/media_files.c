@@ -1,0 +1,171 @@
+/* media_files.c - files of images and sounds that a prompt takes */
+#include <config.h>
+
+#include "common/media_files.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/media_worker.h"
+#include "common/projector.h"
+#include "common/sandbox.h"
+
+enum {
+    MAX_MEDIUM = 1 << 29, /* bytes of a file */
+};
+
+/* ---- options ------------------------------------------------------------- */
+
+static enum gg_status
+add_media_file(void *options, const struct cli_option *row, const char *value,
+               struct gg_error *err)
+{
+    struct media_files *f = options;
+    bool sound = strcmp(row->name, "audio") == 0;
+
+    if (!*value)
+        return cli_error(err, GG_ERR_ARG, "--%s: needs the name of a file",
+                         row->name);
+    f->list = cli_alloc(f->list, f->n + 1, sizeof(*f->list));
+    f->list[f->n++] =
+        (struct media_file){ value, sound ? GG_MEDIA_SOUND : GG_MEDIA_IMAGE };
+    return GG_OK;
+}
+
+#define AT(field) .at = offsetof(struct media_files, field)
+
+/* clang-format off */
+const struct cli_option media_file_rows[] = {
+    { "image", 0, CLI_CALL, "FILE",
+      "an image that the prompt is about; may be repeated",
+      .set = add_media_file, .use = SANDBOX_READ, .not_with = "rows" },
+    { "audio", 0, CLI_CALL, "FILE",
+      "a sound that the prompt is about; may be repeated",
+      .set = add_media_file, .use = SANDBOX_READ, .not_with = "rows" },
+    { "mmproj", 0, CLI_TEXT, "FILE",
+      "the model's projector (else mmproj*.gguf beside the model)", AT(mmproj),
+      .use = SANDBOX_READ, .only_with = "image|audio" },
+    { "image-min-tokens", 0, CLI_INT, "N",
+      "rows of an image, at least (else as its maker says)", AT(min_tokens), 1,
+      1 << 16, .only_with = "image" },
+    { "image-max-tokens", 0, CLI_INT, "N", "and at most", AT(max_tokens), 1,
+      1 << 16, .only_with = "image" },
+    { 0 },
+};
+/* clang-format on */
+
+void
+media_files_allow(const struct media_files *f, const char *model)
+{
+    if (f->n == 0)
+        return;
+    sandbox_keep(SANDBOX_MEDIA);
+    sandbox_add(projector_look_for(model, f->mmproj), SANDBOX_READ);
+}
+
+void
+media_files_clear(struct media_files *f)
+{
+    free(f->list);
+    f->list = NULL;
+    f->n = 0;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+enum gg_status
+media_decode_file(const char *path, uint32_t raw_rate, struct gg_decoded **out,
+                  struct gg_error *err)
+{
+    struct gg_decode_limits limits = { .raw_rate = raw_rate };
+    int fd = cli_open_input(path);
+    size_t size;
+    char *bytes = cli_read_all(fd, cli_input_name(path), MAX_MEDIUM, &size);
+    enum gg_status st = media_worker_decode(bytes, size, &limits, out, err);
+
+    if (fd != STDIN_FILENO)
+        close(fd);
+    free(bytes);
+    return st;
+}
+
+/* Decodes the file, which has to be of its option's kind. */
+static enum gg_status
+decode_kind(const struct media_file *file, struct gg_decoded **out,
+            struct gg_error *err)
+{
+    enum gg_status st = media_decode_file(file->path, 0, out, err);
+
+    if (st != GG_OK || (*out)->kind == file->kind)
+        return st;
+    st = cli_error(err, GG_ERR_ARG, "the file is %s, and not %s",
+                   media_a_kind((*out)->kind), media_a_kind(file->kind));
+    gg_decoded_free(*out);
+    return st;
+}
+
+static enum gg_status
+encode_media_file(struct gg_projector *projector, const struct media_file *file,
+                  struct gg_media_rows **out, struct gg_error *err)
+{
+    struct gg_decoded *medium;
+    struct gg_media_plan *plan;
+    enum gg_status st = decode_kind(file, &medium, err);
+
+    if (st != GG_OK)
+        return st;
+    st = gg_projector_plan(projector, medium, &plan, err);
+    gg_decoded_free(medium);
+    if (st != GG_OK)
+        return st;
+    st = gg_projector_encode(projector, plan, out, err);
+    gg_media_plan_free(plan);
+    return st;
+}
+
+static void
+append_file(struct media *m, struct gg_projector *projector,
+            const struct media_file *file)
+{
+    struct gg_media_rows *rows;
+    struct gg_error err;
+
+    if (encode_media_file(projector, file, &rows, &err) != GG_OK)
+        cli_die("%s: %s", cli_input_name(file->path), err.message);
+    media_append(m, rows, true);
+    gg_media_rows_free(rows);
+}
+
+struct media *
+media_files_encode(const struct media_files *f, const char *model,
+                   int32_t n_threads)
+{
+    const struct gg_projector_params params = {
+        .n_threads = n_threads,
+        .min_tokens = f->min_tokens,
+        .max_tokens = f->max_tokens,
+    };
+    struct gg_rows_head head = { 0 };
+    struct gg_projector *projector;
+    struct gg_error err;
+    struct media *m;
+    const char *path;
+
+    if (f->n == 0)
+        return NULL;
+    path = projector_find(model, f->mmproj);
+    cli_check(gg_projector_open(path, &params, &projector, &err), &err);
+    projector_check_model(model, projector);
+    head.first = projector_first_id(model);
+    head.width = gg_projector_width(projector);
+    head.n_deeper = gg_projector_n_deeper(projector);
+    gg_projector_hash(projector, head.projector);
+    m = media_new(path);
+    media_set_head(m, &head);
+    for (size_t i = 0; i < f->n; i++)
+        append_file(m, projector, &f->list[i]);
+    gg_projector_free(projector);
+    return m;
+}
