@@ -282,14 +282,15 @@ static enum gg_status
 make_frame(struct media_plan *p, int i, const struct media_image **out,
            struct gg_error *err)
 {
-    struct media_frame *f = &p->frames[i];
     const struct media_image *from;
+    struct media_frame *f;
     enum gg_status st;
 
     if (i == MEDIA_SOURCE) {
         *out = &p->source;
         return GG_OK;
     }
+    f = &p->frames[i];
     *out = &f->image;
     if (f->image.rgb)
         return GG_OK;
