@@ -138,11 +138,12 @@ media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
                   enum media_filter filter, const uint8_t fill[MEDIA_CHANNELS])
 {
     int i = media_plan_frame(p, MEDIA_SOURCE, width, height, filter);
-    struct media_frame *f = &p->plan->frames[i];
+    struct media_frame *f;
     float x, y, scale;
 
     if (p->status != GG_OK)
         return i;
+    f = &p->plan->frames[i];
     x = (float)width / (float)p->width;
     y = (float)height / (float)p->height;
     scale = x < y ? x : y;
@@ -186,11 +187,13 @@ media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
 void
 media_plan_whole(struct media_planner *p, int frame, bool block)
 {
-    const struct media_frame *f = &p->plan->frames[frame];
     size_t side = (size_t)p->e->hp.patch * (size_t)p->e->hp.merge;
+    const struct media_frame *f;
 
-    if (p->status == GG_OK)
-        media_plan_rows(p, frame, 0, 0, f->width, f->height,
+    if (p->status != GG_OK)
+        return;
+    f = &p->plan->frames[frame];
+    media_plan_rows(p, frame, 0, 0, f->width, f->height,
                         f->width / side * (f->height / side), block);
 }
 
