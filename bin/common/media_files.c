@@ -45,13 +45,13 @@ const struct cli_option media_file_rows[] = {
       "a sound that the prompt is about; may be repeated",
       .set = add_media_file, .use = SANDBOX_READ, .not_with = "rows" },
     { "mmproj", 0, CLI_TEXT, "FILE",
-      "the model's projector (else mmproj*.gguf beside the model)", AT(mmproj),
-      .use = SANDBOX_READ, .only_with = "image|audio" },
+      "their projector (else mmproj*.gguf beside the model)", AT(mmproj),
+      .use = SANDBOX_READ },
     { "image-min-tokens", 0, CLI_INT, "N",
       "rows of an image, at least (else as its maker says)", AT(min_tokens), 1,
-      1 << 16, .only_with = "image" },
+      1 << 16 },
     { "image-max-tokens", 0, CLI_INT, "N", "and at most", AT(max_tokens), 1,
-      1 << 16, .only_with = "image" },
+      1 << 16 },
     { 0 },
 };
 /* clang-format on */

@@ -11,8 +11,6 @@ fails() {
 fails -m alone/model.gguf --image a.ppm
 fails -m two/model.gguf --image a.ppm
 fails -m two/model.gguf --mmproj two/mmproj-a.gguf --image a.ppm
-fails -m two/model.gguf --mmproj two/mmproj-a.gguf
-fails -m two/model.gguf --image-max-tokens 9 --audio a.ppm
 fails -m two/model.gguf --image ''
 fails -m two/model.gguf --image a.ppm --rows a.ppm
 fails -m two/model.gguf --image none.ppm --mmproj none.gguf

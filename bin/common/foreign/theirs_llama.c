@@ -9,7 +9,7 @@
 #define CPUS   "taskset(1) sets it"
 #define SPLIT  "--device names the GPUs, --gpu-layers layers of each"
 #define DRAFT  "the draft's own length and place are chosen as it goes"
-#define IMAGES "pictures and sounds are not read"
+#define VIDEOS "videos are not read, and no speech is made"
 
 /* clang-format off */
 const struct foreign_word foreign_llama[] = {
@@ -60,7 +60,8 @@ const struct foreign_word foreign_llama[] = {
       .note = "it is chosen by itself", .tool = "gg-bench" },
 
     /* of a conversion */
-    { "--mmproj", 0, .note = IMAGES, .tool = "gg-convert" },
+    { "--mmproj", 0, .note = "gg-convert makes no projectors",
+      .tool = "gg-convert" },
 
     /* values that mean something else */
     { "-c|--ctx-size|--context", 1, .only = "0",
@@ -133,13 +134,17 @@ const struct foreign_word foreign_llama[] = {
     { "--control-vector-scaled", 2, .ours = "--control-vector %2" },
     { "--lora-base", 1,
       .note = "an adapter is added to the model that -m names" },
-    { "--mmproj|-mm", 1, .note = IMAGES },
-    { "--mmproj-url|-mmu", 1, .note = IMAGES },
+    { "--mmproj|-mm", 1, .ours = "--mmproj %" },
+    { "--mmproj-url|-mmu", 1, .ours = "--mmproj %g" },
     { "--no-mmproj|--mmproj-auto|--no-mmproj-auto|--no-mmproj-offload|"
-      "--mmproj-offload", 0, .note = IMAGES },
-    { "--image|--audio|--video", 1, .note = IMAGES },
-    { "--image-min-tokens|--image-max-tokens", 1, .note = IMAGES },
-    { "-mv|--model-vocoder|--tts-speaker-file", 1, .note = IMAGES },
+      "--mmproj-offload", 0,
+      .note = "a projector is read for --image and --audio" },
+    { "--image", 1, .ours = "--image %" },
+    { "--audio", 1, .ours = "--audio %" },
+    { "--video", 1, .note = VIDEOS },
+    { "--image-min-tokens", 1, .ours = "--image-min-tokens %" },
+    { "--image-max-tokens", 1, .ours = "--image-max-tokens %" },
+    { "-mv|--model-vocoder|--tts-speaker-file", 1, .note = VIDEOS },
     { "-a|--vision-gemma-4b-default|--gpt-oss-20b-default|"
       "--gpt-oss-120b-default", 0, .note = "-m names the model" },
 
@@ -372,7 +377,7 @@ const struct foreign_word foreign_llama[] = {
       "-otd", -1, .note = DRAFT },
     { "--fim-*|--embd-*-default|--vision-*", -1,
       .note = "-m names the model" },
-    { "--mtmd-*|--video-*|--tts-*", -1, .note = IMAGES },
+    { "--mtmd-*|--video-*|--tts-*", -1, .note = VIDEOS },
     { "--cors-*|--no-cors-*|--ui-*|--no-ui-*|--webui-*|--no-webui-*|"
       "--mcp-*|--models-*|--no-models-*|--ssl-*|--sse-*|--tags|"
       "--tools-runtime|--agent|--no-agent|-ag|-no-ag", -1, .note = SERVER },
