@@ -857,7 +857,7 @@ gg_model_n_scores(const struct gg_model *model);
 enum gg_problem {
     GG_PROBLEM_ONE = 0,  /* one label is right: softmax */
     GG_PROBLEM_MANY = 1, /* each label by itself: sigmoid */
-    GG_PROBLEM_NONE = 2, /* regression: a score is what is asked for */
+    GG_PROBLEM_NONE = 2, /* regression: a score is wanted, as it is */
 };
 
 /* A file's head with labels. */

@@ -137,7 +137,7 @@ cli_model(const char *name, bool quiet);
  * gg-fetch takes: it says how. */
 void
 cli_check_model(const char *name);
-/* The same of an argument. */
+/* As cli_check_model(), of an argument. */
 void
 cli_check_model_file(const char *name);
 
@@ -295,7 +295,8 @@ cli_hold_signals(sigset_t *before);
 int
 cli_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 
-/* What cli_discard_output() does, also when a signal ends the tool. */
+/* Sets the function by which cli_discard_output() drops outputs, also when a
+ * signal ends the tool. */
 void
 cli_discard_by(void (*drop)(void));
 void

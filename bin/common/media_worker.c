@@ -245,24 +245,7 @@ serve_media(int socket)
 bool
 media_worker_start(void)
 {
-    int pair[2];
-
-    if (tool_end >= 0)
-        return true;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-        return false;
-    worker = fork();
-    if (worker == 0) {
-        close(pair[0]);
-        serve_media(pair[1]);
-    }
-    close(pair[1]);
-    if (worker < 0) {
-        close(pair[0]);
-        return false;
-    }
-    tool_end = pair[0];
-    return true;
+    return tool_end >= 0 || pass_start(serve_media, &worker, &tool_end);
 }
 
 /* ---- the tool --------------------------------------------------------------

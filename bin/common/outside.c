@@ -87,24 +87,7 @@ serve(int socket)
 bool
 outside_start(void)
 {
-    int pair[2];
-
-    if (!outside_has_names())
-        return true;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-        return false;
-    process = fork();
-    if (process == 0) {
-        close(pair[0]);
-        serve(pair[1]);
-    }
-    close(pair[1]);
-    if (process < 0) {
-        close(pair[0]);
-        return false;
-    }
-    tool_end = pair[0];
-    return true;
+    return !outside_has_names() || pass_start(serve, &process, &tool_end);
 }
 
 /* ---- the tool ------------------------------------------------------------ */

@@ -72,6 +72,27 @@ pass_receive(int socket, void *data, size_t size, int *fd)
     return n == (ssize_t)size;
 }
 
+bool
+pass_start(void (*serve)(int socket), pid_t *process, int *tool_end)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return false;
+    *process = fork();
+    if (*process == 0) {
+        close(pair[0]);
+        serve(pair[1]);
+    }
+    close(pair[1]);
+    if (*process < 0) {
+        close(pair[0]);
+        return false;
+    }
+    *tool_end = pair[0];
+    return true;
+}
+
 void
 pass_close_from(int first)
 {

@@ -8,7 +8,7 @@
 #include "common/quantize/work.h"
 #include "gg-convert/convert.h"
 
-/* What an adapter has changed becomes its type again. */
+/* A tensor that an adapter has changed becomes its type again. */
 static void
 check_type(const struct gguf_context *to, int64_t i)
 {

@@ -64,7 +64,7 @@ kind_of_span(const char *name, size_t *len)
     return marked ? name + 2 : name;
 }
 
-/* What a span is called: what stands behind the first hyphen. */
+/* The name of a span follows the first hyphen of its label. */
 static const char *
 span_name(const char *name, size_t *len)
 {

@@ -31,7 +31,7 @@ struct labelled {
     const struct gg_range *ranges; /* bytes of the text, of each id */
 };
 
-/* What is not scratch is set. */
+/* The caller has set all members but the scratch. */
 void
 labels_init(struct labels *l);
 void

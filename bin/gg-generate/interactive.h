@@ -80,8 +80,7 @@ talk_say(struct talk *t, const char *text, size_t len);
 /* The question that there is is answered. */
 bool
 talk_answer(struct talk *t);
-/* What an answer leaves; `heard`: there is one. False: the conversation cannot
- * go on. */
+/* Ends an answer; `heard`: there is one. False: the conversation cannot go on. */
 bool
 talk_end_answer(struct talk *t, bool heard);
 

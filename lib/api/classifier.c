@@ -18,7 +18,7 @@ find_text(const struct gg_model *m, const char *name, struct gguf_str *out)
            gguf_get_str(m->file.gguf, key, out, NULL) == GG_OK;
 }
 
-/* Of ids one label is right, whatever their file says. */
+/* A classifier of ids has one right label an id, whatever its file says. */
 static enum gg_status
 read_problem(const struct gg_model *m, struct gg_classifier *c,
              struct gg_error *err)

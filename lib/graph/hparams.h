@@ -230,8 +230,8 @@ struct model_hparams {
     /* Of distances between ids, which have a bias each; at least 4; 0: none. */
     int32_t n_bucket;
 
-    /* Of classifiers, what their head reads, GG_POOL_NONE: each id alone; and
-     * its first layer. */
+    /* The input of a classifier's head (GG_POOL_NONE: each id alone), and its
+     * first layer. */
     enum gg_pooling rank_pooling;
     enum model_squash rank_squash;
 
@@ -427,8 +427,8 @@ graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp);
 
-/* What a classifier reads: the first id, or what the file says; of decoders
- * the last. And what its first layer ends in. */
+/* Reads the place that a classifier reads: the first id, or as the file says; the
+ * last id in decoders. And the function that its first layer ends in. */
 void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 

@@ -256,7 +256,7 @@ mark_mask(struct gg_vocab *v, const struct gguf_context *gguf)
         take_space(v, id, VOCAB_LEADS);
 }
 
-/* Those of a list that are looked for in a text. */
+/* Marks the ids of a list that are looked for in a text. */
 static enum gg_status
 mark_listed(struct gg_vocab *v, const struct gguf_context *gguf,
             const char *key, uint8_t flag, struct gg_error *err)

@@ -483,7 +483,7 @@ test_placeholders(void)
                     GG_CHAT_IMAGE),
        0, "nor do they complete one");
     is(count_places(v, source, spelled, 0, GG_CHAT_IMAGE), 0,
-       "nobody asked for them");
+       "without the flag there are none");
     gg_vocab_free(v);
     make_free(&m);
 }

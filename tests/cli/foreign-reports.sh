@@ -78,7 +78,7 @@ report ggml-org/llama.cpp#21876 ./build/bin/llama-server \
     --model /var/model/gguf/Qwen3.5-27B-Q4_K_M_unsloth.gguf --host 0.0.0.0 \
     --port 8008 -sm tensor
 report ggml-org/llama.cpp#22718 llama-server \
-    --model /root/models/GLM-5.1-GGUF/Q8_0/GLM-5.1-Q8_0-00001-of-00017.gguf \
+    --model /models/GLM-5.1-GGUF/Q8_0/GLM-5.1-Q8_0-00001-of-00017.gguf \
     --port 8080 --host 0.0.0.0 --ctx-size 4096 -ngl 4 --split-mode tensor
 report Anbeeld/beellama.cpp#78 'S:\build\bin\llama-server' --model 'A:\m.gguf' \
     --mmproj 'S:\mmproj.gguf' --image-min-tokens 1024 --ctx-size 84000 \

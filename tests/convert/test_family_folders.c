@@ -39,7 +39,7 @@ row_nmse(const struct folder_case_row *row, const float *x, int n)
     return error / power;
 }
 
-/* Of scores, as many as there are values. */
+/* The NMSE of scores, as many as there are values. */
 static double
 scores_nmse(const struct folder_case_row *row, const float *x)
 {
@@ -120,7 +120,7 @@ worst_labels(const struct gg_model *m, const struct folder_case *c)
     return scores_nmse(&c->rows[0], scores);
 }
 
-/* Of ids that have scores each. */
+/* The worst error where each id has scores. */
 static double
 worst_tokens(const struct gg_model *m, const struct folder_case *c)
 {

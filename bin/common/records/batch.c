@@ -29,8 +29,8 @@ keep_string(const struct record_object *object, const char *name,
         buffer_add(out, value->text, value->len);
 }
 
-/* Addresses of what is asked for: with "/v1" in front, or without, as Azure,
- * Jina, Cohere and llama.cpp's server have them. */
+/* Addresses of the kinds of requests: with "/v1" in front, or without, as
+ * Azure, Jina, Cohere and llama.cpp's server have them. */
 static const struct {
     const char *path;
     enum batch_kind kind;

@@ -233,7 +233,7 @@ jsonl_has_error(const struct record_value *answer)
     return json_object_get(answer->json, "error") != NULL;
 }
 
-/* Of an answer to a request of a batch file; else NULL. */
+/* The body of an answer to a request of a batch file; else NULL. */
 static const json_t *
 batch_body(const struct record_value *answer)
 {

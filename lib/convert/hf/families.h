@@ -276,7 +276,8 @@ convert_hf_keys_rank(struct hf *h);
 /* A classifier that gives each id a label. */
 void
 convert_hf_keys_token_labels(struct hf *h);
-/* What follows the head's first layer, where it is not the family's own. */
+/* Writes the function after the head's first layer, where it is not the family's
+ * own. */
 void
 convert_hf_set_head_activation(struct hf *h, const char *name);
 

@@ -42,7 +42,7 @@ keys_modern(struct hf *h)
         convert_hf_set_str(h, "hidden_activation", act);
 }
 
-/* What follows the head's first layer; GELU needs no key. */
+/* Writes the function after the head's first layer; GELU needs no key. */
 static void
 set_head(struct hf *h)
 {
