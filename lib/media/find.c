@@ -284,6 +284,14 @@ media_find_square_positions(struct media_loader *l)
         read_table(l, t, &l->e->positions);
 }
 
+int64_t
+media_peek(const struct media_loader *l, const char *name, int dim)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(l->l.gguf, name);
+
+    return t && t->ne[dim] > 0 ? t->ne[dim] : 1;
+}
+
 void
 media_pass_over(struct media_loader *l, const char *name)
 {

@@ -93,9 +93,11 @@ media_convolve(struct media_graph *m, struct ggml_tensor *filters,
 /* x with the class token in front, and the table's rows added. */
 struct ggml_tensor *
 media_add_class(struct media_graph *m, struct ggml_tensor *x);
-/* And without it. */
+/* And without it, or with it after the patches. */
 struct ggml_tensor *
 media_drop_class(struct media_graph *m, struct ggml_tensor *x);
+struct ggml_tensor *
+media_append_class(struct media_graph *m, struct ggml_tensor *x);
 
 /* ---- layers -------------------------------------------------------------- */
 
@@ -107,7 +109,7 @@ struct media_vit {
                                   const struct graph_heads *h);
     /* Looks at what a layer gives; or NULL. */
     void (*after)(struct media_graph *m, int32_t layer, struct ggml_tensor *x);
-    int32_t n_layer; /* 0: all */
+    int32_t first, n_layer; /* layers first .. n_layer - 1; 0: to the last */
 };
 
 /* x after the layers. */

@@ -58,6 +58,55 @@ media_key_int(struct media_loader *l, const char *name, int32_t min,
     return v;
 }
 
+/* Arrays of either sign, as programs write them. */
+static enum gg_status
+get_ints(struct media_loader *l, const char *key, struct gguf_array *a)
+{
+    int64_t i = gguf_find_key(l->keys.gguf, key);
+    enum gguf_type type = GGUF_TYPE_INT32;
+
+    if (i >= 0 && gguf_get_kv_type(l->keys.gguf, i) == GGUF_TYPE_ARRAY &&
+        gguf_get_arr_type(l->keys.gguf, i) == GGUF_TYPE_UINT32)
+        type = GGUF_TYPE_UINT32;
+    return gguf_get_array(l->keys.gguf, key, type, a, l->keys.err);
+}
+
+int
+media_key_ints(struct media_loader *l, const char *name, int32_t min,
+               int32_t max, int32_t *out, int most)
+{
+    char key[MODEL_MAX_KEY];
+    struct gguf_array a;
+    int n = 0;
+
+    if (l->keys.status != GG_OK)
+        return 0;
+    l->keys.status = get_ints(l, graph_key_name(&l->keys, name, key), &a);
+    if (l->keys.status == GG_OK && a.n > (size_t)most)
+        graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, name,
+                         "%zu numbers, more than %d", a.n, most);
+    for (; l->keys.status == GG_OK && (size_t)n < a.n; n++) {
+        out[n] = gguf_array_i32(&a, (size_t)n);
+        if (out[n] < min || out[n] > max)
+            graph_key_refuse(&l->keys, GG_ERR_FORMAT, name,
+                             "%d is not in %d..%d", (int)out[n], (int)min,
+                             (int)max);
+    }
+    return l->keys.status == GG_OK ? n : 0;
+}
+
+int32_t
+media_key_only(struct media_loader *l, const char *name, int32_t min,
+               int32_t max)
+{
+    int32_t x = min;
+
+    if (media_key_ints(l, name, min, max, &x, 1) == 0 &&
+        l->keys.status == GG_OK)
+        graph_key_refuse(&l->keys, GG_ERR_FORMAT, name, "no number");
+    return x;
+}
+
 static bool
 clip_flag(struct media_loader *l, const char *name)
 {

@@ -75,6 +75,12 @@ media_plan_text(struct media_planner *p, const char *text)
     add_word(p, GG_PIECE_TEXT, text);
 }
 
+void
+media_plan_ordinal(struct media_planner *p)
+{
+    add_word(p, GG_PIECE_ORDINAL, "0");
+}
+
 static struct gg_piece *
 add_rows(struct media_planner *p, size_t n_rows)
 {

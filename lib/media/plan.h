@@ -58,6 +58,9 @@ void
 media_plan_marker(struct media_planner *p, const char *text);
 void
 media_plan_text(struct media_planner *p, const char *text);
+/* The number of the image, or sound, in the prompt. */
+void
+media_plan_ordinal(struct media_planner *p);
 /* Number of a new frame. */
 int
 media_plan_frame(struct media_planner *p, int from, uint32_t width,

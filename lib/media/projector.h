@@ -27,7 +27,7 @@ enum {
     MEDIA_MAX_SIDE = 1 << 14,    /* of an encoder's input, in pixels */
     MEDIA_MAX_PATCHES = 1 << 18, /* of an input */
     MEDIA_MAX_DEEPER = 64,
-    MEDIA_LINEARS = 6,
+    MEDIA_LINEARS = 8,
     MEDIA_NORMS = 4,
 };
 
@@ -42,12 +42,14 @@ struct media_hparams {
                                    such bound */
     int32_t longest;            /* side, in pixels; 0: any */
     int32_t min_tiles, max_tiles;
+    int32_t max_side;      /* of an image, in tiles; 0: any */
     int32_t window_period; /* the last of so many layers sees all patches; 0:
                               all do */
     int32_t n_mel;         /* values of a frame */
     int32_t stack;         /* frames that become one row */
     int32_t n_query;       /* rows that a resampler gives */
     int32_t version;       /* of a type that has several */
+    int32_t merge_layer;   /* the last one before patches are merged */
     int32_t n_deeper;      /* rows for deeper layers of the model */
     bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
 };
@@ -131,6 +133,15 @@ int32_t
 media_key_int(struct media_loader *l, const char *name, int32_t min,
               int32_t max, int32_t other);
 
+/* Integers of an array, at most `most`; how many there are. */
+int
+media_key_ints(struct media_loader *l, const char *name, int32_t min,
+               int32_t max, int32_t *out, int most);
+/* The number of an array of one. */
+int32_t
+media_key_only(struct media_loader *l, const char *name, int32_t min,
+               int32_t max);
+
 /* Reads what all encoders of the kind have. */
 void
 media_read_hparams(struct media_loader *l);
@@ -180,6 +191,11 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 /* Finds positions as a square of them: n_embd x side x side. */
 void
 media_find_square_positions(struct media_loader *l);
+
+/* Values that the tensor's rows, or the vectors of dimension `dim`, are; 1:
+ * there is none, which is told when it is looked for. */
+int64_t
+media_peek(const struct media_loader *l, const char *name, int dim);
 
 /* The tensor of that full name counts as found, if the file has it. */
 void

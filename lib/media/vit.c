@@ -172,7 +172,7 @@ media_vit(struct media_graph *m, struct ggml_tensor *x,
     int32_t n = vit->n_layer ? vit->n_layer : m->e->model->hp.n_layer;
 
     m->g.n_tokens = (int32_t)x->ne[1];
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = vit->first; i < n; i++) {
         x = block(m, i, x, vit);
         if (vit->after)
             vit->after(m, i, x);

@@ -53,21 +53,8 @@ weights(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
-    uint32_t side = (uint32_t)p->e->hp.image_size;
-    size_t n = (size_t)(p->e->hp.image_size / p->e->hp.patch / p->e->hp.merge);
-    struct media_size grid = media_tiles_pinpoints(p);
-    static const uint8_t black[MEDIA_CHANNELS];
-    int frame = 0;
-
-    if (grid.width > 0)
-        frame = media_plan_padded(p, grid.width * side, grid.height * side,
-                                  MEDIA_BICUBIC, black);
     media_plan_marker(p, "<img>");
-    for (uint32_t i = 0; i < grid.width * grid.height; i++)
-        media_plan_rows(p, frame, i % grid.width * side, i / grid.width * side,
-                        side, side, n * n, false);
-    media_plan_whole(
-        p, media_plan_frame(p, MEDIA_SOURCE, side, side, MEDIA_BICUBIC), false);
+    media_tiles_plan(p);
     media_plan_marker(p, "</img>");
 }
 

@@ -65,15 +65,6 @@ find_map(struct media_loader *l, struct model_linear *to, const char *name,
     to->scale = 1;
 }
 
-/* The rows that the tensor gives; 1: there is none, which is told later. */
-static int64_t
-width_of(const struct media_loader *l, const char *name)
-{
-    const struct gguf_tensor *t = graph_peek(&l->l, name);
-
-    return t && t->ne[1] > 0 ? t->ne[1] : 1;
-}
-
 /* ---- what sounds become -------------------------------------------------- */
 
 /* Frames from `first` on of a spectrogram of `all` frames. */
@@ -171,7 +162,7 @@ weights_voxtral(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd * (int64_t)e->hp.stack;
-    int64_t ff = width_of(l, "mm.a.mlp.1");
+    int64_t ff = media_peek(l, "mm.a.mlp.1.weight", 1);
 
     find_encoder(l);
     find_map(l, &e->linears[0], "mm.a.mlp.1", n, ff);
@@ -202,7 +193,7 @@ weights_ultravox(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd * (int64_t)e->hp.stack;
-    int64_t ff = width_of(l, "mm.a.mlp.1");
+    int64_t ff = media_peek(l, "mm.a.mlp.1.weight", 1);
 
     find_encoder(l);
     if (l->l.status == GG_OK && ff % 2)
