@@ -191,13 +191,25 @@ media_ids_whole(struct media_ids *m, const char *text, size_t n,
 
 /* ---- Conversations ------------------------------------------------------- */
 
-/* The marker that the template has put there already, at the first or the last
- * of the pieces. */
+/* The marker that the template has put there already. */
 static bool
 is_there(const struct media_ids *m, const struct gg_piece *p, const int32_t *id)
 {
     return id && p->kind == GG_PIECE_MARKER &&
            find_marker(m->vocab, p->text) == *id;
+}
+
+/* How many pieces in front of the rows the template has put there already: up
+ * to the last marker among them that stands before the place. */
+static size_t
+count_there(const struct media_ids *m, const struct gg_piece *p, size_t n)
+{
+    size_t there = 0;
+
+    for (size_t i = 0; i < n && p[i].kind != GG_PIECE_ROWS; i++)
+        if (is_there(m, &p[i], m->n ? &m->ids[m->n - 1] : NULL))
+            there = i + 1;
+    return there;
 }
 
 /* `next` is the id after the place; or NULL. */
@@ -206,11 +218,11 @@ place_item(struct media_ids *m, const struct media_item *item,
            const int32_t *next, struct gg_error *err)
 {
     const struct gg_piece *p = item->rows.pieces;
-    size_t n = item->rows.n_pieces;
+    size_t n = item->rows.n_pieces, there = count_there(m, p, n);
     enum gg_status st = GG_OK;
 
-    if (is_there(m, p, m->n ? &m->ids[m->n - 1] : NULL))
-        p++, n--;
+    p += there;
+    n -= there;
     if (n && is_there(m, p + n - 1, next))
         n--;
     for (size_t k = 0; st == GG_OK && k < n; k++)

@@ -85,8 +85,9 @@ static void
 find_attention(struct media_loader *l, struct model_layer *layer,
                unsigned parts)
 {
-    int64_t e = l->e->model->hp.n_embd, d = layer->hp->d_key;
-    bool biased = parts & MEDIA_BIASED;
+    int64_t e = l->e->model->hp.n_embd;
+    int64_t d = parts & MEDIA_WHOLE_NORMS ? e : layer->hp->d_key;
+    bool biased = parts & MEDIA_BIASED && !(parts & MEDIA_QKV_UNBIASED);
 
     if (parts & MEDIA_FUSED) {
         layer->attn_qkv = find_map(l, ".attn_qkv", e, 3 * e, biased);
@@ -96,11 +97,12 @@ find_attention(struct media_loader *l, struct model_layer *layer,
                                  biased && !(parts & MEDIA_KEY_UNBIASED));
         layer->attn_v = find_map(l, ".attn_v", e, e, biased);
     }
-    if (parts & MEDIA_HEAD_NORMS) {
+    if (parts & (MEDIA_HEAD_NORMS | MEDIA_WHOLE_NORMS)) {
         layer->attn_q_norm = find_norm(l, ".attn_q_norm", d, 0);
         layer->attn_k_norm = find_norm(l, ".attn_k_norm", d, 0);
     }
-    layer->attn_output = find_map(l, ".attn_out", e, e, biased);
+    layer->attn_output =
+        find_map(l, ".attn_out", e, e, parts & MEDIA_BIASED);
 }
 
 /* Old converters have the names of the two maps the other way round. */

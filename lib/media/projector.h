@@ -27,8 +27,14 @@ enum {
     MEDIA_MAX_SIDE = 1 << 14,    /* of an encoder's input, in pixels */
     MEDIA_MAX_PATCHES = 1 << 18, /* of an input */
     MEDIA_MAX_DEEPER = 64,
+    MEDIA_MAX_FEATURES = 8,
+    MEDIA_MAX_GRIDS = 64,
     MEDIA_LINEARS = 8,
     MEDIA_NORMS = 4,
+};
+
+struct media_grid {
+    int32_t nx, ny;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits. */
@@ -52,6 +58,10 @@ struct media_hparams {
     int32_t merge_layer;   /* the last one before patches are merged */
     int32_t n_deeper;      /* rows for deeper layers of the model */
     bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
+    int32_t features[MEDIA_MAX_FEATURES]; /* layers whose vectors are used */
+    int32_t n_features;
+    struct media_grid grids[MEDIA_MAX_GRIDS]; /* of tiles that there may be */
+    int32_t n_grids;
 };
 
 /* Weights of a layer that model_layer has no member for. */
@@ -108,6 +118,10 @@ struct media_type {
     enum gg_media_kind kind;
     bool sections; /* positions of rows are those of M-RoPE */
     bool flat;     /* without layers, whose numbers are 0 */
+    /* Its rows are the width, where old converters wrote another as
+     * projection_dim; NULL: they wrote that. */
+    const char *last;
+    bool no_length; /* feed_forward_length may be 0, as they wrote it */
     /* Keys of its own, after "clip.vision." or "clip.audio.", or, with a dot in
      * front, after "clip"; ended by NULL. Those that all have are known. */
     const char *const *keys;
@@ -148,6 +162,10 @@ media_read_hparams(struct media_loader *l);
 /* "spatial_merge_size" or "projector.scale_factor", 1..16. */
 void
 media_read_merge(struct media_loader *l, const char *name, int32_t other);
+/* Bounds of rows by image_min_pixels and image_max_pixels, each at most `most`.
+ */
+void
+media_read_pixels(struct media_loader *l, int32_t most);
 /* Heads must have a length that `n` divides. */
 void
 media_check_heads(struct media_loader *l, int32_t n);
@@ -168,6 +186,8 @@ enum media_vit_parts {
     MEDIA_HEAD_NORMS = 32,    /* attn_q_norm, attn_k_norm */
     MEDIA_POST_NORMS = 64,    /* attn_post_norm, ffn_post_norm */
     MEDIA_KEY_UNBIASED = 128, /* attn_k has no bias, though others do */
+    MEDIA_WHOLE_NORMS = 512,  /* attn_q_norm, attn_k_norm of all heads */
+    MEDIA_QKV_UNBIASED = 1024, /* attn_q, attn_k, attn_v have no biases */
     MEDIA_BOUNDS = 256,       /* linear maps may have .input_min and so on */
 };
 void

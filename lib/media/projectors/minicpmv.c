@@ -222,6 +222,7 @@ graph(struct media_graph *m)
 
 const struct media_type media_projector_minicpmv[] = {
     { .name = "resampler",
+      .last = "resampler.proj.weight",
       .kind = GG_MEDIA_IMAGE,
       .keys = keys,
       .hparams = hparams,
