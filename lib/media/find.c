@@ -101,8 +101,7 @@ find_attention(struct media_loader *l, struct model_layer *layer,
         layer->attn_q_norm = find_norm(l, ".attn_q_norm", d, 0);
         layer->attn_k_norm = find_norm(l, ".attn_k_norm", d, 0);
     }
-    layer->attn_output =
-        find_map(l, ".attn_out", e, e, parts & MEDIA_BIASED);
+    layer->attn_output = find_map(l, ".attn_out", e, e, parts & MEDIA_BIASED);
 }
 
 /* Old converters have the names of the two maps the other way round. */
@@ -287,11 +286,16 @@ media_find_square_positions(struct media_loader *l)
 }
 
 int64_t
-media_peek(const struct media_loader *l, const char *name, int dim)
+media_peek(struct media_loader *l, const char *name, int dim)
 {
     const struct gguf_tensor *t = gguf_tensor_named(l->l.gguf, name);
 
-    return t && t->ne[dim] > 0 ? t->ne[dim] : 1;
+    if (t && t->ne[dim] > 0)
+        return t->ne[dim];
+    if (l->l.status == GG_OK && l->keys.status == GG_OK)
+        l->l.status = l->keys.status = gguf_bad_value(
+            l->l.gguf, name, l->l.err, "the file has no such tensor");
+    return 1;
 }
 
 void

@@ -179,7 +179,6 @@ media_pick(struct media_graph *m, struct ggml_tensor *x, int64_t n,
 enum gg_status
 media_run(struct media_encoder *e, const struct gg_piece *piece,
           struct media_size kept, const uint8_t *rgb, const float *mel,
-          float *out, size_t stride,
-          struct gg_error *err);
+          float *out, size_t stride, struct gg_error *err);
 
 #endif

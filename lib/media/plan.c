@@ -215,7 +215,7 @@ media_plan_whole(struct media_planner *p, int frame, bool block)
         return;
     f = &p->plan->frames[frame];
     media_plan_rows(p, frame, 0, 0, f->width, f->height,
-                        f->width / side * (f->height / side), block);
+                    f->width / side * (f->height / side), block);
 }
 
 float *

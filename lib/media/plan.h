@@ -31,7 +31,7 @@ struct media_frame {
 struct media_view {
     int frame;
     uint32_t x, y;
-    struct media_size kept; /* struct media_graph */
+    struct media_size kept;   /* struct media_graph */
     struct media_image image; /* rgb NULL: not made yet */
     float *mel;               /* of a sound */
 };

@@ -57,7 +57,7 @@ struct media_hparams {
     int32_t version;       /* of a type that has several */
     int32_t merge_layer;   /* the last one before patches are merged */
     int32_t n_deeper;      /* rows for deeper layers of the model */
-    bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
+    bool deepens[MODEL_MAX_LAYERS];       /* this layer gives such */
     int32_t features[MEDIA_MAX_FEATURES]; /* layers whose vectors are used */
     int32_t n_features;
     struct media_grid grids[MEDIA_MAX_GRIDS]; /* of tiles that there may be */
@@ -178,17 +178,17 @@ media_check_keys(const struct gguf_context *gguf,
 /* Parts of transformer layers that most encoders have, the same in all layers.
  */
 enum media_vit_parts {
-    MEDIA_FUSED = 1,          /* attn_qkv; else attn_q, attn_k, attn_v */
-    MEDIA_GATED = 2,          /* ffn_gate */
-    MEDIA_BIASED = 4,         /* linear maps have biases */
-    MEDIA_NORM_BIAS = 8,      /* norms have biases */
-    MEDIA_LAYER_SCALE = 16,   /* ls1, ls2 */
-    MEDIA_HEAD_NORMS = 32,    /* attn_q_norm, attn_k_norm */
-    MEDIA_POST_NORMS = 64,    /* attn_post_norm, ffn_post_norm */
-    MEDIA_KEY_UNBIASED = 128, /* attn_k has no bias, though others do */
-    MEDIA_WHOLE_NORMS = 512,  /* attn_q_norm, attn_k_norm of all heads */
+    MEDIA_FUSED = 1,           /* attn_qkv; else attn_q, attn_k, attn_v */
+    MEDIA_GATED = 2,           /* ffn_gate */
+    MEDIA_BIASED = 4,          /* linear maps have biases */
+    MEDIA_NORM_BIAS = 8,       /* norms have biases */
+    MEDIA_LAYER_SCALE = 16,    /* ls1, ls2 */
+    MEDIA_HEAD_NORMS = 32,     /* attn_q_norm, attn_k_norm */
+    MEDIA_POST_NORMS = 64,     /* attn_post_norm, ffn_post_norm */
+    MEDIA_KEY_UNBIASED = 128,  /* attn_k has no bias, though others do */
+    MEDIA_WHOLE_NORMS = 512,   /* attn_q_norm, attn_k_norm of all heads */
     MEDIA_QKV_UNBIASED = 1024, /* attn_q, attn_k, attn_v have no biases */
-    MEDIA_BOUNDS = 256,       /* linear maps may have .input_min and so on */
+    MEDIA_BOUNDS = 256,        /* linear maps may have .input_min and so on */
 };
 void
 media_find_layers(struct media_loader *l, unsigned parts);
@@ -212,10 +212,9 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 void
 media_find_square_positions(struct media_loader *l);
 
-/* Values that the tensor's rows, or the vectors of dimension `dim`, are; 1:
- * there is none, which is told when it is looked for. */
+/* Dimension `dim` of a tensor that the file must have. */
 int64_t
-media_peek(const struct media_loader *l, const char *name, int dim);
+media_peek(struct media_loader *l, const char *name, int dim);
 
 /* The tensor of that full name counts as found, if the file has it. */
 void

@@ -225,11 +225,11 @@ encode_piece(struct gg_projector *projector, struct media_plan *p, size_t i,
     const float *mel;
     enum gg_status st = gg_media_plan_input(&p->plan, i, &rgb, &mel, err);
 
-    return st == GG_OK
-               ? media_run(projector->encoders[p->plan.kind], &p->pieces[i],
-                           p->views[i].kept, rgb, mel, r->values + p->pieces[i].first * width,
-                           p->plan.n_rows * width, err)
-               : st;
+    return st == GG_OK ? media_run(projector->encoders[p->plan.kind],
+                                   &p->pieces[i], p->views[i].kept, rgb, mel,
+                                   r->values + p->pieces[i].first * width,
+                                   p->plan.n_rows * width, err)
+                       : st;
 }
 
 enum gg_status

@@ -123,8 +123,8 @@ plan_25(struct media_planner *p)
     media_plan_marker(p, "<|media_begin|>");
     media_plan_text(p, "image");
     media_plan_marker(p, "<|media_content|>");
-    media_plan_whole(
-        p, media_plan_inner(p, inner, w, h, MEDIA_BICUBIC, true), false);
+    media_plan_whole(p, media_plan_inner(p, inner, w, h, MEDIA_BICUBIC, true),
+                     false);
     media_plan_marker(p, "<|media_end|>");
 }
 

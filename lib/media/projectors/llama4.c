@@ -55,9 +55,9 @@ weights(struct media_loader *l)
     int64_t joined = n * e->hp.merge * e->hp.merge, p = e->hp.patch;
     int64_t ff = media_peek(l, "mm.model.mlp.1.weight", 1);
     int64_t out = media_peek(l, "mm.model.mlp.2.weight", 1);
-    int64_t ne[GGML_MAX_DIMS] = { p * p * MEDIA_CHANNELS, n, 1, 1 };
 
-    e->patch = graph_find_filters(&l->l, "v.patch_embd.weight", ne);
+    e->patch = graph_find_matrix(&l->l, "v.patch_embd", p * p * MEDIA_CHANNELS,
+                                 n, MODEL_REQUIRED);
     media_find_positions(l, side * side + 1, 1);
     e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
     e->pre_norm = graph_find_norm(&l->l, "v.pre_ln", n, MODEL_REQUIRED);

@@ -42,8 +42,7 @@ read_features(struct media_loader *l)
         hp->n_features = 1;
     }
     for (int32_t i = 1; i < hp->n_features; i++)
-        if (hp->features[i] <= hp->features[i - 1] &&
-            l->keys.status == GG_OK)
+        if (hp->features[i] <= hp->features[i - 1] && l->keys.status == GG_OK)
             graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, "feature_layer",
                              "%d does not follow %d", (int)hp->features[i],
                              (int)hp->features[i - 1]);
@@ -69,9 +68,9 @@ read_grids(struct media_loader *l)
                              (int)side, MAX_SIDE);
             return;
         }
-        hp->grids[hp->n_grids++] = (struct media_grid){
-            .nx = sides[i + 1] / side, .ny = sides[i] / side
-        };
+        hp->grids[hp->n_grids++] =
+            (struct media_grid){ .nx = sides[i + 1] / side,
+                                 .ny = sides[i] / side };
     }
 }
 
@@ -99,8 +98,8 @@ has(const struct media_loader *l, const char *name)
 static void
 find_line_end(struct media_loader *l)
 {
-    const char *name =
-        has(l, "model.image_newline") ? "model.image_newline" : "v.image_newline";
+    const char *name = has(l, "model.image_newline") ? "model.image_newline"
+                                                     : "v.image_newline";
 
     if (l->e->hp.n_grids > 0)
         l->e->row_break = graph_find_numbers(&l->l, name, l->e->hp.width, 1);
@@ -173,8 +172,8 @@ shape_into(const struct media_planner *p, uint32_t w, uint32_t h)
 {
     double x = (double)w / p->width, y = (double)h / p->height;
 
-    return x < y ? (struct media_size){ w, (uint32_t)fmin(ceil(p->height * x),
-                                                          h) }
+    return x < y ? (struct media_size){ w,
+                                        (uint32_t)fmin(ceil(p->height * x), h) }
                  : (struct media_size){ (uint32_t)fmin(ceil(p->width * y), w),
                                         h };
 }
@@ -209,10 +208,9 @@ plan_tiles(struct media_planner *p)
     uint32_t w = (uint32_t)g->nx * side, h = (uint32_t)g->ny * side;
     struct media_size kept = kept_patches(p, w / patch, h / patch);
 
-    media_plan_rows(p,
-                    media_plan_inner(p, shape_into(p, w, h), w, h,
-                                     MEDIA_BICUBIC, false),
-                    0, 0, w, h, (size_t)(kept.width + 1) * kept.height, false);
+    media_plan_rows(
+        p, media_plan_inner(p, shape_into(p, w, h), w, h, MEDIA_BICUBIC, false),
+        0, 0, w, h, (size_t)(kept.width + 1) * kept.height, false);
     if (p->status == GG_OK)
         p->plan->views[p->plan->plan.n_pieces - 1].kept = kept;
 }

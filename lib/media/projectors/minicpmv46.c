@@ -52,8 +52,7 @@ read_merge_layer(struct media_loader *l)
 
     l->e->hp.merge_layer = last < MERGE_LAYER ? last : MERGE_LAYER;
     if (graph_key_exists(&l->keys, "wa_layer_indexes"))
-        l->e->hp.merge_layer =
-            media_key_only(l, "wa_layer_indexes", 0, last);
+        l->e->hp.merge_layer = media_key_only(l, "wa_layer_indexes", 0, last);
 }
 
 static void
@@ -193,9 +192,8 @@ plan_slices(struct media_planner *p, struct media_size grid)
     double w = nearest_multiple(p->width, grid.width) / grid.width;
     double h = nearest_multiple(p->height, grid.height) / grid.height;
     struct media_size s = fit(p, w, h, true);
-    int frame =
-        media_plan_frame(p, MEDIA_SOURCE, s.width * grid.width,
-                         s.height * grid.height, MEDIA_BICUBIC);
+    int frame = media_plan_frame(p, MEDIA_SOURCE, s.width * grid.width,
+                                 s.height * grid.height, MEDIA_BICUBIC);
 
     for (uint32_t y = 0; y < grid.height; y++) {
         for (uint32_t x = 0; x < grid.width; x++)
