@@ -17,7 +17,6 @@
 #include "graph/arch.h"
 #include "session/compute.h"
 
-struct conformer;
 struct media_graph;
 struct media_planner;
 
@@ -92,7 +91,7 @@ struct media_encoder {
     struct ggml_tensor *std_bias, *std_scale, *query;
     float (*bounds)[4]; /* of linear maps: struct model_linear */
     size_t n_bounds;
-    struct conformer *conformer; /* projectors/gemma4a.c's; or NULL */
+    void *own; /* of the type's file alone, one piece of memory; or NULL */
     struct compute compute;
 };
 
