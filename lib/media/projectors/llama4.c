@@ -5,6 +5,11 @@
  * which turn the halves of heads by the places of patches, counted from 1, and
  * the class token not at all; norm; rows = W gelu(down(gelu(up(join(x))))) of
  * all but the class token, which is the last.
+ *
+ * Tiles are those of llama.cpp: at most 3 x 3, by a cubic filter, in the middle
+ * of black, without marks between them. Meta's processor has at most 16, by a
+ * linear one, at the top left, with marks; rows of an image that is smaller than
+ * a tile differ by an NMSE of 0.56, of the whole of a larger one by 8e-4.
  */
 #include "media/graph.h"
 #include "media/plan.h"
