@@ -8,8 +8,8 @@
  *
  * Tiles are those of llama.cpp: at most 3 x 3, by a cubic filter, in the middle
  * of black, without marks between them. Meta's processor has at most 16, by a
- * linear one, at the top left, with marks; rows of an image that is smaller than
- * a tile differ by an NMSE of 0.56, of the whole of a larger one by 8e-4.
+ * linear one, at the top left, with marks; rows of an image that is smaller
+ * than a tile differ by an NMSE of 0.56, of the whole of a larger one by 8e-4.
  */
 #include "media/graph.h"
 #include "media/plan.h"
