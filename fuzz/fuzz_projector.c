@@ -5,6 +5,7 @@
 
 #include <gg-media.h>
 
+#include "fixtures/projector_types.h"
 #include "fixtures/projectors.h"
 #include "fuzz.h"
 #include "harness/scratch.h"
@@ -79,8 +80,15 @@ fuzz_corpus(size_t i, size_t *size)
         { .missing = "v.post_ln.bias" },
     };
 
-    if (i >= sizeof(changes) / sizeof(*changes))
+    const size_t n = sizeof(changes) / sizeof(*changes);
+    const struct projector_edit none = { 0 };
+
+    if (i < n)
+        projectors_write(&changes[i], scratch_path());
+    else if (projector_case((int)(i - n)))
+        projector_case_write(projector_case((int)(i - n)), &none,
+                             scratch_path());
+    else
         return NULL;
-    projectors_write(&changes[i], scratch_path());
     return fuzz_file(scratch_path(), 0, size);
 }

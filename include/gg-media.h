@@ -125,6 +125,9 @@ enum gg_piece_kind {
     GG_PIECE_MARKER = 0, /* one control token, by its text */
     GG_PIECE_TEXT = 1,   /* text between markers, as "\n" */
     GG_PIECE_ROWS = 2,   /* a run of rows */
+    /* As text the number of the medium among those of its kind before it in
+     * the prompt, from 0; `text` is that of the first. */
+    GG_PIECE_ORDINAL = 3,
 };
 
 /* A medium in a prompt is a sequence of pieces. */

@@ -3,6 +3,7 @@
 
 #include "common/media_ids.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,16 @@ find_marker(const struct gg_vocab *vocab, const char *text)
     return type == GG_TOKEN_CONTROL || type == GG_TOKEN_USER_DEFINED ? id : -1;
 }
 
+/* How many media of the kind stand before this one. */
+static void
+add_ordinal(struct media_ids *m, enum gg_media_kind kind)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%zu", m->counts[kind]);
+    media_ids_text(m, text, strlen(text));
+}
+
 static enum gg_status
 add_piece(struct media_ids *m, const struct media_item *item,
           const struct gg_piece *p, struct gg_error *err)
@@ -83,6 +94,10 @@ add_piece(struct media_ids *m, const struct media_item *item,
 
     if (p->kind == GG_PIECE_TEXT) {
         media_ids_text(m, p->text, strlen(p->text));
+        return GG_OK;
+    }
+    if (p->kind == GG_PIECE_ORDINAL) {
+        add_ordinal(m, item->rows.kind);
         return GG_OK;
     }
     st = encode_gathered(m, false, err);
@@ -126,6 +141,8 @@ media_ids_medium(struct media_ids *m, size_t i, struct gg_error *err)
 
     for (size_t k = 0; st == GG_OK && k < item->rows.n_pieces; k++)
         st = add_piece(m, item, &item->rows.pieces[k], err);
+    if (st == GG_OK)
+        m->counts[item->rows.kind]++;
     return st;
 }
 
@@ -174,13 +191,25 @@ media_ids_whole(struct media_ids *m, const char *text, size_t n,
 
 /* ---- Conversations ------------------------------------------------------- */
 
-/* The marker that the template has put there already, at the first or the last
- * of the pieces. */
+/* The marker that the template has put there already. */
 static bool
 is_there(const struct media_ids *m, const struct gg_piece *p, const int32_t *id)
 {
     return id && p->kind == GG_PIECE_MARKER &&
            find_marker(m->vocab, p->text) == *id;
+}
+
+/* How many pieces in front of the rows the template has put there already: up
+ * to the last marker among them that stands before the place. */
+static size_t
+count_there(const struct media_ids *m, const struct gg_piece *p, size_t n)
+{
+    size_t there = 0;
+
+    for (size_t i = 0; i < n && p[i].kind != GG_PIECE_ROWS; i++)
+        if (is_there(m, &p[i], m->n ? &m->ids[m->n - 1] : NULL))
+            there = i + 1;
+    return there;
 }
 
 /* `next` is the id after the place; or NULL. */
@@ -189,15 +218,16 @@ place_item(struct media_ids *m, const struct media_item *item,
            const int32_t *next, struct gg_error *err)
 {
     const struct gg_piece *p = item->rows.pieces;
-    size_t n = item->rows.n_pieces;
+    size_t n = item->rows.n_pieces, there = count_there(m, p, n);
     enum gg_status st = GG_OK;
 
-    if (is_there(m, p, m->n ? &m->ids[m->n - 1] : NULL))
-        p++, n--;
+    p += there;
+    n -= there;
     if (n && is_there(m, p + n - 1, next))
         n--;
     for (size_t k = 0; st == GG_OK && k < n; k++)
         st = add_piece(m, item, &p[k], err);
+    m->counts[item->rows.kind]++;
     return st == GG_OK ? encode_gathered(m, false, err) : st;
 }
 
@@ -273,6 +303,7 @@ media_ids_place(struct media_ids *m, const struct media_places *p,
     for (int kind = 0; st == GG_OK && kind < 2; kind++)
         st =
             check_places(p, ids, n, (enum gg_media_kind)kind, &next[kind], err);
+    memcpy(m->counts, next, sizeof(next));
     m->begun = true;
     for (size_t i = 0; st == GG_OK && i < n; i++) {
         enum gg_media_kind kind =

@@ -14,6 +14,7 @@ struct media_ids {
     size_t n, cap;
     uint64_t left_out; /* bytes without a token */
     struct buffer text;
+    size_t counts[2]; /* media of each kind so far */
     bool begun; /* some of the text was encoded */
 };
 

@@ -25,7 +25,7 @@ list_piece(const char *name, const struct gg_piece *p)
         return;
     }
     gg_escape(shown, sizeof(shown), p->text, strlen(p->text));
-    printf("%s\t%s\t%s\n", name, p->kind == GG_PIECE_TEXT ? "text" : "marker",
+    printf("%s\t%s\t%s\n", name, p->kind == GG_PIECE_MARKER ? "marker" : "text",
            shown);
 }
 

@@ -191,6 +191,6 @@ media_encoder_free(struct media_encoder *e)
     mem_free(e->positions.x);
     mem_free(e->layers);
     mem_free(e->bounds);
-    mem_free(e->conformer);
+    mem_free(e->own);
     mem_free(e);
 }

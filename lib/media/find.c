@@ -85,8 +85,9 @@ static void
 find_attention(struct media_loader *l, struct model_layer *layer,
                unsigned parts)
 {
-    int64_t e = l->e->model->hp.n_embd, d = layer->hp->d_key;
-    bool biased = parts & MEDIA_BIASED;
+    int64_t e = l->e->model->hp.n_embd;
+    int64_t d = parts & MEDIA_WHOLE_NORMS ? e : layer->hp->d_key;
+    bool biased = parts & MEDIA_BIASED && !(parts & MEDIA_QKV_UNBIASED);
 
     if (parts & MEDIA_FUSED) {
         layer->attn_qkv = find_map(l, ".attn_qkv", e, 3 * e, biased);
@@ -96,11 +97,11 @@ find_attention(struct media_loader *l, struct model_layer *layer,
                                  biased && !(parts & MEDIA_KEY_UNBIASED));
         layer->attn_v = find_map(l, ".attn_v", e, e, biased);
     }
-    if (parts & MEDIA_HEAD_NORMS) {
+    if (parts & (MEDIA_HEAD_NORMS | MEDIA_WHOLE_NORMS)) {
         layer->attn_q_norm = find_norm(l, ".attn_q_norm", d, 0);
         layer->attn_k_norm = find_norm(l, ".attn_k_norm", d, 0);
     }
-    layer->attn_output = find_map(l, ".attn_out", e, e, biased);
+    layer->attn_output = find_map(l, ".attn_out", e, e, parts & MEDIA_BIASED);
 }
 
 /* Old converters have the names of the two maps the other way round. */
@@ -282,6 +283,19 @@ media_find_square_positions(struct media_loader *l)
                                t->ne[2]);
     if (t)
         read_table(l, t, &l->e->positions);
+}
+
+int64_t
+media_peek(struct media_loader *l, const char *name, int dim)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(l->l.gguf, name);
+
+    if (t && t->ne[dim] > 0)
+        return t->ne[dim];
+    if (l->l.status == GG_OK && l->keys.status == GG_OK)
+        l->l.status = l->keys.status = gguf_bad_value(
+            l->l.gguf, name, l->l.err, "the file has no such tensor");
+    return 1;
 }
 
 void

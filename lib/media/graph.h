@@ -2,7 +2,7 @@
 #ifndef MEDIA_GRAPH_H
 #define MEDIA_GRAPH_H
 
-#include "media/projector.h"
+#include "media/plan.h"
 
 enum {
     MEDIA_MAX_INPUTS = 16,
@@ -29,6 +29,7 @@ struct media_graph {
     int32_t *order;     /* n: the patch y * nx + x that stands in each place */
     const uint8_t *rgb; /* input: nx * patch pixels wide; or */
     const float *mel;   /* n_mel rows of nx values */
+    struct media_size kept; /* patches in the middle that count, of tiles */
     struct ggml_tensor *at_y, *at_x, *at_sections; /* media_turn_*()'s */
     struct ggml_tensor *deeper[MEDIA_MAX_DEEPER];
     int32_t n_deeper;
@@ -93,9 +94,11 @@ media_convolve(struct media_graph *m, struct ggml_tensor *filters,
 /* x with the class token in front, and the table's rows added. */
 struct ggml_tensor *
 media_add_class(struct media_graph *m, struct ggml_tensor *x);
-/* And without it. */
+/* And without it, or with it after the patches. */
 struct ggml_tensor *
 media_drop_class(struct media_graph *m, struct ggml_tensor *x);
+struct ggml_tensor *
+media_append_class(struct media_graph *m, struct ggml_tensor *x);
 
 /* ---- layers -------------------------------------------------------------- */
 
@@ -107,7 +110,7 @@ struct media_vit {
                                   const struct graph_heads *h);
     /* Looks at what a layer gives; or NULL. */
     void (*after)(struct media_graph *m, int32_t layer, struct ggml_tensor *x);
-    int32_t n_layer; /* 0: all */
+    int32_t first, n_layer; /* layers first .. n_layer - 1; 0: to the last */
 };
 
 /* x after the layers. */
@@ -120,6 +123,11 @@ media_vit(struct media_graph *m, struct ggml_tensor *x,
 struct ggml_tensor *
 media_attend(struct media_graph *m, struct ggml_tensor *q,
              struct ggml_tensor *k, struct ggml_tensor *v);
+
+/* As media_attend(), of the patches of each window; of any layer. */
+struct ggml_tensor *
+media_attend_windows(struct media_graph *m, int32_t layer,
+                     const struct graph_heads *h);
 
 /* Pairs (i, i + d / 2): the first half of them by y, the second by x. */
 struct ggml_tensor *
@@ -170,7 +178,7 @@ media_pick(struct media_graph *m, struct ggml_tensor *x, int64_t n,
  * them in `out`, `stride` values apart. */
 enum gg_status
 media_run(struct media_encoder *e, const struct gg_piece *piece,
-          const uint8_t *rgb, const float *mel, float *out, size_t stride,
-          struct gg_error *err);
+          struct media_size kept, const uint8_t *rgb, const float *mel,
+          float *out, size_t stride, struct gg_error *err);
 
 #endif

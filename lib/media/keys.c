@@ -58,6 +58,55 @@ media_key_int(struct media_loader *l, const char *name, int32_t min,
     return v;
 }
 
+/* Arrays of either sign, as programs write them. */
+static enum gg_status
+get_ints(struct media_loader *l, const char *key, struct gguf_array *a)
+{
+    int64_t i = gguf_find_key(l->keys.gguf, key);
+    enum gguf_type type = GGUF_TYPE_INT32;
+
+    if (i >= 0 && gguf_get_kv_type(l->keys.gguf, i) == GGUF_TYPE_ARRAY &&
+        gguf_get_arr_type(l->keys.gguf, i) == GGUF_TYPE_UINT32)
+        type = GGUF_TYPE_UINT32;
+    return gguf_get_array(l->keys.gguf, key, type, a, l->keys.err);
+}
+
+int
+media_key_ints(struct media_loader *l, const char *name, int32_t min,
+               int32_t max, int32_t *out, int most)
+{
+    char key[MODEL_MAX_KEY];
+    struct gguf_array a;
+    int n = 0;
+
+    if (l->keys.status != GG_OK)
+        return 0;
+    l->keys.status = get_ints(l, graph_key_name(&l->keys, name, key), &a);
+    if (l->keys.status == GG_OK && a.n > (size_t)most)
+        graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, name,
+                         "%zu numbers, more than %d", a.n, most);
+    for (; l->keys.status == GG_OK && (size_t)n < a.n; n++) {
+        out[n] = gguf_array_i32(&a, (size_t)n);
+        if (out[n] < min || out[n] > max)
+            graph_key_refuse(&l->keys, GG_ERR_FORMAT, name,
+                             "%d is not in %d..%d", (int)out[n], (int)min,
+                             (int)max);
+    }
+    return l->keys.status == GG_OK ? n : 0;
+}
+
+int32_t
+media_key_only(struct media_loader *l, const char *name, int32_t min,
+               int32_t max)
+{
+    int32_t x = min;
+
+    if (media_key_ints(l, name, min, max, &x, 1) == 0 &&
+        l->keys.status == GG_OK)
+        graph_key_refuse(&l->keys, GG_ERR_FORMAT, name, "no number");
+    return x;
+}
+
 static bool
 clip_flag(struct media_loader *l, const char *name)
 {
@@ -80,6 +129,22 @@ read_activation(struct media_loader *l)
                                         : MODEL_GELU_QUICK;
 }
 
+/* The length of the first layer's feed-forward vectors, whichever way round its
+ * maps are named. */
+static int32_t
+length_of(struct media_loader *l)
+{
+    static const char name[] = "v.blk.0.ffn_up.weight";
+    int64_t n = media_peek(l, name, 1);
+
+    n = n == l->e->model->hp.n_embd ? media_peek(l, name, 0) : n;
+    if (n > MAX_FF)
+        l->keys.status =
+            gguf_bad_value(l->keys.gguf, name, l->keys.err,
+                           "%lld rows are more than %d", (long long)n, MAX_FF);
+    return (int32_t)n;
+}
+
 static void
 read_layers(struct media_loader *l, int32_t min)
 {
@@ -90,7 +155,10 @@ read_layers(struct media_loader *l, int32_t min)
     hp->n_layer =
         graph_key_int(k, "block_count", min, MODEL_MAX_LAYERS - 1, -1);
     n_head = graph_key_int(k, "attention.head_count", min, MAX_HEADS, -1);
-    n_ff = graph_key_int(k, "feed_forward_length", min, MAX_FF, -1);
+    n_ff = graph_key_int(k, "feed_forward_length",
+                         l->e->type->no_length ? 0 : min, MAX_FF, -1);
+    if (n_ff == 0 && k->status == GG_OK && hp->n_layer > 0)
+        n_ff = length_of(l);
     if (k->status != GG_OK || hp->n_layer == 0)
         return;
     if (n_head == 0 || hp->n_embd % n_head)
@@ -141,13 +209,29 @@ read_image(struct media_loader *l)
     read_colours(l, "image_std", 1e-3f, hp->std);
 }
 
+static int32_t
+read_width(struct media_loader *l)
+{
+    const char *last = l->e->type->last;
+    int64_t n;
+
+    if (!last)
+        return graph_key_int(&l->keys, "projection_dim", 1, MAX_EMBD, -1);
+    n = media_peek(l, last, 1);
+    if (n > MAX_EMBD && l->keys.status == GG_OK)
+        l->keys.status = gguf_bad_value(l->keys.gguf, last, l->keys.err,
+                                        "%lld rows are more than %d",
+                                        (long long)n, MAX_EMBD);
+    return (int32_t)n;
+}
+
 void
 media_read_hparams(struct media_loader *l)
 {
     struct model_hparams *hp = &l->e->model->hp;
 
     hp->n_embd = graph_key_int(&l->keys, "embedding_length", 1, MAX_EMBD, -1);
-    l->e->hp.width = graph_key_int(&l->keys, "projection_dim", 1, MAX_EMBD, -1);
+    l->e->hp.width = read_width(l);
     hp->norms = MODEL_LAYER_NORM;
     hp->eps =
         graph_key_float(&l->keys, "attention.layer_norm_epsilon", 0, 1, -1);
@@ -166,6 +250,23 @@ void
 media_read_merge(struct media_loader *l, const char *name, int32_t other)
 {
     l->e->hp.merge = graph_key_int(&l->keys, name, 1, MAX_MERGE, other);
+}
+
+void
+media_read_pixels(struct media_loader *l, int32_t most)
+{
+    struct media_hparams *hp = &l->e->hp;
+    int32_t area = hp->patch * hp->merge * hp->patch * hp->merge;
+
+    hp->min_rows =
+        graph_key_int(&l->keys, "image_min_pixels", 1, most, -1) / area;
+    hp->max_rows =
+        graph_key_int(&l->keys, "image_max_pixels", 1, most, -1) / area;
+    if (l->keys.status == GG_OK &&
+        (hp->max_rows == 0 || hp->min_rows > hp->max_rows))
+        graph_key_mismatch(&l->keys, "image_max_pixels",
+                           "rows are less than the least,", hp->max_rows,
+                           hp->min_rows);
 }
 
 void

@@ -10,6 +10,17 @@
 #include "core/mem.h"
 #include "media/fft.h"
 
+const struct media_mel media_mel_granite = {
+    .rate = 16000,
+    .n_fft = 512,
+    .window = 400,
+    .hop = 160,
+    .front = 200,
+    .reflects = true,
+    .keeps_last = true,
+    .whisper = true,
+    .floor = 1e-10,
+};
 const struct media_mel media_mel_whisper = {
     .rate = 16000,
     .n_fft = 400,

@@ -24,6 +24,8 @@ struct media_mel {
 
 /* Whisper's, which Ultravox, Voxtral, Qwen and others share. */
 extern const struct media_mel media_mel_whisper;
+/* Granite Speech's. */
+extern const struct media_mel media_mel_granite;
 /* Gemma 4's with a conformer. */
 extern const struct media_mel media_mel_gemma4;
 

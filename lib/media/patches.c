@@ -279,6 +279,21 @@ media_add_class(struct media_graph *m, struct ggml_tensor *x)
 }
 
 struct ggml_tensor *
+media_append_class(struct media_graph *m, struct ggml_tensor *x)
+{
+    const struct media_table *t = &m->e->positions;
+    struct ggml_context *ctx = m->g.ctx;
+    struct ggml_tensor *c = ggml_reshape_2d(ctx, m->e->class_embd, t->width, 1);
+    float *last;
+    struct ggml_tensor *at = media_input(m, GGML_TYPE_F32, t->width, 1, &last);
+
+    if (last)
+        add_row(t, m->n, last);
+    x = ggml_add(ctx, x, media_positions(m, MEDIA_AS_IS));
+    return ggml_concat(ctx, x, ggml_add(ctx, c, at), 1);
+}
+
+struct ggml_tensor *
 media_drop_class(struct media_graph *m, struct ggml_tensor *x)
 {
     return ggml_view_2d(m->g.ctx, x, x->ne[0], x->ne[1] - 1, x->nb[1],

@@ -75,6 +75,12 @@ media_plan_text(struct media_planner *p, const char *text)
     add_word(p, GG_PIECE_TEXT, text);
 }
 
+void
+media_plan_ordinal(struct media_planner *p)
+{
+    add_word(p, GG_PIECE_ORDINAL, "0");
+}
+
 static struct gg_piece *
 add_rows(struct media_planner *p, size_t n_rows)
 {
@@ -153,6 +159,21 @@ media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
     return i;
 }
 
+int
+media_plan_inner(struct media_planner *p, struct media_size inner,
+                 uint32_t width, uint32_t height, enum media_filter filter,
+                 bool cornered)
+{
+    int i = media_plan_frame(p, MEDIA_SOURCE, width, height, filter);
+
+    if (p->status != GG_OK)
+        return i;
+    p->plan->frames[i].inner_width = inner.width;
+    p->plan->frames[i].inner_height = inner.height;
+    p->plan->frames[i].cornered = cornered;
+    return i;
+}
+
 void
 media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
                 uint32_t width, uint32_t height, size_t n_rows, bool block)
@@ -194,7 +215,7 @@ media_plan_whole(struct media_planner *p, int frame, bool block)
         return;
     f = &p->plan->frames[frame];
     media_plan_rows(p, frame, 0, 0, f->width, f->height,
-                        f->width / side * (f->height / side), block);
+                    f->width / side * (f->height / side), block);
 }
 
 float *
@@ -259,6 +280,13 @@ media_pieces_copy(const struct gg_piece *pieces, size_t n)
 
 /* ---- inputs -------------------------------------------------------------- */
 
+/* Pixels before the image, of those that there are before and after it. */
+static int64_t
+before(const struct media_frame *f, uint32_t around)
+{
+    return f->cornered ? 0 : around / 2;
+}
+
 static enum gg_status
 fill_frame(struct media_frame *f, const struct media_image *from,
            struct gg_error *err)
@@ -273,9 +301,9 @@ fill_frame(struct media_frame *f, const struct media_image *from,
         f->image = inner;
         return GG_OK;
     }
-    st = media_window(&inner, -(int64_t)((f->width - inner.width) / 2),
-                      -(int64_t)((f->height - inner.height) / 2), f->width,
-                      f->height, f->fill, &f->image, err);
+    st = media_window(&inner, -before(f, f->width - inner.width),
+                      -before(f, f->height - inner.height), f->width, f->height,
+                      f->fill, &f->image, err);
     media_image_clear(&inner);
     return st;
 }

@@ -12,12 +12,17 @@ enum {
     MEDIA_RATE = 16000,         /* samples a second that encoders take */
 };
 
+struct media_size {
+    uint32_t width, height;
+};
+
 /* An image that is made of another, when it is needed. */
 struct media_frame {
     int from; /* a frame before, or MEDIA_SOURCE */
     uint32_t width, height;
     uint32_t inner_width, inner_height; /* of what is in its middle */
     uint8_t fill[MEDIA_CHANNELS];       /* around that */
+    bool cornered; /* it is at the top left, and not in the middle */
     enum media_filter filter;
     struct media_image image; /* rgb NULL: not made yet */
 };
@@ -26,6 +31,7 @@ struct media_frame {
 struct media_view {
     int frame;
     uint32_t x, y;
+    struct media_size kept;   /* struct media_graph */
     struct media_image image; /* rgb NULL: not made yet */
     float *mel;               /* of a sound */
 };
@@ -58,6 +64,9 @@ void
 media_plan_marker(struct media_planner *p, const char *text);
 void
 media_plan_text(struct media_planner *p, const char *text);
+/* The number of the image, or sound, in the prompt. */
+void
+media_plan_ordinal(struct media_planner *p);
 /* Number of a new frame. */
 int
 media_plan_frame(struct media_planner *p, int from, uint32_t width,
@@ -67,6 +76,12 @@ media_plan_frame(struct media_planner *p, int from, uint32_t width,
 int
 media_plan_padded(struct media_planner *p, uint32_t width, uint32_t height,
                   enum media_filter filter, const uint8_t fill[MEDIA_CHANNELS]);
+/* As media_plan_frame(), of the image in the size `inner`, in the middle of a
+ * black frame, or at the top left of it. */
+int
+media_plan_inner(struct media_planner *p, struct media_size inner,
+                 uint32_t width, uint32_t height, enum media_filter filter,
+                 bool cornered);
 /* A run of rows: those of width x height pixels of a frame. */
 void
 media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
@@ -94,10 +109,6 @@ void
 media_pieces_free(struct gg_piece *pieces, size_t n); /* takes NULL */
 
 /* ---- sizes, as makers choose them ---------------------------------------- */
-
-struct media_size {
-    uint32_t width, height;
-};
 
 /* The bounds that the user asks for, or else the maker's, in rows. */
 struct media_bounds {

@@ -54,10 +54,11 @@ find_type(const struct gguf_context *gguf, int kind,
     if (*type)
         return GG_OK;
     snprintf(key, sizeof(key), "clip.projector_type");
-    gguf_bad_value(gguf, key, err,
-                   "%s is not a projector of %s that is known here (gg(7) "
-                   "lists those that are)",
-                   name, kind == GG_MEDIA_IMAGE ? "images" : "sounds");
+    gguf_bad_value(
+        gguf, key, err,
+        "%s is not a projector of %s that is known here (gg-encode(1) "
+        "lists those that are)",
+        name, kind == GG_MEDIA_IMAGE ? "images" : "sounds");
     return GG_ERR_UNSUPPORTED;
 }
 

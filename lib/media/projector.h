@@ -17,7 +17,6 @@
 #include "graph/arch.h"
 #include "session/compute.h"
 
-struct conformer;
 struct media_graph;
 struct media_planner;
 
@@ -27,8 +26,14 @@ enum {
     MEDIA_MAX_SIDE = 1 << 14,    /* of an encoder's input, in pixels */
     MEDIA_MAX_PATCHES = 1 << 18, /* of an input */
     MEDIA_MAX_DEEPER = 64,
-    MEDIA_LINEARS = 6,
+    MEDIA_MAX_FEATURES = 8,
+    MEDIA_MAX_GRIDS = 64,
+    MEDIA_LINEARS = 8,
     MEDIA_NORMS = 4,
+};
+
+struct media_grid {
+    int32_t nx, ny;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits. */
@@ -42,14 +47,20 @@ struct media_hparams {
                                    such bound */
     int32_t longest;            /* side, in pixels; 0: any */
     int32_t min_tiles, max_tiles;
+    int32_t max_side;      /* of an image, in tiles; 0: any */
     int32_t window_period; /* the last of so many layers sees all patches; 0:
                               all do */
     int32_t n_mel;         /* values of a frame */
     int32_t stack;         /* frames that become one row */
     int32_t n_query;       /* rows that a resampler gives */
     int32_t version;       /* of a type that has several */
+    int32_t merge_layer;   /* the last one before patches are merged */
     int32_t n_deeper;      /* rows for deeper layers of the model */
-    bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
+    bool deepens[MODEL_MAX_LAYERS];       /* this layer gives such */
+    int32_t features[MEDIA_MAX_FEATURES]; /* layers whose vectors are used */
+    int32_t n_features;
+    struct media_grid grids[MEDIA_MAX_GRIDS]; /* of tiles that there may be */
+    int32_t n_grids;
 };
 
 /* Weights of a layer that model_layer has no member for. */
@@ -80,7 +91,7 @@ struct media_encoder {
     struct ggml_tensor *std_bias, *std_scale, *query;
     float (*bounds)[4]; /* of linear maps: struct model_linear */
     size_t n_bounds;
-    struct conformer *conformer; /* projectors/gemma4a.c's; or NULL */
+    void *own; /* of the type's file alone, one piece of memory; or NULL */
     struct compute compute;
 };
 
@@ -106,6 +117,10 @@ struct media_type {
     enum gg_media_kind kind;
     bool sections; /* positions of rows are those of M-RoPE */
     bool flat;     /* without layers, whose numbers are 0 */
+    /* Its rows are the width, where old converters wrote another as
+     * projection_dim; NULL: they wrote that. */
+    const char *last;
+    bool no_length; /* feed_forward_length may be 0, as they wrote it */
     /* Keys of its own, after "clip.vision." or "clip.audio.", or, with a dot in
      * front, after "clip"; ended by NULL. Those that all have are known. */
     const char *const *keys;
@@ -131,12 +146,25 @@ int32_t
 media_key_int(struct media_loader *l, const char *name, int32_t min,
               int32_t max, int32_t other);
 
+/* Integers of an array, at most `most`; how many there are. */
+int
+media_key_ints(struct media_loader *l, const char *name, int32_t min,
+               int32_t max, int32_t *out, int most);
+/* The number of an array of one. */
+int32_t
+media_key_only(struct media_loader *l, const char *name, int32_t min,
+               int32_t max);
+
 /* Reads what all encoders of the kind have. */
 void
 media_read_hparams(struct media_loader *l);
 /* "spatial_merge_size" or "projector.scale_factor", 1..16. */
 void
 media_read_merge(struct media_loader *l, const char *name, int32_t other);
+/* Bounds of rows by image_min_pixels and image_max_pixels, each at most `most`.
+ */
+void
+media_read_pixels(struct media_loader *l, int32_t most);
 /* Heads must have a length that `n` divides. */
 void
 media_check_heads(struct media_loader *l, int32_t n);
@@ -149,15 +177,17 @@ media_check_keys(const struct gguf_context *gguf,
 /* Parts of transformer layers that most encoders have, the same in all layers.
  */
 enum media_vit_parts {
-    MEDIA_FUSED = 1,          /* attn_qkv; else attn_q, attn_k, attn_v */
-    MEDIA_GATED = 2,          /* ffn_gate */
-    MEDIA_BIASED = 4,         /* linear maps have biases */
-    MEDIA_NORM_BIAS = 8,      /* norms have biases */
-    MEDIA_LAYER_SCALE = 16,   /* ls1, ls2 */
-    MEDIA_HEAD_NORMS = 32,    /* attn_q_norm, attn_k_norm */
-    MEDIA_POST_NORMS = 64,    /* attn_post_norm, ffn_post_norm */
-    MEDIA_KEY_UNBIASED = 128, /* attn_k has no bias, though others do */
-    MEDIA_BOUNDS = 256,       /* linear maps may have .input_min and so on */
+    MEDIA_FUSED = 1,           /* attn_qkv; else attn_q, attn_k, attn_v */
+    MEDIA_GATED = 2,           /* ffn_gate */
+    MEDIA_BIASED = 4,          /* linear maps have biases */
+    MEDIA_NORM_BIAS = 8,       /* norms have biases */
+    MEDIA_LAYER_SCALE = 16,    /* ls1, ls2 */
+    MEDIA_HEAD_NORMS = 32,     /* attn_q_norm, attn_k_norm */
+    MEDIA_POST_NORMS = 64,     /* attn_post_norm, ffn_post_norm */
+    MEDIA_KEY_UNBIASED = 128,  /* attn_k has no bias, though others do */
+    MEDIA_WHOLE_NORMS = 512,   /* attn_q_norm, attn_k_norm of all heads */
+    MEDIA_QKV_UNBIASED = 1024, /* attn_q, attn_k, attn_v have no biases */
+    MEDIA_BOUNDS = 256,        /* linear maps may have .input_min and so on */
 };
 void
 media_find_layers(struct media_loader *l, unsigned parts);
@@ -180,6 +210,10 @@ media_find_positions(struct media_loader *l, int64_t n, int64_t tables);
 /* Finds positions as a square of them: n_embd x side x side. */
 void
 media_find_square_positions(struct media_loader *l);
+
+/* Dimension `dim` of a tensor that the file must have. */
+int64_t
+media_peek(struct media_loader *l, const char *name, int dim);
 
 /* The tensor of that full name counts as found, if the file has it. */
 void

@@ -3,7 +3,6 @@
 
 #include "core/mem.h"
 #include "media/graph.h"
-#include "media/plan.h"
 #include "sched/sched.h"
 
 /* ---- a graph ------------------------------------------------------------- */
@@ -102,12 +101,13 @@ run(struct media_graph *m, struct media_encoder *e, size_t n_rows, float *out,
 
 enum gg_status
 media_run(struct media_encoder *e, const struct gg_piece *piece,
-          const uint8_t *rgb, const float *mel, float *out, size_t stride,
-          struct gg_error *err)
+          struct media_size kept, const uint8_t *rgb, const float *mel,
+          float *out, size_t stride, struct gg_error *err)
 {
     int32_t patch = rgb ? e->hp.patch : 1;
     struct media_graph m = { .rgb = rgb,
                              .mel = mel,
+                             .kept = kept,
                              .nx = (int32_t)piece->width / patch,
                              .ny = rgb ? (int32_t)piece->height / patch : 1 };
     enum gg_status st = start_graph(&m, e)
@@ -225,11 +225,11 @@ encode_piece(struct gg_projector *projector, struct media_plan *p, size_t i,
     const float *mel;
     enum gg_status st = gg_media_plan_input(&p->plan, i, &rgb, &mel, err);
 
-    return st == GG_OK
-               ? media_run(projector->encoders[p->plan.kind], &p->pieces[i],
-                           rgb, mel, r->values + p->pieces[i].first * width,
-                           p->plan.n_rows * width, err)
-               : st;
+    return st == GG_OK ? media_run(projector->encoders[p->plan.kind],
+                                   &p->pieces[i], p->views[i].kept, rgb, mel,
+                                   r->values + p->pieces[i].first * width,
+                                   p->plan.n_rows * width, err)
+                       : st;
 }
 
 enum gg_status

@@ -33,6 +33,14 @@ is_better(const struct fit *a, const struct fit *b)
     return a->kept > b->kept || (a->kept == b->kept && a->wasted < b->wasted);
 }
 
+static bool
+is_long(const struct media_planner *p, int32_t x, int32_t y)
+{
+    int32_t most = p->e->hp.max_side;
+
+    return most > 0 && (x > most || y > most);
+}
+
 struct media_size
 media_tiles_pinpoints(struct media_planner *p)
 {
@@ -46,13 +54,32 @@ media_tiles_pinpoints(struct media_planner *p)
         for (int32_t y = 1; x * y <= p->e->hp.max_tiles; y++) {
             struct fit f = fit_into(p, x * side, y * side);
 
-            if (x * y < p->e->hp.min_tiles ||
+            if (x * y < p->e->hp.min_tiles || is_long(p, x, y) ||
                 (best.width > 0 && !is_better(&f, &least)))
                 continue;
             least = f;
             best = (struct media_size){ (uint32_t)x, (uint32_t)y };
         }
     return best;
+}
+
+void
+media_tiles_plan(struct media_planner *p)
+{
+    uint32_t side = (uint32_t)p->e->hp.image_size;
+    size_t n = (size_t)(p->e->hp.image_size / p->e->hp.patch / p->e->hp.merge);
+    struct media_size grid = media_tiles_pinpoints(p);
+    static const uint8_t black[MEDIA_CHANNELS];
+    int frame = 0;
+
+    if (grid.width > 0)
+        frame = media_plan_padded(p, grid.width * side, grid.height * side,
+                                  MEDIA_BICUBIC, black);
+    for (uint32_t i = 0; i < grid.width * grid.height; i++)
+        media_plan_rows(p, frame, i % grid.width * side, i / grid.width * side,
+                        side, side, n * n, false);
+    media_plan_whole(
+        p, media_plan_frame(p, MEDIA_SOURCE, side, side, MEDIA_BICUBIC), false);
 }
 
 /* ---- slices -------------------------------------------------------------- */

@@ -14,6 +14,11 @@ enum {
 struct media_size
 media_tiles_pinpoints(struct media_planner *p);
 
+/* Those tiles, row by row, if there are any, of the image as it is shaped, and
+ * then the whole, which is stretched into one. */
+void
+media_tiles_plan(struct media_planner *p);
+
 /* Slices of an image of more than one tile's area: the grid whose shape is
  * nearest to the image's, of about as many as the area needs, at most 9
  * (MiniCPM-V); 0 x 0: none. */

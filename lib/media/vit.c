@@ -120,6 +120,38 @@ media_attend(struct media_graph *m, struct ggml_tensor *q,
     return ggml_reshape_2d(ctx, r, r->ne[0] * r->ne[1], r->ne[2] * r->ne[3]);
 }
 
+/* Heads of n windows as so many batches. */
+static struct ggml_tensor *
+batches(struct media_graph *m, struct ggml_tensor *x,
+        const struct media_windows *w, size_t first)
+{
+    return ggml_view_4d(m->g.ctx, x, x->ne[0], x->ne[1], w->size, w->n,
+                        x->nb[1], x->nb[2], x->nb[2] * (size_t)w->size,
+                        x->nb[2] * first);
+}
+
+struct ggml_tensor *
+media_attend_windows(struct media_graph *m, int32_t layer,
+                     const struct graph_heads *h)
+{
+    struct ggml_tensor *all = NULL, *r;
+    size_t first = 0;
+
+    (void)layer;
+    for (int i = 0; i < MEDIA_WINDOW_KINDS; i++) {
+        const struct media_windows *w = &m->windows[i];
+
+        if (w->n == 0)
+            continue;
+        r = media_attend(m, batches(m, h->q, w, first),
+                         batches(m, h->k, w, first),
+                         batches(m, h->v, w, first));
+        all = all ? ggml_concat(m->g.ctx, all, r, 1) : r;
+        first += (size_t)w->n * (size_t)w->size;
+    }
+    return all;
+}
+
 static struct ggml_tensor *
 self_attention(struct media_graph *m, int32_t layer, struct ggml_tensor *x,
                const struct media_vit *vit)
@@ -172,7 +204,7 @@ media_vit(struct media_graph *m, struct ggml_tensor *x,
     int32_t n = vit->n_layer ? vit->n_layer : m->e->model->hp.n_layer;
 
     m->g.n_tokens = (int32_t)x->ne[1];
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = vit->first; i < n; i++) {
         x = block(m, i, x, vit);
         if (vit->after)
             vit->after(m, i, x);

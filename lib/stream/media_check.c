@@ -82,7 +82,7 @@ check_pieces(const struct gg_media_rows *rows, enum gg_status wrong,
     for (size_t i = 0; st == GG_OK && i < rows->n_pieces; i++) {
         const struct gg_piece *p = &rows->pieces[i];
 
-        if ((unsigned)p->kind > GG_PIECE_ROWS)
+        if ((unsigned)p->kind > GG_PIECE_ORDINAL)
             return error_set(err, wrong, "a piece of kind %u",
                              (unsigned)p->kind);
         if (p->kind == GG_PIECE_ROWS) {

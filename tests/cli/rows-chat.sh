@@ -27,6 +27,12 @@ done
 echo '{"role":"user","content":"Hi <|image_pad|>"}' >plain
 chat vl.jinja --rows two plain | shown --rows two
 
+echo "-- what the template has written of the pieces is not repeated"
+rows -n -m '<|control|>' $GG_MODEL 97 98 >pieces
+sed 's/<|vision_start|>/<|control|>/; s/<|vision_end|>//' vl.jinja >marks.jinja
+message image | chat marks.jinja --rows pieces | shown --rows pieces
+message image | chat vl.jinja --rows pieces | shown --rows pieces
+
 echo "-- records take media in turn"
 { message image; cat plain; message image; } >records
 chat vl.jinja --lines --rows two records

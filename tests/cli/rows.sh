@@ -23,6 +23,8 @@ gg-tokenize -q --rows one text
 gg-tokenize -q --rows one --marker @ text | gg-tokenize -d && echo
 gg-tokenize -q --rows one --marker @ text | gg-tokenize -d --rows one --special parse && echo
 gg-tokenize -q --rows two --marker @ text >none || echo "status $?"
+rows -n $GG_MODEL 97 , 98 , 99 >numbered
+printf '@ @ @' | gg-tokenize -q --rows numbered --marker @ | gg-tokenize -d --special parse && echo
 printf 'no place' | gg-tokenize -q --rows one --marker @ >none || echo "status $?"
 printf 'x@y@z@' | gg-tokenize -q --rows two --marker @ >none || echo "status $?"
 

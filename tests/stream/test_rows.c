@@ -262,7 +262,7 @@ test_rows_media(void)
 static void
 test_rows_pieces(void)
 {
-    refuses(1, PIECES, 3, "piece: unknown kind");
+    refuses(1, PIECES, 4, "piece: unknown kind");
     refuses(1, PIECES, 2, "piece: text in a run of rows");
     refuses(1, PIECES + 4, 0, "piece: a marker without text");
     refuses(1, PIECES + 4, 0xffffffff, "piece: huge text");

@@ -163,9 +163,10 @@ weights(struct media_loader *l)
     struct model *m = e->model;
     const struct gguf_tensor *t = graph_peek(&l->l, "a.pre_encode.out");
     int64_t n = t && t->ne[1] > 0 ? t->ne[1] : 1;
+    struct conformer *c;
 
-    e->conformer = mem_array((size_t)m->hp.n_layer, sizeof(*e->conformer));
-    if (!e->conformer || !media_room_for_bounds(l)) {
+    e->own = c = mem_array((size_t)m->hp.n_layer, sizeof(*c));
+    if (!c || !media_room_for_bounds(l)) {
         l->l.status = error_nomem(l->l.err);
         return;
     }
@@ -173,7 +174,7 @@ weights(struct media_loader *l)
     for (int32_t i = 0; i < m->hp.n_layer && l->l.status == GG_OK; i++) {
         l->l.layer = i;
         l->l.hp = m->layers[i].hp;
-        find_layer(l, &m->layers[i], &e->conformer[i]);
+        find_layer(l, &m->layers[i], &c[i]);
     }
     e->linears[1] = graph_find_linear(&l->l, "a.pre_encode.out", m->hp.n_embd,
                                       n, MODEL_OPTIONAL);
@@ -297,6 +298,12 @@ seen(struct media_graph *m, struct ggml_tensor *x, const struct blocks *b)
     return ggml_cont(ctx, x);
 }
 
+static const struct conformer *
+conformer_of(const struct media_graph *m, int32_t layer)
+{
+    return (const struct conformer *)m->e->own + layer;
+}
+
 /* Scores of distances: of each query those of DISTANCES, moved to the keys that
  * they are of. */
 static struct ggml_tensor *
@@ -338,7 +345,7 @@ attention(struct media_graph *m, int32_t layer, struct ggml_tensor *x,
           const struct blocks *b)
 {
     struct ggml_context *ctx = m->g.ctx;
-    const struct conformer *c = &m->e->conformer[layer];
+    const struct conformer *c = conformer_of(m, layer);
     struct graph_heads h = graph_project(&m->g, layer, x);
     int64_t d = h.q->ne[0], heads = h.q->ne[1];
     struct ggml_tensor *q, *k, *v;
@@ -402,7 +409,7 @@ layer_of(struct media_graph *m, int32_t i, struct ggml_tensor *x,
          const struct blocks *b)
 {
     const struct model_layer *l = &m->e->model->layers[i];
-    const struct conformer *c = &m->e->conformer[i];
+    const struct conformer *c = conformer_of(m, i);
     struct graph *g = &m->g;
     struct ggml_tensor *y;
 

@@ -33,21 +33,12 @@ has(const struct media_loader *l, const char *name)
     return gguf_tensor_named(l->l.gguf, name) != NULL;
 }
 
-/* Width of what follows the squares. */
-static int64_t
-rows_of(const struct media_loader *l, const char *name, int dim)
-{
-    const struct gguf_tensor *t = gguf_tensor_named(l->l.gguf, name);
-
-    return t && t->ne[dim] > 0 ? t->ne[dim] : 1;
-}
-
 static void
 find_projector(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
-    int64_t n = rows_of(l, "mm.patch_merger.weight", 3), w = e->hp.width;
-    int64_t ff = rows_of(l, "mm.up.weight", 1), s = e->hp.merge;
+    int64_t n = media_peek(l, "mm.patch_merger.weight", 3), w = e->hp.width;
+    int64_t ff = media_peek(l, "mm.up.weight", 1), s = e->hp.merge;
     int64_t ne[GGML_MAX_DIMS] = { s, s, e->model->hp.n_embd, n };
 
     e->filters[0] = graph_find_filters(&l->l, "mm.patch_merger.weight", ne);

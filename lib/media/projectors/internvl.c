@@ -1,8 +1,9 @@
-/* internvl.c - InternVL 2.5, 3, 3.5 (Chen et al. 2024): InternViT of 300M
+/* internvl.c - InternVL 2.5, 3, 3.5 (Chen et al. 2024): InternViT
  *
  * Tiles, and, last, the whole in the size of a tile. Of each: x = class token,
  * embed(patches) + positions; layers with a scale of what they add; rows =
- * down(gelu(up(norm(join(x))))) of all but the class token.
+ * down(gelu(up(norm(join(x))))) of all but the class token. InternViT of 6B
+ * has RMS norms, and those of all queries and of all keys: the file shows it.
  */
 #include "media/graph.h"
 #include "media/plan.h"
@@ -31,6 +32,27 @@ hparams(struct media_loader *l)
     l->e->model->hp.activation = MODEL_GELU_ERF;
 }
 
+static bool
+has(const struct media_loader *l, const char *name)
+{
+    return gguf_tensor_named(l->l.gguf, name) != NULL;
+}
+
+/* What the first layer has, all have. */
+static unsigned
+parts_of(const struct media_loader *l)
+{
+    unsigned parts = MEDIA_BIASED | MEDIA_LAYER_SCALE;
+
+    if (has(l, "v.blk.0.ln1.bias"))
+        parts |= MEDIA_NORM_BIAS;
+    if (has(l, "v.blk.0.attn_q_norm.weight"))
+        parts |= MEDIA_WHOLE_NORMS;
+    if (!has(l, "v.blk.0.attn_q.bias"))
+        parts |= MEDIA_QKV_UNBIASED;
+    return parts;
+}
+
 static void
 weights(struct media_loader *l)
 {
@@ -41,7 +63,9 @@ weights(struct media_loader *l)
     media_find_patches(l, false, true);
     media_find_positions(l, side * side + 1, 1);
     e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
-    media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS | MEDIA_LAYER_SCALE);
+    if (!has(l, "v.blk.0.ln1.bias"))
+        e->model->hp.norms = MODEL_RMS_NORM;
+    media_find_layers(l, parts_of(l));
     e->norms[0] =
         graph_find_norm(&l->l, "mm.model.mlp.0", joined, MODEL_REQUIRED);
     e->linears[0] =
@@ -53,21 +77,8 @@ weights(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
-    uint32_t side = (uint32_t)p->e->hp.image_size;
-    size_t n = (size_t)(p->e->hp.image_size / p->e->hp.patch / p->e->hp.merge);
-    struct media_size grid = media_tiles_pinpoints(p);
-    static const uint8_t black[MEDIA_CHANNELS];
-    int frame = 0;
-
-    if (grid.width > 0)
-        frame = media_plan_padded(p, grid.width * side, grid.height * side,
-                                  MEDIA_BICUBIC, black);
     media_plan_marker(p, "<img>");
-    for (uint32_t i = 0; i < grid.width * grid.height; i++)
-        media_plan_rows(p, frame, i % grid.width * side, i / grid.width * side,
-                        side, side, n * n, false);
-    media_plan_whole(
-        p, media_plan_frame(p, MEDIA_SOURCE, side, side, MEDIA_BICUBIC), false);
+    media_tiles_plan(p);
     media_plan_marker(p, "</img>");
 }
 

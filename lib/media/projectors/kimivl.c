@@ -4,6 +4,8 @@
  * the halves of heads by the places of patches; norm; rows =
  * down(gelu(up(join(norm(x))))).
  */
+#include <math.h>
+
 #include "media/graph.h"
 #include "media/plan.h"
 
@@ -13,6 +15,7 @@ static const char *const keys[] = { "projector.scale_factor",
 
 enum {
     MAX_PIXELS = 1 << 28,
+    MOST_PATCHES = 512, /* of a side */
 };
 
 static void
@@ -48,8 +51,7 @@ find_rest(struct media_loader *l, unsigned parts)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd, joined = n * e->hp.merge * e->hp.merge;
-    const struct gguf_tensor *t = graph_peek(&l->l, "mm.1");
-    int64_t ff = t && t->ne[1] > 0 ? t->ne[1] : 1;
+    int64_t ff = media_peek(l, "mm.1.weight", 1);
 
     media_find_layers(l, parts);
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
@@ -89,6 +91,40 @@ plan(struct media_planner *p)
     media_plan_whole(
         p, media_plan_padded(p, size.width, size.height, MEDIA_BICUBIC, black),
         false);
+    media_plan_marker(p, "<|media_end|>");
+}
+
+/* Kimi K2.5 makes no image larger, but to have the least rows that the user
+ * asks for; patches are counted before they are rounded up to squares. */
+static double
+scale_25(const struct media_planner *p)
+{
+    double patch = p->e->hp.patch, merge = p->e->hp.merge;
+    double w = p->width, h = p->height, scale = 1;
+    double n = fmax(1, floor(w / patch)) * fmax(1, floor(h / patch));
+    struct media_bounds b = media_bounds(p);
+
+    if (p->projector->min_rows > 0)
+        scale = fmax(1, sqrt(b.min * merge * merge / n));
+    scale = fmin(scale, sqrt(b.max * merge * merge / n));
+    return fmin(scale, MOST_PATCHES * patch / fmax(w, h));
+}
+
+static void
+plan_25(struct media_planner *p)
+{
+    double scale = scale_25(p);
+    uint32_t of = (uint32_t)(p->e->hp.patch * p->e->hp.merge);
+    struct media_size inner = { (uint32_t)fmax(1, floor(p->width * scale)),
+                                (uint32_t)fmax(1, floor(p->height * scale)) };
+    uint32_t w = (inner.width + of - 1) / of * of;
+    uint32_t h = (inner.height + of - 1) / of * of;
+
+    media_plan_marker(p, "<|media_begin|>");
+    media_plan_text(p, "image");
+    media_plan_marker(p, "<|media_content|>");
+    media_plan_whole(p, media_plan_inner(p, inner, w, h, MEDIA_BICUBIC, true),
+                     false);
     media_plan_marker(p, "<|media_end|>");
 }
 
@@ -147,7 +183,7 @@ const struct media_type media_projector_kimivl[] = {
       .keys = keys,
       .hparams = hparams_25,
       .weights = weights_25,
-      .plan = plan,
+      .plan = plan_25,
       .graph = graph_25 },
     { 0 },
 };

@@ -34,8 +34,7 @@ weights(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd, joined = n * e->hp.merge * e->hp.merge;
-    const struct gguf_tensor *t = graph_peek(&l->l, "mm.1");
-    int64_t n_ff = t ? t->ne[1] : 1;
+    int64_t n_ff = media_peek(l, "mm.1.weight", 1);
 
     media_find_patches(l, false, true);
     media_find_positions(l, 0, 1);

@@ -44,8 +44,9 @@ hparams(struct media_loader *l)
     hp->n_query = media_key_int(l, ".minicpmv_query_num", 1, MAX_QUERIES,
                                 hp->version == NESTED ? 96 : 64);
     if (l->keys.status == GG_OK && hp->width % D_HEAD)
-        graph_key_mismatch(&l->keys, "projection_dim", "is not divided by",
-                           hp->width, D_HEAD);
+        l->keys.status = gguf_bad_value(
+            l->keys.gguf, "resampler.proj.weight", l->keys.err,
+            "%d rows are not divided by %d", (int)hp->width, D_HEAD);
     if (l->keys.status == GG_OK && hp->version > 6 && hp->version != 100045)
         graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, "projector_type",
                          "version %d of this one is not known here",
@@ -222,6 +223,7 @@ graph(struct media_graph *m)
 
 const struct media_type media_projector_minicpmv[] = {
     { .name = "resampler",
+      .last = "resampler.proj.weight",
       .kind = GG_MEDIA_IMAGE,
       .keys = keys,
       .hparams = hparams,

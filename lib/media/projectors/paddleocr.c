@@ -16,21 +16,9 @@ static const char *const keys[] = { "spatial_merge_size", "image_min_pixels",
 static void
 hparams(struct media_loader *l)
 {
-    struct media_hparams *hp = &l->e->hp;
-    int32_t area;
-
     media_read_merge(l, "spatial_merge_size", 2);
     media_check_heads(l, 4);
-    area = hp->patch * hp->merge * hp->patch * hp->merge;
-    hp->min_rows =
-        graph_key_int(&l->keys, "image_min_pixels", 1, MAX_PIXELS, -1) / area;
-    hp->max_rows =
-        graph_key_int(&l->keys, "image_max_pixels", 1, MAX_PIXELS, -1) / area;
-    if (l->keys.status == GG_OK &&
-        (hp->max_rows == 0 || hp->min_rows > hp->max_rows))
-        graph_key_mismatch(&l->keys, "image_max_pixels",
-                           "rows are less than the least,", hp->max_rows,
-                           hp->min_rows);
+    media_read_pixels(l, MAX_PIXELS);
 }
 
 static void
@@ -38,8 +26,7 @@ weights(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd, joined = n * e->hp.merge * e->hp.merge;
-    const struct gguf_tensor *t = graph_peek(&l->l, "mm.1");
-    int64_t ff = t && t->ne[1] > 0 ? t->ne[1] : 1;
+    int64_t ff = media_peek(l, "mm.1.weight", 1);
 
     media_find_patches(l, false, true);
     media_find_positions(l, 0, 1);

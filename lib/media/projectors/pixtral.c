@@ -1,8 +1,10 @@
-/* pixtral.c - Pixtral (Agrawal et al. 2024), Mistral Small 3, Ministral 3
+/* pixtral.c - Pixtral (Agrawal et al. 2024), Mistral Small 3, Ministral 3,
+ * LightOnOCR
  *
  * x = rms(embed(patches)); layers, which turn heads by the places of patches;
  * rows = down(gelu(up(x))), where x of the later ones is W join(rms(x)). After
- * each row of the image but the last stands an embedding that ends it.
+ * each row of the image but the last stands an embedding that ends it, but for
+ * LightOnOCR, which has none.
  */
 #include "media/graph.h"
 #include "media/plan.h"
@@ -12,6 +14,8 @@ enum {
 };
 
 static const char *const keys[] = { "spatial_merge_size", NULL };
+static const char *const lighton_keys[] = { "spatial_merge_size",
+                                            "preproc_image_size", NULL };
 
 static void
 hparams(struct media_loader *l)
@@ -26,7 +30,18 @@ hparams(struct media_loader *l)
 }
 
 static void
-weights(struct media_loader *l)
+hparams_lighton(struct media_loader *l)
+{
+    struct media_hparams *hp = &l->e->hp;
+
+    hparams(l);
+    hp->longest = graph_key_int(&l->keys, "preproc_image_size", 1,
+                                MEDIA_MAX_SIDE, hp->image_size);
+}
+
+/* All but the embedding of breaks. */
+static void
+weights_lighton(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd, w = e->hp.width;
@@ -45,16 +60,23 @@ weights(struct media_loader *l)
     }
     e->linears[0] = graph_find_linear(&l->l, "mm.1", n, w, MODEL_OPTIONAL);
     e->linears[1] = graph_find_linear(&l->l, "mm.2", w, w, MODEL_OPTIONAL);
-    e->row_break = graph_find_numbers(&l->l, "v.token_embd.img_break", w, 1);
 }
 
 static void
-plan(struct media_planner *p)
+weights(struct media_loader *l)
+{
+    weights_lighton(l);
+    l->e->row_break =
+        graph_find_numbers(&l->l, "v.token_embd.img_break", l->e->hp.width, 1);
+}
+
+static void
+plan_image(struct media_planner *p)
 {
     struct media_size size = media_size_up(p);
     struct media_bounds b = media_bounds(p);
     uint32_t side = (uint32_t)(p->e->hp.patch * p->e->hp.merge);
-    size_t nx, ny;
+    size_t nx, ny, n;
     int frame;
 
     if (b.max > 0 && p->status == GG_OK &&
@@ -62,10 +84,16 @@ plan(struct media_planner *p)
         size = media_size_rounded(p);
     nx = size.width / side;
     ny = size.height / side;
+    n = p->e->row_break ? (nx + 1) * ny - 1 : nx * ny;
     frame = media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
                              MEDIA_BICUBIC);
-    media_plan_rows(p, frame, 0, 0, size.width, size.height, (nx + 1) * ny - 1,
-                    false);
+    media_plan_rows(p, frame, 0, 0, size.width, size.height, n, false);
+}
+
+static void
+plan(struct media_planner *p)
+{
+    plan_image(p);
     media_plan_marker(p, "[IMG_END]");
 }
 
@@ -108,7 +136,7 @@ graph(struct media_graph *m)
                          &e->linears[2]);
     }
     x = media_mlp(m, x, &e->linears[0], &e->linears[1], MODEL_GELU_ERF);
-    return with_breaks(m, x);
+    return e->row_break ? with_breaks(m, x) : x;
 }
 
 const struct media_type media_projector_pixtral[] = {
@@ -118,6 +146,13 @@ const struct media_type media_projector_pixtral[] = {
       .hparams = hparams,
       .weights = weights,
       .plan = plan,
+      .graph = graph },
+    { .name = "lightonocr",
+      .kind = GG_MEDIA_IMAGE,
+      .keys = lighton_keys,
+      .hparams = hparams_lighton,
+      .weights = weights_lighton,
+      .plan = plan_image,
       .graph = graph },
     { 0 },
 };

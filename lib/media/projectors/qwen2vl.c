@@ -138,36 +138,12 @@ order_windows(struct media_graph *m)
                         &at);
 }
 
-/* Heads of n windows as so many batches. */
-static struct ggml_tensor *
-batches(struct media_graph *m, struct ggml_tensor *x,
-        const struct media_windows *w, size_t first)
-{
-    return ggml_view_4d(m->g.ctx, x, x->ne[0], x->ne[1], w->size, w->n,
-                        x->nb[1], x->nb[2], x->nb[2] * (size_t)w->size,
-                        x->nb[2] * first);
-}
-
 static struct ggml_tensor *
 attend(struct media_graph *m, int32_t layer, const struct graph_heads *h)
 {
-    struct ggml_tensor *all = NULL, *r;
-    size_t first = 0;
-
-    if ((layer + 1) % m->e->hp.window_period == 0)
-        return media_attend(m, h->q, h->k, h->v);
-    for (int i = 0; i < MEDIA_WINDOW_KINDS; i++) {
-        const struct media_windows *w = &m->windows[i];
-
-        if (w->n == 0)
-            continue;
-        r = media_attend(m, batches(m, h->q, w, first),
-                         batches(m, h->k, w, first),
-                         batches(m, h->v, w, first));
-        all = all ? ggml_concat(m->g.ctx, all, r, 1) : r;
-        first += (size_t)w->n * (size_t)w->size;
-    }
-    return all;
+    return (layer + 1) % m->e->hp.window_period == 0
+               ? media_attend(m, h->q, h->k, h->v)
+               : media_attend_windows(m, layer, h);
 }
 
 /* Rows of squares, window by window, in the order of the image. */
@@ -216,6 +192,7 @@ graph_25(struct media_graph *m)
 
 const struct media_type media_projector_qwen2vl[] = {
     { .name = "qwen2vl_merger",
+      .no_length = true,
       .kind = GG_MEDIA_IMAGE,
       .sections = true,
       .keys = keys_2,

@@ -5,6 +5,8 @@
  * voxtral:  down(gelu(up(stack(x))))
  * ultravox: down(rms(silu(b) * a)), a and b of W rms(stack(x))
  * qwen2a:   W norm(mean of two neighbours)
+ * qwen2.5o: as qwen2a, of as many frames as there are, in chunks of 2 s, each
+ *           of which begins anew, and sees itself alone
  */
 #include <string.h>
 
@@ -18,7 +20,9 @@ enum {
     SAMPLES = SECONDS * MEDIA_RATE,
     FRAMES = 3000,
     PLACES = FRAMES / 2,
-    TAPS = 3, /* of a convolution */
+    TAPS = 3,    /* of a convolution */
+    CHUNK = 200, /* frames; of Qwen2.5-Omni */
+    CHUNK_PLACES = CHUNK / 2,
 };
 
 static const char *const stack_keys[] = { "projector.stack_factor", NULL };
@@ -65,15 +69,6 @@ find_map(struct media_loader *l, struct model_linear *to, const char *name,
     to->scale = 1;
 }
 
-/* The rows that the tensor gives; 1: there is none, which is told later. */
-static int64_t
-width_of(const struct media_loader *l, const char *name)
-{
-    const struct gguf_tensor *t = graph_peek(&l->l, name);
-
-    return t && t->ne[1] > 0 ? t->ne[1] : 1;
-}
-
 /* ---- what sounds become -------------------------------------------------- */
 
 /* Frames from `first` on of a spectrogram of `all` frames. */
@@ -110,7 +105,7 @@ plan_runs(struct media_planner *p, size_t n_rows)
 
 /* ---- what is computed ---------------------------------------------------- */
 
-/* A convolution of x, time x channels: channels x time. */
+/* A convolution of x, time x channels x n: channels x time x n. */
 static struct ggml_tensor *
 convolve(struct media_graph *m, struct ggml_tensor *x, int i, int stride)
 {
@@ -119,7 +114,7 @@ convolve(struct media_graph *m, struct ggml_tensor *x, int i, int stride)
 
     x = ggml_im2col(ctx, w, x, stride, 0, 1, 0, 1, 0, false, GGML_TYPE_F32);
     w = ggml_reshape_2d(ctx, w, w->ne[0] * w->ne[1], w->ne[2]);
-    x = ggml_mul_mat(ctx, w, ggml_reshape_2d(ctx, x, x->ne[0], x->ne[1]));
+    x = ggml_mul_mat(ctx, w, x);
     x = ggml_add(ctx, x, ggml_reshape_1d(ctx, b, b->ne[1]));
     return ggml_gelu_erf(ctx, x);
 }
@@ -171,7 +166,7 @@ weights_voxtral(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd * (int64_t)e->hp.stack;
-    int64_t ff = width_of(l, "mm.a.mlp.1");
+    int64_t ff = media_peek(l, "mm.a.mlp.1.weight", 1);
 
     find_encoder(l);
     find_map(l, &e->linears[0], "mm.a.mlp.1", n, ff);
@@ -202,7 +197,7 @@ weights_ultravox(struct media_loader *l)
 {
     struct media_encoder *e = l->e;
     int64_t n = e->model->hp.n_embd * (int64_t)e->hp.stack;
-    int64_t ff = width_of(l, "mm.a.mlp.1");
+    int64_t ff = media_peek(l, "mm.a.mlp.1.weight", 1);
 
     find_encoder(l);
     if (l->l.status == GG_OK && ff % 2)
@@ -283,6 +278,96 @@ graph_qwen2a(struct media_graph *m)
                         &e->linears[0]);
 }
 
+/* ---- Qwen2.5-Omni -------------------------------------------------------- */
+
+/* Places after the convolutions, a chunk's being those of its frames. */
+static size_t
+places_of(size_t n_frames)
+{
+    return n_frames / CHUNK * CHUNK_PLACES + (n_frames % CHUNK + 1) / 2;
+}
+
+/* Frames that begin within the sound. */
+static void
+plan_frames(struct media_planner *p)
+{
+    size_t n = p->plan->n_samples, n_mel = (size_t)p->e->hp.n_mel, all;
+    size_t used = (n + media_mel_whisper.hop - 1) / media_mel_whisper.hop;
+    size_t padded = n + media_mel_whisper.n_fft + media_mel_whisper.hop;
+    float *mel, *to;
+
+    p->status = media_mel_compute(&media_mel_whisper, (uint32_t)n_mel,
+                                  p->plan->samples, n, padded, &mel, p->err);
+    if (p->status != GG_OK)
+        return;
+    all = media_mel_frames(&media_mel_whisper, padded);
+    to = media_plan_new_mel(p, used, n_mel);
+    for (size_t i = 0; i < n_mel && to; i++)
+        memcpy(to + i * used, mel + i * all, used * sizeof(*to));
+    mem_free(mel);
+    media_plan_sound(p, to, used, places_of(used) / 2);
+}
+
+static void
+plan_qwen25o(struct media_planner *p)
+{
+    media_plan_marker(p, "<|audio_bos|>");
+    if (p->status == GG_OK &&
+        places_of(p->plan->n_samples / media_mel_whisper.hop) < 2)
+        media_plan_refuse(p, GG_ERR_ARG, "the sound is shorter than a row");
+    if (p->status == GG_OK)
+        plan_frames(p);
+    media_plan_marker(p, "<|audio_eos|>");
+}
+
+/* Chunks of so many frames, from `first` on: frames x n_mel x n. */
+static struct ggml_tensor *
+chunks(struct media_graph *m, int64_t first, int64_t n_frames, int64_t n)
+{
+    int64_t n_mel = m->e->hp.n_mel;
+    float *to;
+    struct ggml_tensor *t =
+        media_input(m, GGML_TYPE_F32, n_frames, n_mel * n, &to);
+
+    for (int64_t i = 0; i < n_mel * n && to; i++, to += n_frames)
+        memcpy(to, m->mel + i % n_mel * m->nx + first + i / n_mel * n_frames,
+               (size_t)n_frames * sizeof(*to));
+    return ggml_reshape_3d(m->g.ctx, t, n_frames, n_mel, n);
+}
+
+/* n_embd x places of all chunks; counts them as windows. */
+static struct ggml_tensor *
+embed_chunks(struct media_graph *m, int64_t first, int64_t n_frames, int64_t n,
+             struct media_windows *w)
+{
+    struct ggml_context *ctx = m->g.ctx;
+    struct ggml_tensor *x = convolve(m, chunks(m, first, n_frames, n), 0, 1);
+
+    x = convolve(m, ggml_cont(ctx, ggml_permute(ctx, x, 1, 0, 2, 3)), 1, 2);
+    *w = (struct media_windows){ .n = (int32_t)n, .size = (int32_t)x->ne[1] };
+    return ggml_reshape_2d(ctx, x, x->ne[0], x->ne[1] * n);
+}
+
+static struct ggml_tensor *
+graph_qwen25o(struct media_graph *m)
+{
+    const struct media_encoder *e = m->e;
+    struct ggml_context *ctx = m->g.ctx;
+    int64_t whole = m->nx / CHUNK, rest = m->nx % CHUNK;
+    struct ggml_tensor *x = NULL, *last = NULL;
+
+    if (whole > 0)
+        x = embed_chunks(m, 0, CHUNK, whole, &m->windows[0]);
+    if (rest > 0)
+        last = embed_chunks(m, whole * CHUNK, rest, 1, &m->windows[1]);
+    x = x && last ? ggml_concat(ctx, x, last, 1) : x ? x : last;
+    x = ggml_add(ctx, x,
+                 media_repeated_positions(m, (int32_t)x->ne[1], CHUNK_PLACES));
+    x = media_vit(m, x, &(struct media_vit){ .attend = media_attend_windows });
+    return graph_linear(&m->g, graph_norm(&m->g, halve(m, x), &e->post_norm),
+                        &e->linears[0]);
+}
+
 const struct media_type media_projector_whisper[] = {
     { .name = "voxtral",
       .kind = GG_MEDIA_SOUND,
@@ -308,7 +393,7 @@ const struct media_type media_projector_whisper[] = {
       .kind = GG_MEDIA_SOUND,
       .hparams = hparams,
       .weights = weights_qwen2a,
-      .plan = plan_qwen2a,
-      .graph = graph_qwen2a },
+      .plan = plan_qwen25o,
+      .graph = graph_qwen25o },
     { 0 },
 };
