@@ -27,10 +27,11 @@ extern const struct cli_option media_file_rows[];
 void
 media_files_allow(const struct media_files *f, const char *model);
 
-/* Rows of all files for the model, or ends the tool; NULL: there are none. */
+/* Rows of all files for the model, or ends the tool; NULL: there are none.
+ * `device`: NULL, where none was named, is the CPU, as gg-encode has it. */
 struct media *
 media_files_encode(const struct media_files *f, const char *model,
-                   int32_t n_threads);
+                   const char *device, int32_t n_threads);
 void
 media_files_clear(struct media_files *f);
 

@@ -220,7 +220,8 @@ main(int argc, char **argv)
     terminal_open(o.raw);
     cli_catch_signals();
     o.engine.media =
-        media_files_encode(&o.files, o.engine.model, o.engine.n_threads);
+        media_files_encode(&o.files, o.engine.model,
+                           devices_name(&o.engine.devices), o.engine.n_threads);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);
