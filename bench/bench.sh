@@ -20,6 +20,7 @@
 # bench/README.md says what the rows mean and how to compare two revisions.
 set -eu
 export LC_ALL=C
+unset GG_MODEL # each is named
 runs=5 threads=$(nproc) prompt=512 generate=64 peer= kernels= sizes=8
 what='bounds speed start pipe'
 misused() {
