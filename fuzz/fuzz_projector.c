@@ -79,8 +79,14 @@ fuzz_corpus(size_t i, size_t *size)
         { .missing = "v.post_ln.bias" },
     };
 
-    if (i >= sizeof(changes) / sizeof(*changes))
+    static const char *const types[] = { "qwen3vl_merger", "qwen3a" };
+    size_t n = sizeof(changes) / sizeof(*changes);
+
+    if (i >= n + sizeof(types) / sizeof(*types))
         return NULL;
-    projectors_write(&changes[i], scratch_path());
+    if (i < n)
+        projectors_write(&changes[i], scratch_path());
+    else
+        projectors_write_named(types[i - n], scratch_path());
     return fuzz_file(scratch_path(), 0, size);
 }
