@@ -40,5 +40,14 @@ for way in '--draft prompt' '--draft draft.gguf' '-t 1' '-t 3' '--batch-size 7' 
     block $way >got
     cmp want got && echo "$way"
 done
+echo "-- sequences side by side"
+numbered() { awk '/^#/ { print; next } { for (i = 1; i < 5; i++) print i "\t" $0 }'; }
+gg-tokenize -q plain | numbered >ids
+gg-tokenize -q --rows rows --marker @ text | numbered >row.ids
+for way in '' '--slots 1 --batch 1' '--batch 3 --batch-size 7' '--slots 2 --remember 0' '--cache-type f32 --every'; do
+    # shellcheck disable=SC2086
+    gg-eval -q --top 20 $way ids >want && gg-eval -q --top 20 $way --rows rows row.ids >got
+    cmp want got && test -s got && echo "gg-eval $way"
+done
 echo "-- refused"
 block --batch-size 6
