@@ -140,10 +140,10 @@ append_file(struct media *m, struct gg_projector *projector,
 
 struct media *
 media_files_encode(const struct media_files *f, const char *model,
-                   const char *device, int32_t n_threads)
+                   int32_t n_threads)
 {
     const struct gg_projector_params params = {
-        .device = device,
+        .device = f->device,
         .n_threads = n_threads,
         .min_tokens = f->min_tokens,
         .max_tokens = f->max_tokens,

@@ -15,6 +15,7 @@ struct media_file {
 
 struct media_files {
     const char *mmproj; /* NULL: the projector lies beside the model */
+    const char *device; /* that encodes; NULL: the CPU, as in gg-encode */
     int32_t min_tokens, max_tokens; /* of an image; 0: as its maker says */
     struct media_file *list;        /* in the order of the command line */
     size_t n;
@@ -27,11 +28,10 @@ extern const struct cli_option media_file_rows[];
 void
 media_files_allow(const struct media_files *f, const char *model);
 
-/* Rows of all files for the model, or ends the tool; NULL: there are none.
- * `device`: NULL, where none was named, is the CPU, as gg-encode has it. */
+/* Rows of all files for the model, or ends the tool; NULL: there are none. */
 struct media *
 media_files_encode(const struct media_files *f, const char *model,
-                   const char *device, int32_t n_threads);
+                   int32_t n_threads);
 void
 media_files_clear(struct media_files *f);
 

@@ -219,9 +219,9 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
+    o.files.device = devices_name(&o.engine.devices);
     o.engine.media =
-        media_files_encode(&o.files, o.engine.model,
-                           devices_name(&o.engine.devices), o.engine.n_threads);
+        media_files_encode(&o.files, o.engine.model, o.engine.n_threads);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
     draft_model_open(&g);
     status = run(&g, mode);

@@ -23,7 +23,7 @@ ls *.npy *.png 2>/dev/null
 awk 'BEGIN { printf "P6\n50 40\n255\n"; for (i = 0; i < 6000; i++) printf "%c", 32 + i * 7 % 90 }' >b.ppm
 awk 'BEGIN { for (i = 0; i < 40000; i++) printf "%c", 32 + i * 31 % 90 }' >s.raw
 for type in gemma3 qwen3vl_merger qwen3a; do
-    "$top_builddir/tests/make_projector" $type mmproj.gguf || exit 99
+    "$top_builddir/tests/make_encoder" $type mmproj.gguf || exit 99
     a=a.ppm b=b.ppm raw=
     test $type != qwen3a || { a=s.raw b=s.raw raw='--raw 16000'; }
     for t in 1 3; do
