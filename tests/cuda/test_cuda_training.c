@@ -347,6 +347,26 @@ test_images(void)
 }
 
 static void
+test_pad(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 5, 4, 3, 2);
+    struct ggml_tensor *h = kt_tensor(ctx, F16, 7, 2, 3, 1);
+    struct ggml_tensor *view = ggml_permute(ctx, x, 1, 0, 2, 3);
+
+    kt_check(ctx, ggml_pad(ctx, x, 3, 2, 0, 1), IN_F32, "PAD at the ends");
+    kt_check(ctx, ggml_pad_ext(ctx, x, 2, 1, 0, 3, 1, 1, 1, 0), IN_F32,
+             "PAD around");
+    kt_check(ctx, ggml_pad_circular(ctx, x, 3, 2, 1, 0), IN_F32,
+             "PAD with copies");
+    kt_check(ctx, ggml_pad_ext(ctx, h, 40, 30, 1, 1, 0, 0, 0, 0), IN_F16,
+             "PAD of F16");
+    kt_check(ctx, ggml_pad_ext(ctx, view, 1, 2, 3, 4, 0, 0, 0, 0), IN_F32,
+             "PAD of a view");
+    kt_end(ctx);
+}
+
+static void
 test_rope_back_sections(void)
 {
     struct ggml_context *ctx = kt_begin();
@@ -395,6 +415,7 @@ main(void)
     test_steps();
     test_out_prod();
     test_images();
+    test_pad();
     test_rope_back_sections();
     test_refused();
     return kt_done();
