@@ -11,7 +11,8 @@
 #   -p, --prompt N         ids of a prompt (512)
 #   -n, --generate N       ids that are decoded (64)
 #   -b, --batch SIZES      sequences of a batch ("8")
-#   -w, --what LIST        of "bounds speed batch start pipe threads train"
+#   -w, --what LIST        of "bounds speed batch start pipe threads train encode";
+#                          encode: MODEL is a projector file
 #       --peer COMMAND     is run with the arguments MODEL THREADS NPROMPT NGEN,
 #                          and prints tokens/s of prefill and of decoding
 #       --kernels [WORD]   times kernels instead; WORD: those named so
@@ -19,6 +20,7 @@
 # bench/README.md says what the rows mean and how to compare two revisions.
 set -eu
 export LC_ALL=C
+unset GG_MODEL # each is named
 runs=5 threads=$(nproc) prompt=512 generate=64 peer= kernels= sizes=8
 what='bounds speed start pipe'
 misused() {
@@ -52,7 +54,7 @@ fi
 test $# -gt 0 || misused
 PATH=$build/bench:$PATH
 PATH=$build/bench/.libs:$PATH # programs themselves, not libtool's scripts
-for t in bench tokenize eval sample loop generate train; do
+for t in bench tokenize eval sample loop generate train encode; do
     PATH=$build/bin/gg-$t/.libs:$build/bin/gg-$t:$PATH
 done
 # ours COMMAND...: those find the library that was built with them.
@@ -243,6 +245,52 @@ train_row() { # MODEL NAME
         - - - -
 }
 
+# Media that differ: pictures of 1,024 x 768 pixels, or else 29 s of sound.
+raw=()
+make_media() { # COUNT
+    local i head='P6 1024 768 255\n' size=2359296
+    if test ${#raw[@]} -gt 0; then
+        head= size=928000
+    fi
+    for ((i = 1; i <= $1; i++)); do
+        {
+            # shellcheck disable=SC2059
+            printf "$head"
+            yes "a medium, and its number is $i" | head -c $size
+        } >"$d/medium.$i"
+    done
+}
+rows_of_medium() { # PROJECTOR
+    ours gg-encode -q --list --mmproj "$1" "${raw[@]}" "$d/medium.1" 2>"$d/why" |
+        awk -F '\t' '$2 == "all" { print $3 + 0 }'
+}
+encode() { # PROJECTOR COUNT
+    local files
+    mapfile -t files < <(seq -f "$d/medium.%g" "$2")
+    ours gg-encode -q -t "$threads" --mmproj "$1" --npy "$d/npy" "${raw[@]}" \
+        "${files[@]}"
+}
+
+# Milliseconds of a medium, and how many rows it becomes.
+encode_row() { # PROJECTOR NAME
+    local n i
+    raw=()
+    make_media 3
+    n=$(rows_of_medium "$1")
+    if test -z "$n"; then
+        raw=(--raw 16000)
+        make_media 3
+        n=$(rows_of_medium "$1")
+    fi
+    test -n "$n" || { cat "$d/why" >&2; exit 1; }
+    rm -f "$d/ms"
+    for ((i = 0; i < runs; i++)); do
+        cost encode "$1" 2 >>"$d/ms"
+    done
+    row encode "$2" "$n" "$threads" "$(short "$(median "$d/ms")")" ms/medium \
+        - - - - - - - -
+}
+
 # ------------------------------------------------------------------------------
 
 # The file of a shape is made under another name, so that it is whole.
@@ -281,4 +329,5 @@ for model; do
     ! wants start || start_row "$model" "$name"
     ! wants pipe || pipe_row "$model" "$name"
     ! wants train || train_row "$model" "$name"
+    ! wants encode || encode_row "$model" "$name"
 done

@@ -80,13 +80,17 @@ fuzz_corpus(size_t i, size_t *size)
         { .missing = "v.post_ln.bias" },
     };
 
+    static const char *const types[] = { "qwen3vl_merger", "qwen3a" };
     const size_t n = sizeof(changes) / sizeof(*changes);
+    const size_t n_types = sizeof(types) / sizeof(*types);
     const struct projector_edit none = { 0 };
 
     if (i < n)
         projectors_write(&changes[i], scratch_path());
-    else if (projector_case((int)(i - n)))
-        projector_case_write(projector_case((int)(i - n)), &none,
+    else if (i < n + n_types)
+        projectors_write_named(types[i - n], scratch_path());
+    else if (projector_case((int)(i - n - n_types)))
+        projector_case_write(projector_case((int)(i - n - n_types)), &none,
                              scratch_path());
     else
         return NULL;

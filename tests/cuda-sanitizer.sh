@@ -18,7 +18,7 @@ log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 status=0
 for tool; do
-    for part in face ops fuse sequences attention products training opt; do
+    for part in face ops fuse sequences attention products training opt media; do
         program=$build/tests/cuda/device_$part
         test -x "$program" || { echo "$program is not built" >&2; exit 2; }
         # a graph that cannot be updated is made anew: no fault

@@ -143,6 +143,7 @@ media_files_encode(const struct media_files *f, const char *model,
                    int32_t n_threads)
 {
     const struct gg_projector_params params = {
+        .device = f->device,
         .n_threads = n_threads,
         .min_tokens = f->min_tokens,
         .max_tokens = f->max_tokens,

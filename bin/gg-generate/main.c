@@ -219,6 +219,7 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
+    o.files.device = devices_name(&o.engine.devices);
     o.engine.media =
         media_files_encode(&o.files, o.engine.model, o.engine.n_threads);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);

@@ -353,16 +353,19 @@ encode_prompt(struct generate *g, struct prompt_source *s,
     return st;
 }
 
-/* The same with a choice, all of which must be in the ids; `left_out`: bytes
- * that the prompt lacks. */
+/* The same with a choice, all of which must be in the ids. `left_out`: bytes
+ * that the prompt lacks; `medium`: the first of its media, which stand in the
+ * prompt of every choice. */
 static enum gg_status
 encode_choice(struct generate *g, struct prompt_source *s,
-              const struct choice *choice, uint64_t left_out,
+              const struct choice *choice, uint64_t left_out, size_t medium,
               struct prompt *out, struct gg_error *err)
 {
     uint64_t before = g->left_out, without;
-    enum gg_status st = encode_prompt(g, s, choice, out, err);
+    enum gg_status st;
 
+    g->medium = medium;
+    st = encode_prompt(g, s, choice, out, err);
     without = g->left_out - before;
     g->left_out = before;
     if (st == GG_OK && without > left_out)
@@ -378,6 +381,7 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
                      struct gg_error *err)
 {
     uint64_t before = g->left_out, left_out;
+    size_t medium = g->medium;
     enum gg_status st;
 
     if (s->is_chat)
@@ -395,7 +399,8 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
         struct prompt both = { 0 };
 
-        st = encode_choice(g, s, &choices->list[i], left_out, &both, err);
+        st = encode_choice(g, s, &choices->list[i], left_out, medium, &both,
+                           err);
         if (st == GG_OK)
             st = contest_add(&out->contest, &choices->list[i], both.ids, both.n,
                              err);

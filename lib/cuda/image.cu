@@ -1,4 +1,4 @@
-/* image.cu - IM2COL, POOL_2D, and their gradients
+/* image.cu - IM2COL, POOL_2D, and their gradients; PAD
  *
  * A thread an element of the result: gradients are gathered from all windows
  * that an element lies in, in their order, without atomics. */
@@ -327,4 +327,62 @@ cuda_run_pool_back(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (n > 0)
         LAUNCH(pool_back, cuda_default_launch(n, CUDA_THREADS), c, a, n);
+}
+
+/* -- PAD: zeros around a tensor, or its copies -- */
+struct pad_args {
+    struct view x, y;
+    int64_t before[4];
+    bool copies;
+};
+
+/* Where index i of a dimension comes from; -1: from nowhere. */
+DEVICE int64_t
+padded_source(const struct pad_args *a, int dim, int64_t i)
+{
+    int64_t n = a->x.ne[dim];
+
+    i -= a->before[dim];
+    if (a->copies)
+        return (i % n + n) % n;
+    return i >= 0 && i < n ? i : -1;
+}
+
+KERNEL
+pad(struct pad_args a, int64_t n)
+{
+    cuda_grid_dependency_sync();
+    EACH_ELEMENT(a.y, c, i, n)
+    {
+        int64_t at = padded_source(&a, 0, i);
+        struct row r = { padded_source(&a, 1, c.row.i1),
+                         padded_source(&a, 2, c.row.i2),
+                         padded_source(&a, 3, c.row.i3) };
+        bool there = at >= 0 && r.i1 >= 0 && r.i2 >= 0 && r.i3 >= 0;
+
+        cuda_store_element(
+            &a.y, cuda_row_data(&a.y, c.row), i,
+            there ? cuda_load_element(&a.x, cuda_row_data(&a.x, r), at) : 0);
+    }
+}
+
+bool
+cuda_supports_pad(const struct ggml_tensor *dst)
+{
+    return cuda_is_float_type(dst->type) && dst->type == dst->src[0]->type;
+}
+
+void
+cuda_run_pad(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = cuda_chunks_of(dst);
+    struct pad_args a = {};
+
+    a.x = cuda_view_of(dst->src[0]);
+    a.y = cuda_view_of(dst);
+    a.copies = tensor_get_i32(dst, 8) != 0;
+    for (int i = 0; i < 4; i++)
+        a.before[i] = tensor_get_i32(dst, 2 * i);
+    if (n > 0)
+        LAUNCH(pad, cuda_default_launch(n, CUDA_THREADS), c, a, n);
 }

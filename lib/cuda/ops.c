@@ -53,6 +53,7 @@ const struct cuda_op cuda_ops[GGML_OP_COUNT] = {
     [GGML_OP_CLAMP] = OP(unary),
     [GGML_OP_IM2COL] = OP(im2col),
     [GGML_OP_IM2COL_BACK] = OP(im2col_back),
+    [GGML_OP_PAD] = OP(pad),
     [GGML_OP_POOL_2D] = OP(pool),
     [GGML_OP_POOL_2D_BACK] = OP(pool_back),
     [GGML_OP_ARGSORT] = OP(sort),

@@ -61,6 +61,7 @@ CUDA_OP(cross_entropy_back);
 CUDA_OP(opt_step);
 CUDA_OP(im2col);
 CUDA_OP(im2col_back);
+CUDA_OP(pad);
 CUDA_OP(pool);
 CUDA_OP(pool_back);
 #undef CUDA_OP

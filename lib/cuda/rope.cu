@@ -8,8 +8,9 @@
 #include "cuda/tensor_view.h"
 
 struct rope {
-    int n_dims;
-    bool neox;
+    int n_dims, mode;
+    int n_pairs, first; /* pairs, and where they begin in a row */
+    int sections[GGML_MROPE_SECTIONS]; /* pairs of each position */
     double step; /* log2 of a pair's rate, from pair to pair */
     double scale, extrapolate, magnitude;
     float sign; /* -1: back */
@@ -27,13 +28,27 @@ pair_of_rotations(const struct ggml_tensor *dst, double rotations)
            (2 * log((double)tensor_get_f32(dst, 5)));
 }
 
+/* In mode VISION n_dims is half of what is rotated. */
+static int
+pairs_of(const struct ggml_tensor *dst)
+{
+    int n_dims = tensor_get_i32(dst, 1);
+
+    return tensor_get_i32(dst, 2) == GGML_ROPE_TYPE_VISION ? n_dims
+                                                           : n_dims / 2;
+}
+
 static struct rope
 read_params(const struct ggml_tensor *dst)
 {
     struct rope p = {};
 
     p.n_dims = tensor_get_i32(dst, 1);
-    p.neox = tensor_get_i32(dst, 2) == GGML_ROPE_TYPE_NEOX;
+    p.mode = tensor_get_i32(dst, 2);
+    p.n_pairs = pairs_of(dst);
+    p.first = tensor_get_i32(dst, 15);
+    for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
+        p.sections[i] = tensor_get_i32(dst, 11 + i);
     p.step = -2 * log2((double)tensor_get_f32(dst, 5)) / p.n_dims;
     p.scale = tensor_get_f32(dst, 6);
     p.extrapolate = tensor_get_f32(dst, 7);
@@ -60,32 +75,75 @@ ramp(const struct rope *p, int pair)
     return 1 - fmin(1.0, fmax(0.0, at));
 }
 
-/* The angle per position of pair i. */
-DEVICE double
-rate_of(const struct rope *p, int i, const float *factors)
-{
-    double r = exp2(p->step * i), mix = 0;
+/* What a pair is rotated by: the section of its position, and the angle per
+ * position. */
+struct pair {
+    int section;
+    double rate;
+};
 
+/* In a row of sections, which repeat, that of a place; *first: its first place.
+ */
+DEVICE int
+section_in_row(const struct rope *p, int place, int *first)
+{
+    int section = 0, end = p->sections[0];
+
+    for (*first = 0; place >= end; end += p->sections[++section])
+        *first = end;
+    return section;
+}
+
+/* The section of pair i; *frequency: the number by which its frequency goes. */
+DEVICE int
+section_of(const struct rope *p, int i, int *frequency)
+{
+    const int *s = p->sections;
+    int place, section, first;
+
+    *frequency = i;
+    if (!(p->mode & GGML_ROPE_TYPE_MROPE))
+        return 0;
+    place = i % (s[0] + s[1] + s[2] + s[3]);
+    if (p->mode == GGML_ROPE_TYPE_IMROPE)
+        return place < 3 * s[place % 3] ? place % 3 : 3;
+    section = section_in_row(p, place, &first);
+    if (p->mode == GGML_ROPE_TYPE_VISION)
+        *frequency = place - first;
+    return section;
+}
+
+DEVICE struct pair
+pair_of(const struct rope *p, int i, const float *factors)
+{
+    struct pair pair;
+    int frequency;
+    double r, mix = 0;
+
+    pair.section = section_of(p, i, &frequency);
+    r = exp2(p->step * frequency);
     if (factors)
         r /= factors[i];
     if (p->extrapolate != 0)
         mix = ramp(p, i) * p->extrapolate;
-    return r * p->scale * (1 - mix) + r * mix;
+    pair.rate = r * p->scale * (1 - mix) + r * mix;
+    return pair;
 }
 
-/* Cosines and sines of all pairs; `rate` is that of the thread's first. Reduced
- * in double, so that late positions are as exact as early ones. */
+/* Cosines and sines of all pairs; `mine` is the thread's first. A token's
+ * further positions lie `n` apart. Reduced in double, so that late positions
+ * are as exact as early ones. */
 DEVICE void
-fill_angles(const struct rope *p, int32_t position, const float *factors,
-            double rate, float2 *angles)
+fill_angles(const struct rope *p, const int32_t *position, int64_t n,
+            const float *factors, struct pair mine, float2 *angles)
 {
     const double two_pi = 6.283185307179586476925;
 
-    for (int i = (int)cuda_thread_id(); i < p->n_dims / 2;
+    for (int i = (int)cuda_thread_id(); i < p->n_pairs;
          i += (int)cuda_block_size()) {
-        double angle =
-            position *
-            (i < (int)cuda_block_size() ? rate : rate_of(p, i, factors));
+        struct pair pair =
+            i < (int)cuda_block_size() ? mine : pair_of(p, i, factors);
+        double angle = position[pair.section * n] * pair.rate;
         float a = (float)(angle - two_pi * rint(angle / two_pi));
 
         angles[i].x = cosf(a) * (float)p->magnitude;
@@ -93,12 +151,12 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
     }
 }
 
-/* Copies a row from element `first` on. */
+/* Copies elements [first, end) of a row. */
 DEVICE void
 copy_row(const struct view *y, const struct view *x, const char *from, char *to,
-         int first)
+         int64_t first, int64_t end)
 {
-    for (int64_t i = first + cuda_lane_id(); i < x->ne[0]; i += LANES)
+    for (int64_t i = first + cuda_lane_id(); i < end; i += LANES)
         cuda_store_element(y, to, i, cuda_load_element(x, from, i));
 }
 
@@ -106,17 +164,20 @@ DEVICE void
 rotate_row(const struct rope *p, const struct view *y, const struct view *x,
            const char *from, char *to, const float2 *angles)
 {
-    int half = p->n_dims / 2, lane = (int)cuda_lane_id();
+    int half = p->n_pairs, lane = (int)cuda_lane_id();
+    bool neighbours = p->mode == GGML_ROPE_TYPE_NORMAL;
 
     for (int i = lane; i < half; i += LANES) {
-        int at = p->neox ? i : 2 * i, other = p->neox ? i + half : 2 * i + 1;
+        int at = p->first + (neighbours ? 2 * i : i);
+        int other = at + (neighbours ? 1 : half);
         float a = cuda_load_element(x, from, at),
               b = cuda_load_element(x, from, other);
 
         cuda_store_element(y, to, at, a * angles[i].x - b * angles[i].y);
         cuda_store_element(y, to, other, a * angles[i].y + b * angles[i].x);
     }
-    copy_row(y, x, from, to, p->n_dims);
+    copy_row(y, x, from, to, 0, p->first);
+    copy_row(y, x, from, to, p->first + 2 * half, x->ne[0]);
 }
 
 #define HEADS (CUDA_THREADS / LANES) /* of an item */
@@ -178,7 +239,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     to = session_cache_row(&t->value_rows, &t->value_ids, token, r.i2);
     if (to)
         copy_row(&t->value_rows, &t->values, cuda_row_data(&t->values, r), to,
-                 0);
+                 0, t->values.ne[0]);
 }
 
 /* Items: tokens of all batches, the heads of each divided among `parts`
@@ -188,12 +249,12 @@ rotate(struct rope_args t, int64_t parts, int64_t n)
 {
     SHARED_BYTES(bytes);
     float2 *angles = (float2 *)(void *)bytes;
-    double rate = 0;
+    struct pair mine = {};
 
     if (!t.constant_factors)
         cuda_grid_dependency_sync();
-    if ((int)cuda_thread_id() < t.rope.n_dims / 2)
-        rate = rate_of(&t.rope, (int)cuda_thread_id(), t.factors);
+    if ((int)cuda_thread_id() < t.rope.n_pairs)
+        mine = pair_of(&t.rope, (int)cuda_thread_id(), t.factors);
     if (t.constant_factors)
         cuda_grid_dependency_sync();
     for (int64_t item = cuda_block_id(); item < n; item += cuda_grid_size()) {
@@ -202,7 +263,8 @@ rotate(struct rope_args t, int64_t parts, int64_t n)
             cuda_divide(cuda_divide(item, parts, &part), t.y.ne[2], &token);
 
         cuda_barrier();
-        fill_angles(&t.rope, t.positions[token], t.factors, rate, angles);
+        fill_angles(&t.rope, t.positions + token, t.y.ne[2], t.factors, mine,
+                    angles);
         cuda_barrier();
         for (int64_t head = part * HEADS + cuda_warp_id(); head < heads_of(&t);
              head += parts * HEADS)
@@ -210,14 +272,37 @@ rotate(struct rope_args t, int64_t parts, int64_t n)
     }
 }
 
+#define MAX_PAIRS 2048
+
+/* Several positions need sections, which go round. */
+static bool
+is_mode_known(const struct ggml_tensor *dst)
+{
+    int sum = 0;
+
+    for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
+        sum += tensor_get_i32(dst, 11 + i);
+    switch (tensor_get_i32(dst, 2)) {
+    case GGML_ROPE_TYPE_NORMAL:
+    case GGML_ROPE_TYPE_NEOX:
+        return true;
+    case GGML_ROPE_TYPE_MROPE:
+    case GGML_ROPE_TYPE_IMROPE:
+    case GGML_ROPE_TYPE_VISION:
+        return sum > 0;
+    default:
+        return false;
+    }
+}
+
 bool
 cuda_supports_rope(const struct ggml_tensor *dst)
 {
-    int mode = tensor_get_i32(dst, 2), n_dims = tensor_get_i32(dst, 1);
+    int n_dims = tensor_get_i32(dst, 1);
 
-    return (mode == GGML_ROPE_TYPE_NORMAL || mode == GGML_ROPE_TYPE_NEOX) &&
-           tensor_get_i32(dst, 15) == 0 && n_dims > 0 && n_dims % 2 == 0 &&
-           n_dims <= 4096 && n_dims <= dst->ne[0] &&
+    return is_mode_known(dst) && n_dims > 0 && n_dims % 2 == 0 &&
+           pairs_of(dst) <= MAX_PAIRS &&
+           tensor_get_i32(dst, 15) + 2 * pairs_of(dst) <= dst->ne[0] &&
            cuda_is_float_type(dst->type) &&
            cuda_is_float_type(dst->src[0]->type);
 }
@@ -244,7 +329,7 @@ launch_rope(struct cuda_ctx *c, const struct rope_args *t)
     int64_t n = parts * tokens;
     struct cuda_launch_config config = cuda_default_launch(n, CUDA_THREADS);
 
-    config.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
+    config.shared = (size_t)t->rope.n_pairs * sizeof(float2);
     if (n > 0)
         LAUNCH(rotate, config, c, *t, parts, n);
 }

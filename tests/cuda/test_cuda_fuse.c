@@ -122,6 +122,19 @@ test_siblings(enum ggml_type type, int columns, bool biased)
     kt_end(ctx);
 }
 
+/* By one position, or by sections of three. */
+static struct ggml_tensor *
+rotated(struct ggml_context *ctx, struct ggml_tensor *x, struct ggml_tensor *at,
+        int mode)
+{
+    int d = (int)x->ne[0], sections[GGML_MROPE_SECTIONS] = { 6, 5, 5, 0 };
+
+    return mode & GGML_ROPE_TYPE_MROPE
+               ? ggml_rope_multi(ctx, x, at, NULL, d, sections, mode, 0, 10000,
+                                 1, 0, 1, 32, 1)
+               : ggml_rope(ctx, x, at, d, mode);
+}
+
 /* ROPE of queries and keys, and stores of keys and values to a cache. */
 static void
 test_rope_cache(enum ggml_type type, int mode)
@@ -133,20 +146,22 @@ test_rope_cache(enum ggml_type type, int mode)
     struct ggml_tensor *v = kt_tensor(ctx, F32, d, kv_heads, tokens, 1);
     struct ggml_tensor *keys = kt_tensor(ctx, type, d, 12, kv_heads, 1);
     struct ggml_tensor *values = kt_tensor(ctx, type, d, 12, kv_heads, 1);
-    struct ggml_tensor *at = kt_numbers(ctx, GGML_TYPE_I32, 9, tokens, 1, 1);
+    int n_at = mode & GGML_ROPE_TYPE_MROPE ? 4 * tokens : tokens;
+    struct ggml_tensor *at = kt_numbers(ctx, GGML_TYPE_I32, 9, n_at, 1, 1);
     struct ggml_tensor *ids = kt_numbers(ctx, GGML_TYPE_I64, 9, tokens, 1, 1);
     struct nodes g = { .n = 5 };
 
-    for (int i = 0; i < tokens; i++) {
+    for (int i = 0; i < n_at; i++)
         ((int32_t *)at->data)[i] = 7 * i + 3;
+    for (int i = 0; i < tokens; i++) {
         ((int64_t *)ids->data)[i] = (5 * i + 2) % 12;
     }
-    g.node[0] = ggml_rope(ctx, k, at, d, mode);
+    g.node[0] = rotated(ctx, k, at, mode);
     g.node[1] =
         ggml_set_rows(ctx, keys, ggml_permute(ctx, g.node[0], 0, 2, 1, 3), ids);
     g.node[2] =
         ggml_set_rows(ctx, values, ggml_permute(ctx, v, 0, 2, 1, 3), ids);
-    g.node[3] = ggml_rope(ctx, q, at, d, mode);
+    g.node[3] = rotated(ctx, q, at, mode);
     g.node[4] =
         ggml_flash_attn_ext(ctx, ggml_permute(ctx, g.node[3], 0, 2, 1, 3),
                             g.node[1], g.node[2], NULL, 0.3f, 0, 0);
@@ -213,6 +228,8 @@ main(void)
     test_siblings(GGML_TYPE_Q8_0, 31, true);
     test_rope_cache(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
     test_rope_cache(F32, GGML_ROPE_TYPE_NEOX);
+    test_rope_cache(F32, GGML_ROPE_TYPE_MROPE);
+    test_rope_cache(GGML_TYPE_F16, GGML_ROPE_TYPE_IMROPE);
     test_fused_output(Q4_K, 1, 1e-10);
     test_fused_output(Q4_K, 20, 1e-10);
     test_fused_output(Q4_K, 70, 1e-4);

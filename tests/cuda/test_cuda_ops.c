@@ -198,6 +198,47 @@ test_rope(void)
 }
 
 static struct ggml_tensor *
+rope_in_sections(struct ggml_context *ctx, int n_dims, int mode,
+                 const int sections[GGML_MROPE_SECTIONS])
+{
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 40, 3, 5, 2);
+    struct ggml_tensor *pos = kt_numbers(ctx, I32, 3000, 20, 1, 1);
+    struct ggml_tensor *factors = kt_tensor(ctx, F32, 20, 1, 1, 1);
+    int s[GGML_MROPE_SECTIONS];
+
+    memcpy(s, sections, sizeof(s));
+    return ggml_rope_multi(ctx, x, pos, factors, n_dims, s, mode, 4096, 10000,
+                           0.5f, 0, 1.25f, 32, 1);
+}
+
+/* Pairs that have positions of their own, and those of a row's middle. */
+static void
+test_rope_sections(void)
+{
+    static const int some[] = { 3, 2, 1, 0 }, four[] = { 2, 1, 1, 2 };
+    static const int halves[] = { 10, 10, 0, 0 };
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 40, 3, 5, 2);
+    struct ggml_tensor *pos = kt_numbers(ctx, I32, 3000, 5, 1, 1);
+
+    kt_check(ctx, rope_in_sections(ctx, 40, GGML_ROPE_TYPE_MROPE, some), IN_F32,
+             "ROPE, sections");
+    kt_check(ctx, rope_in_sections(ctx, 28, GGML_ROPE_TYPE_MROPE, four), IN_F32,
+             "ROPE, four sections");
+    kt_check(ctx, rope_in_sections(ctx, 36, GGML_ROPE_TYPE_IMROPE, some),
+             IN_F32, "ROPE, positions that take turns");
+    kt_check(ctx, rope_in_sections(ctx, 20, GGML_ROPE_TYPE_VISION, halves),
+             IN_F32, "ROPE, vision");
+    kt_check(ctx, ggml_rope_set_offset(ggml_rope(ctx, x, pos, 20, 0), 12),
+             IN_F32, "ROPE from an offset on");
+    kt_check(ctx,
+             ggml_rope_set_offset(
+                 ggml_rope(ctx, x, pos, 20, GGML_ROPE_TYPE_NEOX), 20),
+             IN_F32, "ROPE of the other half");
+    kt_end(ctx);
+}
+
+static struct ggml_tensor *
 with_hidden(struct ggml_tensor *mask)
 {
     for (int64_t i = 0; i < ggml_nelements(mask); i++)
@@ -521,6 +562,7 @@ main(void)
     test_norms(true, 100);
     test_norms(false, 2500);
     test_rope();
+    test_rope_sections();
     test_soft_max();
     test_delta_net();
     test_scan();

@@ -346,19 +346,48 @@ test_images(void)
     kt_end(ctx);
 }
 
+static void
+test_pad(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 5, 4, 3, 2);
+    struct ggml_tensor *h = kt_tensor(ctx, F16, 7, 2, 3, 1);
+    struct ggml_tensor *view = ggml_permute(ctx, x, 1, 0, 2, 3);
+
+    kt_check(ctx, ggml_pad(ctx, x, 3, 2, 0, 1), IN_F32, "PAD at the ends");
+    kt_check(ctx, ggml_pad_ext(ctx, x, 2, 1, 0, 3, 1, 1, 1, 0), IN_F32,
+             "PAD around");
+    kt_check(ctx, ggml_pad_circular(ctx, x, 3, 2, 1, 0), IN_F32,
+             "PAD with copies");
+    kt_check(ctx, ggml_pad_ext(ctx, h, 40, 30, 1, 1, 0, 0, 0, 0), IN_F16,
+             "PAD of F16");
+    kt_check(ctx, ggml_pad_ext(ctx, view, 1, 2, 3, 4, 0, 0, 0, 0), IN_F32,
+             "PAD of a view");
+    kt_end(ctx);
+}
+
+static void
+test_rope_back_sections(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *pos = kt_numbers(ctx, I32, 9, 16, 1, 1);
+    int sections[] = { 1, 1, 1, 1 };
+
+    kt_check(ctx,
+             ggml_rope_multi_back(ctx, floats(ctx, 8, 1, 4, 1), pos, NULL, 8,
+                                  sections, GGML_ROPE_TYPE_MROPE, 64, 10000, 1,
+                                  0, 1, 32, 1),
+             IN_F32, "ROPE_BACK of several positions");
+    kt_end(ctx);
+}
+
 /* What these kernels do not compute is another back end's. */
 static void
 test_refused(void)
 {
     struct ggml_context *ctx = kt_begin();
     struct ggml_tensor *a = floats(ctx, 8, 4, 1, 1);
-    struct ggml_tensor *pos = kt_numbers(ctx, I32, 9, 16, 1, 1);
-    int sections[] = { 1, 1, 1, 1 };
 
-    kt_ok(!kt_supports(ggml_rope_multi_back(
-              ctx, floats(ctx, 8, 1, 4, 1), pos, NULL, 8, sections,
-              GGML_ROPE_TYPE_MROPE, 64, 10000, 1, 0, 1, 32, 1)),
-          "ROPE_BACK of several positions is refused");
     kt_ok(!kt_supports(ggml_acc(ctx, a, kt_numbers(ctx, I32, 9, 8, 4, 1),
                                 a->nb[1], a->nb[2], a->nb[3], 0)),
           "ACC of integers is refused");
@@ -386,6 +415,8 @@ main(void)
     test_steps();
     test_out_prod();
     test_images();
+    test_pad();
+    test_rope_back_sections();
     test_refused();
     return kt_done();
 }
