@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/media_intake.h"
 #include "common/options.h"
 
 struct reader {
@@ -162,6 +163,75 @@ media_part(enum gg_media_kind kind)
     return part;
 }
 
+/* The first of the names under which programs put what it is, or where:
+ * OpenAI's, Anthropic's, and those of templates themselves. */
+static bool
+find_source(const json_t *o, bool whole, struct media_part *part)
+{
+    static const struct {
+        const char *name;
+        bool base64;
+    } names[] = { { "image_url", false }, { "input_audio", false },
+                  { "audio_url", false }, { "image", false },
+                  { "audio", false },     { "source", false },
+                  { "url", false },       { "path", false },
+                  { "base64", true },     { "data", true } };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const json_t *v = json_object_get(o, names[i].name);
+
+        if (json_is_object(v) && whole && find_source(v, false, part))
+            return true;
+        if (!json_is_string(v))
+            continue;
+        part->text = json_string_value(v);
+        part->len = json_string_length(v);
+        part->base64 = names[i].base64;
+        return true;
+    }
+    return false;
+}
+
+static enum gg_status
+take_source(const struct reader *r, const struct media_part *part,
+            struct media_place *place)
+{
+    struct gg_error why;
+    enum gg_status st =
+        media_intake_part(r->chat->intake, part, &place->item, &why);
+
+    if (st == GG_OK)
+        return GG_OK;
+    (void)fail(r, "%s of message %zu: %s", media_kind_name(part->kind),
+               r->chat->n + 1, why.message);
+    return st;
+}
+
+/* One that a part names is its message's own; others are the job's in turn. */
+static enum gg_status
+take_part(const struct reader *r, const json_t *o, enum gg_media_kind kind)
+{
+    struct chat *c = r->chat;
+    struct media_part part = { .kind = kind };
+    struct media_place place = { .kind = kind, .message = c->n };
+    enum gg_status st = GG_OK;
+
+    place.own = c->intake && find_source(o, true, &part);
+    if (place.own)
+        st = take_source(r, &part, &place);
+    else if (!c->has_job_media)
+        st = fail(r, "a part of message %zu names no %s", c->n + 1,
+                  media_kind_name(kind));
+    else
+        place.item = c->next_medium++;
+    if (st != GG_OK)
+        return st;
+    chat_insert_medium(c, c->n_media, &place);
+    if (place.own) /* the list holds it */
+        media_intake_release(c->intake, place.item);
+    return GG_OK;
+}
+
 /* Pictures and sounds, as other programs take them. Where none are taken, they
  * are refused: the template would write a mark for one that the model is never
  * shown. */
@@ -179,13 +249,16 @@ read_media(const struct reader *r, json_t *content)
         bool image = name && cli_has_word(images, name);
         bool sound = name && cli_has_word(sounds, name);
         enum gg_media_kind kind = sound ? GG_MEDIA_SOUND : GG_MEDIA_IMAGE;
+        enum gg_status st;
 
         if (!image && !sound && (!name || !cli_has_word(others, name)))
             continue;
         if (!r->chat->takes_media || (!image && !sound))
             return fail(
                 r, "a part of a message of type '%s': only text is read", name);
-        chat_count_medium(r->chat, kind, r->chat->n);
+        st = take_part(r, part, kind);
+        if (st != GG_OK)
+            return st;
         json_array_set_new(content, i, media_part(kind));
     }
     return GG_OK;
@@ -199,11 +272,13 @@ read_whole_message(const struct reader *r, json_t *value)
     json_t *content = json_object_get(value, "content");
     bool answer = json_is_string(role) &&
                   strcmp(json_string_value(role), "assistant") == 0;
+    enum gg_status st;
 
     if (!json_is_string(role))
         return fail(r, "a message without a role that is a string");
-    if (read_media(r, content) != GG_OK)
-        return GG_ERR_FORMAT;
+    st = read_media(r, content);
+    if (st != GG_OK)
+        return st;
     chat_append(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
                 json_string_value(content), json_string_length(content));
     return keep(r, value, &r->chat->json[r->chat->n - 1]);
@@ -337,11 +412,55 @@ take_parts(json_t *message)
     return parts;
 }
 
-enum gg_status
-chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
+/* Parts with media before parts[n]. */
+static size_t
+count_before(const json_t *parts, size_t n)
 {
-    size_t i = c->n, before = 0;
-    json_t *m = NULL, *parts;
+    size_t n_media = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *type = json_string_value(
+            json_object_get(json_array_get(parts, i), "type"));
+
+        n_media += type && cli_has_word("image|audio", type);
+    }
+    return n_media;
+}
+
+/* Media of the messages before number i. */
+static size_t
+media_before(const struct chat *c, size_t i)
+{
+    size_t n = 0;
+
+    while (n < c->n_media && c->media[n].message < i)
+        n++;
+    return n;
+}
+
+/* In front of the part with a text, after what stands there already. */
+static void
+insert_part(struct chat *c, json_t *message, size_t i, enum gg_media_kind kind,
+            const size_t *item)
+{
+    struct media_place place = { .kind = kind, .message = i, .own = item };
+    json_t *parts = take_parts(message);
+    size_t n = 0;
+
+    while (n < json_array_size(parts) &&
+           !json_object_get(json_array_get(parts, n), "text"))
+        n++;
+    place.item = item ? *item : c->next_medium++;
+    chat_insert_medium(c, media_before(c, i) + count_before(parts, n), &place);
+    json_array_insert_new(parts, n, media_part(kind));
+}
+
+enum gg_status
+chat_add_media(struct chat *c, enum gg_media_kind kind, const size_t *item,
+               struct gg_error *err)
+{
+    size_t i = c->n;
+    json_t *m = NULL;
     json_error_t e;
 
     while (i > 0 &&
@@ -355,12 +474,7 @@ chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
             : plain_message(&c->messages[i]);
     if (!m)
         return cli_error(err, GG_ERR_FORMAT, "message %zu is not UTF-8", i + 1);
-    parts = take_parts(m);
-    while (before < json_array_size(parts) &&
-           !json_object_get(json_array_get(parts, before), "text"))
-        before++;
-    json_array_insert_new(parts, before, media_part(kind));
-    chat_count_medium(c, kind, i);
+    insert_part(c, m, i, kind, item);
     free(c->json[i]);
     c->json[i] = cli_json_dump(m, JSON_COMPACT);
     json_decref(m);
@@ -420,9 +534,10 @@ chat_read(struct chat *c, const struct gg_chat_template *template,
 #else
 
 enum gg_status
-chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
+chat_add_media(struct chat *c, enum gg_media_kind kind, const size_t *item,
+               struct gg_error *err)
 {
-    (void)c, (void)kind;
+    (void)c, (void)kind, (void)item;
     return cli_error(err, GG_ERR_UNSUPPORTED,
                      "this %s was built without Jansson, and makes no messages "
                      "with images or sounds",

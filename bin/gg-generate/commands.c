@@ -11,6 +11,7 @@
 
 #include "common/outside.h"
 #include "gg-generate/interactive.h"
+#include "gg-generate/media.h"
 
 enum {
     MAX_FILE = 1 << 26, /* bytes: more than any context has */
@@ -239,7 +240,10 @@ load(struct talk *t, const char *path, struct gg_error *err)
 {
     struct prompt_source *s = &t->g->source;
     struct chat new = { 0 };
-    enum gg_status st = read_messages(t, path, &new, err);
+    enum gg_status st;
+
+    generate_media_begin(t->g, &new);
+    st = read_messages(t, path, &new, err);
 
     if (st != GG_OK) {
         chat_clear(&new);

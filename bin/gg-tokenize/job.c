@@ -127,7 +127,9 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     const struct gg_chat_params params = { .flags = o->chat_flags,
                                            .date = o->chat_date,
                                            .plainer = &w->job->plainer };
-    struct chat chat = { .takes_media = o->media };
+    struct chat chat = { .takes_media = o->media,
+                         .has_job_media = o->media,
+                         .next_medium = *w->job->medium };
     enum gg_status st = read_chat(w, &chat, p, err);
 
     if (st == GG_OK)
