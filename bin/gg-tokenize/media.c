@@ -22,6 +22,7 @@ start_media(struct media_ids *m, const struct tokenize_options *o,
 {
     m->vocab = vocab;
     m->media = o->media;
+    m->own = o->intake ? media_intake_media(o->intake) : NULL;
     m->flags = flags;
     m->n = m->left_out = m->text.len = 0;
     m->begun = flags & GG_ENCODE_CONTINUE;
@@ -67,6 +68,10 @@ tokenize_media_chat(struct job *job, const struct tokenize_options *o,
         return cli_error(err, GG_ERR_FORMAT,
                          "which media are its own is not known after a record "
                          "that could not be read");
+    if (o->intake && (o->binary || o->pieces))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "rows of images and sounds do not go with %s",
+                         o->binary ? "--binary" : "--pieces");
     start_media(m, o, vocab, 0);
     st = media_ids_place(m, &places, ids, n, err);
     if (from != SIZE_MAX)

@@ -145,6 +145,8 @@ session_add_rows(void)
            refused(gg_session_add_rows(session, &narrow, &first, &err)) &&
            refused(gg_session_add_rows(session, &empty, &first, &err)) &&
            refused(gg_session_add_rows(session, &deep, &first, &err)) &&
+           (gg_session_forget_rows(NULL, 0), true) &&
+           (gg_session_forget_rows(session, -1), true) &&
            refused(gg_session_add_rows(session, &narrow, NULL, &err)) &&
            first == -5;
 }
