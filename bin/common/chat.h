@@ -20,6 +20,7 @@ struct chat {
     bool takes_media; /* messages may have images and sounds: those that they
                          name, for `intake`, or else the job's in turn, which
                          has some from number `next_medium` on */
+    const char *why_none; /* where it takes none: a sentence; or NULL */
     bool has_job_media;
     struct media_intake *intake; /* or NULL */
     size_t next_medium;

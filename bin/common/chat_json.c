@@ -232,6 +232,15 @@ take_part(const struct reader *r, const json_t *o, enum gg_media_kind kind)
     return GG_OK;
 }
 
+static enum gg_status
+refuse_part(const struct reader *r, const char *type, bool known)
+{
+    const char *why = known ? r->chat->why_none : NULL;
+
+    return fail(r, "a part of a message of type '%s': only text is read%s%s%s",
+                type, why ? " (" : "", why ? why : "", why ? ")" : "");
+}
+
 /* Pictures and sounds, as other programs take them. Where none are taken, they
  * are refused: the template would write a mark for one that the model is never
  * shown. */
@@ -254,8 +263,7 @@ read_media(const struct reader *r, json_t *content)
         if (!image && !sound && (!name || !cli_has_word(others, name)))
             continue;
         if (!r->chat->takes_media || (!image && !sound))
-            return fail(
-                r, "a part of a message of type '%s': only text is read", name);
+            return refuse_part(r, name, image || sound);
         st = take_part(r, part, kind);
         if (st != GG_OK)
             return st;
@@ -341,11 +349,30 @@ read_value(const struct reader *r, json_t *value)
     return st == GG_OK ? read_beside(r, value) : st;
 }
 
+/* What a model wrote may end within a character: bytes that are not UTF-8
+ * become U+FFFD. */
+static json_t *
+text_of_answer(const struct gg_message *m)
+{
+    struct buffer json = { 0 };
+    json_error_t e;
+    json_t *text;
+
+    cli_json_add(&json, m->content ? m->content : "", m->len);
+    text = cli_json_load(json.p, json.len, JSON_DECODE_ANY | JSON_ALLOW_NUL,
+                         &e);
+    buffer_clear(&json);
+    return text;
+}
+
 /* A message of a text and a role only. */
 static json_t *
 plain_message(const struct gg_message *m)
 {
     json_t *o = json_object(), *text = json_stringn(m->content, m->len);
+
+    if (!text && m->role == GG_ROLE_ASSISTANT)
+        text = text_of_answer(m);
 
     if (!o || !text ||
         json_object_set_new(o, "role", json_string(roles[m->role])) ||

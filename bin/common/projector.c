@@ -76,6 +76,15 @@ projector_look_for(const char *model, const char *mmproj)
 }
 
 const char *
+projector_why_missing(void)
+{
+    static char sentence[sizeof(missing) + 16];
+
+    snprintf(sentence, sizeof(sentence), "the model: %s", missing);
+    return *missing ? sentence : NULL;
+}
+
+const char *
 projector_find(const char *model, const char *mmproj)
 {
     const char *path = projector_look_for(model, mmproj);

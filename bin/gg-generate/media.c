@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/media_ids.h"
+#include "common/projector.h"
 
 static struct media_ids
 ids_of(const struct generate *g, unsigned flags)
@@ -63,6 +64,8 @@ generate_media_begin(const struct generate *g, struct chat *chat)
     chat->intake = g->intake;
     chat->takes_media = chat->has_job_media || g->intake;
     chat->next_medium = g->medium;
+    if (!chat->takes_media)
+        chat->why_none = projector_why_missing();
 }
 
 void

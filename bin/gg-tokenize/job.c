@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "common/projector.h"
 #include "common/reasoning.h"
 #include "gg-tokenize/format.h"
 #include "gg-tokenize/media.h"
@@ -134,6 +135,10 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     struct chat chat = { .takes_media = o->media || o->intake,
                          .has_job_media = o->media,
                          .intake = o->intake,
+                         .why_none = o->records && !o->media
+                                         ? "--mmproj names the projector of "
+                                           "images and sounds"
+                                         : projector_why_missing(),
                          .next_medium = *w->job->medium };
     enum gg_status st = read_chat(w, &chat, p, err);
 

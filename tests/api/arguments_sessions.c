@@ -145,10 +145,17 @@ session_add_rows(void)
            refused(gg_session_add_rows(session, &narrow, &first, &err)) &&
            refused(gg_session_add_rows(session, &empty, &first, &err)) &&
            refused(gg_session_add_rows(session, &deep, &first, &err)) &&
-           (gg_session_forget_rows(NULL, 0), true) &&
-           (gg_session_forget_rows(session, -1), true) &&
            refused(gg_session_add_rows(session, &narrow, NULL, &err)) &&
            first == -5;
+}
+
+static bool
+session_forget_rows(void)
+{
+    gg_session_forget_rows(NULL, 0);
+    gg_session_forget_rows(session, -1);
+    gg_session_forget_rows(session, INT32_MAX);
+    return gg_session_length(session, 0) == 3;
 }
 
 static bool
@@ -330,7 +337,7 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_new),       TEST(model_memory),
     TEST(model_home_memory), TEST(session_free),
     TEST(session_n_ctx),     TEST(session_n_slots),
-    TEST(session_add_rows),
+    TEST(session_add_rows),  TEST(session_forget_rows),
     TEST(session_eval),      TEST(session_length),
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),
