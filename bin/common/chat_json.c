@@ -237,8 +237,8 @@ refuse_part(const struct reader *r, const char *type, bool known)
 {
     const char *why = known ? r->chat->why_none : NULL;
 
-    return fail(r, "a part of a message of type '%s': only text is read%s%s%s",
-                type, why ? " (" : "", why ? why : "", why ? ")" : "");
+    return fail(r, "a part of a message of type '%s': only text is read%s%s",
+                type, why ? "; " : "", why ? why : "");
 }
 
 /* Pictures and sounds, as other programs take them. Where none are taken, they
