@@ -107,7 +107,7 @@ find_oldest(const struct media_intake *in)
 
 /* Their ids stay what they are. */
 static void
-make_room(struct media_intake *in)
+forget_oldest(struct media_intake *in)
 {
     size_t i;
 
@@ -252,7 +252,7 @@ media_intake_bytes(struct media_intake *in, enum gg_media_kind kind,
     if (st != GG_OK)
         return of_message(st);
     media_intake_hold(in, i);
-    make_room(in);
+    forget_oldest(in);
     *item = i;
     return GG_OK;
 }
