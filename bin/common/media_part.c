@@ -141,7 +141,8 @@ add_named(const char *name, size_t n, const char *folder, struct buffer *out,
     return st;
 }
 
-/* What follows "file:": of this machine. */
+/* What follows "file:". A name that is relative may stand after slashes, as
+ * other programs have it: file://cat.png. */
 static enum gg_status
 add_file_url(const char *text, size_t n, const char *folder, struct buffer *out,
              struct gg_error *err)
@@ -153,11 +154,8 @@ add_file_url(const char *text, size_t n, const char *folder, struct buffer *out,
 
     if (n >= sizeof(here) - 1 && strncasecmp(text, here, sizeof(here) - 1) == 0)
         skipped = sizeof(here) - 1;
-    else if (n > 2 && memcmp(text, "///", 3) == 0)
-        skipped = 2;
     else if (n > 1 && memcmp(text, "//", 2) == 0)
-        return cli_error(err, GG_ERR_ARG,
-                         "a file: URL of another machine is not fetched");
+        skipped = 2;
     if (add_unescaped(text + skipped, n - skipped, &name))
         st = add_named(name.p, name.len, folder, out, err);
     else

@@ -35,6 +35,7 @@ echo "-- forms of parts"
     image "file:$PWD/see/a.ppm"
     image "file://localhost$PWD/see/%61.ppm"
     image "$PWD/see/a.ppm"
+    image "file://in/a.ppm"
     say '{"type":"image_url","image_url":"a.ppm"}'
     say '{"type":"input_image","image_url":"a.ppm"}'
     say '{"type":"image","image":"a.ppm"}'
