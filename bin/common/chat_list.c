@@ -1,7 +1,7 @@
 /* chat_list.c - conversations: lists of messages */
 #include <config.h>
 
-#include "common/chat.h"
+#include "common/chat_parts.h"
 #include "common/json.h"
 #include "common/media_intake.h"
 
@@ -126,12 +126,18 @@ chat_move(struct chat *c, struct chat *from, size_t n)
     chat_truncate(from, n);
 }
 
-void
-chat_write(const struct chat *c, struct buffer *out)
+const char *
+chat_role_name(enum gg_role role)
 {
     static const char *const roles[] = { "system", "user", "assistant",
                                          "tool" };
 
+    return roles[role];
+}
+
+void
+chat_write(const struct chat *c, struct buffer *out)
+{
     for (size_t i = 0; i < c->n; i++) {
         const struct gg_message *m = &c->messages[i];
 
@@ -140,7 +146,8 @@ chat_write(const struct chat *c, struct buffer *out)
             buffer_add(out, c->json[i], strlen(c->json[i]));
             continue;
         }
-        buffer_format(out, "{\"role\": \"%s\", \"content\": ", roles[m->role]);
+        buffer_format(
+            out, "{\"role\": \"%s\", \"content\": ", chat_role_name(m->role));
         cli_json_add(out, m->content ? m->content : "", m->len);
         buffer_char(out, '}');
     }

@@ -78,8 +78,8 @@ media_find_hash(const struct media *m, const uint8_t hash[GG_MEDIUM_HASH])
     size_t i = 0;
 
     while (i < m->n &&
-           (m->items[i].failure || memcmp(m->items[i].rows.medium.hash, hash,
-                                          GG_MEDIUM_HASH) != 0))
+           (m->items[i].failure ||
+            memcmp(m->items[i].rows.medium.hash, hash, GG_MEDIUM_HASH) != 0))
         i++;
     return i;
 }

@@ -145,7 +145,8 @@ open_file(const char *folder, const char *name, int *out, struct gg_error *err)
 
     if (!rest || goes_up(rest))
         return cli_error(err, GG_ERR_ARG,
-                         "%.200s: is not below the folder of --media-dir", name);
+                         "%.200s: is not below the folder of --media-dir",
+                         name);
     if (*rest)
         fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
@@ -174,7 +175,8 @@ media_folder_read(const char *folder, const char *name, size_t most,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            st = cli_error(err, GG_ERR_ARG, "%.200s: %s", name, strerror(errno));
+            st =
+                cli_error(err, GG_ERR_ARG, "%.200s: %s", name, strerror(errno));
         else
             out->len += (size_t)n;
         if (st == GG_OK && out->len > most)

@@ -247,11 +247,11 @@ check_kinds(const struct media *media, const struct media_places *p,
             continue;
         st = find_item(media, place->item, &item, err);
         if (st == GG_OK && item->rows.kind != place->kind)
-            st = cli_error(
-                err, GG_ERR_FORMAT,
-                "%s: medium %zu is %s, and the message has %s", media->name,
-                place->item + 1, media_a_kind(item->rows.kind),
-                media_a_kind(place->kind));
+            st = cli_error(err, GG_ERR_FORMAT,
+                           "%s: medium %zu is %s, and the message has %s",
+                           media->name, place->item + 1,
+                           media_a_kind(item->rows.kind),
+                           media_a_kind(place->kind));
     }
     return st;
 }

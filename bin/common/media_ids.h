@@ -10,8 +10,8 @@ struct media_ids {
     const struct gg_vocab *vocab;
     const struct media *media; /* of the job; or NULL */
     const struct media *own;   /* those that messages have brought; or NULL */
-    unsigned flags; /* GG_ENCODE_..., of the text as a whole */
-    int32_t *ids;   /* n of them; has room for cap, and grows */
+    unsigned flags;            /* GG_ENCODE_..., of the text as a whole */
+    int32_t *ids;              /* n of them; has room for cap, and grows */
     size_t n, cap;
     uint64_t left_out; /* bytes without a token */
     struct buffer text;

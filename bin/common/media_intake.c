@@ -13,9 +13,9 @@ enum {
 
 /* Of an item of the list. */
 struct intake_use {
-    size_t n;        /* who hold it */
-    uint64_t last;   /* when it was wanted last */
-    size_t bytes;    /* of its rows, if the session has them; else 0 */
+    size_t n;      /* who hold it */
+    uint64_t last; /* when it was wanted last */
+    size_t bytes;  /* of its rows, if the session has them; else 0 */
 };
 
 struct media_intake {

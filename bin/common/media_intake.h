@@ -1,9 +1,9 @@
 /* media_intake.h - images and sounds that messages bring while a job runs
  *
- * Each is decoded by another process and encoded by the model's projector, which
- * is opened for the first one. One that came before, by the hash of its pixels
- * or samples, has the ids that it had, and is encoded once, as long as there is
- * room for its rows. */
+ * Each is decoded by another process and encoded by the model's projector,
+ * which is opened for the first one. One that came before, by the hash of its
+ * pixels or samples, has the ids that it had, and is encoded once, as long as
+ * there is room for its rows. */
 #ifndef COMMON_MEDIA_INTAKE_H
 #define COMMON_MEDIA_INTAKE_H
 

@@ -93,8 +93,8 @@ add_base64(const char *text, size_t n, struct buffer *out)
 
     if (n == 0 || !memchr(text, '%', n))
         return base64_add(text, n, out);
-    good = add_unescaped(text, n, &plain) &&
-           base64_add(plain.p, plain.len, out);
+    good =
+        add_unescaped(text, n, &plain) && base64_add(plain.p, plain.len, out);
     buffer_clear(&plain);
     return good;
 }

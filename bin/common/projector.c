@@ -69,7 +69,7 @@ search(const char *model)
         say_missing(missing, n, names, "it");
         say_missing(model_lacks, n, names, "the model");
     } else if (snprintf(found, sizeof(found), "%s/%s", folder,
-                      names[0]->d_name) >= (int)sizeof(found)) {
+                        names[0]->d_name) >= (int)sizeof(found)) {
         snprintf(missing, sizeof(missing), "its projector's name is too long");
     }
     while (n > 0)

@@ -51,8 +51,7 @@ generate_media_text(struct generate *g, const char *text, size_t len,
 bool
 generate_takes_media(const struct options *o)
 {
-    bool messages =
-        o->messages || o->interactive || o->form == FORM_JSONL;
+    bool messages = o->messages || o->interactive || o->form == FORM_JSONL;
 
     return messages && !o->engine.rows;
 }

@@ -26,8 +26,9 @@ enum gg_status
 generate_media_text(struct generate *g, const char *text, size_t len,
                     unsigned flags, struct prompt *out, struct gg_error *err);
 
-/* Media of the job or of messages. Conversations may have parts that are media, which they take in turn; in one
- * that has no message with any, all stand in front of the user's text. */
+/* Media of the job or of messages. Conversations may have parts that are media,
+ * which they take in turn; in one that has no message with any, all stand in
+ * front of the user's text. */
 void
 generate_media_begin(const struct generate *g, struct chat *chat);
 enum gg_status

@@ -321,8 +321,7 @@ allow(const void *options)
     const struct options *o = options;
 
     engine_allow(&o->engine);
-    media_files_allow(&o->files, o->engine.model,
-                      generate_takes_media(o));
+    media_files_allow(&o->files, o->engine.model, generate_takes_media(o));
     if (o->interactive)
         editor_allow();
 }

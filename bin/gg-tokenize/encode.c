@@ -26,12 +26,12 @@ struct work {
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
     uint64_t bytes, n_ids, n_cut, n_left_out;
-    unsigned plainer; /* what templates refused */
-    size_t medium;    /* of the next text that has one */
-    bool named;       /* the line that names media was written */
+    unsigned plainer;   /* what templates refused */
+    size_t medium;      /* of the next text that has one */
+    bool named;         /* the line that names media was written */
     struct buffer held; /* what comes after that line, where messages have
                            brought media until then */
-    size_t line;      /* bytes of ids on the line that is being written */
+    size_t line;        /* bytes of ids on the line that is being written */
     int status;
 };
 

@@ -299,10 +299,9 @@ check_media_options(const struct arguments *a)
 void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    static const struct cli_tool tool = { .usage = usage,
-                                          .options = rows,
-                                          .column = 23,
-                                          .allow = allow };
+    static const struct cli_tool tool = {
+        .usage = usage, .options = rows, .column = 23, .allow = allow
+    };
     int first;
 
     *a = (struct arguments){ .options = { .end = '\n',

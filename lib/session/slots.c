@@ -101,8 +101,7 @@ add_row(struct slots *s, int32_t slot, int32_t at, int32_t id)
     }
     if (!mem_grow(&r->list, &r->cap, r->n + 1, sizeof(*r->list)))
         return false;
-    r->list[r->n] =
-        (struct slot_run){ at, 1, id, begin_of_run(s, slot, at) };
+    r->list[r->n] = (struct slot_run){ at, 1, id, begin_of_run(s, slot, at) };
     r->n++;
     return true;
 }

@@ -8,7 +8,7 @@
 #include "session/state_open.h"
 
 enum {
-    PLACES = 3, /* of a position */
+    PLACES = 3,                  /* of a position */
     DIGITS = 2 * GG_MEDIUM_HASH, /* of a hash in a file */
 };
 

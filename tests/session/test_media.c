@@ -542,16 +542,16 @@ check_held(const struct gg_model *m, const struct gg_medium *x,
     ok(goes_on(s, f, truth + (N - 1) * V), "a state goes on without its rows");
     ok(eval_rows(s) == GG_ERR_ARG && strstr(err.message, "01010101"),
        "which cannot be evaluated again");
-    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK &&
-           first == V + ROWS && eval_rows(s) == GG_OK,
+    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK && first == V + ROWS &&
+           eval_rows(s) == GG_OK,
        "until they are given, with the ids that the state has given them");
     gg_session_forget_rows(s, first);
     gg_session_truncate(s, 0, END + 1);
     ok(all_same_after(s, truth), "what a slot holds of forgotten rows stays");
     ok(eval_rows(s) == GG_ERR_ARG, "but they are not evaluated");
     gg_session_forget_rows(s, first);
-    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK &&
-           first == V + ROWS && all_same_again(s, truth),
+    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK && first == V + ROWS &&
+           all_same_again(s, truth),
        "until they come again, with the same ids");
     gg_session_forget_rows(s, V - 1);
     gg_session_forget_rows(s, first + 1);
