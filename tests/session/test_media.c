@@ -497,70 +497,6 @@ goes_on(struct gg_session *s, const struct gg_state_file *f, const float *truth)
            gg_session_truncate(s, 0, END - 1) == FROM;
 }
 
-/* The last ids, after those that the slot holds. */
-static bool
-all_same_after(struct gg_session *s, const float *truth)
-{
-    float out[V];
-
-    eval_ids(s, 0, row_ids, END + 1, N, out);
-    return same(out, truth + (N - 1) * V);
-}
-
-static bool
-all_same_again(struct gg_session *s, const float *truth)
-{
-    float out[V];
-
-    gg_session_truncate(s, 0, 0);
-    eval_ids(s, 0, row_ids, 0, N, out);
-    return same(out, truth + (N - 1) * V);
-}
-
-static enum gg_status
-eval_rows(struct gg_session *s)
-{
-    struct gg_chunk c = { .ids = row_ids, .n = N };
-
-    gg_session_truncate(s, 0, 0);
-    return gg_session_eval(s, &c, 1, &err);
-}
-
-/* A session that has a state, and not the rows in it. */
-static void
-check_held(const struct gg_model *m, const struct gg_medium *x,
-           const struct gg_medium *other, const char *path, const float *truth)
-{
-    struct gg_session *s =
-        new_session(m, (struct gg_session_params){ .n_ctx = 64 });
-    struct gg_state_file *f;
-    int32_t first;
-
-    add(s, other);
-    must(gg_state_open(path, s, &f, &err));
-    put_rows(V + ROWS);
-    ok(goes_on(s, f, truth + (N - 1) * V), "a state goes on without its rows");
-    ok(eval_rows(s) == GG_ERR_ARG && strstr(err.message, "01010101"),
-       "which cannot be evaluated again");
-    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK && first == V + ROWS &&
-           eval_rows(s) == GG_OK,
-       "until they are given, with the ids that the state has given them");
-    gg_session_forget_rows(s, first);
-    gg_session_truncate(s, 0, END + 1);
-    ok(all_same_after(s, truth), "what a slot holds of forgotten rows stays");
-    ok(eval_rows(s) == GG_ERR_ARG, "but they are not evaluated");
-    gg_session_forget_rows(s, first);
-    ok(gg_session_add_rows(s, x, &first, &err) == GG_OK && first == V + ROWS &&
-           all_same_again(s, truth),
-       "until they come again, with the same ids");
-    gg_session_forget_rows(s, V - 1);
-    gg_session_forget_rows(s, first + 1);
-    gg_session_forget_rows(NULL, first);
-    ok(eval_rows(s) == GG_OK, "an id that begins no medium forgets nothing");
-    gg_state_close(f);
-    gg_session_free(s);
-}
-
 static void
 check_states(void)
 {
@@ -593,7 +529,6 @@ check_states(void)
        "where rows have other numbers, a state gets these, and goes on");
     gg_state_close(f);
     gg_session_free(s);
-    check_held(m, &x, &other, path, truth);
     free(truth);
     gg_model_free(m);
 }
