@@ -1,5 +1,4 @@
-/* chat_parts.h - for chat_json.c: parts of messages that are images and sounds
- */
+/* chat_parts.h - parts of messages that are images and sounds */
 #ifndef COMMON_CHAT_PARTS_H
 #define COMMON_CHAT_PARTS_H
 
