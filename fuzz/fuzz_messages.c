@@ -2,7 +2,8 @@
  * templates take, and that read back as they are written
  *
  * The first byte says whether they are for a known form or for a template in
- * Jinja; lines are counted where it is odd. */
+ * Jinja, and whether parts may be images and sounds, none of which is decoded;
+ * lines are counted where it is odd. */
 #include <config.h>
 
 #include <gg.h>
@@ -12,6 +13,7 @@
 
 #include "common/buffer.h"
 #include "common/chat.h"
+#include "common/media_intake.h"
 #include "fuzz.h"
 #include "tool.h"
 
@@ -40,6 +42,24 @@ check_chat(const struct chat *c)
     }
 }
 
+enum {
+    WITH_MEDIA = 32, /* of the first byte */
+};
+
+/* Nothing can be decoded here, so that what a part names is an error at last;
+ * one that names nothing is the job's. */
+static void
+take_media(struct chat *c)
+{
+    static const struct media_files files = { .mmproj = "none", .folder = "." };
+    static struct media_intake *intake;
+
+    if (!intake)
+        intake = media_intake_new(&files, NULL, 1);
+    c->takes_media = c->has_job_media = true;
+    c->intake = intake;
+}
+
 /* As an array of whole messages, which are as many when they are read. */
 static void
 read_again(const struct chat *c, const struct gg_chat_template *t,
@@ -50,8 +70,10 @@ read_again(const struct chat *c, const struct gg_chat_template *t,
 
     if (!text)
         return;
+    if (c->takes_media)
+        take_media(&again);
     check(chat_read(&again, t, text, len, false, &err) == GG_OK);
-    check(again.n == c->n);
+    check(again.n == c->n && again.n_media == c->n_media);
     check_chat(&again);
     chat_clear(&again);
 }
@@ -77,13 +99,15 @@ render(const struct chat *c, const struct gg_chat_template *t, const char *json)
 
 static void
 converse(const struct gg_chat_template *t, const char *text, size_t len,
-         bool lines)
+         bool lines, bool media)
 {
     struct chat c = { 0 };
     struct buffer all = { 0 };
     struct gg_error err = { "" };
     char *json = NULL;
 
+    if (media)
+        take_media(&c);
     if (chat_read(&c, t, text, len, lines, &err) == GG_OK) {
         check_chat(&c);
         if (chat_messages_json(&c, &json, &err) == GG_OK) {
@@ -117,7 +141,7 @@ work(void *arg)
         check(gg_chat_parse(template, sizeof(template) - 1, &jinja, &err) ==
               GG_OK);
     converse(in->data[0] & 2 || !t ? jinja : t, (const char *)in->data + 1,
-             in->size - 1, in->data[0] & 1);
+             in->size - 1, in->data[0] & 1, in->data[0] & WITH_MEDIA);
 }
 
 int
@@ -144,6 +168,14 @@ static const char *const texts[] = {
     "\4\xef\xbb\xbf[{\"role\":\"developer\",\"content\":\"x\"}] "
     "{\"role\":\"user\",\"content\":\"y\"}",
     "\10{\"role\":\"user\",\"content\":\"\",\"function_call\":{}}",
+    "#{\"role\":\"user\",\"content\":[{\"type\":\"image\"},{\"type\":"
+    "\"text\",\"text\":\"x\"},{\"type\":\"audio\"}]}",
+    "#{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:image/png;base64,aGVsbG8=\"}}]}",
+    "#{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\","
+    "\"input_audio\":{\"data\":\"aGVs_G8\",\"format\":\"wav\"}}]}",
+    "#{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"path\":"
+    "\"file:///tmp/%41/../b\"}]}",
 };
 
 uint8_t *

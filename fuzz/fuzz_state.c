@@ -15,6 +15,7 @@
 #include "gguf/reader.h"
 #include "fixtures/models.h"
 #include "harness/scratch.h"
+#include "session/impl.h"
 
 const char fuzz_name[] = "state";
 
@@ -93,7 +94,7 @@ check_state(const struct gg_state *s)
 
         check(q->n_ids > 0 && q->n_held + q->n_pending <= q->n_ids);
         for (size_t k = 0; k < q->n_ids; k++)
-            check(q->ids[k] >= 0 && q->ids[k] < V + ROWS);
+            check(q->ids[k] >= 0 && q->ids[k] < session->media.n_ids);
     }
 }
 
@@ -130,6 +131,8 @@ try(const uint8_t *data, size_t size)
     else
         check(!file && scratch_names(err.message, path));
     gg_state_close(file);
+    gg_session_truncate(session, 1, 0);
+    session_media_cut(&session->media, 1); /* what states know of others */
 }
 
 /* Puts the sums of what is there in the place of those that are; false: there

@@ -1104,6 +1104,12 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_session_add_rows(struct gg_session *session, const struct gg_medium *medium,
                     int32_t *first, struct gg_error *err);
 
+/* Frees what was copied of the medium whose ids begin at `first`. What slots
+ * hold of it stays, as do its ids; to be evaluated again, it is to be added
+ * again: until then GG_ERR_ARG. */
+GG_API void
+gg_session_forget_rows(struct gg_session *session, int32_t first);
+
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
  * depend on other chunks, nor on the number of threads; those with other
  * adapters are evaluated by themselves. On failure a slot
@@ -1239,11 +1245,13 @@ struct gg_state_file; /* open, mapped */
  * number of slots, threads, positions, on any device. All of the file is
  * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
  * or other scales of them, other rotary positions, its keys and values are of
- * another type, or it holds rows of a medium that the session has not. The file
+ * another type, or it holds rows of a medium that the session has otherwise. Of
+ * one that it has not, it learns what it takes to go on after it: rows are to be
+ * given where they are to be evaluated again, and in a pipeline before. The file
  * must not be written to while it is open; that it is replaced by
  * gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
-gg_state_open(const char *path, const struct gg_session *session,
+gg_state_open(const char *path, struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err);
 
 GG_API void

@@ -4,7 +4,10 @@
 
 #include <gg-media.h>
 
+#include "common/media.h"
 #include "common/options.h"
+
+struct media_intake;
 
 /* A conversation; all zero is the empty one. All is its own. Of a message that
  * has more than a text and a role, json[] has the whole, for templates in
@@ -14,11 +17,20 @@ struct chat {
     char **json;
     size_t n, cap;
     char *tools, *arguments; /* JSON, or NULL */
-    bool takes_media;        /* messages may have images and sounds, of */
-    unsigned char *media;    /* n_media kinds, in their order; */
-    size_t *media_at;        /* the messages that have them */
+    bool takes_media; /* messages may have images and sounds: those that they
+                         name, for `intake`, or else the job's in turn, which
+                         has some from number `next_medium` on */
+    const char *why_none; /* where it takes none: a sentence; or NULL */
+    bool has_job_media;
+    struct media_intake *intake; /* or NULL */
+    size_t next_medium;
+    struct media_place *media; /* n_media, in the order of their parts */
     size_t n_media;
 };
+
+/* How many of them are the job's. */
+size_t
+chat_count_job_media(const struct chat *c);
 
 void
 chat_append(struct chat *c, enum gg_role role, const char *text, size_t len);
@@ -40,13 +52,15 @@ chat_write(const struct chat *c, struct buffer *out);
  * chat_write() made: other JSON may be some program's settings. */
 bool
 chat_is_written(int fd);
-/* Message number i has one more. */
+/* The place becomes number `at`; one that is its message's own is held. */
 void
-chat_count_medium(struct chat *c, enum gg_media_kind kind, size_t i);
+chat_insert_medium(struct chat *c, size_t at, const struct media_place *place);
 /* Puts an image or a sound, of which no part says where, in front of the text
- * of the last message of the user. */
+ * of the last message of the user: the intake's `item`, or, NULL, the job's
+ * next. */
 enum gg_status
-chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err);
+chat_add_media(struct chat *c, enum gg_media_kind kind, const size_t *item,
+               struct gg_error *err);
 /* Forgets all but the first n messages. */
 void
 chat_truncate(struct chat *c, size_t n);

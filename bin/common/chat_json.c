@@ -3,6 +3,7 @@
 
 #include "common/buffer.h"
 #include "common/chat.h"
+#include "common/chat_parts.h"
 
 #ifdef HAVE_JANSSON
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/media_intake.h"
 #include "common/options.h"
 
 struct reader {
@@ -150,16 +152,53 @@ keep(const struct reader *r, const json_t *value, char **out)
     return GG_OK;
 }
 
-/* A part as templates know it, without what it is an image or a sound of. */
-static json_t *
-media_part(enum gg_media_kind kind)
+static enum gg_status
+take_source(const struct reader *r, const struct media_part *part,
+            struct media_place *place)
 {
-    json_t *part = json_object();
-    const char *type = kind == GG_MEDIA_SOUND ? "audio" : "image";
+    struct gg_error why;
+    enum gg_status st =
+        media_intake_part(r->chat->intake, part, &place->item, &why);
 
-    if (!part || json_object_set_new(part, "type", json_string(type)))
-        cli_die("out of memory");
-    return part;
+    if (st == GG_OK)
+        return GG_OK;
+    (void)fail(r, "%s of message %zu: %s", media_kind_name(part->kind),
+               r->chat->n + 1, why.message);
+    return st;
+}
+
+/* One that a part names is its message's own; others are the job's in turn. */
+static enum gg_status
+take_part(const struct reader *r, const json_t *o, enum gg_media_kind kind)
+{
+    struct chat *c = r->chat;
+    struct media_part part = { .kind = kind };
+    struct media_place place = { .kind = kind, .message = c->n };
+    enum gg_status st = GG_OK;
+
+    place.own = c->intake && chat_find_source(o, &part);
+    if (place.own)
+        st = take_source(r, &part, &place);
+    else if (!c->has_job_media)
+        st = fail(r, "a part of message %zu names no %s", c->n + 1,
+                  media_kind_name(kind));
+    else
+        place.item = c->next_medium++;
+    if (st != GG_OK)
+        return st;
+    chat_insert_medium(c, c->n_media, &place);
+    if (place.own) /* the list holds it */
+        media_intake_release(c->intake, place.item);
+    return GG_OK;
+}
+
+static enum gg_status
+refuse_part(const struct reader *r, const char *type, bool known)
+{
+    const char *why = known ? r->chat->why_none : NULL;
+
+    return fail(r, "a part of a message of type '%s': only text is read%s%s",
+                type, why ? "; " : "", why ? why : "");
 }
 
 /* Pictures and sounds, as other programs take them. Where none are taken, they
@@ -179,14 +218,16 @@ read_media(const struct reader *r, json_t *content)
         bool image = name && cli_has_word(images, name);
         bool sound = name && cli_has_word(sounds, name);
         enum gg_media_kind kind = sound ? GG_MEDIA_SOUND : GG_MEDIA_IMAGE;
+        enum gg_status st;
 
         if (!image && !sound && (!name || !cli_has_word(others, name)))
             continue;
         if (!r->chat->takes_media || (!image && !sound))
-            return fail(
-                r, "a part of a message of type '%s': only text is read", name);
-        chat_count_medium(r->chat, kind, r->chat->n);
-        json_array_set_new(content, i, media_part(kind));
+            return refuse_part(r, name, image || sound);
+        st = take_part(r, part, kind);
+        if (st != GG_OK)
+            return st;
+        json_array_set_new(content, i, chat_media_part(kind));
     }
     return GG_OK;
 }
@@ -199,11 +240,13 @@ read_whole_message(const struct reader *r, json_t *value)
     json_t *content = json_object_get(value, "content");
     bool answer = json_is_string(role) &&
                   strcmp(json_string_value(role), "assistant") == 0;
+    enum gg_status st;
 
     if (!json_is_string(role))
         return fail(r, "a message without a role that is a string");
-    if (read_media(r, content) != GG_OK)
-        return GG_ERR_FORMAT;
+    st = read_media(r, content);
+    if (st != GG_OK)
+        return st;
     chat_append(r->chat, answer ? GG_ROLE_ASSISTANT : GG_ROLE_USER,
                 json_string_value(content), json_string_length(content));
     return keep(r, value, &r->chat->json[r->chat->n - 1]);
@@ -266,22 +309,6 @@ read_value(const struct reader *r, json_t *value)
     return st == GG_OK ? read_beside(r, value) : st;
 }
 
-/* A message of a text and a role only. */
-static json_t *
-plain_message(const struct gg_message *m)
-{
-    json_t *o = json_object(), *text = json_stringn(m->content, m->len);
-
-    if (!o || !text ||
-        json_object_set_new(o, "role", json_string(roles[m->role])) ||
-        json_object_set(o, "content", text)) {
-        json_decref(o);
-        o = NULL;
-    }
-    json_decref(text);
-    return o;
-}
-
 static bool
 is_plain(const struct chat *c)
 {
@@ -303,7 +330,7 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
         const char *json = c->json[i];
         json_error_t e;
         json_t *m = json ? cli_json_load(json, strlen(json), JSON_ALLOW_NUL, &e)
-                         : plain_message(&c->messages[i]);
+                         : chat_plain_json(&c->messages[i]);
 
         if (json_array_append_new(list, m)) {
             json_decref(list);
@@ -317,54 +344,6 @@ chat_messages_json(const struct chat *c, char **out, struct gg_error *err)
         return cli_error(err, GG_ERR_NOMEM, "out of memory");
     *out = text;
     return GG_OK;
-}
-
-/* The content of a message as an array of parts. */
-static json_t *
-take_parts(json_t *message)
-{
-    json_t *content = json_object_get(message, "content"), *parts, *text;
-
-    if (json_is_array(content))
-        return content;
-    parts = json_array();
-    text = json_object();
-    if (!parts || !text || json_object_set(text, "text", content) ||
-        json_object_set_new(text, "type", json_string("text")) ||
-        json_array_append_new(parts, text) ||
-        json_object_set_new(message, "content", parts))
-        cli_die("out of memory");
-    return parts;
-}
-
-enum gg_status
-chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
-{
-    size_t i = c->n, before = 0;
-    json_t *m = NULL, *parts;
-    json_error_t e;
-
-    while (i > 0 &&
-           (c->json[i - 1] ? false : c->messages[i - 1].role != GG_ROLE_USER))
-        i--;
-    if (i-- == 0)
-        return cli_error(err, GG_ERR_FORMAT,
-                         "no message of a user for an image or a sound");
-    m = c->json[i]
-            ? cli_json_load(c->json[i], strlen(c->json[i]), JSON_ALLOW_NUL, &e)
-            : plain_message(&c->messages[i]);
-    if (!m)
-        return cli_error(err, GG_ERR_FORMAT, "message %zu is not UTF-8", i + 1);
-    parts = take_parts(m);
-    while (before < json_array_size(parts) &&
-           !json_object_get(json_array_get(parts, before), "text"))
-        before++;
-    json_array_insert_new(parts, before, media_part(kind));
-    chat_count_medium(c, kind, i);
-    free(c->json[i]);
-    c->json[i] = cli_json_dump(m, JSON_COMPACT);
-    json_decref(m);
-    return c->json[i] ? GG_OK : cli_error(err, GG_ERR_NOMEM, "out of memory");
 }
 
 static void
@@ -418,16 +397,6 @@ chat_read(struct chat *c, const struct gg_chat_template *template,
 }
 
 #else
-
-enum gg_status
-chat_add_media(struct chat *c, enum gg_media_kind kind, struct gg_error *err)
-{
-    (void)c, (void)kind;
-    return cli_error(err, GG_ERR_UNSUPPORTED,
-                     "this %s was built without Jansson, and makes no messages "
-                     "with images or sounds",
-                     cli_name);
-}
 
 enum gg_status
 chat_messages_json(const struct chat *c, char **out, struct gg_error *err)

@@ -1,8 +1,9 @@
 /* chat_list.c - conversations: lists of messages */
 #include <config.h>
 
-#include "common/chat.h"
+#include "common/chat_parts.h"
 #include "common/json.h"
+#include "common/media_intake.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,25 +62,54 @@ chat_thought(struct chat *c, const char *text, size_t len)
 }
 
 void
-chat_count_medium(struct chat *c, enum gg_media_kind kind, size_t i)
+chat_insert_medium(struct chat *c, size_t at, const struct media_place *place)
 {
-    size_t n = c->n_media + 1;
+    size_t n = c->n_media - at;
 
-    c->media = cli_alloc(c->media, n, sizeof(*c->media));
-    c->media_at = cli_alloc(c->media_at, n, sizeof(*c->media_at));
-    c->media[n - 1] = (unsigned char)kind;
-    c->media_at[n - 1] = i;
-    c->n_media = n;
+    c->media = cli_alloc(c->media, c->n_media + 1, sizeof(*c->media));
+    if (n)
+        memmove(c->media + at + 1, c->media + at, n * sizeof(*c->media));
+    c->media[at] = *place;
+    c->n_media++;
+    if (place->own)
+        media_intake_hold(c->intake, place->item);
 }
 
-/* Media of messages from number n on. */
+size_t
+chat_count_job_media(const struct chat *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_media; i++)
+        n += !c->media[i].own;
+    return n;
+}
+
+static void
+drop_last_medium(struct chat *c)
+{
+    const struct media_place *place = &c->media[--c->n_media];
+
+    if (place->own)
+        media_intake_release(c->intake, place->item);
+}
+
+/* Media of messages from number n on; and what takes more of them. */
 static void
 move_media(struct chat *c, const struct chat *from, size_t n)
 {
-    for (size_t i = 0; i < from->n_media; i++)
-        if (from->media_at[i] >= n)
-            chat_count_medium(c, (enum gg_media_kind)from->media[i],
-                              c->n + from->media_at[i] - n);
+    c->takes_media = from->takes_media;
+    c->has_job_media = from->has_job_media;
+    c->intake = from->intake;
+    c->next_medium = from->next_medium;
+    for (size_t i = 0; i < from->n_media; i++) {
+        struct media_place place = from->media[i];
+
+        if (place.message < n)
+            continue;
+        place.message += c->n - n;
+        chat_insert_medium(c, c->n_media, &place);
+    }
 }
 
 void
@@ -96,12 +126,18 @@ chat_move(struct chat *c, struct chat *from, size_t n)
     chat_truncate(from, n);
 }
 
-void
-chat_write(const struct chat *c, struct buffer *out)
+const char *
+chat_role_name(enum gg_role role)
 {
     static const char *const roles[] = { "system", "user", "assistant",
                                          "tool" };
 
+    return roles[role];
+}
+
+void
+chat_write(const struct chat *c, struct buffer *out)
+{
     for (size_t i = 0; i < c->n; i++) {
         const struct gg_message *m = &c->messages[i];
 
@@ -110,7 +146,8 @@ chat_write(const struct chat *c, struct buffer *out)
             buffer_add(out, c->json[i], strlen(c->json[i]));
             continue;
         }
-        buffer_format(out, "{\"role\": \"%s\", \"content\": ", roles[m->role]);
+        buffer_format(
+            out, "{\"role\": \"%s\", \"content\": ", chat_role_name(m->role));
         cli_json_add(out, m->content ? m->content : "", m->len);
         buffer_char(out, '}');
     }
@@ -136,8 +173,8 @@ chat_truncate(struct chat *c, size_t n)
         free((char *)c->messages[--c->n].content);
         free(c->json[c->n]);
     }
-    while (c->n_media && c->media_at[c->n_media - 1] >= n)
-        c->n_media--;
+    while (c->n_media && c->media[c->n_media - 1].message >= n)
+        drop_last_medium(c);
 }
 
 void
@@ -149,6 +186,5 @@ chat_clear(struct chat *c)
     free(c->tools);
     free(c->arguments);
     free(c->media);
-    free(c->media_at);
     *c = (struct chat){ 0 };
 }

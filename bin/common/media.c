@@ -72,15 +72,25 @@ add_item(struct media *m)
     return &m->items[m->n++];
 }
 
+size_t
+media_find_hash(const struct media *m, const uint8_t hash[GG_MEDIUM_HASH])
+{
+    size_t i = 0;
+
+    while (i < m->n &&
+           (m->items[i].failure ||
+            memcmp(m->items[i].rows.medium.hash, hash, GG_MEDIUM_HASH) != 0))
+        i++;
+    return i;
+}
+
 /* The item of an equal medium before it; NULL: there is none. */
 static const struct media_item *
 find_equal(const struct media *m, const struct gg_medium *medium)
 {
-    for (size_t i = 0; i < m->n; i++)
-        if (!m->items[i].failure && memcmp(m->items[i].rows.medium.hash,
-                                           medium->hash, GG_MEDIUM_HASH) == 0)
-            return &m->items[i];
-    return NULL;
+    size_t i = media_find_hash(m, medium->hash);
+
+    return i < m->n ? &m->items[i] : NULL;
 }
 
 static void
@@ -89,7 +99,30 @@ add_hash(struct media *m, const struct gg_medium *medium)
     m->hashes = cli_alloc(m->hashes, m->n_hashes + 1, GG_MEDIUM_HASH);
     memcpy(m->hashes + m->n_hashes++ * GG_MEDIUM_HASH, medium->hash,
            GG_MEDIUM_HASH);
-    m->end += (int32_t)medium->n;
+}
+
+static struct media_item *
+add_rows_item(struct media *m, const struct gg_media_rows *rows, bool values)
+{
+    struct media_item *item = add_item(m);
+
+    item->rows = *rows;
+    item->rows.pieces = copy_pieces(rows->pieces, rows->n_pieces);
+    if (values)
+        copy_values(&item->rows.medium);
+    else
+        item->rows.medium = (struct gg_medium){ .n = rows->medium.n };
+    memcpy(item->rows.medium.hash, rows->medium.hash, GG_MEDIUM_HASH);
+    return item;
+}
+
+void
+media_append_first(struct media *m, const struct gg_media_rows *rows,
+                   int32_t first)
+{
+    add_rows_item(m, rows, false)->first = first;
+    add_hash(m, &rows->medium);
+    m->end = first + (int32_t)rows->medium.n;
 }
 
 void
@@ -98,6 +131,7 @@ media_append(struct media *m, const struct gg_media_rows *rows, bool values)
     const struct media_item *equal = find_equal(m, &rows->medium);
     int32_t first = equal ? equal->first : m->end;
     struct media_item *item;
+    bool again;
 
     if (equal && equal->rows.medium.n != rows->medium.n)
         cli_die("%s: media %td and %zu have the same pixels or samples, and "
@@ -106,18 +140,14 @@ media_append(struct media *m, const struct gg_media_rows *rows, bool values)
                 rows->medium.n);
     if (rows->medium.n > (size_t)(INT32_MAX - m->end))
         cli_die("%s: more rows than there are ids", m->name);
-    item = add_item(m);
-    item->rows = *rows;
+    again = equal != NULL;
+    item = add_rows_item(m, rows, values);
     item->first = first;
-    item->again = equal != NULL;
-    item->rows.pieces = copy_pieces(rows->pieces, rows->n_pieces);
-    if (values)
-        copy_values(&item->rows.medium);
-    else
-        item->rows.medium = (struct gg_medium){ .n = rows->medium.n };
-    memcpy(item->rows.medium.hash, rows->medium.hash, GG_MEDIUM_HASH);
-    if (!item->again)
+    item->again = again;
+    if (!again) {
         add_hash(m, &rows->medium);
+        m->end += (int32_t)rows->medium.n;
+    }
 }
 
 void

@@ -15,6 +15,15 @@ struct media_item {
     char *failure;             /* why there is none; or NULL */
 };
 
+/* Where one stands in a conversation. */
+struct media_place {
+    enum gg_media_kind kind;
+    size_t message; /* that has it */
+    size_t item;    /* its number among the media of the job; `own`: among
+                       those that messages have brought */
+    bool own;
+};
+
 struct media {
     char *name;               /* of the stream, for messages */
     struct gg_rows_head head; /* writer is NULL */
@@ -33,6 +42,16 @@ void
 media_set_head(struct media *m, const struct gg_rows_head *head);
 void
 media_append(struct media *m, const struct gg_media_rows *rows, bool values);
+
+/* Appends one that no other is equal to, without values: its ids begin at
+ * `first`. */
+void
+media_append_first(struct media *m, const struct gg_media_rows *rows,
+                   int32_t first);
+
+/* The number of the one with that hash; m->n: there is none. */
+size_t
+media_find_hash(const struct media *m, const uint8_t hash[GG_MEDIUM_HASH]);
 
 /* Reads the file, or ends the tool; media_free() it. Without `values` there are
  * pieces alone. */

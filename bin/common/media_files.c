@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/media_folder.h"
 #include "common/media_worker.h"
 #include "common/projector.h"
 #include "common/sandbox.h"
@@ -44,9 +45,17 @@ const struct cli_option media_file_rows[] = {
     { "audio", 0, CLI_CALL, "FILE",
       "a sound that the prompt is about; may be repeated",
       .set = add_media_file, .use = SANDBOX_READ, .not_with = "rows" },
+    { .part = media_message_rows },
+    { 0 },
+};
+
+const struct cli_option media_message_rows[] = {
     { "mmproj", 0, CLI_TEXT, "FILE",
       "their projector (else mmproj*.gguf beside the model)", AT(mmproj),
       .use = SANDBOX_READ },
+    { "media-dir", 0, CLI_TEXT, "DIR",
+      "messages may name images and sounds of this folder", AT(folder),
+      .use = SANDBOX_TREE, .not_with = "rows" },
     { "image-min-tokens", 0, CLI_INT, "N",
       "rows of an image, at least (else as its maker says)", AT(min_tokens), 1,
       1 << 16 },
@@ -57,12 +66,18 @@ const struct cli_option media_file_rows[] = {
 /* clang-format on */
 
 void
-media_files_allow(const struct media_files *f, const char *model)
+media_files_allow(const struct media_files *f, const char *model, bool messages)
 {
-    if (f->n == 0)
+    const char *projector = NULL;
+
+    if (f->folder)
+        media_folder_check(f->folder);
+    if (f->n || messages)
+        projector = projector_look_for(model, f->mmproj);
+    if (f->n == 0 && !projector)
         return;
     sandbox_keep(SANDBOX_MEDIA);
-    sandbox_add(projector_look_for(model, f->mmproj), SANDBOX_READ);
+    sandbox_add(projector, SANDBOX_READ);
 }
 
 void
@@ -91,19 +106,28 @@ media_decode_file(const char *path, uint32_t raw_rate, struct gg_decoded **out,
     return st;
 }
 
-/* Decodes the file, which has to be of its option's kind. */
 static enum gg_status
-decode_kind(const struct media_file *file, struct gg_decoded **out,
-            struct gg_error *err)
+check_kind(enum gg_media_kind kind, struct gg_decoded *medium,
+           struct gg_error *err)
 {
-    enum gg_status st = media_decode_file(file->path, 0, out, err);
+    enum gg_status st = GG_OK;
 
-    if (st != GG_OK || (*out)->kind == file->kind)
-        return st;
-    st = cli_error(err, GG_ERR_ARG, "the file is %s, and not %s",
-                   media_a_kind((*out)->kind), media_a_kind(file->kind));
-    gg_decoded_free(*out);
+    if (medium->kind != kind) {
+        st = cli_error(err, GG_ERR_ARG, "the file is %s, and not %s",
+                       media_a_kind(medium->kind), media_a_kind(kind));
+        gg_decoded_free(medium);
+    }
     return st;
+}
+
+enum gg_status
+media_files_decode(enum gg_media_kind kind, const void *bytes, size_t size,
+                   struct gg_decoded **out, struct gg_error *err)
+{
+    const struct gg_decode_limits limits = { 0 };
+    enum gg_status st = media_worker_decode(bytes, size, &limits, out, err);
+
+    return st == GG_OK ? check_kind(kind, *out, err) : st;
 }
 
 static enum gg_status
@@ -112,8 +136,10 @@ encode_media_file(struct gg_projector *projector, const struct media_file *file,
 {
     struct gg_decoded *medium;
     struct gg_media_plan *plan;
-    enum gg_status st = decode_kind(file, &medium, err);
+    enum gg_status st = media_decode_file(file->path, 0, &medium, err);
 
+    if (st == GG_OK)
+        st = check_kind(file->kind, medium, err);
     if (st != GG_OK)
         return st;
     st = gg_projector_plan(projector, medium, &plan, err);
@@ -138,9 +164,9 @@ append_file(struct media *m, struct gg_projector *projector,
     gg_media_rows_free(rows);
 }
 
-struct media *
-media_files_encode(const struct media_files *f, const char *model,
-                   int32_t n_threads)
+struct gg_projector *
+media_files_projector(const struct media_files *f, const char *model,
+                      int32_t n_threads, struct gg_rows_head *head)
 {
     const struct gg_projector_params params = {
         .device = f->device,
@@ -148,22 +174,33 @@ media_files_encode(const struct media_files *f, const char *model,
         .min_tokens = f->min_tokens,
         .max_tokens = f->max_tokens,
     };
-    struct gg_rows_head head = { 0 };
+    const char *path = projector_find(model, f->mmproj);
     struct gg_projector *projector;
     struct gg_error err;
+
+    cli_check(gg_projector_open(path, &params, &projector, &err), &err);
+    projector_check_model(model, projector);
+    *head = (struct gg_rows_head){
+        .first = projector_first_id(model),
+        .width = gg_projector_width(projector),
+        .n_deeper = gg_projector_n_deeper(projector),
+    };
+    gg_projector_hash(projector, head->projector);
+    return projector;
+}
+
+struct media *
+media_files_encode(const struct media_files *f, const char *model,
+                   int32_t n_threads)
+{
+    struct gg_rows_head head;
+    struct gg_projector *projector;
     struct media *m;
-    const char *path;
 
     if (f->n == 0)
         return NULL;
-    path = projector_find(model, f->mmproj);
-    cli_check(gg_projector_open(path, &params, &projector, &err), &err);
-    projector_check_model(model, projector);
-    head.first = projector_first_id(model);
-    head.width = gg_projector_width(projector);
-    head.n_deeper = gg_projector_n_deeper(projector);
-    gg_projector_hash(projector, head.projector);
-    m = media_new(path);
+    projector = media_files_projector(f, model, n_threads, &head);
+    m = media_new(projector_find(model, f->mmproj));
     media_set_head(m, &head);
     for (size_t i = 0; i < f->n; i++)
         append_file(m, projector, &f->list[i]);

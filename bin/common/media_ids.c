@@ -237,7 +237,7 @@ count_kind(const struct media_places *p, enum gg_media_kind kind)
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        n += p->kinds[i] == kind;
+        n += p->list[i].kind == kind;
     return n;
 }
 
@@ -262,6 +262,7 @@ check_places(const struct media_places *p, const int32_t *ids, size_t n,
                      media_kind_name(kind), given);
 }
 
+/* Those of messages were checked when they came. */
 static enum gg_status
 check_kinds(const struct media *media, const struct media_places *p,
             struct gg_error *err)
@@ -270,27 +271,31 @@ check_kinds(const struct media *media, const struct media_places *p,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; st == GG_OK && i < p->n; i++) {
-        st = find_item(media, p->from + i, &item, err);
-        if (st == GG_OK && item->rows.kind != (enum gg_media_kind)p->kinds[i])
+        const struct media_place *place = &p->list[i];
+
+        if (place->own)
+            continue;
+        st = find_item(media, place->item, &item, err);
+        if (st == GG_OK && item->rows.kind != place->kind)
             st = cli_error(err, GG_ERR_FORMAT,
                            "%s: medium %zu is %s, and the message has %s",
-                           media->name, p->from + i + 1,
+                           media->name, place->item + 1,
                            media_a_kind(item->rows.kind),
-                           media_a_kind((enum gg_media_kind)p->kinds[i]));
+                           media_a_kind(place->kind));
     }
     return st;
 }
 
 /* The medium that is number `skip` of its kind. */
 static const struct media_item *
-item_of_kind(const struct media *media, const struct media_places *p,
+item_of_kind(const struct media_ids *m, const struct media_places *p,
              enum gg_media_kind kind, size_t skip)
 {
     size_t i = 0;
 
-    while (p->kinds[i] != kind || skip-- > 0)
+    while (p->list[i].kind != kind || skip-- > 0)
         i++;
-    return &media->items[p->from + i];
+    return &(p->list[i].own ? m->own : m->media)->items[p->list[i].item];
 }
 
 enum gg_status
@@ -312,7 +317,7 @@ media_ids_place(struct media_ids *m, const struct media_places *p,
         if (ids[i] >= 0)
             add_id(m, ids[i]);
         else
-            st = place_item(m, item_of_kind(m->media, p, kind, next[kind]++),
+            st = place_item(m, item_of_kind(m, p, kind, next[kind]++),
                             i + 1 < n ? &ids[i + 1] : NULL, err);
     }
     return st;

@@ -8,9 +8,10 @@
 /* Text is gathered, and encoded as one from marker to marker. */
 struct media_ids {
     const struct gg_vocab *vocab;
-    const struct media *media;
-    unsigned flags; /* GG_ENCODE_..., of the text as a whole */
-    int32_t *ids;   /* n of them; has room for cap, and grows */
+    const struct media *media; /* of the job; or NULL */
+    const struct media *own;   /* those that messages have brought; or NULL */
+    unsigned flags;            /* GG_ENCODE_..., of the text as a whole */
+    int32_t *ids;              /* n of them; has room for cap, and grows */
     size_t n, cap;
     uint64_t left_out; /* bytes without a token */
     struct buffer text;
@@ -39,8 +40,8 @@ media_ids_whole(struct media_ids *m, const char *text, size_t n,
 
 /* Media of a conversation. */
 struct media_places {
-    const unsigned char *kinds; /* of n media, in the order of their parts */
-    size_t n, from;             /* the first of them is number `from` */
+    const struct media_place *list; /* n, in the order of their parts */
+    size_t n;
     bool tail; /* the ids have but the last messages of the conversation */
     const char *template; /* its name */
 };

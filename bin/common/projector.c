@@ -39,7 +39,24 @@ folder_of(const char *model)
 }
 
 /* Where it was found, or why not. */
-static char found[PATH_MAX], missing[PATH_MAX];
+static char found[PATH_MAX], missing[PATH_MAX], model_lacks[PATH_MAX];
+
+/* `it`: what they lie beside. */
+static void
+say_missing(char out[PATH_MAX], int n, struct dirent *const *names,
+            const char *it)
+{
+    if (n <= 0)
+        snprintf(out, PATH_MAX,
+                 "no projector (mmproj*.gguf) lies beside %s: name it by "
+                 "--mmproj",
+                 it);
+    else
+        snprintf(out, PATH_MAX,
+                 "several projectors lie beside %s (%s, %s): name one by "
+                 "--mmproj",
+                 it, names[0]->d_name, names[1]->d_name);
+}
 
 static void
 search(const char *model)
@@ -48,18 +65,13 @@ search(const char *model)
     struct dirent **names = NULL;
     int n = scandir(folder, &names, is_projector_name, alphasort);
 
-    if (n <= 0)
-        snprintf(missing, sizeof(missing),
-                 "no projector (mmproj*.gguf) lies beside it: name it by "
-                 "--mmproj");
-    else if (n > 1)
-        snprintf(missing, sizeof(missing),
-                 "several projectors lie beside it (%s, %s): name one by "
-                 "--mmproj",
-                 names[0]->d_name, names[1]->d_name);
-    else if (snprintf(found, sizeof(found), "%s/%s", folder,
-                      names[0]->d_name) >= (int)sizeof(found))
+    if (n != 1) {
+        say_missing(missing, n, names, "it");
+        say_missing(model_lacks, n, names, "the model");
+    } else if (snprintf(found, sizeof(found), "%s/%s", folder,
+                        names[0]->d_name) >= (int)sizeof(found)) {
         snprintf(missing, sizeof(missing), "its projector's name is too long");
+    }
     while (n > 0)
         free(names[--n]);
     free(names);
@@ -73,6 +85,12 @@ projector_look_for(const char *model, const char *mmproj)
     if (!*found && !*missing)
         search(cli_model(model, true));
     return *missing ? NULL : found;
+}
+
+const char *
+projector_why_missing(void)
+{
+    return *model_lacks ? model_lacks : NULL;
 }
 
 const char *

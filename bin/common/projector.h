@@ -14,6 +14,10 @@ projector_find(const char *model, const char *mmproj);
 const char *
 projector_look_for(const char *model, const char *mmproj);
 
+/* A sentence, after one that has found none; or NULL. A static string. */
+const char *
+projector_why_missing(void);
+
 /* Whether an option or the variable GG_MODEL names a model. */
 bool
 projector_model_named(const char *model);

@@ -89,7 +89,7 @@ state_name(const struct state *s)
 }
 
 const struct gg_state *
-state_load(struct state *s, const struct gg_session *session)
+state_load(struct state *s, struct gg_session *session)
 {
     const struct gg_state *state;
     struct gg_error err;

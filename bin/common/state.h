@@ -44,7 +44,7 @@ state_saves(const struct state *s)
 /* What is to go on; NULL: nothing. It lives until state_loaded(). Ends the tool
  * where the file is wrong. */
 const struct gg_state *
-state_load(struct state *s, const struct gg_session *session);
+state_load(struct state *s, struct gg_session *session);
 void
 state_loaded(struct state *s);
 

@@ -11,6 +11,7 @@
 
 #include "common/outside.h"
 #include "gg-generate/interactive.h"
+#include "gg-generate/media.h"
 
 enum {
     MAX_FILE = 1 << 26, /* bytes: more than any context has */
@@ -239,7 +240,10 @@ load(struct talk *t, const char *path, struct gg_error *err)
 {
     struct prompt_source *s = &t->g->source;
     struct chat new = { 0 };
-    enum gg_status st = read_messages(t, path, &new, err);
+    enum gg_status st;
+
+    generate_media_begin(t->g, &new);
+    st = read_messages(t, path, &new, err);
 
     if (st != GG_OK) {
         chat_clear(&new);
@@ -293,6 +297,35 @@ add_file(struct talk *t, const char *path, struct gg_error *err)
 }
 
 static enum gg_status
+add_medium(struct talk *t, enum gg_media_kind kind, const char *path,
+           struct gg_error *err)
+{
+    struct buffer bytes = { 0 };
+    struct gg_error why;
+    enum gg_status st = read_file(path, &bytes, err);
+
+    if (st == GG_OK) {
+        st = talk_take_medium(t, kind, &bytes, &why);
+        if (st != GG_OK)
+            (void)cli_error(err, st, "%.100s: %.400s", path, why.message);
+    }
+    buffer_clear(&bytes);
+    return st;
+}
+
+static enum gg_status
+add_image(struct talk *t, const char *path, struct gg_error *err)
+{
+    return add_medium(t, GG_MEDIA_IMAGE, path, err);
+}
+
+static enum gg_status
+add_sound(struct talk *t, const char *path, struct gg_error *err)
+{
+    return add_medium(t, GG_MEDIA_SOUND, path, err);
+}
+
+static enum gg_status
 help(struct talk *t, const char *unused, struct gg_error *err);
 
 /* `run` NULL: the conversation ends. */
@@ -309,6 +342,10 @@ static const struct command {
       set_system },
     { "file", "FILE", "put the text of FILE before the next message", false,
       add_file },
+    { "image", "FILE", "put the image of FILE before the next message", false,
+      add_image },
+    { "audio", "FILE", "put the sound of FILE before the next message", false,
+      add_sound },
     { "save", "FILE", "write the messages to FILE, in JSON", false, save },
     { "load", "FILE", "go on with the messages of FILE", false, load },
     { "quit", NULL, "end; so does ^D", false, NULL },

@@ -2,7 +2,7 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
-#include "common/media_files.h"
+#include "common/media_intake.h"
 #include "common/reasoning.h"
 #include "common/records/request.h"
 #include "common/shard.h"
@@ -79,6 +79,9 @@ struct prompt {
     char *grammar;  /* that of a record's calls, in GBNF; or NULL */
     bool must_call; /* one of them */
     struct gg_choices contest;
+    struct media_intake *intake; /* n_media of it, which ids are rows of */
+    size_t *media;
+    size_t n_media;
 };
 
 /* What a state holds, for any number of prompts that go on from there; or the
@@ -104,6 +107,7 @@ struct generate {
     struct generate_sums sums;
     uint64_t left_out;             /* bytes of prompts without a token */
     size_t medium;                 /* the next one of the job's media */
+    struct media_intake *intake;   /* of those of messages; or NULL */
     unsigned plainer;              /* what templates refused, the same */
     int64_t date;                  /* of all conversations; 0: of none yet */
     struct gg_chat_reader *reader; /* of the template; NULL: none was wanted */

@@ -51,9 +51,10 @@ generate_interactive(struct generate *g, struct prompt *first)
         more = answer_first(&t, first);
     else
         prompt_source_begin(g, &g->source);
-    while (more && input_ask(&t.in, t.before.len > 0))
+    while (more && input_ask(&t.in, t.before.len > 0 || t.n_media))
         more = take(&t);
     turns_clear(&t);
     buffer_clear(&t.before);
+    talk_drop_media(&t);
     input_close(&t.in);
 }

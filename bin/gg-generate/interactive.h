@@ -47,6 +47,8 @@ struct talk {
     struct turn *turns;
     size_t n_turns, cap_turns;
     struct buffer before; /* the texts of /file, for the next message */
+    struct media_place *media; /* n_media of /image and /audio, the same */
+    size_t n_media;
     bool hidden;          /* it began in a state: its messages are not known */
     bool thought; /* an answer has a thought, which the template may drop */
 };
@@ -88,6 +90,18 @@ talk_end_answer(struct talk *t, bool heard);
 CLI_PRINTF(2, 3) void talk_fail(struct talk *t, const char *fmt, ...);
 /* For who sits at a terminal. */
 CLI_PRINTF(2, 3) void talk_tell(const struct talk *t, const char *fmt, ...);
+
+/* ---- talk_media.c -------------------------------------------------------- */
+
+/* The bytes of an image or a sound go with the next message. */
+enum gg_status
+talk_take_medium(struct talk *t, enum gg_media_kind kind,
+                 const struct buffer *bytes, struct gg_error *err);
+/* The last message, which is the user's, gets them. */
+enum gg_status
+talk_place_media(struct talk *t, struct gg_error *err);
+void
+talk_drop_media(struct talk *t);
 
 /* ---- commands.c ---------------------------------------------------------- */
 

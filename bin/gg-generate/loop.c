@@ -5,17 +5,20 @@
 #include <inttypes.h>
 
 #include "common/terminal.h"
-#include "gg-generate/generate.h"
+#include "gg-generate/media.h"
 
-/* Ends the tool, where there are fewer tokens than -n says, or only says so. */
+/* Ends the tool, where there are fewer tokens than -n says, or only says so;
+ * `p`: the prompt that has no room, or NULL. */
 static void
-say_full(const struct generate *g, size_t more)
+say_full(const struct generate *g, const struct prompt *p, size_t more)
 {
     const struct answer *a = &g->answer;
     char text[256];
 
     engine_say_full(&g->engine, engine_count_ids(a->sequence), more, text,
                     sizeof(text));
+    if (p)
+        generate_media_say_rows(g, p, text, sizeof(text));
     if (!g->gentle && (a->n_made == 0 || g->o->sampling.count))
         cli_die("%s", text);
     if (a->n_made == 0)
@@ -79,7 +82,7 @@ finish_text(struct generate *g)
     write_text(g, a, false);
     tools_write(g, a);
     if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)
-        say_full(g, 1);
+        say_full(g, NULL, 1);
     if (answer_is_cut(a, text, sizeof(text))) {
         cli_warn("%s", text);
         g->cut = true;
@@ -96,7 +99,7 @@ evaluate_only(struct generate *g, const struct prompt *p)
     enum gg_status st = gg_sequence_put(query.sequence, p->ids, p->n, &err);
 
     if (st == GG_ERR_CONTEXT)
-        say_full(g, p->n);
+        say_full(g, p, p->n);
     if (st == GG_OK)
         st = gg_engine_eval(g->engine.gg, &query, 1, &err);
     if (!cli_finished(st, &err)) {
@@ -118,7 +121,7 @@ begin_text(struct generate *g, const struct prompt *p)
     enum gg_status st = answer_start(g, a, p, 0, &err);
 
     if (st == GG_ERR_CONTEXT)
-        say_full(g, p->n);
+        say_full(g, p, p->n);
     if (st == GG_ERR_CONTEXT && g->gentle)
         return false;
     cli_check(st, &err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/terminal.h"
+#include "gg-generate/media.h"
 #include "gg-generate/options.h"
 #include "gg-generate/records.h"
 
@@ -185,6 +186,8 @@ run(struct generate *g, const struct mode *mode)
     }
     status = mode->run(g);
     check_media_used(g);
+    if (g->o->engine.verbose && g->intake)
+        media_intake_describe(g->intake);
     if (g->o->engine.verbose)
         tell_plainer(g);
     gg_chat_reader_free(g->reader);
@@ -222,13 +225,19 @@ main(int argc, char **argv)
     o.files.device = devices_name(&o.engine.devices);
     o.engine.media =
         media_files_encode(&o.files, o.engine.model, o.engine.n_threads);
+    if (generate_takes_media(&o))
+        g.intake =
+            media_intake_new(&o.files, o.engine.model, o.engine.n_threads);
     engine_open(&g.engine, &o.engine, mode->slots(&o), true);
+    if (g.intake)
+        media_intake_attach(g.intake, g.engine.session);
     draft_model_open(&g);
     status = run(&g, mode);
     terminal_end(o.newline && mode != &modes[ALL_RECORDS]);
     sampling_clear(&o.sampling);
     free(g.resumed_sampling);
     state_clear(&g.state);
+    media_intake_free(g.intake);
     engine_close(&g.engine);
     draft_model_close(&g);
     adapters_clear(&o.engine.adapters);

@@ -4,6 +4,15 @@
 
 #include "gg-generate/generate.h"
 
+/* Whether messages may bring images and sounds. */
+bool
+generate_takes_media(const struct options *o);
+
+/* Behind what engine_say_full() says: how many of the ids are rows of media. */
+void
+generate_media_say_rows(const struct generate *g, const struct prompt *p,
+                        char *text, size_t size);
+
 /* Whether the job has any. */
 static inline bool
 generate_has_media(const struct generate *g)
@@ -17,13 +26,18 @@ enum gg_status
 generate_media_text(struct generate *g, const char *text, size_t len,
                     unsigned flags, struct prompt *out, struct gg_error *err);
 
-/* Conversations may have parts that are media, which they take in turn; in one
- * that has no message with any, all stand in front of the user's text. */
+/* Media of the job or of messages. Conversations may have parts that are media,
+ * which they take in turn; in one that has no message with any, all stand in
+ * front of the user's text. */
 void
-generate_media_begin(struct generate *g, struct prompt_source *s);
+generate_media_begin(const struct generate *g, struct chat *chat);
 enum gg_status
 generate_media_take(struct generate *g, struct prompt_source *s,
                     struct gg_error *err);
+
+/* A prompt that is cleared needs no media any more. */
+void
+generate_media_release(struct prompt *p);
 
 /* They stand in the places that the template has left among the ids. */
 enum gg_status

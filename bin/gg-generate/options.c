@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gg-generate/editor.h"
+#include "gg-generate/media.h"
 #include "gg-generate/options.h"
 
 enum {
@@ -320,7 +321,7 @@ allow(const void *options)
     const struct options *o = options;
 
     engine_allow(&o->engine);
-    media_files_allow(&o->files, o->engine.model);
+    media_files_allow(&o->files, o->engine.model, generate_takes_media(o));
     if (o->interactive)
         editor_allow();
 }

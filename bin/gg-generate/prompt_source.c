@@ -90,7 +90,7 @@ chat_flags(const struct options *o)
 static void
 begin_chat(struct generate *g, struct prompt_source *s)
 {
-    generate_media_begin(g, s);
+    generate_media_begin(g, &s->chat);
     s->is_chat = true;
     s->template = g->o->template;
     s->done = g->loaded;
@@ -413,6 +413,7 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
 void
 prompt_clear(struct prompt *p)
 {
+    generate_media_release(p);
     free(p->ids);
     free(p->tools);
     free(p->grammar);

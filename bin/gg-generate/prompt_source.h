@@ -21,7 +21,6 @@ struct prompt_source {
     bool goes_on; /* it adds nothing to what a state holds */
     bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;
-    size_t medium; /* of the job, that is its first */
     size_t done; /* of them, that the sequence holds, but for the last's end */
     const struct gg_chat_template *template;
     /* Of a record, in place of the options'; or NULL. */

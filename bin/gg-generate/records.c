@@ -4,6 +4,7 @@
 #include "common/terminal.h"
 #include "common/ticker.h"
 #include "gg-generate/likely.h"
+#include "gg-generate/media.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 
 enum {
     MAX_RECORD = 1 << 24, /* bytes; parsed JSON takes twenty times as many */
+    MAX_SEEN = 1 << 26,   /* of one that may have images in base64 */
     MAX_LOST = 1 << 28,   /* of a record that is passed over */
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
@@ -159,15 +161,16 @@ check_room(const struct records *w, const struct record *r,
            struct gg_error *err)
 {
     const struct engine *e = &w->g->engine;
-    size_t most = r->prompt.n;
+    const struct prompt *most = &r->prompt;
 
     if (!contest_fits(&r->prompt.contest, e, err))
         return GG_ERR_CONTEXT;
     for (size_t i = 0; i < r->n_others; i++)
-        most = r->others[i].n > most ? r->others[i].n : most;
-    if (most <= (size_t)gg_session_n_ctx(e->session))
+        most = r->others[i].n > most->n ? &r->others[i] : most;
+    if (most->n <= (size_t)gg_session_n_ctx(e->session))
         return GG_OK;
-    engine_say_full(e, 0, most, err->message, sizeof(err->message));
+    engine_say_full(e, 0, most->n, err->message, sizeof(err->message));
+    generate_media_say_rows(w->g, most, err->message, sizeof(err->message));
     return GG_ERR_CONTEXT;
 }
 
@@ -195,7 +198,8 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     enum gg_status st;
 
     if (w->in.reader.too_long)
-        return cli_error(err, GG_ERR_FORMAT, "more than %d bytes", MAX_RECORD);
+        return cli_error(err, GG_ERR_FORMAT, "more than %zu bytes",
+                         w->in.reader.max);
     st = w->form->read(w->g, r, text, len, err);
     return st == GG_OK ? check_room(w, r, err) : st;
 }
@@ -524,7 +528,7 @@ open_records(struct records *w, struct generate *g)
                             .name = cli_input_name(o->input),
                             .end = o->form == FORM_NULL ? '\0' : '\n',
                             .what = "a record",
-                            .max = MAX_RECORD,
+                            .max = json && g->intake ? MAX_SEEN : MAX_RECORD,
                             .max_lost = MAX_LOST,
                             .skip_blank = json,
                             .may_mark = json || o->numbered },

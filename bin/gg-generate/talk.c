@@ -126,5 +126,8 @@ talk_say(struct talk *t, const char *text, size_t len)
     if (t->g->medium == 0) /* they go with the first question */
         cli_check(generate_media_take(t->g, &t->g->source, &err), &err);
     t->before.len = 0;
-    return talk_answer(t);
+    if (talk_place_media(t, &err) == GG_OK)
+        return talk_answer(t);
+    talk_fail(t, "%s", err.message);
+    return talk_end_answer(t, false);
 }

@@ -12,7 +12,8 @@
 #include "gg-tokenize/tokenize.h"
 
 enum {
-    LINE = 1 << 26, /* bytes of ids after which another line begins */
+    LINE = 1 << 26,     /* bytes of ids after which another line begins */
+    MAX_HELD = 1 << 28, /* of lines that wait for media */
 };
 
 struct work {
@@ -25,10 +26,12 @@ struct work {
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
     uint64_t bytes, n_ids, n_cut, n_left_out;
-    unsigned plainer; /* what templates refused */
-    size_t medium;    /* of the next text that has one */
-    bool named;       /* the line that names media was written */
-    size_t line;      /* bytes of ids on the line that is being written */
+    unsigned plainer;   /* what templates refused */
+    size_t medium;      /* of the next text that has one */
+    bool named;         /* the line that names media was written */
+    struct buffer held; /* what comes after that line, where messages have
+                           brought media until then */
+    size_t line;        /* bytes of ids on the line that is being written */
     int status;
 };
 
@@ -89,7 +92,9 @@ writes_line(const struct tokenize_options *o)
 static void
 name_media(struct work *w)
 {
-    const struct media *m = w->o->media;
+    const struct tokenize_options *o = w->o;
+    const struct media *m =
+        o->intake ? media_intake_media(o->intake) : o->media;
     struct gg_error err;
 
     if (m && m->n_hashes && writes_line(w->o) && !w->named)
@@ -169,14 +174,46 @@ encode_whole(struct work *w)
 
 /* ---- records ---- */
 
+/* Whether all media have to be there before anything is written. */
+static bool
+holds_records(const struct work *w)
+{
+    return w->o->intake && w->o->records && writes_line(w->o);
+}
+
+static void
+hold_records(struct work *w, const struct job *job)
+{
+    if (w->held.len + job->out.len > MAX_HELD)
+        cli_die("%s: more than %d MiB of ids wait for the media that are to "
+                "come: --rows names them before",
+                w->input.name, MAX_HELD >> 20);
+    buffer_add(&w->held, job->out.p, job->out.len);
+}
+
+static void
+write_held(struct work *w)
+{
+    if (!holds_records(w))
+        return;
+    name_media(w);
+    if (w->held.len)
+        fwrite(w->held.p, 1, w->held.len, stdout);
+    buffer_clear(&w->held);
+}
+
 static void
 take_records(struct work *w, const struct job *job)
 {
     const char *p = job->warnings.p;
 
-    name_media(w);
-    if (job->out.len)
-        fwrite(job->out.p, 1, job->out.len, stdout);
+    if (holds_records(w)) {
+        hold_records(w, job);
+    } else {
+        name_media(w);
+        if (job->out.len)
+            fwrite(job->out.p, 1, job->out.len, stdout);
+    }
     for (size_t at = 0; at < job->warnings.len; at += strlen(p + at) + 1)
         cli_warn("%s: %s", w->input.name, p + at);
     if (job->failed)
@@ -230,6 +267,7 @@ encode_records(struct work *w)
             jobs_submit(w->jobs, w->input.ended || !input_ready(&w->input));
     }
     jobs_wait(w->jobs);
+    write_held(w);
 }
 
 static void
@@ -284,6 +322,15 @@ check_all_used(const struct work *w)
                 w->medium, m->n);
 }
 
+/* The text is there, and no other comes. */
+static void
+take_typed(struct work *w, const char *text)
+{
+    w->bytes = strlen(text);
+    buffer_add(&w->rest, text, w->bytes);
+    w->input.ended = true;
+}
+
 int
 tokenize_encode(const struct gg_vocab *vocab,
                 const struct tokenize_options *options)
@@ -298,6 +345,8 @@ tokenize_encode(const struct gg_vocab *vocab,
     start_jobs(&w);
     if (options->prefix && !options->records)
         buffer_add(&w.rest, options->prefix, strlen(options->prefix));
+    if (options->typed)
+        take_typed(&w, options->typed);
     if (options->records)
         encode_records(&w);
     else

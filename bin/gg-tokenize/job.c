@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "common/projector.h"
 #include "common/reasoning.h"
 #include "gg-tokenize/format.h"
 #include "gg-tokenize/media.h"
@@ -111,8 +112,12 @@ read_chat(struct work *w, struct chat *chat, const struct piece *p,
 {
     const struct tokenize_options *o = w->o;
     bool lines = !o->records || o->end != '\n';
-    enum gg_status st = chat_read(chat, o->chat, p->text, p->len, lines, err);
+    enum gg_status st = GG_OK;
 
+    if (o->typed)
+        chat_append(chat, GG_ROLE_USER, p->text, p->len);
+    else
+        st = chat_read(chat, o->chat, p->text, p->len, lines, err);
     if (st != GG_OK)
         tokenize_media_lost(w->job, o);
     if (st == GG_OK && o->media && !o->records && chat->n_media == 0)
@@ -127,7 +132,14 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     const struct gg_chat_params params = { .flags = o->chat_flags,
                                            .date = o->chat_date,
                                            .plainer = &w->job->plainer };
-    struct chat chat = { .takes_media = o->media };
+    struct chat chat = { .takes_media = o->media || o->intake,
+                         .has_job_media = o->media,
+                         .intake = o->intake,
+                         .why_none = o->records && !o->media
+                                         ? "--mmproj names the projector of "
+                                           "images and sounds"
+                                         : projector_why_missing(),
+                         .next_medium = *w->job->medium };
     enum gg_status st = read_chat(w, &chat, p, err);
 
     if (st == GG_OK)
@@ -135,7 +147,7 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
     if (st == GG_OK)
         st = chat_encode(w->vocab, o->chat, &chat, &params, &w->job->ids,
                          &w->job->cap_ids, &p->n, &w->job->n_left_out, err);
-    if (st == GG_OK && o->media)
+    if (st == GG_OK && (o->media || chat.n_media))
         st = place_media(w, p, &chat, err);
     chat_clear(&chat);
     return st;

@@ -96,8 +96,15 @@ write_text(const struct gg_vocab *vocab, const struct tokenize_options *o)
     struct chat chat = { 0 };
     struct gg_error err;
     size_t len, n = 0;
-    char *json = cli_read_all(o->fd, o->input, MAX_TEXT, &len), *text = NULL;
-    enum gg_status st = chat_read(&chat, o->chat, json, len, true, &err);
+    char *json = NULL, *text = NULL;
+    enum gg_status st = GG_OK;
+
+    if (o->typed)
+        chat_append(&chat, GG_ROLE_USER, o->typed, strlen(o->typed));
+    else
+        json = cli_read_all(o->fd, o->input, MAX_TEXT, &len);
+    if (json)
+        st = chat_read(&chat, o->chat, json, len, true, &err);
 
     if (st == GG_OK)
         st = reasoning_give_arguments(&chat, o->chat_arguments, &err);
@@ -138,8 +145,8 @@ run(struct arguments *a)
     char *prompt = NULL;
     int status;
 
-    o->fd = cli_open_input(a->file);
-    o->input = cli_input_name(a->file);
+    o->fd = o->typed ? -1 : cli_open_input(a->file);
+    o->input = o->typed ? "-p" : cli_input_name(a->file);
     cli_check(gg_vocab_open(model, &vocab, &err), &err);
     if (gg_vocab_note(vocab))
         cli_warn("%s: %s", model, gg_vocab_note(vocab));
@@ -153,7 +160,7 @@ run(struct arguments *a)
         o->prefix = prompt = prompt_read(model, a->prompt);
     if (a->rows)
         read_media(vocab, a);
-    if (o->threads == 0)
+    if (o->threads == 0 || o->intake) /* media come in turn */
         o->threads = 1;
     if (o->binary == 2 && gg_vocab_size(vocab) > 1 << 16)
         cli_die("%s: %d tokens do not fit into u16", model,
@@ -167,6 +174,7 @@ run(struct arguments *a)
     free(prompt);
     chat_template_clear(o->chat);
     free(o->chat_arguments);
+    media_intake_free(o->intake);
     media_free(o->media);
     gg_vocab_free(vocab);
     return status;

@@ -22,6 +22,7 @@ start_media(struct media_ids *m, const struct tokenize_options *o,
 {
     m->vocab = vocab;
     m->media = o->media;
+    m->own = o->intake ? media_intake_media(o->intake) : NULL;
     m->flags = flags;
     m->n = m->left_out = m->text.len = 0;
     m->begun = flags & GG_ENCODE_CONTINUE;
@@ -48,7 +49,7 @@ tokenize_media_before(const struct tokenize_options *o, struct chat *chat,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; st == GG_OK && i < o->media->n; i++)
-        st = chat_add_media(chat, o->media->items[i].rows.kind, err);
+        st = chat_add_media(chat, o->media->items[i].rows.kind, NULL, err);
     return st;
 }
 
@@ -59,18 +60,22 @@ tokenize_media_chat(struct job *job, const struct tokenize_options *o,
 {
     struct media_ids *m = &job->placed;
     size_t from = *job->medium;
-    const struct media_places places = { chat->media, chat->n_media, from,
-                                         false, gg_chat_name(o->chat) };
+    const struct media_places places = { chat->media, chat->n_media, false,
+                                         gg_chat_name(o->chat) };
     enum gg_status st;
 
-    if (from == SIZE_MAX && chat->n_media)
+    if (from == SIZE_MAX && chat_count_job_media(chat))
         return cli_error(err, GG_ERR_FORMAT,
                          "which media are its own is not known after a record "
                          "that could not be read");
+    if (o->intake && (o->binary || o->pieces))
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "rows of images and sounds do not go with %s",
+                         o->binary ? "--binary" : "--pieces");
     start_media(m, o, vocab, 0);
     st = media_ids_place(m, &places, ids, n, err);
     if (from != SIZE_MAX)
-        *job->medium = from + chat->n_media;
+        *job->medium = from + chat_count_job_media(chat);
     job->n_left_out += st == GG_OK ? m->left_out : 0;
     return st;
 }
@@ -86,7 +91,7 @@ static void
 skip_chat(struct job *job, const struct tokenize_options *o, const char *text,
           size_t len)
 {
-    struct chat chat = { .takes_media = true };
+    struct chat chat = { .takes_media = true, .has_job_media = true };
     struct gg_error err;
 
     if (chat_read(&chat, o->chat, text, len, false, &err) != GG_OK)

@@ -152,6 +152,7 @@ static const struct cli_option rows[] = {
     { "marker", 0, CLI_TEXT, "STRING",
       "STRING, in the order of all texts, stands for the next of them",
       OPT(marker), .only_with = "rows", .not_with = "decode|chat|escapes" },
+    { .part = media_message_rows, AT(files) },
     { "max", 0, CLI_SIZE, "N",
       "at most N ids for each text; more are an error, or with",
       OPT(max), 1, INT32_MAX, .not_with = "decode" },
@@ -211,6 +212,10 @@ static const struct cli_option rows[] = {
     { .help = "" },
     { "model", 'm', CLI_TEXT, "MODEL",
       "the model whose vocabulary is used", AT(model) },
+    { "prompt", 'p', CLI_TEXT, "TEXT",
+      "read TEXT, and no file; with --chat it is a message of the user",
+      OPT(typed), .shown = "-p", .not_with =
+      "decode|lines|null|pairs|budget|file" },
     { "file", 'f', CLI_TEXT, "FILE", "the same as FILE", AT(file) },
     { "output", 'o', CLI_TEXT, "FILE",
       "write to FILE instead of standard output", AT(output),
@@ -260,12 +265,43 @@ check_arguments(const struct arguments *a)
                    o->fields ? "--fields" : "--escapes");
 }
 
+/* Whether messages may bring media. Of records the line that names media would
+ * come last, so that these are wanted by name. */
+static bool
+takes_media(const struct arguments *a)
+{
+    const struct media_files *f = &a->files;
+
+    return a->chat && !a->rows && !a->text &&
+           (!a->options.records || f->mmproj || f->folder);
+}
+
+static void
+allow(const void *options)
+{
+    const struct arguments *a = options;
+
+    media_files_allow(&a->files, a->model, takes_media(a));
+}
+
+static void
+check_media_options(const struct arguments *a)
+{
+    const struct media_files *f = &a->files;
+
+    if (!a->chat && (f->mmproj || f->folder || f->min_tokens || f->max_tokens))
+        cli_misuse("--mmproj, --media-dir, --image-min-tokens and "
+                   "--image-max-tokens go with --chat only");
+    if (a->options.marker && !*a->options.marker)
+        cli_misuse("--marker has no text");
+}
+
 void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    static const struct cli_tool tool = { .usage = usage,
-                                          .options = rows,
-                                          .column = 23 };
+    static const struct cli_tool tool = {
+        .usage = usage, .options = rows, .column = 23, .allow = allow
+    };
     int first;
 
     *a = (struct arguments){ .options = { .end = '\n',
@@ -274,7 +310,11 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     cli_hint_file("; a text comes in a pipe: echo TEXT | gg-tokenize");
     if (first < argc)
         a->file = cli_one_file(argc, argv, first, a->file);
-    if (a->options.marker && !*a->options.marker)
-        cli_misuse("--marker has no text");
+    if (a->options.typed && a->file)
+        cli_misuse("-p TEXT and FILE are both the input");
+    check_media_options(a);
     check_arguments(a);
+    if (takes_media(a))
+        a->options.intake =
+            media_intake_new(&a->files, a->model, a->options.threads);
 }

@@ -2,7 +2,7 @@
 #ifndef TOKENIZE_H
 #define TOKENIZE_H
 
-#include "common/media.h"
+#include "common/media_intake.h"
 #include "common/shard.h"
 
 enum truncate {
@@ -13,6 +13,7 @@ enum truncate {
 
 struct tokenize_options {
     const char *input; /* name of the file for messages */
+    const char *typed; /* the input itself, in place of a file; or NULL */
     int fd;
     bool records;       /* each record is a numbered sequence of its own */
     char end;           /* of a record: newline or NUL */
@@ -43,6 +44,7 @@ struct tokenize_options {
     size_t budget;       /* cut the text into pieces of so many ids; or 0 */
     int threads;         /* 0: not said */
     struct media *media; /* whose rows stand in texts; or NULL */
+    struct media_intake *intake; /* of media that messages bring; or NULL */
 
     /* decode */
     bool clean;        /* write UTF-8 only */
@@ -54,6 +56,7 @@ struct tokenize_options {
 struct arguments {
     struct tokenize_options options;
     const char *model, *file, *output, *prompt, *rows;
+    struct media_files files;
     bool decode, bos, eos, no_eos, chat, no_answer, text;
 };
 

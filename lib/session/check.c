@@ -33,6 +33,8 @@ check_ids(const struct gg_session *s, const struct gg_chunk *c,
 
     if (st == GG_OK)
         st = session_check_ids(s, c->ids, c->n, err);
+    if (st == GG_OK)
+        st = session_check_given(s, c->ids, c->n, err);
     if (st != GG_OK)
         return st;
     broken = session_media_broken(&s->media, c->ids, c->n);

@@ -48,7 +48,9 @@ catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
 
     if (!session_slots_missing(&s->slots, slot, &missing))
         return GG_OK;
-    st = run_chunks(s, &missing, 1, err);
+    st = session_check_given(s, missing.ids, missing.n, err);
+    if (st == GG_OK)
+        st = run_chunks(s, &missing, 1, err);
     if (st == GG_OK)
         s->slots.there[slot] = s->slots.length[slot];
     return st;

@@ -74,7 +74,7 @@ session_media_row(const struct media *m, int32_t id, size_t deeper)
     const struct medium *x = session_media_of(m, id);
     size_t row = x ? (size_t)(id - x->first) : 0;
 
-    if (!x || deeper > x->n_deeper)
+    if (!x || !x->rows || deeper > x->n_deeper)
         return NULL;
     if (deeper == 0)
         return x->rows + row * m->width;
@@ -103,6 +103,20 @@ session_media_stray(const struct media *m, const int32_t *ids, size_t n)
     while (i < n && ids[i] >= 0 && ids[i] < m->n_ids)
         i++;
     return i;
+}
+
+size_t
+session_media_missing(const struct media *m, const int32_t *ids, size_t n)
+{
+    size_t i = 0;
+
+    for (; i < n && m->n > 0; i++) {
+        const struct medium *x = session_media_of(m, ids[i]);
+
+        if (x && !x->rows)
+            return i;
+    }
+    return n;
 }
 
 size_t
@@ -248,7 +262,8 @@ copy_medium(struct medium *x, const struct gg_medium *g)
     memcpy(x->hash, g->hash, sizeof(x->hash));
     x->n = (int32_t)g->n;
     x->n_deeper = g->n_deeper;
-    x->rows = mem_dup(g->rows, size);
+    if (g->rows)
+        x->rows = mem_dup(g->rows, size);
     if (g->n_deeper)
         x->deeper = mem_dup(g->deeper, g->n_deeper * size);
     if (g->positions)
@@ -256,7 +271,7 @@ copy_medium(struct medium *x, const struct gg_medium *g)
             mem_dup(g->positions, PLACES * g->n * sizeof(*g->positions));
     if (g->blocks)
         x->blocks = new_blocks(g->blocks, g->n);
-    return x->rows && (x->deeper || !g->n_deeper) &&
+    return (x->rows || !g->rows) && (x->deeper || !g->n_deeper) &&
            (x->positions || !g->positions) && (x->blocks || !g->blocks);
 }
 
@@ -266,19 +281,41 @@ is_same(const void *a, const void *b, size_t size)
     return !a || !b ? a == b : memcmp(a, b, size) == 0;
 }
 
-/* Whether they are the same, whose hashes are. */
+/* Where rows stand and which see each other. */
+static bool
+is_same_layout(const struct medium *a, const struct medium *b)
+{
+    size_t n = (size_t)a->n;
+
+    return a->n == b->n &&
+           is_same(a->positions, b->positions,
+                   PLACES * n * sizeof(*a->positions)) &&
+           is_same(a->blocks, b->blocks, n * sizeof(*a->blocks));
+}
+
+/* Whether they are the same, whose hashes are: as far as the first one is known
+ * still, and the other one yet. */
 static bool
 is_same_medium(const struct media *m, const struct medium *a,
                const struct medium *b)
 {
-    size_t n = (size_t)a->n, size = n * m->width * sizeof(float);
+    size_t size = (size_t)a->n * m->width * sizeof(float);
 
-    return a->n == b->n && a->n_deeper == b->n_deeper &&
-           is_same(a->rows, b->rows, size) &&
-           is_same(a->deeper, b->deeper, a->n_deeper * size) &&
-           is_same(a->positions, b->positions,
-                   PLACES * n * sizeof(*a->positions)) &&
-           is_same(a->blocks, b->blocks, n * sizeof(*a->blocks));
+    if (a->bare)
+        return a->n == b->n;
+    return is_same_layout(a, b) &&
+           (!a->rows || !b->rows ||
+            (a->n_deeper == b->n_deeper && is_same(a->rows, b->rows, size) &&
+             is_same(a->deeper, b->deeper, a->n_deeper * size)));
+}
+
+static bool
+reserve_medium(struct media *m, const struct medium *x, bool new)
+{
+    if (x->n_deeper && !m->zeros)
+        m->zeros = mem_array(m->width, sizeof(*m->zeros));
+    return (!x->n_deeper || m->zeros) &&
+           (!new || mem_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)));
 }
 
 /* Takes what is new. */
@@ -286,25 +323,75 @@ static enum gg_status
 take_medium(struct media *m, struct medium *x, int32_t *first,
             struct gg_error *err)
 {
-    const struct medium *there = session_media_find(m, x->hash);
+    const struct medium *known = session_media_find(m, x->hash);
+    size_t i = known ? (size_t)(known - m->list) : m->n;
 
-    if (there && !is_same_medium(m, there, x))
+    if (known && !is_same_medium(m, known, x))
         return error_set(err, GG_ERR_ARG, "other rows have the same hash");
-    *first = there ? there->first : m->n_ids;
-    if (there)
-        clear_medium(x);
-    if (there)
-        return GG_OK;
-    if (x->n_deeper && !m->zeros)
-        m->zeros = mem_array(m->width, sizeof(*m->zeros));
-    if ((x->n_deeper && !m->zeros) ||
-        !mem_grow(&m->list, &m->cap, m->n + 1, sizeof(*m->list)))
+    if (!reserve_medium(m, x, !known))
         return error_nomem(err);
-    x->first = m->n_ids;
-    m->n_ids += x->n;
+    x->first = known ? known->first : m->n_ids;
+    *first = x->first;
+    if (known && (known->rows || (!x->rows && !known->bare))) {
+        clear_medium(x);
+        return GG_OK;
+    }
+    if (known)
+        clear_medium(&m->list[i]);
+    m->list[i] = *x;
+    m->n_given += x->rows != NULL;
+    m->n_ids += known ? 0 : x->n;
     m->n_deeper = x->n_deeper > m->n_deeper ? x->n_deeper : m->n_deeper;
-    m->list[m->n++] = *x;
+    m->n += !known;
     return GG_OK;
+}
+
+void
+session_media_cut(struct media *m, size_t n)
+{
+    while (m->n > n) {
+        m->n_ids -= m->list[--m->n].n;
+        clear_medium(&m->list[m->n]);
+    }
+}
+
+void
+session_media_forget(struct media *m, int32_t first, bool held)
+{
+    const struct medium *known = session_media_of(m, first);
+    struct medium *x = known ? &m->list[known - m->list] : NULL;
+
+    if (!x || x->first != first)
+        return;
+    mem_free(x->rows);
+    mem_free(x->deeper);
+    x->rows = x->deeper = NULL;
+    x->n_deeper = 0;
+    if (held)
+        return;
+    mem_free(x->positions);
+    mem_free(x->blocks);
+    x->positions = NULL;
+    x->blocks = NULL;
+    x->bare = true;
+}
+
+enum gg_status
+session_media_add_held(struct media *m, const struct gg_medium *medium,
+                       int32_t *first, struct gg_error *err)
+{
+    struct medium x = { .n = 0 };
+    enum gg_status st = check_positions(medium, err);
+
+    if (st == GG_OK && medium->n > (size_t)(INT32_MAX - m->n_ids))
+        st = error_set(err, GG_ERR_ARG, "a medium of %zu rows", medium->n);
+    if (st == GG_OK && !copy_medium(&x, medium))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        st = take_medium(m, &x, first, err);
+    if (st != GG_OK)
+        clear_medium(&x);
+    return st;
 }
 
 enum gg_status

@@ -12,10 +12,12 @@
 struct medium {
     uint8_t hash[GG_MEDIUM_HASH];
     int32_t first, n; /* ids */
-    float *rows;      /* n of them */
+    float *rows;      /* n of them; NULL: they are not here, and no more is
+                       * evaluated than what slots hold */
     float *deeper;    /* n_deeper * n; or NULL */
     size_t n_deeper;
     int32_t *positions; /* three a row; or NULL */
+    bool bare;          /* without positions and blocks, whatever it has */
     /* Which of its rows each row sees at once, besides those before it; NULL:
      * none sees any. */
     struct medium_block {
@@ -29,6 +31,7 @@ struct media {
     size_t width;  /* values of a row */
     struct medium *list;
     size_t n, cap;
+    size_t n_given;  /* how often values came */
     size_t n_deeper; /* the most that one of them has */
     float *zeros;    /* a row, where some have n_deeper; else NULL */
 };
@@ -43,6 +46,25 @@ session_media_clear(struct media *m); /* takes an empty one */
 enum gg_status
 session_media_add(struct media *m, const struct gg_medium *medium,
                   int32_t *first, struct gg_error *err);
+
+/* Adds one without values, which a state has rows of: numbers of blocks and
+ * positions are as in struct gg_medium, or NULL. */
+enum gg_status
+session_media_add_held(struct media *m, const struct gg_medium *medium,
+                       int32_t *first, struct gg_error *err);
+
+/* Forgets all but the first n media, and their ids. */
+void
+session_media_cut(struct media *m, size_t n);
+
+/* Frees the values of the medium whose ids begin there, and unless `held` all
+ * else that can come with them again. Its ids stay its own. */
+void
+session_media_forget(struct media *m, int32_t first, bool held);
+
+/* The index of the first row whose values are not here; n: there is none. */
+size_t
+session_media_missing(const struct media *m, const int32_t *ids, size_t n);
 
 static inline bool
 session_media_has_row(const struct media *m, int32_t id)

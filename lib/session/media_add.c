@@ -53,6 +53,7 @@ gg_session_add_rows(struct gg_session *session, const struct gg_medium *medium,
 {
     struct gg_session *s = session;
     int32_t before = s ? s->media.n_ids : 0;
+    size_t given = s ? s->media.n_given : 0;
     enum gg_status st;
 
     if (!s || !medium || !first)
@@ -60,12 +61,42 @@ gg_session_add_rows(struct gg_session *session, const struct gg_medium *medium,
     st = check_place(s, medium, err);
     if (st == GG_OK)
         st = session_media_add(&s->media, medium, first, err);
-    if (st != GG_OK || s->media.n_ids == before)
+    if (st != GG_OK || s->media.n_given == given)
         return st;
     if (!session_compute_take_rows(&s->compute, &s->cache, s->n_batch,
                                    s->media.n_deeper))
         return error_nomem(err);
-    return s->model->pipeline->call->rows(s, medium, err);
+    return s->media.n_ids == before
+               ? GG_OK
+               : s->model->pipeline->call->rows(s, medium, err);
+}
+
+void
+gg_session_forget_rows(struct gg_session *session, int32_t first)
+{
+    const struct medium *m =
+        session ? session_media_of(&session->media, first) : NULL;
+
+    if (m && m->first == first)
+        session_media_forget(&session->media, first,
+                             session_slots_hold(&session->slots, m));
+}
+
+enum gg_status
+session_check_given(const struct gg_session *session, const int32_t *ids,
+                    size_t n, struct gg_error *err)
+{
+    size_t i = session_media_missing(&session->media, ids, n);
+    const struct medium *m;
+
+    if (i == n)
+        return GG_OK;
+    m = session_media_of(&session->media, ids[i]);
+    return error_set(err, GG_ERR_ARG,
+                     "id %d is a row of a medium that is to be evaluated "
+                     "again, and is not here: SHA-256 %02x%02x%02x%02x...",
+                     (int)ids[i], m->hash[0], m->hash[1], m->hash[2],
+                     m->hash[3]);
 }
 
 /* ---- what others ask ----------------------------------------------------- */

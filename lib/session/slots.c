@@ -5,6 +5,10 @@
 
 #include "core/mem.h"
 
+enum {
+    MOST_POSITION = 1 << 30, /* of a run's first row */
+};
+
 bool
 session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters,
                    const struct media *media)
@@ -74,6 +78,15 @@ cut_runs(struct slot_runs *r, int32_t n)
         r->list[r->n - 1].n = n - r->list[r->n - 1].at;
 }
 
+/* However far the rows before reach. */
+static int32_t
+begin_of_run(const struct slots *s, int32_t slot, int32_t at)
+{
+    int32_t position = session_slots_position(s, slot, at).x[0];
+
+    return position < MOST_POSITION ? position : MOST_POSITION;
+}
+
 static bool
 add_row(struct slots *s, int32_t slot, int32_t at, int32_t id)
 {
@@ -88,9 +101,7 @@ add_row(struct slots *s, int32_t slot, int32_t at, int32_t id)
     }
     if (!mem_grow(&r->list, &r->cap, r->n + 1, sizeof(*r->list)))
         return false;
-    r->list[r->n] =
-        (struct slot_run){ at, 1, id,
-                           session_slots_position(s, slot, at).x[0] };
+    r->list[r->n] = (struct slot_run){ at, 1, id, begin_of_run(s, slot, at) };
     r->n++;
     return true;
 }
@@ -148,6 +159,17 @@ session_slots_edge(const struct slots *s, int32_t slot, int32_t n)
     if (!session_media_block(s->media, id, &b) || b.first >= id)
         return n;
     return b.first > r->id ? n - (id - b.first) : r->at;
+}
+
+bool
+session_slots_hold(const struct slots *s, const struct medium *m)
+{
+    for (int32_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->runs[i].n; k++)
+            if (s->runs[i].list[k].id >= m->first &&
+                s->runs[i].list[k].id - m->first < m->n)
+                return true;
+    return false;
 }
 
 static struct slot_position

@@ -81,6 +81,10 @@ struct slot_position {
 struct slot_position
 session_slots_position(const struct slots *s, int32_t slot, int32_t at);
 
+/* Whether one of them holds rows of the medium. */
+bool
+session_slots_hold(const struct slots *s, const struct medium *m);
+
 /* All but the first n of its ids are forgotten. */
 void
 session_slots_cut(struct slots *s, int32_t slot, int32_t n);

@@ -30,6 +30,9 @@ static const struct key {
     { STATE_KEY_ROWS, GGUF_TYPE_STRING, AT(hashes), 0, 4 },
     { "state.rows.first", GGUF_TYPE_INT32, AT(first), 0, 4 },
     { "state.rows.count", GGUF_TYPE_INT32, AT(count), 0, 4 },
+    { "state.rows.layout", GGUF_TYPE_INT32, AT(layout), 0, 4 },
+    { "state.rows.positions", GGUF_TYPE_INT32, AT(positions), 0, 4 },
+    { "state.rows.blocks", GGUF_TYPE_INT32, AT(blocks), 0, 4 },
     { "state.numbered", GGUF_TYPE_BOOL, AT(numbered), 0, 0 },
     { STATE_KEY_CHAT, GGUF_TYPE_STRING, AT(chat), STATE_HAS_CHAT, 0 },
     { STATE_KEY_DATE, GGUF_TYPE_UINT64, AT(date), STATE_HAS_DATE, 0 },
@@ -251,4 +254,7 @@ session_state_head_clear(struct state_head *h)
     mem_free(h->own.hashes);
     mem_free(h->own.first);
     mem_free(h->own.count);
+    mem_free(h->own.layout);
+    mem_free(h->own.positions);
+    mem_free(h->own.blocks);
 }

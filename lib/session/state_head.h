@@ -15,6 +15,13 @@ enum {
     STATE_HAS_ROTATION = 64,
 };
 
+/* Of a medium. */
+enum {
+    STATE_ROWS_POSITIONS = 1,
+    STATE_ROWS_BLOCKS = 2,
+    STATE_ROWS_ALL = 3,
+};
+
 /* Texts are not NUL-ended, and with arrays are someone else's, but those in
  * `own`. */
 struct state_head {
@@ -36,6 +43,9 @@ struct state_head {
     bool longer; /* divisors of a long context are in use */
     struct gguf_str rotation;               /* of "keys", "values" or "both" */
     struct gguf_array hashes, first, count; /* of media whose rows are there */
+    /* STATE_ROWS_...; then the positions of those that have some, and where the
+     * block of each row begins. */
+    struct gguf_array layout, positions, blocks;
     struct {
         int32_t *layers;
         uint64_t *adapters;
@@ -43,7 +53,7 @@ struct state_head {
         struct gguf_str *names;
         char *digits;
         struct gguf_str *hashes;
-        int32_t *first, *count;
+        int32_t *first, *count, *layout, *positions, *blocks;
     } own;
 };
 

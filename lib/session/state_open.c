@@ -153,15 +153,17 @@ read_state(struct opener *o)
 }
 
 enum gg_status
-gg_state_open(const char *path, const struct gg_session *session,
+gg_state_open(const char *path, struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err)
 {
     struct opener o = { .path = path, .session = session, .err = err };
     struct gg_state_file *f;
+    size_t n_media;
     enum gg_status st;
 
     if (!path || !session || !out)
         return error_null(err);
+    n_media = session->media.n;
     o.f = f = mem_zalloc(sizeof(*f));
     st = f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
     if (st == GG_OK) {
@@ -170,10 +172,12 @@ gg_state_open(const char *path, const struct gg_session *session,
     }
     session_state_head_clear(&o.own);
     mem_free(o.media);
-    if (st == GG_OK)
+    if (st == GG_OK) {
         *out = f;
-    else
+    } else {
         gg_state_close(f);
+        session_media_cut(&session->media, n_media);
+    }
     return st;
 }
 

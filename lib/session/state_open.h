@@ -24,7 +24,7 @@ struct state_medium {
 /* One call of gg_state_open(). */
 struct opener {
     const char *path;
-    const struct gg_session *session;
+    struct gg_session *session;
     struct gg_state_file *f;
     const struct gguf_context *gguf;
     struct state_head its, own; /* of the file, and of the session */

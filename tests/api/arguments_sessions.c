@@ -150,6 +150,15 @@ session_add_rows(void)
 }
 
 static bool
+session_forget_rows(void)
+{
+    gg_session_forget_rows(NULL, 0);
+    gg_session_forget_rows(session, -1);
+    gg_session_forget_rows(session, INT32_MAX);
+    return gg_session_length(session, 0) == 3;
+}
+
+static bool
 session_length(void)
 {
     return gg_session_length(session, 5) == 0 &&
@@ -328,7 +337,7 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_new),       TEST(model_memory),
     TEST(model_home_memory), TEST(session_free),
     TEST(session_n_ctx),     TEST(session_n_slots),
-    TEST(session_add_rows),
+    TEST(session_add_rows),  TEST(session_forget_rows),
     TEST(session_eval),      TEST(session_length),
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),

@@ -503,7 +503,7 @@ check_states(void)
     struct gg_model *m = open_named("llama-f32");
     struct gg_session *s =
         new_session(m, (struct gg_session_params){ .n_ctx = 64 });
-    struct gg_medium x = medium_of(m, rows, ROWS, 1), other = x;
+    struct gg_medium x = medium_of(m, rows, ROWS, 1), other = x, loose = x;
     int32_t blocks[ROWS] = { 0 };
     const char *path = scratch_file("state");
     struct gg_state_file *f;
@@ -516,12 +516,13 @@ check_states(void)
     save_rows(s, path);
     gg_session_free(s);
     s = new_session(m, (struct gg_session_params){ .n_ctx = 64 });
+    add(s, &loose);
     ok(gg_state_open(path, s, &f, &err) == GG_ERR_UNSUPPORTED &&
            strstr(err.message, "0101010101"),
-       "a state of rows that are not there is refused");
+       "a state of rows that are others here is refused");
+    gg_session_free(s);
+    s = new_session(m, (struct gg_session_params){ .n_ctx = 64 });
     add(s, &other);
-    ok(gg_state_open(path, s, &f, &err) == GG_ERR_UNSUPPORTED,
-       "also where another medium has as many");
     put_rows(add(s, &x));
     must(gg_state_open(path, s, &f, &err));
     ok(row_ids[FROM] == V + ROWS && goes_on(s, f, truth + (N - 1) * V),

@@ -32,7 +32,7 @@ params_of(enum gg_cache_type type)
 }
 
 static struct gg_state_file *
-must_open(const struct gg_session *s)
+must_open(struct gg_session *s)
 {
     struct gg_state_file *f;
 
@@ -42,7 +42,7 @@ must_open(const struct gg_session *s)
 
 /* True: it is refused with these words, after the file's name. */
 static bool
-is_refused(const struct gg_session *s, enum gg_status status, const char *words)
+is_refused(struct gg_session *s, enum gg_status status, const char *words)
 {
     struct gg_state_file *f = NULL;
     enum gg_status st = gg_state_open(path, s, &f, &err);
@@ -482,7 +482,7 @@ save_killed(struct gg_session *s, const struct gg_state *state, long steps)
 }
 
 static size_t
-ids_in_file(const struct gg_session *s)
+ids_in_file(struct gg_session *s)
 {
     struct gg_state_file *f = must_open(s);
     size_t n = gg_state_get(f)->sequences[0].n_ids;

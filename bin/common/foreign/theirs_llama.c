@@ -135,6 +135,7 @@ const struct foreign_word foreign_llama[] = {
     { "--lora-base", 1,
       .note = "an adapter is added to the model that -m names" },
     { "--mmproj|-mm", 1, .ours = "--mmproj %" },
+    { "--media-path", 1, .ours = "--media-dir %" },
     { "--mmproj-url|-mmu", 1, .ours = "--mmproj %g" },
     { "--no-mmproj|--mmproj-auto|--no-mmproj-auto|--no-mmproj-offload|"
       "--mmproj-offload", 0,
@@ -307,8 +308,8 @@ const struct foreign_word foreign_llama[] = {
     { "--host|--port|--path|--api-prefix|--api-key|--api-key-file|"
       "--ssl-key-file|--ssl-cert-file|-to|--timeout|--threads-http|"
       "--slot-save-path|--server-base|--models-max|--models-dir|"
-      "--models-preset|--sleep-idle-seconds|--webui-config|--tools-dir|"
-      "--media-path", 1, .note = SERVER },
+      "--models-preset|--sleep-idle-seconds|--webui-config|--tools-dir",
+      1, .note = SERVER },
     { "--metrics|--props|--slots|--no-slots|--no-webui|--webui|--no-ui|"
       "--ui|--reuse-port|--no-cache-prompt|--cache-prompt|"
       "--prefill-assistant|--no-prefill-assistant|"
