@@ -15,6 +15,7 @@
 
 #include "core/file.h"
 #include "graph/arch.h"
+#include "media/image.h"
 #include "session/compute.h"
 
 struct conformer;
@@ -42,13 +43,14 @@ struct media_hparams {
                                    such bound */
     int32_t longest;            /* side, in pixels; 0: any */
     int32_t min_tiles, max_tiles;
-    int32_t window_period; /* the last of so many layers sees all patches; 0:
-                              all do */
-    int32_t n_mel;         /* values of a frame */
-    int32_t stack;         /* frames that become one row */
-    int32_t n_query;       /* rows that a resampler gives */
-    int32_t version;       /* of a type that has several */
-    int32_t n_deeper;      /* rows for deeper layers of the model */
+    int32_t window_period;    /* the last of so many layers sees all patches; 0:
+                                 all do */
+    int32_t n_mel;            /* values of a frame */
+    int32_t stack;            /* frames that become one row */
+    int32_t n_query;          /* rows that a resampler gives */
+    int32_t version;          /* of a type that has several */
+    enum media_filter filter; /* of a type whose files say it */
+    int32_t n_deeper;         /* rows for deeper layers of the model */
     bool deepens[MODEL_MAX_LAYERS]; /* this layer gives such */
 };
 
@@ -86,7 +88,6 @@ struct media_encoder {
 
 struct gg_projector {
     struct gguf_file file;
-    uint8_t hash[GG_MEDIUM_HASH];
     int32_t min_rows, max_rows; /* that the user asks for; 0: the maker's */
     struct media_encoder *encoders[MEDIA_KINDS]; /* or NULL */
 };
@@ -106,6 +107,7 @@ struct media_type {
     enum gg_media_kind kind;
     bool sections; /* positions of rows are those of M-RoPE */
     bool flat;     /* without layers, whose numbers are 0 */
+    bool embeds;   /* a medium becomes one row, of length 1 */
     /* Keys of its own, after "clip.vision." or "clip.audio.", or, with a dot in
      * front, after "clip"; ended by NULL. Those that all have are known. */
     const char *const *keys;
