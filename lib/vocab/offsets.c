@@ -94,6 +94,7 @@ take_bytes(struct walk *w, size_t end, int32_t id)
     size_t len, n;
     const uint8_t *p = vocab_bytes(w->v, id, &len);
 
+    len -= vocab_end_length(w->v, p, len);
     for (size_t k = 0; k < len; k++) {
         if (w->blank && p[k] == ' ') {
             w->blank = false;

@@ -162,6 +162,8 @@ struct hf_family {
     const char *to;              /* "enc.blk."; NULL: "blk." */
     const char *const *left_out; /* parts of names; ended by NULL; or NULL */
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
+    const char *defaults; /* settings that the configuration lacks: an object of
+                             JSON; or NULL */
     const struct hf_mtp *mtp;    /* NULL: they are left out */
 };
 

@@ -32,6 +32,17 @@ free_rows(struct hf_rows *rows, int64_t n)
 }
 
 static void
+add_defaults(struct hf *h, const char *text)
+{
+    json_t *defaults = json_loads(text, 0, NULL);
+    json_t *object = (json_t *)(uintptr_t)h->config.object;
+
+    if (!defaults || json_object_update_missing(object, defaults))
+        h->here.status = error_nomem(h->here.err);
+    json_decref(defaults);
+}
+
+static void
 choose_family(struct hf *h)
 {
     static const char how[] = "quantization_config|compression_config";
@@ -52,6 +63,8 @@ choose_family(struct hf *h)
         h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
         h->quantized = core_json_find(&h->config, how);
+    if (h->family && h->family->defaults)
+        add_defaults(h, h->family->defaults);
 }
 
 /* What most matrices are: llama.cpp's enum llama_ftype. */
