@@ -109,6 +109,24 @@ gg-fetch hf:gg/plain:Q8_0 | plain
 cut -d' ' -f2 hub/log
 cmp data/gg/tiny-Q8_0.gguf hub/tiny-Q8_0.gguf
 
+echo a projector beside it:
+for i in F32 BF16 F16 Q8_0; do
+    echo "projector $i" >hub/mmproj-$i.gguf
+done
+cp hub/tiny-Q4_K_M.gguf hub/seer-Q4_K_M.gguf
+offer plain mmproj-Q8_0.gguf mmproj-F32.gguf mmproj-BF16.gguf mmproj-F16.gguf \
+    seer-Q4_K_M.gguf
+gg-fetch --dry-run hf:gg/plain | cut -f 2- | sed 's|.*/||; s|\t.*/| |'
+gg-fetch --dir "$PWD/see" hf:gg/plain | plain
+ls see && cat see/mmproj-seer-Q4_K_M.gguf
+gg-fetch --dir "$PWD/see" --installed | cut -f 1,3
+gg-fetch --dir "$PWD/see" --remove seer-Q4_K_M && ls see
+gg-fetch --dir "$PWD/blind" --no-mmproj hf:gg/plain | plain && ls blind
+gg-fetch --dir "$PWD/alone" hf:gg/plain:mmproj-BF16.gguf | plain && ls alone
+offer plain x/big-mmproj-BF16.gguf mmproj-F32.gguf x/mmproj-F32.gguf \
+    x/seer-Q4_K_M.gguf y/mmproj-F16.gguf
+gg-fetch --dry-run hf:gg/plain | cut -f 2 | sed 's|.*/resolve/[^/]*/||'
+
 echo where:
 gg-fetch --where tiny-Q4_K_M | plain
 gg-fetch --where gg/plain | plain
