@@ -56,6 +56,15 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
+    /* Of encoders of pictures and sounds: filters.c. A vector stays. */
+    HF_FILTERS, /* a convolution's: n x channels x height x width */
+    HF_FRAME_1, /* filters over two frames: those of the first */
+    HF_FRAME_2, /* of the second */
+    HF_PIXELS,  /* a row has the channels of each pixel, which become all pixels
+                   of a channel: n x 3 x height x width */
+    HF_THIRD_1, /* of rows or values, the first third */
+    HF_THIRD_2,
+    HF_THIRD_3,
     HF_LAYOUTS,       /* how many there are */
 };
 
@@ -173,6 +182,10 @@ struct hf_family {
 const struct hf_family *
 convert_hf_family_find(const char *model, struct core_json_keys *config,
                        char class[HF_CLASS]);
+
+/* Whether such a model is one of the row's classes. */
+bool
+convert_hf_names_class(const struct hf_family *family, const char *model);
 
 /* Members, or what stands for those that are not set. */
 const char *
@@ -317,6 +330,20 @@ convert_hf_read_rope(struct hf *h);
 
 void
 convert_hf_add_tensors(struct hf *h);
+/* Tensors of a list, whose names have these in front there and here. */
+void
+convert_hf_take_list(struct hf *h, const char *prefix, const char *to_prefix,
+                     const struct hf_name *list);
+/* Fails where there are tensors of pictures or sounds that nothing has taken.
+ */
+void
+convert_hf_check_media_left(struct hf *h, const char *model);
+/* Fails where the activation is none of the family's. */
+void
+convert_hf_check_activation(struct hf *h);
+/* general.name */
+void
+convert_hf_set_name(struct hf *h);
 
 /* tensors.c: how many MTP layers the folder has, of a family that takes them.
  */

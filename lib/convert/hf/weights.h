@@ -20,6 +20,7 @@ struct hf_weights {
     struct hash_map names;
     struct safetensors steps[HF_STEPS]; /* files in folders of theirs */
     size_t n_steps;
+    const char *const *parts; /* that names may lack; ended by NULL; or NULL */
 };
 
 /* All files that the index names, or the one that there is. */

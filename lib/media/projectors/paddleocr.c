@@ -6,31 +6,15 @@
 #include "media/graph.h"
 #include "media/plan.h"
 
-enum {
-    MAX_PIXELS = 1 << 28,
-};
-
 static const char *const keys[] = { "spatial_merge_size", "image_min_pixels",
                                     "image_max_pixels", NULL };
 
 static void
 hparams(struct media_loader *l)
 {
-    struct media_hparams *hp = &l->e->hp;
-    int32_t area;
-
     media_read_merge(l, "spatial_merge_size", 2);
     media_check_heads(l, 4);
-    area = hp->patch * hp->merge * hp->patch * hp->merge;
-    hp->min_rows =
-        graph_key_int(&l->keys, "image_min_pixels", 1, MAX_PIXELS, -1) / area;
-    hp->max_rows =
-        graph_key_int(&l->keys, "image_max_pixels", 1, MAX_PIXELS, -1) / area;
-    if (l->keys.status == GG_OK &&
-        (hp->max_rows == 0 || hp->min_rows > hp->max_rows))
-        graph_key_mismatch(&l->keys, "image_max_pixels",
-                           "rows are less than the least,", hp->max_rows,
-                           hp->min_rows);
+    media_read_bounds(l, -1, -1);
 }
 
 static void
