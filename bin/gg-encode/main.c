@@ -162,7 +162,8 @@ encode_plan(struct job *job, const struct gg_decoded *medium,
     if (st != GG_OK)
         return st;
     if (o->jsonl)
-        record_medium(name, medium, plan, job->n_ctx, r ? &r->medium : NULL);
+        record_medium(job->path, medium, plan, job->n_ctx,
+                      r ? &r->medium : NULL);
     else if (r)
         write_rows(job, r);
     gg_media_rows_free(r);
@@ -202,7 +203,7 @@ encode_file(struct job *job)
         cli_die("%s: %s", name, err.message);
     cli_warn("%s: %s", name, err.message);
     if (o->jsonl)
-        record_error(name, err.message);
+        record_error(job->path, err.message);
     if (job->stream)
         rows_stream_put_error(job->stream, err.message);
     if (job->vectors)

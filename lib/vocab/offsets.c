@@ -251,6 +251,8 @@ gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
         w.i = SIZE_MAX;
     else if (w.i < n && flags & GG_ENCODE_EOS && ids[w.i] == v->eos)
         ranges[w.i++] = (struct gg_range){ len, len };
+    while (same && w.i < n && n <= (size_t)v->n_padded && ids[w.i] == v->pad)
+        ranges[w.i++] = (struct gg_range){ len, len };
     if (w.i != n)
         return error_set(err, GG_ERR_ARG, "the ids are not those of the text");
     return GG_OK;

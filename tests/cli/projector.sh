@@ -5,6 +5,7 @@ make=$top_builddir/tests
 { printf 'P6\n4 4\n255\n' && head -c 48 "$GG_MODEL"; } >a.ppm
 { printf 'P6\n9 5\n255\n' && tail -c 135 "$GG_MODEL"; } >b.ppm
 echo nothing >c.ppm
+unset GG_MODEL
 
 echo "-- shown"
 gg-inspect p.gguf | sed '/^$/,$d'

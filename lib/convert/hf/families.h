@@ -313,6 +313,9 @@ convert_hf_gemma_keys(struct hf *h, int64_t shared, int period);
 
 void
 convert_hf_read_keys(struct hf *h);
+/* folder.c: gives the configuration the family's defaults that it lacks. */
+void
+convert_hf_add_defaults(struct hf *h);
 /* keys.c: whether layer_types says that the layer has a window; `other` where
  * there is no such list. */
 bool

@@ -32,12 +32,14 @@ free_rows(struct hf_rows *rows, int64_t n)
     mem_free(rows);
 }
 
-static void
-add_defaults(struct hf *h, const char *text)
+void
+convert_hf_add_defaults(struct hf *h)
 {
-    json_t *defaults = json_loads(text, 0, NULL);
-    json_t *object = (json_t *)(uintptr_t)h->config.object;
+    json_t *object = (json_t *)(uintptr_t)h->config.object, *defaults;
 
+    if (!h->family || !h->family->defaults)
+        return;
+    defaults = json_loads(h->family->defaults, 0, NULL);
     if (!defaults || json_object_update_missing(object, defaults))
         h->here.status = error_nomem(h->here.err);
     json_decref(defaults);
@@ -64,8 +66,7 @@ choose_family(struct hf *h)
         h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
         h->quantized = core_json_find(&h->config, how);
-    if (h->family && h->family->defaults)
-        add_defaults(h, h->family->defaults);
+    convert_hf_add_defaults(h);
 }
 
 /* What most matrices are: llama.cpp's enum llama_ftype. */

@@ -152,7 +152,11 @@ text_width(struct hf *h)
 static void
 set_numbers(struct hf *h)
 {
-    convert_hf_set_u32(h, "projection_dim", text_width(h));
+    char key[96];
+
+    snprintf(key, sizeof(key), "%s.projection_dim", h->family->arch);
+    if (gguf_find_key(h->gguf, key) < 0)
+        convert_hf_set_u32(h, "projection_dim", text_width(h));
     convert_hf_set_u32(h, "embedding_length", h->n_embd);
     convert_hf_set_u32(h, "feed_forward_length", h->n_ff);
     convert_hf_set_u32(h, "block_count", h->n_layer);
@@ -243,6 +247,7 @@ read_encoder(struct hf *h, const struct hf_projector *p, bool only)
 {
     h->family = &p->names;
     h->config.object = config_of(h, p);
+    convert_hf_add_defaults(h);
     read_keys(h, p, only);
     if (convert_hf_good(h))
         add_tensors(h, p);
