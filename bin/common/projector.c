@@ -135,7 +135,8 @@ search(const char *model)
                  "several projectors lie beside it (%s, %s): name one by "
                  "--mmproj",
                  names[0]->d_name, names[1]->d_name);
-    else if (snprintf(found, sizeof(found), "%s/%s", folder,
+    else if (snprintf(found, sizeof(found), "%s%s",
+                      strchr(model, '/') ? folder : "./",
                       names[0]->d_name) >= (int)sizeof(found))
         snprintf(missing, sizeof(missing), "its projector's name is too long");
     while (all > 0)

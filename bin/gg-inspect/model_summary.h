@@ -35,7 +35,7 @@ struct model_summary {
     size_t n_chats;
     struct sampling_options sampling; /* that the file asks for */
     char *sampling_line;              /* NULL: it does not */
-    struct gg_error chat_error; /* why not */
+    struct gg_error chat_error;       /* why not */
 };
 
 void

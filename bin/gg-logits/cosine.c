@@ -39,8 +39,7 @@ check_head(const struct gg_logit_head *h, const char *name)
 static bool
 is_of_other(const struct gg_logit_head *a, const struct gg_logit_head *b)
 {
-    return a->fingerprint && b->fingerprint &&
-           a->fingerprint != b->fingerprint;
+    return a->fingerprint && b->fingerprint && a->fingerprint != b->fingerprint;
 }
 
 static void

@@ -77,3 +77,4 @@ gg-encode --mmproj mmproj-clip.gguf 1.ppm none.ppm >bad.emb || echo "status $?"
 gg-logits --near words.emb bad.emb | awk '{ print NF }'
 gg-generate -m "$GG_MODEL" --mmproj mmproj-clip.gguf --image 1.ppm -p a -n 1
 echo 'a cat' | gg-tokenize -m clip | gg-eval -m clip --top 1
+true

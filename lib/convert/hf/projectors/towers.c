@@ -117,7 +117,7 @@ const struct hf_projector convert_hf_projector_towers[] = {
         .defaults = DEFAULTS("32") },
       NULL },
     { "siglip", "vision_config", "use_gelu", NULL,
-      { "SiglipModel|Siglip2Model", HF_VISION,
+      { "SiglipModel", HF_VISION,
         .layers = TOWER "encoder.layers.", .layer = { layer },
         .whole = siglip_whole, .activations = HF_GELU_TANH, .epsilon = 1e-6,
         .keys = siglip_keys, .defaults = DEFAULTS("16") },
