@@ -85,6 +85,8 @@ count_tensor(struct projector_summary *s, const char *name, uint64_t values)
     int kind =
         s->parts[GG_MEDIA_IMAGE].is_there ? GG_MEDIA_IMAGE : GG_MEDIA_SOUND;
 
+    if (strncmp(name, "t.", 2) == 0)
+        return; /* what reads texts is no part of it */
     if (both && (strncmp(name, "a.", 2) == 0 || strncmp(name, "mm.a.", 5) == 0))
         kind = GG_MEDIA_SOUND;
     if (strncmp(name, "v.", 2) == 0 || strncmp(name, "a.", 2) == 0)
@@ -147,6 +149,18 @@ plan_all(struct gg_projector *projector, struct projector_summary *s)
     return st;
 }
 
+/* Old files may not name them. */
+static void
+name_types(const struct gg_projector *projector, struct projector_summary *s)
+{
+    for (int i = 0; i < PROJECTOR_KINDS; i++) {
+        const char *type = gg_projector_type(projector, (enum gg_media_kind)i);
+
+        if (type && !s->parts[i].type.s)
+            s->parts[i].type = (struct text){ type, strlen(type) };
+    }
+}
+
 static void
 ask_encoder(const struct inspect_options *o, struct projector_summary *s)
 {
@@ -156,6 +170,7 @@ ask_encoder(const struct inspect_options *o, struct projector_summary *s)
     if (gg_projector_open(o->mmproj ? o->mmproj : o->path, &params, &projector,
                           &s->why) != GG_OK)
         return;
+    name_types(projector, s);
     s->width = gg_projector_width(projector);
     s->n_deeper = gg_projector_n_deeper(projector);
     s->opens = plan_all(projector, s) == GG_OK;

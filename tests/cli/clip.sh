@@ -73,6 +73,10 @@ encode --jsonl 2.ppm | sed 's/.*"vector":\[//; s/].*//' | tr , '\n' |
     awk '{ sum += $1 ^ 2 } END { printf "%d values, length %.5f\n", NR, sqrt(sum) }'
 encode --list 2.ppm
 encode --npy v.npy 1.ppm 3.ppm && wc -c <v.npy
+gg-convert --unset clip.projector_type mmproj-clip.gguf old.gguf >/dev/null
+gg-inspect old.gguf | head -n 1
+encode 2.ppm >2.emb
+gg-encode --mmproj old.gguf 2.ppm | cmp - 2.emb
 gg-encode --mmproj mmproj-clip.gguf 1.ppm none.ppm >bad.emb || echo "status $?"
 gg-logits --near words.emb bad.emb | awk '{ print NF }'
 gg-generate -m "$GG_MODEL" --mmproj mmproj-clip.gguf --image 1.ppm -p a -n 1
