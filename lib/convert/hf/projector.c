@@ -38,29 +38,34 @@ enum {
 
 /* ---- what is prepared ---------------------------------------------------- */
 
-/* preprocessor_config.json; or, of transformers 5, processor_config.json, which
- * has it inside. */
+/* preprocessor_config.json; or processor_config.json, of transformers 5. */
 static void
 read_input(struct hf *h)
 {
     static const char *const names[] = { "preprocessor_config.json",
                                          "processor_config.json" };
-    static char path[4096];
-    const json_t *inner;
 
     for (size_t i = 0; i < 2 && !h->input_document && convert_hf_good(h); i++) {
-        if (snprintf(path, sizeof(path), "%s/%s", h->path, names[i]) >=
-            (int)sizeof(path))
+        if (snprintf(h->input_path, sizeof(h->input_path), "%s/%s", h->path,
+                     names[i]) >= (int)sizeof(h->input_path))
             core_json_bad(&h->here, GG_ERR_IO, "the name is too long");
         else
-            h->here.status =
-                core_json_read(path, false, &h->input_document, h->here.err);
+            h->here.status = core_json_read(h->input_path, false,
+                                            &h->input_document, h->here.err);
     }
-    h->input = (struct core_json_keys){ path, h->input_document, GG_OK,
-                                        h->here.err };
-    inner = core_json_find(&h->input, "image_processor|feature_extractor");
-    if (json_is_object(inner))
-        h->input.object = inner;
+}
+
+/* The encoder's part of it, where it has parts. */
+static void
+choose_input(struct hf *h, const char *part)
+{
+    const json_t *inner = json_object_get(h->input_document, part);
+
+    h->input = (struct core_json_keys){ h->input_path,
+                                        json_is_object(inner)
+                                            ? inner
+                                            : h->input_document,
+                                        GG_OK, h->here.err };
 }
 
 /* A list of three numbers. */
@@ -72,8 +77,7 @@ set_colours(struct hf *h, const char *name)
     char key[96];
 
     if (json_array_size(list) != CHANNELS) {
-        core_json_bad(h->input.object ? &h->input : &h->here, GG_ERR_FORMAT,
-                      "%s: preprocessor_config.json has no such three numbers",
+        core_json_bad(&h->input, GG_ERR_FORMAT, "%s: is no three numbers",
                       name);
         return;
     }
@@ -149,6 +153,17 @@ text_width(struct hf *h)
     return n;
 }
 
+void
+convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
+                      double value)
+{
+    double is = core_json_number(in, name, -1e30, 1e30, value);
+
+    if (is != value)
+        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g", name,
+                      h->family->arch, value, is);
+}
+
 static void
 set_numbers(struct hf *h)
 {
@@ -201,6 +216,10 @@ set_type(struct hf *h, const struct hf_projector *p, bool only)
 static void
 read_keys(struct hf *h, const struct hf_projector *p, bool only)
 {
+    if (!is_sound(h) && !h->input_document)
+        core_json_bad(&h->here, GG_ERR_IO,
+                      "there is neither preprocessor_config.json nor "
+                      "processor_config.json");
     set_type(h, p, only);
     read_numbers(h);
     convert_hf_check_activation(h);
@@ -248,6 +267,7 @@ read_encoder(struct hf *h, const struct hf_projector *p, bool only)
     h->family = &p->names;
     h->config.object = config_of(h, p);
     convert_hf_add_defaults(h);
+    choose_input(h, is_sound(h) ? "feature_extractor" : "image_processor");
     read_keys(h, p, only);
     if (convert_hf_good(h))
         add_tensors(h, p);
