@@ -111,6 +111,10 @@ gg_projector_free(struct gg_projector *projector);
 GG_API const char *
 gg_projector_type(const struct gg_projector *projector,
                   enum gg_media_kind kind);
+/* Whether a medium becomes one vector of length 1 to compare with those of
+ * texts, as CLIP and SigLIP make them, and no rows for a model. */
+GG_API bool
+gg_projector_embeds(const struct gg_projector *projector);
 /* Values of a row, and rows for deeper layers: struct gg_medium. */
 GG_API size_t
 gg_projector_width(const struct gg_projector *projector);
@@ -120,6 +124,12 @@ gg_projector_n_deeper(const struct gg_projector *projector);
 GG_API void
 gg_projector_hash(const struct gg_projector *projector,
                   uint8_t hash[GG_MEDIUM_HASH]);
+
+/* Whether a tensor of a projector file, of that shape, may be made of blocks:
+ * a matrix that rows are multiplied with. Filters of convolutions, positions,
+ * norms and biases stay as they are. */
+GG_API bool
+gg_projector_quantizes(const char *tensor, const int64_t ne[4]);
 
 enum gg_piece_kind {
     GG_PIECE_MARKER = 0, /* one control token, by its text */
@@ -167,6 +177,19 @@ gg_media_plan_free(struct gg_media_plan *plan);
 GG_API GG_MUST_CHECK enum gg_status
 gg_media_plan_input(struct gg_media_plan *plan, size_t i, const uint8_t **rgb,
                     const float **mel, struct gg_error *err);
+
+/* Bytes that encoding takes. */
+struct gg_projector_memory {
+    uint64_t weights; /* of all encoders */
+    uint64_t compute; /* buffers and inputs of the largest run of rows */
+    uint64_t rows;    /* of what comes out */
+    uintptr_t reserved[4];
+};
+
+/* Computes nothing. plan NULL: weights alone. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_projector_memory(struct gg_projector *projector, struct gg_media_plan *plan,
+                    struct gg_projector_memory *out, struct gg_error *err);
 
 /* Rows of a medium and the text around them. */
 struct gg_media_rows {

@@ -125,6 +125,12 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
                      struct gg_error *err);
 
+/* The same of a folder whose model sees or hears: its encoders of pictures and
+ * sounds as a projector file (mmproj), and not the model of text. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_file_open_projector(const char *path, struct gg_file **out,
+                       struct gg_error *err);
+
 /* The same of a GGUF file's keys and table of tensors alone, which are read and
  * not mapped: the data need not be there, gg_file_data() has none, and
  * gg_file_read() writes none. What is no GGUF file is opened as above. */

@@ -3,13 +3,18 @@
 
 #include "common/media_files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/media_folder.h"
 #include "common/media_worker.h"
+#include "common/outside.h"
 #include "common/projector.h"
 #include "common/sandbox.h"
 
@@ -90,18 +95,47 @@ media_files_clear(struct media_files *f)
 
 /* ---- rows ---------------------------------------------------------------- */
 
+/* All bytes of it, or why they cannot be read. */
+static enum gg_status
+read_medium(const char *path, char **bytes, size_t *size, struct gg_error *err)
+{
+    struct stat st;
+    int fd;
+
+    if (strcmp(path, "-") == 0) {
+        *bytes = cli_read_all(cli_open_input(path), cli_input_name(path),
+                              MAX_MEDIUM, size);
+        return GG_OK;
+    }
+    fd = outside_open(path, O_RDONLY);
+    if (fd < 0)
+        return cli_error(err, GG_ERR_IO, "%s", strerror(errno));
+    if (fstat(fd, &st) || S_ISDIR(st.st_mode) || st.st_size > MAX_MEDIUM) {
+        close(fd);
+        return S_ISDIR(st.st_mode)
+                   ? cli_error(err, GG_ERR_IO, "%s", strerror(EISDIR))
+                   : cli_error(err, GG_ERR_FORMAT,
+                               "the file is longer than the limit of %d MiB",
+                               MAX_MEDIUM >> 20);
+    }
+    files_read(path, fd);
+    *bytes = cli_read_all(fd, path, MAX_MEDIUM, size);
+    close(fd);
+    return GG_OK;
+}
+
 enum gg_status
 media_decode_file(const char *path, uint32_t raw_rate, struct gg_decoded **out,
                   struct gg_error *err)
 {
     struct gg_decode_limits limits = { .raw_rate = raw_rate };
-    int fd = cli_open_input(path);
+    char *bytes = NULL;
     size_t size;
-    char *bytes = cli_read_all(fd, cli_input_name(path), MAX_MEDIUM, &size);
-    enum gg_status st = media_worker_decode(bytes, size, &limits, out, err);
+    enum gg_status st = read_medium(path, &bytes, &size, err);
 
-    if (fd != STDIN_FILENO)
-        close(fd);
+    if (st != GG_OK)
+        return st;
+    st = media_worker_decode(bytes, size, &limits, out, err);
     free(bytes);
     return st;
 }
@@ -179,6 +213,8 @@ media_files_projector(const struct media_files *f, const char *model,
     struct gg_error err;
 
     cli_check(gg_projector_open(path, &params, &projector, &err), &err);
+    if (gg_projector_embeds(projector))
+        cli_die("%s: it makes vectors to compare, no rows for a model", path);
     projector_check_model(model, projector);
     *head = (struct gg_rows_head){
         .first = projector_first_id(model),

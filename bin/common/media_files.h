@@ -52,7 +52,7 @@ media_files_decode(enum gg_media_kind kind, const void *bytes, size_t size,
                    struct gg_decoded **out, struct gg_error *err);
 
 /* A medium of a file, or of standard input ("-"). raw_rate: as in struct
- * gg_decode_limits. A file that cannot be read ends the tool. */
+ * gg_decode_limits. */
 enum gg_status
 media_decode_file(const char *path, uint32_t raw_rate, struct gg_decoded **out,
                   struct gg_error *err);

@@ -14,6 +14,10 @@
 
 #include "common/cli.h"
 
+enum {
+    SHARD_LEN = 15, /* "-00001-of-00003" */
+};
+
 /* ---- beside the model ---------------------------------------------------- */
 
 static int
@@ -38,6 +42,60 @@ folder_of(const char *model)
     return folder;
 }
 
+/* Of a model's file its name without ".gguf" and a shard's number. */
+static void
+stem_of(const char *model, char stem[PATH_MAX])
+{
+    const char *slash = strrchr(model, '/');
+    int no, count, n;
+
+    snprintf(stem, PATH_MAX, "%s", slash ? slash + 1 : model);
+    n = (int)strlen(stem);
+    if (n > 5 && strcmp(stem + n - 5, ".gguf") == 0)
+        stem[n -= 5] = '\0';
+    if (n > SHARD_LEN &&
+        sscanf(stem + n - SHARD_LEN, "-%5d-of-%5d", &no, &count) == 2)
+        stem[n - SHARD_LEN] = '\0';
+}
+
+/* "mmproj-X.gguf" is X.gguf's. */
+static bool
+is_own(const char *name, const char *stem)
+{
+    size_t n = strlen(stem);
+
+    return strncmp(name, "mmproj-", 7) == 0 &&
+           strncmp(name + 7, stem, n) == 0 &&
+           strcmp(name + 7 + n, ".gguf") == 0;
+}
+
+/* Another model's, which lies there, whole or as shards. */
+static bool
+is_of_other(const char *folder, const char *name)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+    char stem[PATH_MAX];
+    bool is = false;
+
+    while (d && !is && (e = readdir(d))) {
+        stem_of(e->d_name, stem);
+        is = is_own(name, stem);
+    }
+    if (d)
+        closedir(d);
+    return is;
+}
+
+static void
+swap_names(struct dirent **names, int a, int b)
+{
+    struct dirent *other = names[a];
+
+    names[a] = names[b];
+    names[b] = other;
+}
+
 /* Where it was found, or why not. */
 static char found[PATH_MAX], missing[PATH_MAX], model_lacks[PATH_MAX];
 
@@ -58,22 +116,43 @@ say_missing(char out[PATH_MAX], int n, struct dirent *const *names,
                  it, names[0]->d_name, names[1]->d_name);
 }
 
+/* Leaves the model's own, or else those that are no other's. */
+static int
+choose(const char *folder, const char *model, struct dirent **names, int n)
+{
+    char stem[PATH_MAX];
+    int kept = 0;
+
+    stem_of(model, stem);
+    for (int i = 0; i < n; i++)
+        if (is_own(names[i]->d_name, stem)) {
+            swap_names(names, 0, i);
+            return 1;
+        }
+    for (int i = 0; i < n; i++)
+        if (!is_of_other(folder, names[i]->d_name))
+            swap_names(names, kept++, i);
+    return kept;
+}
+
 static void
 search(const char *model)
 {
     const char *folder = folder_of(model);
     struct dirent **names = NULL;
-    int n = scandir(folder, &names, is_projector_name, alphasort);
+    int all = scandir(folder, &names, is_projector_name, alphasort);
+    int n = choose(folder, model, names, all);
 
     if (n != 1) {
         say_missing(missing, n, names, "it");
         say_missing(model_lacks, n, names, "the model");
-    } else if (snprintf(found, sizeof(found), "%s/%s", folder,
+    } else if (snprintf(found, sizeof(found), "%s%s",
+                        strchr(model, '/') ? folder : "./",
                         names[0]->d_name) >= (int)sizeof(found)) {
         snprintf(missing, sizeof(missing), "its projector's name is too long");
     }
-    while (n > 0)
-        free(names[--n]);
+    while (all > 0)
+        free(names[--all]);
     free(names);
 }
 

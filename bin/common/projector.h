@@ -6,8 +6,9 @@
 
 #include <gg-media.h>
 
-/* The file that is named, or mmproj*.gguf beside the model: ends the tool where
- * there is none, or more than one. A static string. */
+/* The file that is named, or, beside MODEL.gguf, mmproj-MODEL.gguf, or else
+ * the mmproj*.gguf that is no other model's: ends the tool where there is none,
+ * or more than one. A static string. */
 const char *
 projector_find(const char *model, const char *mmproj);
 /* As projector_find(); NULL where that would end the tool. */

@@ -55,6 +55,7 @@ struct conversion {
     int order;                       /* enum gguf_byte_order */
     struct adapter_options adapters; /* that become part of the weights */
     const char *base; /* folder of the model of an adapter of PEFT; or NULL */
+    bool mmproj;      /* the folder's encoders of images and sounds */
     bool in_place;    /* what is lost of `in` may be replaced by `out` */
     bool quiet;       /* no progress */
     bool verbose;     /* what the sandbox lacks is told */

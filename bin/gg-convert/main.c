@@ -80,6 +80,9 @@ static const struct cli_option rows[] = {
     { "base", 0, CLI_TEXT, "DIR",
       "a LoRA adapter of Hugging Face's PEFT was made for the model in DIR",
       AT(base) },
+    { "mmproj", 0, CLI_FLAG, NULL,
+      "of a Hugging Face folder, write the projector of images and sounds, and "
+      "not the model", AT(mmproj) },
     { "in-place", 0, CLI_FLAG, NULL,
       "OUT may be IN, too, with --type, --lora or --to safetensors",
       AT(in_place) },
@@ -127,6 +130,10 @@ main(int argc, char **argv)
     first = parse_options(argc, argv, &a);
     if (first < argc)
         cli_check_model_file(argv[first]);
+    if (a.mmproj && (a.base || a.adapters.n))
+        cli_misuse("--mmproj does not go with %s", a.base ? "--base" : "--lora");
+    if (a.mmproj && argc - first == 1)
+        cli_misuse("--mmproj: there is no OUT");
     if (a.safetensors && (a.split || a.changes.n))
         cli_misuse("--to safetensors does not go with %s",
                    a.split ? "--split" : "--set or --unset");

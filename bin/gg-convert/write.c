@@ -107,6 +107,8 @@ static enum gg_status
 open_original(const char *in, const struct conversion *c, struct gg_file **out,
               struct gg_error *err)
 {
+    if (c->mmproj)
+        return gg_file_open_projector(in, out, err);
     return c->base && c->adapters.n == 0
                ? gg_file_open_adapter(in, c->base, out, err)
                : gg_file_open(in, out, err);

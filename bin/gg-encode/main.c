@@ -14,7 +14,9 @@
 #include "common/projector.h"
 #include "gg-encode/list.h"
 #include "gg-encode/picture.h"
+#include "gg-encode/record.h"
 #include "gg-encode/rows.h"
+#include "gg-encode/vectors.h"
 
 const char cli_name[] = "gg-encode";
 
@@ -27,7 +29,7 @@ static const char usage[] = "Usage: gg-encode [OPTION]... FILE...\n"
 struct options {
     struct gg_projector_params params;
     const char *model, *mmproj, *npy, *png, *output;
-    bool list, quiet, verbose;
+    bool list, jsonl, quiet, verbose;
     int32_t run;
     uint32_t raw;
     char **files;
@@ -40,6 +42,9 @@ struct job {
     uint64_t n_ctx; /* positions of the model; 0: they are not known */
     struct rows rows;
     struct rows_stream *stream; /* or NULL */
+    struct vectors *vectors;    /* or NULL */
+    const char *path;           /* of the medium, */
+    uint64_t number;            /* from 1 on */
     bool failed;                /* a medium did */
 };
 
@@ -65,6 +70,9 @@ static const struct cli_option rows[] = {
       "its projector (else mmproj*.gguf beside the model)", AT(mmproj) },
     { "list", 0, CLI_FLAG, NULL,
       "compute nothing: list pieces, rows and positions", AT(list) },
+    { "jsonl", 0, CLI_FLAG, NULL,
+      "write a line of JSON for each FILE: what it is and becomes", AT(jsonl),
+      .not_with = "list|npy|png" },
     { "npy", 0, CLI_TEXT, "FILE", "write all rows as an array of NumPy's",
       AT(npy), .not_with = "list|output", .use = SANDBOX_WRITE },
     { "png", 0, CLI_TEXT, "FILE",
@@ -123,65 +131,83 @@ parse(int argc, char **argv, struct options *o)
 
 /* ---- media --------------------------------------------------------------- */
 
-static enum gg_status
-plan_file(const struct options *o, struct gg_projector *projector,
-          const char *path, struct gg_media_plan **plan, struct gg_error *err)
+static void
+write_rows(struct job *job, const struct gg_media_rows *r)
 {
-    struct gg_decoded *medium;
-    enum gg_status st = media_decode_file(path, o->raw, &medium, err);
-
-    if (st != GG_OK)
-        return st;
-    st = gg_projector_plan(projector, medium, plan, err);
-    gg_decoded_free(medium);
-    return st;
-}
-
-static enum gg_status
-encode_plan(struct job *job, const char *path, struct gg_media_plan *plan,
-            struct gg_error *err)
-{
-    const struct options *o = job->options;
-    struct gg_media_rows *r;
-    enum gg_status st;
-
-    if (o->list)
-        list_plan(cli_input_name(path), plan, job->n_ctx);
-    if (o->png)
-        picture_write(cli_input_name(path), plan, (size_t)o->run);
-    if (o->list || o->png)
-        return GG_OK;
-    st = gg_projector_encode(job->projector, plan, &r, err);
-    if (st != GG_OK)
-        return st;
-    if (o->npy)
+    if (job->options->npy)
         rows_add(&job->rows, &r->medium);
+    else if (job->vectors)
+        vectors_put(job->vectors, job->number, &r->medium);
     else
         rows_stream_put(job->stream, r);
+}
+
+/* Rows are computed where they are wanted: of a record, the only one of a
+ * projector that makes vectors. */
+static enum gg_status
+encode_plan(struct job *job, const struct gg_decoded *medium,
+            struct gg_media_plan *plan, struct gg_error *err)
+{
+    const struct options *o = job->options;
+    const char *name = cli_input_name(job->path);
+    struct gg_media_rows *r = NULL;
+    enum gg_status st = GG_OK;
+
+    if (o->list)
+        list_plan(name, plan, job->n_ctx);
+    else if (o->png)
+        picture_write(name, plan, (size_t)o->run);
+    else if (!o->jsonl || gg_projector_embeds(job->projector))
+        st = gg_projector_encode(job->projector, plan, &r, err);
+    if (st != GG_OK)
+        return st;
+    if (o->jsonl)
+        record_medium(job->path, medium, plan, job->n_ctx,
+                      r ? &r->medium : NULL);
+    else if (r)
+        write_rows(job, r);
     gg_media_rows_free(r);
     return GG_OK;
 }
 
-/* A file that fails is one of several, or ends the tool. */
-static void
-encode_file(struct job *job, const char *path)
+static enum gg_status
+try_file(struct job *job, struct gg_error *err)
 {
-    const struct options *o = job->options;
+    struct gg_decoded *medium;
     struct gg_media_plan *plan;
-    struct gg_error err;
-    enum gg_status st = plan_file(o, job->projector, path, &plan, &err);
+    enum gg_status st =
+        media_decode_file(job->path, job->options->raw, &medium, err);
 
+    if (st != GG_OK)
+        return st;
+    st = gg_projector_plan(job->projector, medium, &plan, err);
     if (st == GG_OK) {
-        st = encode_plan(job, path, plan, &err);
+        st = encode_plan(job, medium, plan, err);
         gg_media_plan_free(plan);
     }
-    if (st == GG_OK)
+    gg_decoded_free(medium);
+    return st;
+}
+
+/* A file that fails is one of several, or ends the tool. */
+static void
+encode_file(struct job *job)
+{
+    const struct options *o = job->options;
+    const char *name = cli_input_name(job->path);
+    struct gg_error err;
+
+    if (try_file(job, &err) == GG_OK)
         return;
-    if (o->n_files == 1 || o->npy)
-        cli_die("%s: %s", cli_input_name(path), err.message);
-    cli_warn("%s: %s", cli_input_name(path), err.message);
+    if (!o->jsonl && (o->n_files == 1 || o->npy))
+        cli_die("%s: %s", name, err.message);
+    cli_warn("%s: %s", name, err.message);
+    if (o->jsonl)
+        record_error(job->path, err.message);
     if (job->stream)
         rows_stream_put_error(job->stream, err.message);
+    if (job->vectors)
+        vectors_put_error(job->vectors, job->number, err.message);
     job->failed = true;
 }
 
@@ -192,12 +218,27 @@ start_output(struct job *job)
 
     if (o->npy || o->png || o->output)
         cli_output(o->npy ? o->npy : o->png ? o->png : o->output);
-    if (o->list)
+    if (o->list || o->jsonl)
         return;
     cli_refuse_terminal();
-    if (!o->npy && !o->png)
+    if (o->npy || o->png)
+        return;
+    if (gg_projector_embeds(job->projector))
+        job->vectors = vectors_new(gg_projector_width(job->projector));
+    else
         job->stream =
             rows_stream_new(job->projector, projector_first_id(o->model));
+}
+
+static void
+end_output(struct job *job)
+{
+    if (job->options->npy)
+        rows_write(&job->rows);
+    if (job->stream)
+        rows_stream_end(job->stream);
+    if (job->vectors)
+        vectors_end(job->vectors);
 }
 
 static int
@@ -208,17 +249,18 @@ run(const struct options *o)
     struct gg_error err;
 
     cli_check(gg_projector_open(path, &o->params, &job.projector, &err), &err);
-    if (projector_model_named(o->model)) {
+    if (projector_model_named(o->model) &&
+        !gg_projector_embeds(job.projector)) {
         projector_check_model(o->model, job.projector);
         job.n_ctx = projector_positions(o->model);
     }
     start_output(&job);
-    for (size_t i = 0; i < o->n_files; i++)
-        encode_file(&job, o->files[i]);
-    if (o->npy)
-        rows_write(&job.rows);
-    if (job.stream)
-        rows_stream_end(job.stream);
+    for (size_t i = 0; i < o->n_files; i++) {
+        job.path = o->files[i];
+        job.number = i + 1;
+        encode_file(&job);
+    }
+    end_output(&job);
     gg_projector_free(job.projector);
     return cli_status(job.failed, true);
 }

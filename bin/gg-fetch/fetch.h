@@ -8,6 +8,7 @@
 struct fetch_options {
     const char *dir, *output; /* NULL: the standard folder, the file's name */
     const char *sha256;       /* of an URL's file; NULL: not known */
+    bool no_mmproj;           /* a projector is left where it is */
     bool list, dry_run, where, installed, remove, quiet;
     struct http_options http;
 };

@@ -204,14 +204,20 @@ add_entry(struct buffer *out, const char *dir, const char *source,
     format_entry(out, &e);
 }
 
-/* All lines but those of the source; NULL: of the name. */
+static bool
+is_called(const struct entry *e, const char *name)
+{
+    return name && strcmp(e->name, name) == 0;
+}
+
+/* All lines but those of the source; NULL: of the two names. */
 static void
 keep_others(struct buffer *out, const struct entries *list, const char *source,
-            const char *name)
+            const char *name, const char *other)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!(source && is_of(&list->p[i], source)) &&
-            !(name && strcmp(list->p[i].name, name) == 0))
+            !is_called(&list->p[i], name) && !is_called(&list->p[i], other))
             format_entry(out, &list->p[i]);
 }
 
@@ -228,7 +234,7 @@ installed_add(const struct plan *plan, const char *source)
     for (size_t i = 0; i < list.n; i++)
         known = known || is_of(&list.p[i], source);
     if (known)
-        keep_others(&text, &list, source, NULL);
+        keep_others(&text, &list, source, NULL, NULL);
     if (plan->folder)
         add_entry(&text, plan->dir, source, plan->folder);
     for (size_t i = 0; i < plan->n && !plan->folder; i++)
@@ -358,7 +364,7 @@ installed_remove(const char *dir, const char *name)
 {
     struct entries list;
     struct buffer text = { 0 };
-    char *one = NULL;
+    char *one = NULL, *own = NULL; /* its projector */
     bool found = false;
 
     read_list(dir, &list);
@@ -367,14 +373,18 @@ installed_remove(const char *dir, const char *name)
             remove_model(dir, list.p[i].name);
             found = true;
         }
-    if (!found && (one = name_there(dir, name)))
+    if (!found && (one = name_there(dir, name))) {
         remove_model(dir, one);
+        own = join_path("mmproj-", one, "");
+        remove_model(dir, own);
+    }
     if (!found && !one)
         cli_die("%s: nothing of this name is in %s", name, dir);
-    keep_others(&text, &list, found ? name : NULL, one);
+    keep_others(&text, &list, found ? name : NULL, one, own);
     if (list.n)
         write_list(dir, &text, true);
     buffer_clear(&text);
     clear_list(&list);
     free(one);
+    free(own);
 }

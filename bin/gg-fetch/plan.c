@@ -133,8 +133,7 @@ is_weights(const char *path)
 
 static void
 add_file(struct plan *plan, const struct hub_source *s,
-         const struct repository_file *f, const char *revision,
-         const struct fetch_options *o)
+         const struct repository_file *f, const char *revision, char *final)
 {
     struct part *p = plan_part(plan);
 
@@ -147,7 +146,17 @@ add_file(struct plan *plan, const struct hub_source *s,
     p->has_size = true;
     p->is_model = is_weights(f->path);
     p->copy = cached_blob(s, &f->sum);
-    name_part(p, final_name(plan, f->path, o));
+    name_part(p, final);
+}
+
+/* Many are called alike: "mmproj-F16.gguf". Here its name is the model's. */
+static char *
+projector_name(const char *model)
+{
+    const char *slash = strrchr(model, '/'), *base = slash ? slash + 1 : model;
+
+    return make_text("%.*smmproj-%.*s.gguf", (int)(base - model), model,
+                     (int)(repository_stem(base)), base);
 }
 
 void
@@ -168,7 +177,11 @@ plan_repository(struct plan *plan, const struct hub_source *s,
         plan->built = make_text("%s.part", plan->folder);
     }
     for (size_t i = 0; i < picked.n; i++)
-        add_file(plan, s, &r->p[picked.files[i]], revision, o);
+        add_file(plan, s, &r->p[picked.files[i]], revision,
+                 final_name(plan, r->p[picked.files[i]].path, o));
+    if (picked.has_projector && !o->no_mmproj && !o->output)
+        add_file(plan, s, &r->p[picked.projector], revision,
+                 projector_name(plan->p[0].final));
     add_totals(plan);
     picked_clear(&picked);
 }

@@ -36,8 +36,8 @@ repository_clear(struct repository *r)
     *r = (struct repository){ 0 };
 }
 
-/* Without what gg_escape() would show otherwise: controls, also of the direction
- * of text, and backslashes. */
+/* Without what gg_escape() would show otherwise: controls, also of the
+ * direction of text, and backslashes. */
 static bool
 shows_as_itself(const char *path)
 {
@@ -124,8 +124,21 @@ base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* "mmproj-F16.gguf", "x.mmproj-f16.gguf": a projector of images or sounds. */
+static bool
+is_projector_name(const char *base)
+{
+    static const char word[] = "mmproj";
+
+    for (const char *p = base; *p; p++)
+        if ((p == base || strchr("-._", p[-1])) &&
+            strncasecmp(p, word, sizeof(word) - 1) == 0)
+            return true;
+    return false;
+}
+
 /* The stem of the first or only file of a model; 0: it is none, but a shard, a
- * projector of pictures, an importance matrix. */
+ * projector, an importance matrix. */
 static size_t
 model_stem(const char *path, int *count)
 {
@@ -133,10 +146,17 @@ model_stem(const char *path, int *count)
     int no;
     size_t n = stem_length(path, &no, count);
 
-    if (no != 1 || strncasecmp(base, "mmproj", 6) == 0 ||
+    if (no != 1 || is_projector_name(base) ||
         strncasecmp(base, "imatrix", 7) == 0)
         return 0;
     return n;
+}
+
+static bool
+is_projector(const char *path)
+{
+    return ends_with(path, strlen(path), GGUF) &&
+           is_projector_name(base_name(path));
 }
 
 static bool
@@ -160,7 +180,8 @@ count_models(const struct repository *r, const char *want, size_t *at)
     for (size_t i = 0; i < r->n; i++) {
         size_t stem = model_stem(r->p[i].path, &count);
 
-        if (stem && want && strcmp(r->p[i].path, want) == 0) {
+        if (want && strcmp(r->p[i].path, want) == 0 &&
+            (stem || is_projector(r->p[i].path))) {
             *at = i;
             return 1; /* whatever else ends so */
         }
@@ -181,6 +202,94 @@ read_label(const char *path, size_t stem, char *buf, size_t size)
     while (from && !strchr("-./", path[from - 1]))
         from--;
     snprintf(buf, size, "%.*s", (int)(stem - from), path + from);
+}
+
+/* ---- the projector ------------------------------------------------------- */
+
+/* What one is chosen by, in this order: more is better. */
+struct rank {
+    size_t folder; /* of its path, which the model is in */
+    size_t alike;  /* bytes that its name has in common with the model's */
+    int type;
+};
+
+static int
+type_rank(const char *label)
+{
+    static const char *const types[] = { "F32", "BF16", "FP16", "F16" };
+    int n = sizeof(types) / sizeof(*types);
+
+    for (int i = n; i > 0; i--)
+        if (strcasecmp(label, types[i - 1]) == 0)
+            return i;
+    return 0;
+}
+
+static size_t
+common_length(const char *a, size_t n, const char *b)
+{
+    size_t i = 0;
+
+    while (i < n && b[i] && (a[i] | 0x20) == (b[i] | 0x20))
+        i++;
+    return i;
+}
+
+/* Of "mmproj-x-F16" what is after the word and in front of the type. */
+static size_t
+name_alike(const char *path, size_t stem, const char *label, const char *model)
+{
+    const char *base = base_name(path), *end = path + stem;
+    size_t n;
+
+    if (strncasecmp(base, "mmproj-", 7) == 0)
+        base += 7;
+    n = base < end ? (size_t)(end - base) : 0;
+    if (type_rank(label) && n > strlen(label))
+        n -= strlen(label) + 1;
+    return common_length(base, n, base_name(model));
+}
+
+/* False: it is none, or in a folder that the model is not in. */
+static bool
+rank_projector(const char *path, const char *model, struct rank *out)
+{
+    int no, count;
+    size_t stem = stem_length(path, &no, &count);
+    size_t folder = (size_t)(base_name(path) - path);
+    char label[64];
+
+    if (!is_projector(path) || strncmp(path, model, folder) != 0)
+        return false;
+    read_label(path, stem, label, sizeof(label));
+    *out = (struct rank){ folder, name_alike(path, stem, label, model),
+                          type_rank(label) };
+    return true;
+}
+
+static bool
+is_better(const struct rank *a, const struct rank *b)
+{
+    if (a->folder != b->folder)
+        return a->folder > b->folder;
+    if (a->alike != b->alike)
+        return a->alike > b->alike;
+    return a->type > b->type;
+}
+
+static void
+pick_projector(const struct repository *r, const char *model,
+               struct picked *out)
+{
+    struct rank best = { 0 }, rank;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (rank_projector(r->p[i].path, model, &rank) &&
+            (!out->has_projector || is_better(&rank, &best))) {
+            best = rank;
+            out->has_projector = true;
+            out->projector = i;
+        }
 }
 
 static void
@@ -364,6 +473,16 @@ repository_pick(const struct repository *r, const char *name, const char *want,
     if (missing)
         cli_die("%s: shard %d of %s is not there", name, missing,
                 r->p[at].path);
+    if (!is_projector(r->p[at].path))
+        pick_projector(r, r->p[at].path, out);
+}
+
+size_t
+repository_stem(const char *path)
+{
+    int no, count;
+
+    return stem_length(path, &no, &count);
 }
 
 void

@@ -55,6 +55,8 @@ struct picked {
     size_t *files; /* numbers in the repository */
     size_t n;
     bool folder;
+    bool has_projector; /* of images or sounds, which lies beside it: */
+    size_t projector;
 };
 
 /* The path of the index that names the files with a folder's weights; NULL: the
@@ -75,6 +77,10 @@ repository_pick(const struct repository *r, const char *name, const char *want,
                 struct picked *out);
 void
 picked_clear(struct picked *p);
+
+/* The length of a GGUF file's path in front of ".gguf" and a shard's number. */
+size_t
+repository_stem(const char *path);
 
 /* Calls `show` for each model: what to write as `want`, bytes, its files. */
 void

@@ -251,8 +251,9 @@ say_model(struct job *j, const struct model_summary *s)
     struct gg_error err;
     const char *why = err.message;
 
-    if (s->adapter.kind != ADAPTER_NONE || !s->architecture.s || !s->known ||
-        j->cut || strcmp(gg_file_format(j->f->file), "Hugging Face") == 0)
+    if (s->adapter.kind != ADAPTER_NONE || s->projector.is_projector ||
+        !s->architecture.s || !s->known || j->cut ||
+        strcmp(gg_file_format(j->f->file), "Hugging Face") == 0)
         return;
     if (gg_model_open(j->f->path, &params, &model, &err) == GG_OK) {
         gg_model_free(model);
@@ -261,6 +262,21 @@ say_model(struct job *j, const struct model_summary *s)
     if (strncmp(why, j->f->path, len) == 0 && why[len] == ':')
         why += len + 1;
     finding(j, true, j->f->path, "no model that can be run: %s",
+            why + strspn(why, " "));
+}
+
+/* As gg-encode would say it. */
+static void
+say_projector(struct job *j, const struct projector_summary *p)
+{
+    size_t len = strlen(j->f->path);
+    const char *why = p->why.message;
+
+    if (!p->is_projector || p->opens || j->cut)
+        return;
+    if (strncmp(why, j->f->path, len) == 0 && why[len] == ':')
+        why += len + 1;
+    finding(j, true, j->f->path, "no projector that can be used: %s",
             why + strspn(why, " "));
 }
 
@@ -301,6 +317,7 @@ check_show(struct inspected *f, const struct inspect_options *o)
     if (!o->tensor) {
         say_rest(&j);
         say_model(&j, &s);
+        say_projector(&j, &s.projector);
         say_adapter(&j, &s.adapter);
     }
     table_end(&j.table);

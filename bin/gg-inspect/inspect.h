@@ -22,7 +22,11 @@ struct inspect_options {
     struct gg_session_params session; /* for --memory, */
     struct engine_cache cache;        /* with this */
     struct adapter_options adapters;  /* for --memory */
-    const char *parts; /* --memory of so many ranks: "4", or "24,24,16,16" */
+    const char *parts;  /* --memory of so many ranks: "4", or "24,24,16,16" */
+    const char *mmproj; /* the projector that --memory counts, too */
+    struct {
+        uint32_t width, height;
+    } image; /* that figures of projectors are for */
 };
 
 /* ---- value.c: values as text ---- */

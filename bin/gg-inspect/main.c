@@ -14,6 +14,9 @@ const char cli_name[] = "gg-inspect";
 enum {
     EXIT_TROUBLE = 2,
     MAX_SLOTS = 65536,
+    MAX_SIDE = 1 << 14, /* of an image, in pixels */
+    USUAL_WIDTH = 1024,
+    USUAL_HEIGHT = 768,
 };
 
 static const char usage[] =
@@ -76,6 +79,29 @@ set_npy(void *options, const struct cli_option *row, const char *value,
 {
     ((struct arguments *)options)->binary = value;
     return set_mode(options, row, value, err);
+}
+
+/* "1024x768" */
+static enum gg_status
+set_image_size(void *options, const struct cli_option *row, const char *value,
+               struct gg_error *err)
+{
+    struct arguments *a = options;
+    const char *by = strchr(value, 'x');
+    char *width = cli_copy(value, by ? (size_t)(by - value) : strlen(value));
+    int64_t x = 0, y = 0;
+    enum gg_status st =
+        cli_read_int("--image-size", width, 1, MAX_SIDE, &x, err);
+
+    (void)row;
+    if (st == GG_OK && !by)
+        st = cli_error(err, GG_ERR_ARG, "--image-size is WIDTHxHEIGHT");
+    if (st == GG_OK)
+        st = cli_read_int("--image-size", by + 1, 1, MAX_SIDE, &y, err);
+    free(width);
+    a->show.image.width = (uint32_t)x;
+    a->show.image.height = (uint32_t)y;
+    return st;
 }
 
 /* With --histogram it is no mode. */
@@ -160,6 +186,12 @@ static const struct cli_option rows[] = {
     { "parts", 0, CLI_TEXT, "N",
       "of each of N ranks that have some layers each, or of ranks with 24,24,16 "
       "layers", AT(show.parts), .only_with = "memory" },
+    { "mmproj", 0, CLI_TEXT, "FILE",
+      "the projector of images or sounds that the model has",
+      AT(show.mmproj), .only_with = "memory", .not_with = "parts" },
+    { "image-size", 0, CLI_CALL, "WIDTHxHEIGHT",
+      "of the image that figures of a projector are for (1024x768)",
+      .set = set_image_size },
     { .part = adapter_rows, AT(show.adapters) },
     { .help = "" },
     { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",
@@ -334,6 +366,7 @@ main(int argc, char **argv)
 {
     struct arguments a = {
         .show.session = gg_session_params_default(),
+        .show.image = { USUAL_WIDTH, USUAL_HEIGHT },
     };
 
     a.show.session.n_slots = 1;

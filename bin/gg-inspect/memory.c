@@ -2,7 +2,7 @@
 #include <config.h>
 
 #include "common/engine.h"
-#include "gg-inspect/inspect.h"
+#include "gg-inspect/projector_summary.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,8 +32,43 @@ struct figures {
     struct gg_memory m;
     uint64_t adapters; /* a part of m.weights */
     size_t n_adapters;
-    int32_t first, end; /* layers */
+    int32_t first, end;                 /* layers */
+    struct projector_summary projector; /* not there: all 0 */
 };
+
+/* Ends the tool where it is no projector that can be used. */
+static struct projector_summary
+measure_projector(const struct inspect_options *o)
+{
+    const char *path = o->mmproj ? o->mmproj : o->path;
+    struct projector_summary p;
+    struct gg_file *file;
+    struct gg_error err;
+
+    cli_check(gg_file_open_metadata(path, GG_FILE_ALONE, &file, &err), &err);
+    projector_summary_make(gg_file_gguf(file), o, &p);
+    if (!p.is_projector)
+        cli_die("%s: no projector (mmproj) of images or sounds", path);
+    cli_check(p.opens ? GG_OK : GG_ERR_FORMAT, &p.why);
+    gg_file_close(file);
+    return p;
+}
+
+enum {
+    USUAL_BATCH = 512, /* of gg_session_params */
+};
+
+/* Rows that see each other are evaluated in one batch. */
+static void
+grow_batch(const struct projector_summary *p, struct gg_session_params *params)
+{
+    for (int i = 0; i < PROJECTOR_KINDS; i++) {
+        int32_t block = (int32_t)p->parts[i].plan.longest_block;
+
+        if (block > (params->n_batch ? params->n_batch : USUAL_BATCH))
+            params->n_batch = block;
+    }
+}
 
 /* Those of a model, or of the part of it that a rank would have, with the
  * context that it would have. */
@@ -51,6 +86,11 @@ measure_memory(struct inspect_options *o, struct gg_pipeline *rank)
     struct gg_error err;
     enum gg_status st;
 
+    f.projector = (struct projector_summary){ 0 };
+    if (o->mmproj) {
+        f.projector = measure_projector(o);
+        grow_batch(&f.projector, p);
+    }
     st = gg_model_open(o->path, &params, &model, &err);
     if (rank && st == GG_ERR_ARG)
         cli_misuse("--parts: %s", err.message);
@@ -82,6 +122,83 @@ sum_of(const struct gg_memory *m)
 {
     return m->weights + m->cache + m->compute + m->snapshots;
 }
+
+/* ---- of a projector ---- */
+
+static const char *const kind_names[PROJECTOR_KINDS] = { "image", "sound" };
+
+/* Of one medium at a time, the largest: its weights count once. */
+static uint64_t
+projector_sum(const struct projector_summary *p)
+{
+    uint64_t most = 0, weights = 0;
+
+    for (int i = 0; i < PROJECTOR_KINDS; i++) {
+        const struct gg_projector_memory *m = &p->parts[i].plan.memory;
+
+        weights = m->weights > weights ? m->weights : weights;
+        most = m->compute + m->rows > most ? m->compute + m->rows : most;
+    }
+    return weights + most;
+}
+
+static void
+put_projector(const struct projector_summary *p)
+{
+    uint64_t weights = 0;
+    char buf[64];
+
+    for (int i = 0; i < PROJECTOR_KINDS; i++)
+        if (p->parts[i].plan.memory.weights)
+            weights = p->parts[i].plan.memory.weights;
+    line("mmproj", weights);
+    putchar('\n');
+    for (int i = 0; i < PROJECTOR_KINDS; i++) {
+        const struct projector_plan *plan = &p->parts[i].plan;
+
+        if (!plan->n_rows)
+            continue;
+        line(kind_names[i], plan->memory.compute + plan->memory.rows);
+        printf("  %s: %zu rows, %" PRId32 " positions\n",
+               projector_text_medium(p, (enum gg_media_kind)i, buf),
+               plan->n_rows, plan->n_positions);
+    }
+}
+
+static void
+put_json_projector(const struct projector_summary *p)
+{
+    for (int i = 0; i < PROJECTOR_KINDS; i++) {
+        const struct projector_plan *plan = &p->parts[i].plan;
+
+        if (plan->n_rows)
+            printf("  \"%s\": {\"weights\": %" PRIu64 ", \"compute\": %" PRIu64
+                   ", \"row_bytes\": %" PRIu64 ", \"rows\": %zu, "
+                   "\"positions\": %" PRId32 "},\n",
+                   kind_names[i], plan->memory.weights, plan->memory.compute,
+                   plan->memory.rows, plan->n_rows, plan->n_positions);
+    }
+}
+
+static void
+show_projector(const struct inspect_options *o)
+{
+    struct projector_summary p = measure_projector(o);
+
+    if (!o->json) {
+        put_projector(&p);
+        line("sum", projector_sum(&p));
+        putchar('\n');
+        return;
+    }
+    fputs("{\n  \"file\": ", stdout);
+    cli_json_put(o->path, strlen(o->path));
+    puts(",");
+    put_json_projector(&p);
+    printf("  \"sum\": %" PRIu64 "\n}\n", projector_sum(&p));
+}
+
+/* ---- of a model ---- */
 
 static void
 put_cache_type(const struct gg_session_params *p)
@@ -115,7 +232,9 @@ put_memory(const struct figures *f, const struct gg_session_params *p)
         printf("  %" PRIu64 " snapshots, when the first is made\n",
                m->n_snapshots);
     }
-    line("sum", sum_of(m));
+    if (f->projector.is_projector)
+        put_projector(&f->projector);
+    line("sum", sum_of(m) + projector_sum(&f->projector));
     putchar('\n');
     if (m->mtp_cache) {
         line("mtp", m->mtp_weights + m->mtp_cache);
@@ -143,12 +262,14 @@ json(const struct figures *f, const struct gg_session_params *p,
     const struct gg_memory *m = &f->m;
 
     begin_json(p, path);
+    put_json_projector(&f->projector);
     printf("  \"weights\": %" PRIu64 ",\n  \"adapters\": %" PRIu64
            ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
            ",\n  \"snapshots\": %" PRIu64 ",\n  \"sum\": %" PRIu64
            ",\n  \"mtp\": %" PRIu64 "\n}\n",
            m->weights - f->adapters, f->adapters, m->cache, m->compute,
-           m->snapshots, sum_of(m), m->mtp_weights + m->mtp_cache);
+           m->snapshots, sum_of(m) + projector_sum(&f->projector),
+           m->mtp_weights + m->mtp_cache);
 }
 
 /* ---- of ranks ---- */
@@ -241,11 +362,29 @@ show_parts(struct inspect_options *o)
         fputs("\n  ]\n}\n", stdout);
 }
 
+static bool
+is_projector(const char *path)
+{
+    struct gg_file *file;
+    struct gg_error err;
+    bool is;
+
+    if (gg_file_open_metadata(path, GG_FILE_ALONE, &file, &err) != GG_OK)
+        return false; /* what opens the model says why */
+    is = projector_summary_is(gg_file_gguf(file));
+    gg_file_close(file);
+    return is;
+}
+
 void
 memory_show(struct inspect_options *o)
 {
     struct figures f;
 
+    if (!o->mmproj && !o->parts && is_projector(o->path)) {
+        show_projector(o);
+        return;
+    }
     if (o->parts) {
         show_parts(o);
         return;

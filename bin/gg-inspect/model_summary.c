@@ -284,6 +284,9 @@ model_summary_make(const struct gguf_context *ctx,
     get_state(ctx, s);
     s->active = count_active(ctx, s);
     adapter_summary_make(ctx, &s->adapter);
+    projector_summary_make(ctx, o, &s->projector);
+    if (s->projector.is_projector)
+        s->known = s->projector.opens;
     if (s->adapter.kind == ADAPTER_OTHER)
         s->known = false;
     else if (s->adapter.kind == ADAPTER_CONTROL)

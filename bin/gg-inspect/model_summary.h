@@ -4,6 +4,7 @@
 
 #include "common/sampling.h"
 #include "gg-inspect/adapter_summary.h"
+#include "gg-inspect/projector_summary.h"
 
 /* What the file does not say, or says by a value of a strange type, is 0. */
 struct model_summary {
@@ -27,13 +28,14 @@ struct model_summary {
     struct text state_of; /* with one of that family */
     uint64_t state_sequences, state_ids;
     struct adapter_summary adapter;
+    struct projector_summary projector;
     struct text chat; /* the template */
     bool chat_parses;
     struct text chats[8]; /* names of others */
     size_t n_chats;
     struct sampling_options sampling; /* that the file asks for */
     char *sampling_line;              /* NULL: it does not */
-    struct gg_error chat_error; /* why not */
+    struct gg_error chat_error;       /* why not */
 };
 
 void

@@ -325,6 +325,15 @@ text_adapter(const struct model_summary *s)
     adapter_text_targets(&s->adapter);
 }
 
+static void
+text_projector(const struct model_summary *s)
+{
+    projector_text_kind(&s->projector);
+    text_name(s);
+    text_size(s);
+    projector_text_parts(&s->projector);
+}
+
 void
 model_summary_text(const struct model_summary *s)
 {
@@ -334,6 +343,10 @@ model_summary_text(const struct model_summary *s)
     }
     if (s->adapter.kind != ADAPTER_NONE) {
         text_adapter(s);
+        return;
+    }
+    if (s->projector.is_projector) {
+        text_projector(s);
         return;
     }
     text_family(s);
@@ -479,6 +492,8 @@ model_summary_json(const struct model_summary *s)
     }
     if (s->adapter.kind != ADAPTER_NONE)
         adapter_text_json(&s->adapter);
+    else if (s->projector.is_projector)
+        projector_text_json(&s->projector);
     put_json_text("architecture", &s->architecture);
     put_json_text("name", &s->name);
     put_json_text("size_label", &s->size_label);

@@ -35,6 +35,13 @@ check_head(const struct gg_logit_head *h, const char *name)
         cli_die("%s: sparse vectors cannot be compared", name);
 }
 
+/* A fingerprint of 0 is not known: vectors of images have none. */
+static bool
+is_of_other(const struct gg_logit_head *a, const struct gg_logit_head *b)
+{
+    return a->fingerprint && b->fingerprint && a->fingerprint != b->fingerprint;
+}
+
 static void
 keep(struct near *w, const struct gg_logit_record *r)
 {
@@ -182,7 +189,7 @@ near_run(struct record_source *source, const char *name,
         if (r.kind == GG_RECORD_HEAD) {
             check_head(&r.head, name);
             if (r.head.n_vocab != w.head.n_vocab ||
-                r.head.fingerprint != w.head.fingerprint)
+                is_of_other(&r.head, &w.head))
                 cli_die("%s and %s are of different models", name, other_name);
         } else if (r.kind == GG_RECORD_LOGITS || r.kind == GG_RECORD_ERROR) {
             put_nearest(&w, &r);

@@ -151,6 +151,33 @@ gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
     return st;
 }
 
+enum gg_status
+gg_file_open_projector(const char *path, struct gg_file **out,
+                       struct gg_error *err)
+{
+    struct gg_file *f;
+    enum gg_status st;
+
+    if (!path || !out)
+        return error_null(err);
+    if (!is_folder(path)) {
+        st = error_set(err, GG_ERR_ARG, "no folder of a model that sees or "
+                                        "hears");
+        return error_prefix(err, st, "%s", path);
+    }
+    f = mem_zalloc(sizeof(*f));
+    st = f ? convert_open_folder(path, GGUF_OPEN_ALL | CONVERT_PROJECTOR,
+                                 &f->file, &f->folder, err)
+           : error_nomem(err);
+    if (st == GG_OK) {
+        f->format = folder_format;
+        *out = f;
+    } else {
+        mem_free(f);
+    }
+    return st;
+}
+
 static enum gg_status
 open_metadata(const char *path, bool alone, struct gg_file **out,
               struct gg_error *err)

@@ -21,6 +21,10 @@ convert_open(const char *path, unsigned flags, struct gguf_file *out,
  * of them; or, where `made` is not NULL, one by one by convert_make(), and have
  * no data. Then close *made after the file. */
 struct convert_folder;
+enum {
+    CONVERT_PROJECTOR = 1 << 8, /* with GGUF_OPEN_ALL: not the model, but its
+                                   encoders of pictures and sounds */
+};
 enum gg_status
 convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
                     struct convert_folder **made, struct gg_error *err);

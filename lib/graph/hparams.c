@@ -371,10 +371,11 @@ void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
 {
     static const char name[] = "attention.causal";
+    bool both_ways = hp->encoder && !hp->one_way;
 
-    if (graph_key_bool(keys, name, !hp->encoder) == hp->encoder)
+    if (graph_key_bool(keys, name, !both_ways) == both_ways)
         graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
-                         hp->encoder
+                         both_ways
                              ? "true: ids of %s attend to later ones, too"
                              : "false: ids of %s see those before them only",
                          keys->arch);

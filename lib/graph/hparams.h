@@ -237,6 +237,7 @@ struct model_hparams {
 
     bool learned_positions; /* a table of them */
     bool encoder;      /* ids attend to later ones, too; there are no logits */
+    bool one_way;      /* of an encoder: they do not */
     bool sequential;   /* GPT-NeoX: the blocks follow each other */
     bool first_values; /* all layers read those of the first one, too */
     int32_t halve_every; /* after every so manieth layer x is halved; 0: never

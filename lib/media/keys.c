@@ -13,6 +13,7 @@ enum {
     MAX_PATCH = 256,
     MAX_MERGE = 16,
     MAX_MEL = 1 << 12,
+    MAX_PIXELS = 1 << 28,
 };
 
 /* Keys that all files may have, after "clip". */
@@ -252,16 +253,25 @@ media_read_merge(struct media_loader *l, const char *name, int32_t other)
     l->e->hp.merge = graph_key_int(&l->keys, name, 1, MAX_MERGE, other);
 }
 
+static int32_t
+read_bound(struct media_loader *l, const char *name, int32_t other)
+{
+    int32_t side = l->e->hp.patch * l->e->hp.merge;
+
+    if (other >= 0 && !graph_key_exists(&l->keys, name))
+        return other;
+    return graph_key_int(&l->keys, name, 1, MAX_PIXELS, -1) / (side * side);
+}
+
 void
-media_read_pixels(struct media_loader *l, int32_t most)
+media_read_bounds(struct media_loader *l, int32_t min, int32_t max)
 {
     struct media_hparams *hp = &l->e->hp;
-    int32_t area = hp->patch * hp->merge * hp->patch * hp->merge;
 
-    hp->min_rows =
-        graph_key_int(&l->keys, "image_min_pixels", 1, most, -1) / area;
-    hp->max_rows =
-        graph_key_int(&l->keys, "image_max_pixels", 1, most, -1) / area;
+    if (l->keys.status != GG_OK)
+        return;
+    hp->min_rows = min ? read_bound(l, "image_min_pixels", min) : 0;
+    hp->max_rows = read_bound(l, "image_max_pixels", max);
     if (l->keys.status == GG_OK &&
         (hp->max_rows == 0 || hp->min_rows > hp->max_rows))
         graph_key_mismatch(&l->keys, "image_max_pixels",

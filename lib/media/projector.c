@@ -17,6 +17,14 @@ static const char *const kind_words[MEDIA_KINDS] = { "vision", "audio" };
 
 /* ---- which types --------------------------------------------------------- */
 
+/* Files of clip.cpp have both towers of CLIP, and name no type. */
+static bool
+is_old_clip(const struct gguf_context *gguf)
+{
+    return gguf_find_key(gguf, "clip.projector_type") < 0 &&
+           gguf_find_tensor(gguf, "visual_projection.weight") >= 0;
+}
+
 /* clip.vision.projector_type, or clip.projector_type, into `name`. */
 static enum gg_status
 read_type(const struct gguf_context *gguf, int kind, char name[MAX_TYPE],
@@ -28,6 +36,8 @@ read_type(const struct gguf_context *gguf, int kind, char name[MAX_TYPE],
 
     snprintf(key, sizeof(key), "clip.%s.projector_type", kind_words[kind]);
     st = gguf_opt_str(gguf, key, &s, err);
+    if (st == GG_OK && !s.s && is_old_clip(gguf))
+        s = (struct gguf_str){ "clip", 4 };
     if (st == GG_OK && !s.s) {
         snprintf(key, sizeof(key), "clip.projector_type");
         st = gguf_get_str(gguf, key, &s, err);
@@ -146,17 +156,6 @@ open_encoders(struct gg_projector *p, ggml_backend_dev_t device,
     return st == GG_OK ? check_tensors(gguf, taken, err) : st;
 }
 
-static void
-hash_file(struct gg_projector *p)
-{
-    struct sha256 h;
-
-    sha256_start(&h);
-    for (size_t i = 0; i < p->file.n_maps; i++)
-        sha256_add(&h, p->file.maps[i].data, p->file.maps[i].size);
-    sha256_end(&h, p->hash);
-}
-
 static enum gg_status
 load_projector(struct gg_projector *p, ggml_backend_dev_t device,
                int32_t n_threads, struct gg_error *err)
@@ -167,8 +166,6 @@ load_projector(struct gg_projector *p, ggml_backend_dev_t device,
                               : error_nomem(err);
 
     mem_free(taken);
-    if (st == GG_OK)
-        hash_file(p);
     return st;
 }
 
@@ -243,6 +240,12 @@ some_encoder(const struct gg_projector *p)
     return p->encoders[0] ? p->encoders[0] : p->encoders[1];
 }
 
+bool
+gg_projector_embeds(const struct gg_projector *p)
+{
+    return some_encoder(p)->type->embeds;
+}
+
 size_t
 gg_projector_width(const struct gg_projector *p)
 {
@@ -255,8 +258,14 @@ gg_projector_n_deeper(const struct gg_projector *p)
     return (size_t)some_encoder(p)->hp.n_deeper;
 }
 
+/* All of the file is read for it, which only those pay who ask. */
 void
 gg_projector_hash(const struct gg_projector *p, uint8_t hash[GG_MEDIUM_HASH])
 {
-    memcpy(hash, p->hash, GG_MEDIUM_HASH);
+    struct sha256 h;
+
+    sha256_start(&h);
+    for (size_t i = 0; i < p->file.n_maps; i++)
+        sha256_add(&h, p->file.maps[i].data, p->file.maps[i].size);
+    sha256_end(&h, hash);
 }

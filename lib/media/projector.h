@@ -15,6 +15,7 @@
 
 #include "core/file.h"
 #include "graph/arch.h"
+#include "media/image.h"
 #include "session/compute.h"
 
 struct media_graph;
@@ -55,6 +56,7 @@ struct media_hparams {
     int32_t n_query;       /* rows that a resampler gives */
     int32_t version;       /* of a type that has several */
     int32_t merge_layer;   /* the last one before patches are merged */
+    enum media_filter filter; /* of a type whose files say it */
     int32_t n_deeper;      /* rows for deeper layers of the model */
     bool deepens[MODEL_MAX_LAYERS];       /* this layer gives such */
     int32_t features[MEDIA_MAX_FEATURES]; /* layers whose vectors are used */
@@ -97,7 +99,6 @@ struct media_encoder {
 
 struct gg_projector {
     struct gguf_file file;
-    uint8_t hash[GG_MEDIUM_HASH];
     int32_t min_rows, max_rows; /* that the user asks for; 0: the maker's */
     struct media_encoder *encoders[MEDIA_KINDS]; /* or NULL */
 };
@@ -121,6 +122,7 @@ struct media_type {
      * projection_dim; NULL: they wrote that. */
     const char *last;
     bool no_length; /* feed_forward_length may be 0, as they wrote it */
+    bool embeds;   /* a medium becomes one row, of length 1 */
     /* Keys of its own, after "clip.vision." or "clip.audio.", or, with a dot in
      * front, after "clip"; ended by NULL. Those that all have are known. */
     const char *const *keys;
@@ -161,10 +163,11 @@ media_read_hparams(struct media_loader *l);
 /* "spatial_merge_size" or "projector.scale_factor", 1..16. */
 void
 media_read_merge(struct media_loader *l, const char *name, int32_t other);
-/* Bounds of rows by image_min_pixels and image_max_pixels, each at most `most`.
- */
+/* Bounds of an image's rows from image_min_pixels and image_max_pixels; without
+ * these keys `min` and `max`; below 0: they must be there; min 0: there is no
+ * such bound, nor a key. */
 void
-media_read_pixels(struct media_loader *l, int32_t most);
+media_read_bounds(struct media_loader *l, int32_t min, int32_t max);
 /* Heads must have a length that `n` divides. */
 void
 media_check_heads(struct media_loader *l, int32_t n);

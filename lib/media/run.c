@@ -99,22 +99,100 @@ run(struct media_graph *m, struct media_encoder *e, size_t n_rows, float *out,
     return session_compute_status(e->compute.sched, GGML_STATUS_SUCCESS, err);
 }
 
+static struct media_graph
+graph_of(const struct media_encoder *e, const struct gg_piece *piece,
+         struct media_size kept, const uint8_t *rgb, const float *mel)
+{
+    int32_t patch = rgb ? e->hp.patch : 1;
+
+    return (struct media_graph){ .rgb = rgb,
+                                 .mel = mel,
+                                 .kept = kept,
+                                 .nx = (int32_t)piece->width / patch,
+                                 .ny =
+                                     rgb ? (int32_t)piece->height / patch : 1 };
+}
+
 enum gg_status
 media_run(struct media_encoder *e, const struct gg_piece *piece,
           struct media_size kept, const uint8_t *rgb, const float *mel,
           float *out, size_t stride, struct gg_error *err)
 {
-    int32_t patch = rgb ? e->hp.patch : 1;
-    struct media_graph m = { .rgb = rgb,
-                             .mel = mel,
-                             .kept = kept,
-                             .nx = (int32_t)piece->width / patch,
-                             .ny = rgb ? (int32_t)piece->height / patch : 1 };
+    struct media_graph m = graph_of(e, piece, kept, rgb, mel);
     enum gg_status st = start_graph(&m, e)
                             ? run(&m, e, piece->n, out, stride, err)
                             : error_nomem(err);
 
     end_graph(&m);
+    return st;
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+/* Bytes of the graph's buffers and of its inputs. */
+static enum gg_status
+measure_graph(struct media_graph *m, struct media_encoder *e, uint64_t *bytes,
+              struct gg_error *err)
+{
+    size_t sizes[MODEL_MAX_HOMES] = { 0 };
+
+    expand(m, e->type->graph(m));
+    for (int32_t i = 0; i < m->n_deeper; i++)
+        expand(m, m->deeper[i]);
+    if (m->failed || !sched_measure(e->compute.sched, m->g.cgraph, sizes))
+        return error_nomem(err);
+    *bytes = e->compute.pool_size;
+    for (int i = 0; i < e->compute.n_backends; i++)
+        *bytes += sizes[i];
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        *bytes += ggml_nbytes(m->inputs[i].tensor);
+    return GG_OK;
+}
+
+static enum gg_status
+measure_piece(struct media_encoder *e, struct media_plan *p, size_t i,
+              uint64_t *bytes, struct gg_error *err)
+{
+    const uint8_t *rgb;
+    const float *mel;
+    enum gg_status st = gg_media_plan_input(&p->plan, i, &rgb, &mel, err);
+    struct media_graph m;
+
+    if (st != GG_OK)
+        return st;
+    m = graph_of(e, &p->pieces[i], rgb, mel);
+    st = start_graph(&m, e) ? measure_graph(&m, e, bytes, err)
+                            : error_nomem(err);
+    end_graph(&m);
+    return st;
+}
+
+/* Runs of rows are encoded one after the other. */
+enum gg_status
+gg_projector_memory(struct gg_projector *projector, struct gg_media_plan *plan,
+                    struct gg_projector_memory *out, struct gg_error *err)
+{
+    struct media_plan *p = (struct media_plan *)plan;
+    struct gg_projector_memory memory = { 0 };
+    enum gg_status st = GG_OK;
+
+    if (!projector || !out)
+        return error_null(err);
+    for (int64_t i = 0; i < gguf_get_n_tensors(projector->file.gguf); i++)
+        memory.weights += gguf_get_tensor_size(projector->file.gguf, i);
+    for (size_t i = 0; plan && i < plan->n_pieces && st == GG_OK; i++) {
+        uint64_t bytes = 0;
+
+        if (p->pieces[i].kind != GG_PIECE_ROWS)
+            continue;
+        st = measure_piece(projector->encoders[plan->kind], p, i, &bytes, err);
+        memory.compute = bytes > memory.compute ? bytes : memory.compute;
+    }
+    if (plan)
+        memory.rows = plan->n_rows * (uint64_t)p->encoder->hp.width *
+                      (1 + (uint64_t)p->encoder->hp.n_deeper) * sizeof(float);
+    if (st == GG_OK)
+        *out = memory;
     return st;
 }
 

@@ -490,7 +490,8 @@ session_batch_mask(struct batch *b, const struct cache *cache,
         return NULL;
     for (int32_t r = 0; r < n; r++) {
         int32_t position = positions[first + r];
-        int32_t last = b->hp->encoder ? positions[s->n - 1] : position;
+        bool both_ways = b->hp->encoder && !b->hp->one_way;
+        int32_t last = both_ways ? positions[s->n - 1] : position;
         struct span seen = { keys->start, last };
 
         if (window)

@@ -6,6 +6,12 @@
 static struct merge_symbol
 first(const struct merge_word *word, size_t at)
 {
+    const size_t end = sizeof(VOCAB_END); /* with the byte before it */
+
+    if (vocab_marks_ends(word->v) && at + end == word->len)
+        return (struct merge_symbol){ (uint32_t)at, (uint32_t)end,
+                                      vocab_find_piece(word->v,
+                                                       word->bytes + at, end) };
     return (struct merge_symbol){ (uint32_t)at, 1,
                                   word->v->byte_ids[word->bytes[at]] };
 }

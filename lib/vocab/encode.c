@@ -289,10 +289,10 @@ encode_first(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
 static enum gg_status
 encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 {
-    enum gg_status st = unmark(e, &p, &len);
+    enum gg_status st = GG_OK;
     size_t done = 0;
 
-    if (st == GG_OK && blank)
+    if (blank)
         st = encode_first(e, p, len, &done);
     return st == GG_OK ? encode_words(e, p + done, len - done, next_spm) : st;
 }
@@ -309,19 +309,55 @@ white_space(const uint8_t *p, size_t len)
     return at;
 }
 
+static enum gg_status
+in_lower_case(struct encoder *e, const uint8_t **p, size_t len)
+{
+    const uint8_t *before = e->text;
+
+    if (!e->v->lower)
+        return GG_OK;
+    if (!mem_grow(&e->text, &e->cap_text, len, 1))
+        return error_nomem(e->err);
+    vocab_unicode_lower(*p == before ? e->text : *p, len, e->text);
+    *p = e->text;
+    return GG_OK;
+}
+
+/* A word with the mark that ends it. */
+static enum gg_status
+encode_ended(struct encoder *e, const uint8_t *p, size_t len)
+{
+    const size_t n = sizeof(VOCAB_END) - 1;
+
+    if (!mem_grow(&e->first, &e->cap_first, len + n, 1))
+        return error_nomem(e->err);
+    memcpy(e->first, p, len);
+    memcpy(e->first + len, VOCAB_END, n);
+    return encode_one(e, e->first, len + n);
+}
+
+static enum gg_status
+encode_clip(struct encoder *e, const uint8_t *p, size_t len)
+{
+    enum gg_status st = in_lower_case(e, &p, len);
+
+    for (size_t at = 0, n; at < len && st == GG_OK; at += n) {
+        n = white_space(p + at, len - at);
+        if (n > 0)
+            continue;
+        n = e->v->split(p + at, len - at);
+        st = encode_ended(e, p + at, n);
+    }
+    return st;
+}
+
 /* The words between white space, which is dropped. */
 static enum gg_status
 encode_dropping(struct encoder *e, const uint8_t *p, size_t len)
 {
-    enum gg_status st = GG_OK;
+    enum gg_status st = in_lower_case(e, &p, len);
     size_t at = 0, n;
 
-    if (e->v->lower) {
-        if (!mem_grow(&e->text, &e->cap_text, len, 1))
-            return error_nomem(e->err);
-        vocab_unicode_lower(p, len, e->text);
-        p = e->text;
-    }
     while (at < len && st == GG_OK) {
         size_t word = at + white_space(p + at, len - at);
 
@@ -360,12 +396,20 @@ encode_lines(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 static enum gg_status
 encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 {
+    enum gg_status st;
+
+    if (vocab_marks_ends(e->v))
+        return encode_clip(e, p, len);
     if (e->v->kind != VOCAB_SPM)
         return encode_words(e, p, len, next_bpe);
     if (e->v->cuts == VOCAB_CUTS_WORDS)
         return encode_dropping(e, p, len);
-    return e->v->cuts == VOCAB_CUTS_BLANKS ? encode_lines(e, p, len, blank)
-                                           : encode_spm(e, p, len, blank);
+    if (e->v->cuts == VOCAB_CUTS_BLANKS)
+        return encode_lines(e, p, len, blank);
+    st = unmark(e, &p, &len);
+    if (st == GG_OK)
+        st = in_lower_case(e, &p, len);
+    return st == GG_OK ? encode_spm(e, p, len, blank) : st;
 }
 
 /* Special tokens part the text; each part is encoded on its own. SentencePiece
@@ -466,5 +510,7 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
         return st;
     if (eos)
         vocab_emit(&out, v->eos);
+    while (eos && out.n < (size_t)v->n_padded)
+        vocab_emit(&out, v->pad);
     return vocab_encoded(&out, flags & GG_ENCODE_STRICT, result, err);
 }

@@ -7,6 +7,10 @@
 
 #define KEY(name) "tokenizer.ggml." name
 
+enum {
+    MAX_PADDED = 1 << 16, /* ids */
+};
+
 /* Keys that hold an id. All are checked, though not all are used yet. */
 static const char *const other_ids[] = {
     KEY("padding_token_id"),   KEY("separator_token_id"),
@@ -361,6 +365,26 @@ settle_unknown(struct gg_vocab *v)
         v->unk = -1;
 }
 
+/* SigLIP's texts are padded to one length. */
+static enum gg_status
+read_padding(struct gg_vocab *v, const struct gguf_context *gguf,
+             struct gg_error *err)
+{
+    uint32_t n = 0;
+    enum gg_status st;
+
+    v->pad = -1;
+    st = vocab_read_id(v, gguf, KEY("padding_token_id"), &v->pad, err);
+    if (st == GG_OK)
+        st = gguf_opt_u32(gguf, KEY("padded_length"), &n, err);
+    if (st == GG_OK && n > MAX_PADDED)
+        return gguf_bad_value(gguf, KEY("padded_length"), err,
+                              "%lu is not in 0..%d", (unsigned long)n,
+                              MAX_PADDED);
+    v->n_padded = v->pad < 0 ? 0 : (int32_t)n;
+    return st;
+}
+
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct vocab_split_name *defaults, struct gg_error *err)
@@ -385,7 +409,8 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
     }
     if (st == GG_OK)
         st = mark_space(v, gguf, err);
-    v->add_bos = (spm && strcmp(v->name, "gpt2") != 0) || wpm || (defaults && defaults->add_bos);
+    v->add_bos = (spm && strcmp(v->name, "gpt2") != 0) || wpm ||
+                 (defaults && defaults->add_bos);
     v->add_eos = wpm || v->kind == VOCAB_UGM;
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
@@ -393,6 +418,8 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
     v->add_bos = v->add_bos && v->bos >= 0;
     v->add_eos = v->add_eos && v->eos >= 0;
+    if (st == GG_OK)
+        st = read_padding(v, gguf, err);
     v->add_blank = (spm && !v->ranked) || wpm;
     if (st == GG_OK && (spm || v->kind == VOCAB_UGM))
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);

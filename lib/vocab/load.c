@@ -25,6 +25,24 @@ load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
     return st == GG_OK ? vocab_load_joints(v, err) : st;
 }
 
+static enum gg_status
+load_clip(struct gg_vocab *v, const struct gguf_context *gguf,
+          struct gg_error *err)
+{
+    v->lower = true;
+    return vocab_load_merges(v, gguf, err);
+}
+
+/* Gemma's, of models whose texts have no capital letters. */
+static enum gg_status
+load_scored(struct gg_vocab *v, const struct gguf_context *gguf,
+            struct gg_error *err)
+{
+    enum gg_status st = gguf_opt_bool(gguf, LOWER, &v->lower, err);
+
+    return st == GG_OK ? vocab_load_scores(v, gguf, err) : st;
+}
+
 static const struct kind {
     const char *name;
     enum vocab_kind kind;
@@ -46,8 +64,9 @@ static const struct kind {
     CHARACTERS("gpt2", "whitespace", VOCAB_CUTS_WORDS),
     CHARACTERS("whitespace", NULL, VOCAB_CUTS_WORDS),
     CHARACTERS("gemma4", NULL, VOCAB_CUTS_LINES),
+    { "gpt2", VOCAB_BPE, false, VOCAB_CUTS_WORDS, "clip", load_clip },
     { "gpt2", VOCAB_BPE, false, 0, NULL, vocab_load_merges },
-    { "llama", VOCAB_SPM, false, 0, NULL, vocab_load_scores },
+    { "llama", VOCAB_SPM, false, 0, NULL, load_scored },
     { "bert", VOCAB_WPM, false, 0, NULL, vocab_load_wordpiece },
     { "t5", VOCAB_UGM, false, 0, NULL, vocab_load_unigram },
     { "rwkv", VOCAB_WORLD, false, 0, NULL, vocab_load_world },

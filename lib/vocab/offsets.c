@@ -94,6 +94,7 @@ take_bytes(struct walk *w, size_t end, int32_t id)
     size_t len, n;
     const uint8_t *p = vocab_bytes(w->v, id, &len);
 
+    len -= vocab_end_length(w->v, p, len);
     for (size_t k = 0; k < len; k++) {
         if (w->blank && p[k] == ' ') {
             w->blank = false;
@@ -249,6 +250,8 @@ gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
     if (!same)
         w.i = SIZE_MAX;
     else if (w.i < n && flags & GG_ENCODE_EOS && ids[w.i] == v->eos)
+        ranges[w.i++] = (struct gg_range){ len, len };
+    while (same && w.i < n && n <= (size_t)v->n_padded && ids[w.i] == v->pad)
         ranges[w.i++] = (struct gg_range){ len, len };
     if (w.i != n)
         return error_set(err, GG_ERR_ARG, "the ids are not those of the text");

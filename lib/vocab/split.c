@@ -28,6 +28,8 @@ static const struct vocab_split_name names[] = {
     { .name = "jina-v2-code", .rule = vocab_split_gpt2 },
     { .name = "roberta-bpe", .rule = vocab_split_gpt2 },
 
+    { .name = "clip", .rule = vocab_split_clip },
+
     { .name = "starcoder", .rule = vocab_split_digits },
     { .name = "refact", .rule = vocab_split_digits },
     { .name = "command-r", .rule = vocab_split_digits },

@@ -84,6 +84,8 @@ size_t
 vocab_split_digits(const uint8_t *p,
                    size_t len); /* starcoder, smollm, command-r */
 size_t
+vocab_split_clip(const uint8_t *p, size_t len);
+size_t
 vocab_split_falcon(const uint8_t *p, size_t len);
 size_t
 vocab_split_llama3(const uint8_t *p, size_t len);

@@ -78,6 +78,29 @@ vocab_split_digits(const uint8_t *p, size_t len)
     return n ? n : scan(p, len, true);
 }
 
+/* ---- clip, of its tokenizer.json:
+ * 's|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+
+ * ---- */
+
+size_t
+vocab_split_clip(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len;
+    size_t n = contraction(p, end);
+    unsigned c;
+
+    if (n)
+        return n;
+    c = vocab_split_class(p, end, &n);
+    if (c == N)
+        return n;
+    if (c & L)
+        return (size_t)(vocab_split_run(p + n, end, L) - p);
+    if (c == S)
+        return (size_t)(vocab_split_run(p + n, end, S) - p);
+    return (size_t)(vocab_split_run_not(p + n, end, L | N | S) - p);
+}
+
 /* ---- falcon, as llama.cpp writes what its tokenizer.json does:
  * [\p{P}$+<=>^`|~]+, then GPT-2's, then [0-9][0-9][0-9]
  * (In tokenizer.json there is a step Digits between the last two, but what it

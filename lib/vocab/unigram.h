@@ -70,6 +70,10 @@ vocab_unigram_has_blank(const struct gg_vocab *v, int32_t id)
 bool
 vocab_unigram_known(const struct gg_vocab *v, uint8_t byte);
 
+/* True if the byte is punctuation that is dropped. */
+bool
+vocab_unigram_drops(const struct gg_vocab *v, uint8_t byte);
+
 /* ---- the text: unigram_text.c ---- */
 
 /* `base`: where ranges count from. `first`: the text begins here; else it goes

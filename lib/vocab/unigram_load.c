@@ -3,6 +3,8 @@
 
 #include "vocab/unigram.h"
 
+#define NORMALIZER "tokenizer.ggml.normalizer."
+
 enum {
     UNKNOWN_PENALTY = 10, /* below the lowest score: SentencePiece's */
 };
@@ -28,6 +30,21 @@ find_unknown_score(struct gg_vocab *v, const struct gguf_context *gguf,
     }
     v->unk_score = lowest - UNKNOWN_PENALTY;
     return GG_OK;
+}
+
+bool
+vocab_unigram_drops(const struct gg_vocab *v, uint8_t b)
+{
+    return v->no_punctuation && b > ' ' && b < 0x7f &&
+           !((b >= '0' && b <= '9') || (b >= 'A' && b <= 'Z') ||
+             (b >= 'a' && b <= 'z'));
+}
+
+/* Whether a byte of ASCII is dropped, or becomes another in lower case. */
+static bool
+is_changed(const struct gg_vocab *v, uint8_t b)
+{
+    return vocab_unigram_drops(v, b) || (v->lower && b >= 'A' && b <= 'Z');
 }
 
 /* What the character map makes of one byte of ASCII if another follows. */
@@ -78,13 +95,20 @@ vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, "tokenizer.ggml.remove_extra_whitespaces",
                            &v->squeeze, err);
     if (st == GG_OK)
+        st = gguf_opt_bool(gguf, NORMALIZER "lowercase", &v->lower, err);
+    if (st == GG_OK)
+        st = gguf_opt_bool(gguf, NORMALIZER "remove_punctuation",
+                           &v->no_punctuation, err);
+    if (st == GG_OK)
         st = vocab_charsmap_load(&v->charsmap, gguf, err);
     if (st == GG_OK)
         st = vocab_load_pieces(v, err);
     if (st == GG_OK) {
         v->words = has_words(v);
         for (unsigned b = 0; b < 0x80; b++)
-            v->plain[b] = (uint8_t)look_up_byte(&v->charsmap, (uint8_t)b);
+            v->plain[b] = is_changed(v, (uint8_t)b)
+                              ? UNIGRAM_OTHER
+                              : (uint8_t)look_up_byte(&v->charsmap, (uint8_t)b);
     }
     return st;
 }

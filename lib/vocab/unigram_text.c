@@ -16,6 +16,7 @@
 enum {
     CHUNK = 1 << 15, /* bytes that are normalised in one go */
     PAD = 8,         /* bytes after the text that can be read */
+    LOOKS = 64,      /* bytes that a key of the map may have, in lower case */
 };
 
 /* ---- words ---- */
@@ -226,6 +227,15 @@ put_char(struct unigram *u, const uint8_t *p, size_t len, struct vocab_out *out)
 {
     size_t n_key = 0, begin = (size_t)(p - u->base);
     struct change c = { .p = NULL };
+    uint8_t lower[LOOKS];
+
+    if (vocab_unigram_drops(u->v, *p))
+        return 1;
+    if (u->v->lower) {
+        len = len < LOOKS ? len : LOOKS;
+        vocab_unicode_lower(p, len, lower);
+        p = lower;
+    }
 
     if (*p >= 0x80 || !u->v->plain[*p] || (len > 1 && p[1] >= 0x80))
         c.p = vocab_charsmap_find(&u->v->charsmap, p, len, &n_key, &c.len);

@@ -7,6 +7,7 @@
 #define VOCAB_VOCAB_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "gguf/reader.h"
 #include "vocab/charsmap.h"
@@ -125,11 +126,12 @@ struct gg_vocab {
     bool add_blank;  /* in front of a text; WPM: only decoding drops it */
     /* WPM */
     struct trie trie;   /* of the pieces; of the World vocabulary, too */
-    bool lower;         /* lower case without accents; ranked SPM: with them */
+    bool lower;         /* lower case without accents; others: with them */
     int32_t alone[128]; /* of punctuation of ASCII */
     /* WPM, UGM: what a byte does, each in its own way */
     uint8_t plain[256];
     /* UGM */
+    bool no_punctuation; /* that of ASCII is dropped */
     struct pieces pieces;
     float unk_score; /* of a character that is no piece */
     bool squeeze;    /* runs of blanks become one, those around none */
@@ -145,6 +147,8 @@ struct gg_vocab {
      * is left out. Byte-level BPE has none. */
     int32_t unk;
     bool add_bos, add_eos;
+    int32_t pad; /* or -1 */
+    int32_t n_padded; /* ids of a text that EOS ends, at least */
     int32_t *eog;
     size_t n_eog;
     int32_t *suppressed; /* ids that are never drawn, in ascending order */
@@ -159,6 +163,28 @@ struct gg_vocab {
     char textless[256];
     struct gguf_str *empty;
 };
+
+/* CLIP's byte-level BPE: white space parts words and is dropped, and the last
+ * byte of a word and VOCAB_END are one symbol, as tokens that end words have
+ * it. */
+#define VOCAB_END "</w>"
+static inline bool
+vocab_marks_ends(const struct gg_vocab *v)
+{
+    return v->kind == VOCAB_BPE && v->cuts == VOCAB_CUTS_WORDS;
+}
+
+/* Bytes of VOCAB_END that a token ends with. */
+static inline size_t
+vocab_end_length(const struct gg_vocab *v, const uint8_t *p, size_t len)
+{
+    const size_t n = sizeof(VOCAB_END) - 1;
+
+    return vocab_marks_ends(v) && len > n &&
+                   memcmp(p + len - n, VOCAB_END, n) == 0
+               ? n
+               : 0;
+}
 
 /* The source of the chat template: the default one, where `name` is NULL, or
  * the one of the name. Empty: there is none. */

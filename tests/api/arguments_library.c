@@ -115,6 +115,16 @@ file_open_adapter(void)
 }
 
 static bool
+file_open_projector(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open_projector(NULL, &f, &err)) &&
+           refused(gg_file_open_projector(model_path, NULL, &err)) &&
+           refused(gg_file_open_projector(model_path, &f, &err)) && !f;
+}
+
+static bool
 file_close(void)
 {
     gg_file_close(NULL);
@@ -169,7 +179,7 @@ const struct argument_test arguments_library[] = {
     TEST(default_threads),   TEST(set_open_callback),
     TEST(set_opener),        TEST(is_model_subfolder),
     TEST(file_open),         TEST(file_open_metadata),
-    TEST(file_open_adapter), TEST(file_close),
+    TEST(file_open_adapter), TEST(file_open_projector), TEST(file_close),
     TEST(file_gguf),         TEST(file_format),
     TEST(file_data),         TEST(file_read),
     TEST(file_forget),       TEST(log_sum_exp),

@@ -4,6 +4,10 @@ cp "$GG_MODEL" alone/model.gguf
 cp "$GG_MODEL" two/model.gguf
 cp "$GG_MODEL" two/mmproj-a.gguf
 cp "$GG_MODEL" two/mmproj-b.gguf
+mkdir own
+for i in model other shards-00001-of-00002 mmproj-model mmproj-other mmproj-shards; do
+    cp "$GG_MODEL" own/$i.gguf
+done
 printf 'P6\n2 2\n255\nabcdefghijkl' >a.ppm
 fails() {
     echo "gg-encode $*: $(gg-encode "$@" 2>&1 | sed 's/^gg-encode: //; 2,$d')"
@@ -11,6 +15,12 @@ fails() {
 fails
 fails -m alone/model.gguf a.ppm
 fails -m two/model.gguf a.ppm
+fails -m own/model.gguf a.ppm
+fails -m own/shards-00001-of-00002.gguf a.ppm
+rm own/mmproj-model.gguf
+fails -m own/model.gguf a.ppm
+cp "$GG_MODEL" own/mmproj-F16.gguf
+fails -m own/model.gguf a.ppm
 fails -m two/model.gguf --mmproj two/mmproj-a.gguf a.ppm
 fails --mmproj two/none.gguf a.ppm
 fails --list --npy x.npy a.ppm

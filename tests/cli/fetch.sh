@@ -37,7 +37,7 @@ ls a/b
 
 echo a revision, a name of its own, the place of -m:
 GG_MODEL_PATH=:$PWD/mine:/nowhere gg-fetch hf:gg/plain@v1/x:Q8_0 | plain
-tail -n 2 hub/log | cut -d' ' -f2 | plain
+tail -n 3 hub/log | cut -d' ' -f2 | plain
 gg-fetch -q -o other.gguf "$HF_ENDPOINT/gg/plain/blob/main/tiny-Q8_0.gguf"
 cmp other.gguf mine/tiny-Q8_0.gguf
 gg-fetch -q -o other.gguf hf:gg/plain && cmp other.gguf hub/tiny-Q4_K_M.gguf
@@ -108,6 +108,25 @@ printf $commit >"$cache/refs/main"
 gg-fetch hf:gg/plain:Q8_0 | plain
 cut -d' ' -f2 hub/log
 cmp data/gg/tiny-Q8_0.gguf hub/tiny-Q8_0.gguf
+
+echo a projector beside it:
+for i in F32 BF16 F16 Q8_0; do
+    { head -c 3000 "$GG_MODEL" && echo "projector $i"; } >hub/mmproj-$i.gguf
+done
+cp hub/tiny-Q4_K_M.gguf hub/seer-Q4_K_M.gguf
+offer plain mmproj-Q8_0.gguf mmproj-F32.gguf mmproj-BF16.gguf mmproj-F16.gguf \
+    seer-Q4_K_M.gguf
+gg-fetch --dry-run hf:gg/plain | cut -f 2- | sed 's|.*/||; s|\t.*/| |'
+gg-fetch --dir "$PWD/see" hf:gg/plain | plain
+ls see && tail -n 1 see/mmproj-seer-Q4_K_M.gguf | tail -c 14
+gg-fetch --dir "$PWD/see" --installed | cut -f 1,3
+gg-fetch --dir "$PWD/see" --remove seer-Q4_K_M && ls see
+gg-fetch --dir "$PWD/blind" --no-mmproj hf:gg/plain | plain && ls blind
+gg-fetch --dir "$PWD/alone" hf:gg/plain:mmproj-BF16.gguf | plain && ls alone
+cp hub/mmproj-BF16.gguf hub/big-mmproj-BF16.gguf
+offer plain x/big-mmproj-BF16.gguf mmproj-F32.gguf x/mmproj-F32.gguf \
+    x/seer-Q4_K_M.gguf y/mmproj-F16.gguf
+gg-fetch --dry-run hf:gg/plain | cut -f 2 | sed 's|.*/resolve/[^/]*/||'
 
 echo where:
 gg-fetch --where tiny-Q4_K_M | plain

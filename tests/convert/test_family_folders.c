@@ -148,7 +148,8 @@ worst_tokens(const struct gg_model *m, const struct folder_case *c)
 }
 
 static double
-worst_vector(const struct gg_model *m, const struct folder_case *c)
+worst_vector(const struct gg_model *m, const struct folder_case *c,
+             enum gg_pooling pooling)
 {
     struct gg_session *s = new_session(m, gg_session_params_default());
     int n = (int)gg_model_n_embd(m);
@@ -156,7 +157,7 @@ worst_vector(const struct gg_model *m, const struct folder_case *c)
     struct gg_chunk chunk = { .ids = ids,
                               .n = FOLDER_CASE_IDS,
                               .embed.values = x,
-                              .embed.pooling = GG_POOL_MEAN };
+                              .embed.pooling = pooling };
     double worst;
 
     must(gg_session_eval(s, &chunk, 1, &err));
@@ -290,7 +291,8 @@ check(const char *folder, const char *name)
     worst = c.rows[0].token            ? worst_tokens(m, &c)
             : c.rows[0].position == -3 ? worst_labels(m, &c)
             : c.rows[0].position == -2 ? worst_score(m, &c)
-            : c.rows[0].position == -1 ? worst_vector(m, &c)
+            : c.rows[0].position == -1 ? worst_vector(m, &c, GG_POOL_MEAN)
+            : c.rows[0].position == -4 ? worst_vector(m, &c, GG_POOL_LAST)
                                        : worst_logits(m, &c);
     snprintf(title, sizeof(title), "%s: NMSE %.1e <= 1e-09", name, worst);
     ok(worst <= 1e-9, title);

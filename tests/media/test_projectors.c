@@ -129,6 +129,7 @@ test_encode(void)
     struct gg_decoded *m = picture(20, 11);
     struct gg_media_plan *plan = NULL;
     struct gg_media_rows *rows = NULL;
+    struct gg_projector_memory memory;
     struct gg_projector *p;
     struct gg_error err;
 
@@ -144,6 +145,14 @@ test_encode(void)
        "a plan");
     ok(plan && plan->pieces[1].block && plan->pieces[1].width == PROJECTOR_SIDE,
        "a run of rows");
+    ok(gg_projector_memory(p, plan, &memory, &err) == GG_OK &&
+           memory.weights > 0 && memory.compute > 0 &&
+           memory.rows == 4 * PROJECTOR_WIDTH * sizeof(float) &&
+           gg_projector_memory(p, NULL, &memory, &err) == GG_OK &&
+           memory.weights > 0 && memory.compute == 0 && memory.rows == 0 &&
+           gg_projector_memory(NULL, plan, &memory, &err) == GG_ERR_ARG,
+       "what encoding takes");
+    ok(!gg_projector_embeds(p), "rows are for a model");
     ok(gg_projector_encode(p, plan, &rows, &err) == GG_OK &&
            rows->medium.n == 4 && rows->medium.width == PROJECTOR_WIDTH &&
            all_finite(&rows->medium) && rows->medium.blocks[3] == 0,
@@ -174,6 +183,40 @@ test_sound(void)
     gg_projector_free(p);
 }
 
+/* What may be made of blocks. */
+static void
+test_blocks(void)
+{
+    static const int64_t matrix[4] = { 64, 96, 1, 1 },
+                         vector[4] = { 64, 1, 1, 1 },
+                         filters[4] = { 3, 3, 64, 64 };
+    static const char *const kept[] = {
+        "v.patch_embd.weight",
+        "v.patch_embd.weight.1",
+        "v.class_embd",
+        "v.position_embd.weight",
+        "a.conv1d.0.weight",
+        "a.blk.0.conv_dw.weight",
+        "resampler.query",
+        "mm.soft_emb_norm.weight",
+        "mm.input_projection.weight",
+        "v.blk.0.attn_q.bias",
+    };
+    bool keeps = true;
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        keeps = keeps && !gg_projector_quantizes(kept[i], matrix);
+    ok(keeps, "filters, tables, biases stay");
+    ok(gg_projector_quantizes("v.blk.0.attn_q.weight", matrix) &&
+           gg_projector_quantizes("mm.2.weight", matrix) &&
+           gg_projector_quantizes("visual_projection.weight", matrix),
+       "matrices become blocks");
+    ok(!gg_projector_quantizes("v.blk.0.ln1.weight", vector) &&
+           !gg_projector_quantizes("mm.2.weight", filters) &&
+           !gg_projector_quantizes(NULL, matrix),
+       "what is none does not");
+}
+
 /* Each allocation fails in turn. */
 static void
 test_memory(void)
@@ -202,6 +245,7 @@ main(void)
     test_names();
     test_encode();
     test_sound();
+    test_blocks();
     test_memory();
     return tap_done();
 }

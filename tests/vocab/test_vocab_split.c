@@ -35,6 +35,14 @@ static const struct {
       "He|'|LL|'ve| paid| $|12345| for| the| caf\xc3\xa9s|'| | "
       "BigTable|...|\n\n|\t|if| (|x|>=|10|)| "
       "\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| \xc2\xbd|\xe2\x82\xac|\n|/" },
+    { "clip",
+      { 53760, UINT64_C(0x0987e34c5ba4f241) },
+      { 61677, UINT64_C(0x487a8427bb80dcfd) },
+      { 38825, UINT64_C(0xc186f688beda6b6a) },
+      { 22949, UINT64_C(0x75ce86a4e20d9070) },
+      "He|'|LL|'ve| |paid| |$|1|2|3|4|5| |for| |the| |caf\xc3\xa9s|'|  |"
+      "BigTable|...|\n\n\t|if| |(|x|>=|1|0|)| |"
+      "\xe4\xb8\xad\xe6\x96\x87\xe3\x81\xae|3| |\xc2\xbd|\xe2\x82\xac|\n|/" },
     { "starcoder",
       { 53347, UINT64_C(0x08424f3e5bbfcb99) },
       { 61051, UINT64_C(0x0d55674cb9863e65) },

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gg-media.h>
+
 #include "common/cli.h"
 #include "common/quantize/mixture.h"
 
@@ -53,11 +55,24 @@ ends_in_weight(const char *name)
 }
 
 bool
+matrices_of_projector(const struct gguf_context *gguf)
+{
+    static const char name[] = "clip";
+    int64_t id = gguf_find_key(gguf, "general.architecture");
+
+    return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
+           gguf_get_val_str_len(gguf, id) == strlen(name) &&
+           memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
+}
+
+bool
 matrices_has(const struct gguf_context *gguf, int64_t tensor)
 {
     const char *name = gguf_get_tensor_name(gguf, tensor);
     const int64_t *ne = gguf_get_tensor_ne(gguf, tensor);
 
+    if (matrices_of_projector(gguf))
+        return gg_projector_quantizes(name, ne);
     for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
         if (strstr(name, kept[k]))
             return false;

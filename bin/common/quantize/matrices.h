@@ -11,6 +11,10 @@
 bool
 matrices_has(const struct gguf_context *gguf, int64_t tensor);
 
+/* Whether the file is a projector of images or sounds. */
+bool
+matrices_of_projector(const struct gguf_context *gguf);
+
 /* For each tensor, its number among the matrices that the rules of mixtures
  * count together with it: by layers, then by names, whatever their order in the
  * file; 0 for others. Returns how many make values. */

@@ -15,6 +15,7 @@ struct mixture {
 
 /* What the rules ask about a model. */
 struct mixture_model {
+    bool projector;      /* of images or sounds: it has no rules */
     bool falcon, of_70b; /* values that many heads share: more bits */
     bool tied;           /* the output has no matrix of its own */
     bool imatrix;

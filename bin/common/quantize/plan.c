@@ -98,6 +98,7 @@ describe(const struct gguf_context *gguf, bool imatrix)
     int32_t heads = key_number(gguf, "attention.head_count", 1);
     int32_t shared = key_number(gguf, "attention.head_count_kv", heads);
     struct mixture_model m = {
+        .projector = matrices_of_projector(gguf),
         .falcon = is_architecture(gguf, "falcon"),
         .imatrix = imatrix,
         .tied = gguf_find_tensor(gguf, "output.weight") < 0,
@@ -209,9 +210,14 @@ plan_tensor(const struct gguf_context *gguf, int64_t i, int32_t number,
     chosen = choice_for(choices, t.name);
     if (chosen)
         return chosen->type;
-    type = choices->pure ? mixture_fit(mixture->type, t.row, &fits)
-                         : mixture_type(mixture, model, &t, &fits);
+    type = choices->pure || model->projector
+               ? mixture_fit(mixture->type, t.row, &fits)
+               : mixture_type(mixture, model, &t, &fits);
     counts->fell_back += !fits;
+    /* BF16 has a range that F16 lacks */
+    if (model->projector && !fits && type == GGML_TYPE_F16 &&
+        gguf_get_tensor_type(gguf, i) == GGML_TYPE_BF16)
+        return GGML_TYPE_BF16;
     return type;
 }
 

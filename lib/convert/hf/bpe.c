@@ -267,6 +267,19 @@ has_blank_and_digit(const struct hf_tokens *t)
     return false;
 }
 
+/* CLIP's tokens have a mark where a word ends, and no others do here. */
+static void
+check_ends(struct hf_tokens *t, const char *split)
+{
+    const char *end =
+        json_string_value(json_object_get(model_of(t), "end_of_word_suffix"));
+    bool clip = split && !strcmp(split, "clip");
+
+    if (strcmp(end ? end : "", clip ? "</w>" : "") != 0)
+        core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
+                      "end_of_word_suffix: goes with CLIP's pre_tokenizer");
+}
+
 static void
 set_split(struct hf_tokens *t)
 {
@@ -278,6 +291,7 @@ set_split(struct hf_tokens *t)
 
     if (name && !strcmp(name, "falcon") && has_blank_and_digit(t))
         name = NULL;
+    check_ends(t, name);
     if (!step_of(pre, "pretokenizers", "ByteLevel"))
         core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
                       "pre_tokenizer: makes no bytes of a text");

@@ -75,6 +75,14 @@ has_class(const struct hf_family *f, const char *model, is_named_t *is_named,
     return false;
 }
 
+bool
+convert_hf_names_class(const struct hf_family *f, const char *model)
+{
+    char class[HF_CLASS];
+
+    return has_class(f, model, is_of_name, class);
+}
+
 static const struct hf_family *
 find_named(const char *model, struct core_json_keys *config,
            is_named_t *is_named, char class[HF_CLASS])

@@ -56,6 +56,16 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
+    /* Of encoders of pictures and sounds: filters.c. A vector stays; a number
+     * is one. */
+    HF_FILTERS, /* a convolution's: n x channels x height x width */
+    HF_FRAME_1, /* filters over two frames: those of the first */
+    HF_FRAME_2, /* of the second */
+    HF_PIXELS,  /* a row has the channels of each pixel, which become all pixels
+                   of a channel: n x 3 x height x width */
+    HF_THIRD_1, /* of rows or values, the first third */
+    HF_THIRD_2,
+    HF_THIRD_3,
     HF_LAYOUTS,       /* how many there are */
 };
 
@@ -69,6 +79,7 @@ enum {
     HF_F32 = 1 << 12,     /* stays exact whatever the others become */
     HF_PLUS_1 = 1 << 13,  /* 1 is added */
     HF_DECAYS = 1 << 14,  /* -exp(x); where it has four dimensions, a column */
+    HF_SOFTPLUS = 1 << 15, /* log(1 + exp(x)) */
 };
 
 enum {
@@ -162,6 +173,8 @@ struct hf_family {
     const char *to;              /* "enc.blk."; NULL: "blk." */
     const char *const *left_out; /* parts of names; ended by NULL; or NULL */
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
+    const char *defaults; /* settings that the configuration lacks: an object of
+                             JSON; or NULL */
     const struct hf_mtp *mtp;    /* NULL: they are left out */
 };
 
@@ -171,6 +184,10 @@ struct hf_family {
 const struct hf_family *
 convert_hf_family_find(const char *model, struct core_json_keys *config,
                        char class[HF_CLASS]);
+
+/* Whether such a model is one of the row's classes. */
+bool
+convert_hf_names_class(const struct hf_family *family, const char *model);
 
 /* Members, or what stands for those that are not set. */
 const char *
@@ -298,6 +315,9 @@ convert_hf_gemma_keys(struct hf *h, int64_t shared, int period);
 
 void
 convert_hf_read_keys(struct hf *h);
+/* folder.c: gives the configuration the family's defaults that it lacks. */
+void
+convert_hf_add_defaults(struct hf *h);
 /* keys.c: whether layer_types says that the layer has a window; `other` where
  * there is no such list. */
 bool
@@ -315,6 +335,20 @@ convert_hf_read_rope(struct hf *h);
 
 void
 convert_hf_add_tensors(struct hf *h);
+/* Tensors of a list, whose names have these in front there and here. */
+void
+convert_hf_take_list(struct hf *h, const char *prefix, const char *to_prefix,
+                     const struct hf_name *list);
+/* Fails where there are tensors of pictures or sounds that nothing has taken.
+ */
+void
+convert_hf_check_media_left(struct hf *h, const char *model);
+/* Fails where the activation is none of the family's. */
+void
+convert_hf_check_activation(struct hf *h);
+/* general.name */
+void
+convert_hf_set_name(struct hf *h);
 
 /* tensors.c: how many MTP layers the folder has, of a family that takes them.
  */

@@ -11,6 +11,7 @@
 
 #include "convert/hf/families.h"
 #include "convert/hf/peft.h"
+#include "convert/hf/projector.h"
 #include "convert/hf/scaled.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
@@ -29,6 +30,19 @@ free_rows(struct hf_rows *rows, int64_t n)
         mem_free((void *)(uintptr_t)rows[i].made);
     }
     mem_free(rows);
+}
+
+void
+convert_hf_add_defaults(struct hf *h)
+{
+    json_t *object = (json_t *)(uintptr_t)h->config.object, *defaults;
+
+    if (!h->family || !h->family->defaults)
+        return;
+    defaults = json_loads(h->family->defaults, 0, NULL);
+    if (!defaults || json_object_update_missing(object, defaults))
+        h->here.status = error_nomem(h->here.err);
+    json_decref(defaults);
 }
 
 static void
@@ -52,6 +66,7 @@ choose_family(struct hf *h)
         h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
         h->quantized = core_json_find(&h->config, how);
+    convert_hf_add_defaults(h);
 }
 
 /* What most matrices are: llama.cpp's enum llama_ftype. */
@@ -100,9 +115,35 @@ read_keys_and_tensors(struct hf *h, struct gg_error *err)
     if (st != GG_OK)
         return st;
     read_folder(h);
-    if (!convert_hf_good(h))
-        return h->config.status != GG_OK ? h->config.status : h->here.status;
-    return gguf_finish(h->gguf, h->path, err);
+    st = convert_hf_status(h);
+    return st == GG_OK ? gguf_finish(h->gguf, h->path, err) : st;
+}
+
+/* Weights that are quantised have scales beside them. */
+static void
+read_encoders(struct hf *h)
+{
+    h->quantized =
+        core_json_find(&h->config, "quantization_config|compression_config");
+    if (h->quantized)
+        convert_hf_link_scales(h, h->quantized);
+    if (convert_hf_good(h))
+        convert_hf_read_projector(h);
+    if (convert_hf_good(h))
+        set_file_type(h);
+}
+
+/* Encoders of pictures and sounds, without the model. */
+static enum gg_status
+read_projector(struct hf *h, struct gg_error *err)
+{
+    enum gg_status st = convert_hf_weights_open(h->path, &h->weights, err);
+
+    if (st != GG_OK)
+        return st;
+    read_encoders(h);
+    st = convert_hf_status(h);
+    return st == GG_OK ? gguf_finish(h->gguf, h->path, err) : st;
 }
 
 static void
@@ -167,9 +208,9 @@ read_adapter(struct hf *h, const char *folder, struct gg_error *err)
     choose_family(h);
     if (convert_hf_good(h))
         convert_hf_read_keys(h);
-    if (!convert_hf_good(h))
-        return h->config.status != GG_OK ? h->config.status : h->here.status;
-    st = convert_hf_peft_read(h, folder, err);
+    st = convert_hf_status(h);
+    if (st == GG_OK)
+        st = convert_hf_peft_read(h, folder, err);
     return st == GG_OK ? gguf_finish(h->gguf, folder, err) : st;
 }
 
@@ -181,6 +222,7 @@ open_folder(const char *path, const char *model, unsigned flags,
             struct gg_error *err)
 {
     bool all = flags & GGUF_OPEN_ALL, adapter = path != model;
+    bool projector = flags & CONVERT_PROJECTOR;
     struct hf h = { .path = model, .weighed = all && !adapter };
     struct convert_folder *f = mem_zalloc(sizeof(*f));
     char config[4096];
@@ -191,9 +233,11 @@ open_folder(const char *path, const char *model, unsigned flags,
     st = f && h.gguf ? open_config(model, &h, config, sizeof(config), err)
                      : error_nomem(err);
     if (st == GG_OK)
-        st = adapter ? read_adapter(&h, path, err)
-                     : read_keys_and_tensors(&h, err);
+        st = adapter     ? read_adapter(&h, path, err)
+             : projector ? read_projector(&h, err)
+                         : read_keys_and_tensors(&h, err);
     json_decref(h.document);
+    json_decref(h.input_document);
     if (f)
         *f = (struct convert_folder){ h.weights, h.rows,
                                       h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
@@ -214,7 +258,7 @@ enum gg_status
 convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
                     struct convert_folder **made, struct gg_error *err)
 {
-    return convert_hf_is_peft(path)
+    return !(flags & CONVERT_PROJECTOR) && convert_hf_is_peft(path)
                ? convert_open_adapter(path, NULL, flags, out, made, err)
                : open_folder(path, path, flags, out, made, err);
 }

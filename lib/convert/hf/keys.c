@@ -33,8 +33,8 @@ is_one_of(const char *name, const char *list)
     return false;
 }
 
-static void
-check_activation(struct hf *h)
+void
+convert_hf_check_activation(struct hf *h)
 {
     static const char names[] =
         "hidden_activation|hidden_act|activation_function|activation|"
@@ -196,8 +196,8 @@ set_numbers(struct hf *h)
 }
 
 /* The last part of the folder's path; "." and ".." are no names. */
-static void
-set_name(struct hf *h)
+void
+convert_hf_set_name(struct hf *h)
 {
     size_t end = strlen(h->path), start;
 
@@ -214,9 +214,9 @@ convert_hf_read_keys(struct hf *h)
 {
     gguf_set_val_str(h->gguf, "general.architecture", h->family->arch);
     gguf_set_val_str(h->gguf, "general.type", "model");
-    set_name(h);
+    convert_hf_set_name(h);
     read_numbers(h);
-    check_activation(h);
+    convert_hf_check_activation(h);
     check_layers(h);
     if (!convert_hf_good(h))
         return;

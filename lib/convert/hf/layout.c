@@ -441,6 +441,7 @@ static const struct layout {
     enum hf_side side;
     enum hf_layout half; /* HF_GATES, HF_UPS, HF_EVEN, HF_ODD; or all rows */
     bool mxfp4;
+    bool filters; /* of more dimensions; filters.c has them */
 } layouts[HF_LAYOUTS] = {
     [HF_AS_FOUND] = { .side = HF_OF_NEITHER },
     [HF_TRANSPOSE] = { .change = turn, .side = HF_OF_NEITHER },
@@ -482,6 +483,13 @@ static const struct layout {
     [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
     [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
     [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_FILTERS] = { .filters = true },
+    [HF_FRAME_1] = { .filters = true },
+    [HF_FRAME_2] = { .filters = true },
+    [HF_PIXELS] = { .filters = true },
+    [HF_THIRD_1] = { .filters = true },
+    [HF_THIRD_2] = { .filters = true },
+    [HF_THIRD_3] = { .filters = true },
 };
 
 static const struct layout *
@@ -514,13 +522,16 @@ convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
 {
     const struct layout *layout = find_layout(g->how);
 
-    if (layout->mxfp4)
+    if (layout->filters)
+        convert_hf_lay_out_filters(h, g);
+    else if (layout->mxfp4)
         lay_out_mxfp4(h, g);
     else
         lay_out_tensor(h, g);
     if (convert_hf_good(h) && layout->change)
         layout->change(h, g);
     g->rows.decays = g->how & HF_DECAYS;
+    g->rows.softplus = g->how & HF_SOFTPLUS;
     if (g->first->n_dims == 2 && g->how & HF_EXACT &&
         strstr(g->name, ".bias")) {
         g->ne[1] = g->rows.n_rows; /* a row an expert */

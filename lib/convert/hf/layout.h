@@ -19,6 +19,10 @@ struct hf_conversion {
 void
 convert_hf_lay_out(struct hf *h, struct hf_conversion *g);
 
+/* filters.c: the same of the layouts of pictures' and sounds' encoders. */
+void
+convert_hf_lay_out_filters(struct hf *h, struct hf_conversion *g);
+
 /* Which of a matrix's sides a layout orders: adapters of it have it in B, in A,
  * or in neither; HF_OF_ALL: they cannot be converted. */
 enum hf_side {

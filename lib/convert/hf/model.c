@@ -17,7 +17,15 @@ enum {
 bool
 convert_hf_good(const struct hf *h)
 {
-    return h->config.status == GG_OK && h->here.status == GG_OK;
+    return convert_hf_status(h) == GG_OK;
+}
+
+enum gg_status
+convert_hf_status(const struct hf *h)
+{
+    if (h->config.status != GG_OK)
+        return h->config.status;
+    return h->here.status != GG_OK ? h->here.status : h->input.status;
 }
 
 void

@@ -26,6 +26,9 @@ struct hf {
     struct core_json_keys here; /* for complaints about the folder */
     const json_t *quantized;    /* how weights were quantised; or NULL */
     json_t *document;           /* that the configuration is in */
+    struct core_json_keys input; /* how a projector's media are prepared */
+    json_t *input_document;      /* that this is in; or NULL */
+    char input_path[4096];
     struct gguf_context *gguf;
     struct hf_weights weights;
     struct hf_rows *rows; /* one for each tensor */
@@ -50,6 +53,9 @@ struct hf {
 /* True while nothing failed. */
 bool
 convert_hf_good(const struct hf *h);
+/* The first failure, or GG_OK. */
+enum gg_status
+convert_hf_status(const struct hf *h);
 /* ARCH.name */
 void
 convert_hf_set_u32(struct hf *h, const char *name, int64_t value);

@@ -120,6 +120,8 @@ describe_steps(struct line *l, const json_t *pre, const char *list)
 #define CL100K(digits)                                                         \
     "Isolated " SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits              \
     "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" REST "; bytes"
+#define CLIP                                                                   \
+    "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
 #define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 #define O200K(suffixes, digits)                                                \
@@ -141,6 +143,9 @@ static const struct {
 } rules[] = {
     { "words", "gpt-2", NULL },
     { "digits; words", "starcoder", NULL },
+    { "Isolated " CLIP "; words", "clip", NULL },
+    { "Isolated <\\|startoftext\\|>|<\\|endoftext\\|>|" CLIP "; words", "clip",
+      NULL },
     { "PunctuationContiguous; words; numbers; Isolated [0-9][0-9][0-9]",
       "falcon", NULL },
     { CL100K("\\p{N}{1,3}"), "dbrx", "llama-bpe" },

@@ -190,9 +190,9 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
     return true;
 }
 
-static void
-take_list(struct hf *h, const char *prefix, const char *to_prefix,
-          const struct hf_name *name)
+void
+convert_hf_take_list(struct hf *h, const char *prefix, const char *to_prefix,
+                     const struct hf_name *name)
 {
     for (; name && name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
@@ -254,14 +254,8 @@ take_whole(struct hf *h)
     }
 }
 
-/* What is no weight, or belongs to pictures, or to what an encoder was trained
- * with, by a part of its name. */
-static const char *const left_out[] = {
-    "rotary_emb.",
-    ".attn.bias",
-    ".attn.masked_bias",
-    "attention.bias",
-    "attention.masked_bias",
+/* What belongs to pictures and sounds, by a part of its name. */
+static const char *const media_parts[] = {
     "vision_tower.",
     "multi_modal_projector.",
     "vision_embedder.",
@@ -271,6 +265,15 @@ static const char *const left_out[] = {
     "vision_model.",
     "audio_tower.",
     "embed_audio.",
+    NULL,
+};
+/* What is no weight, or an encoder was trained with. */
+static const char *const left_out[] = {
+    "rotary_emb.",
+    ".attn.bias",
+    ".attn.masked_bias",
+    "attention.bias",
+    "attention.masked_bias",
     ".k_scale", /* of a KV cache in 8 bits */
     ".v_scale",
     "masked_bias",
@@ -278,13 +281,14 @@ static const char *const left_out[] = {
     "pooler.dense.",
     "cls.predictions.",
     "cls.seq_relationship.",
+    NULL,
 };
 
 static bool
-is_in(const char *name, const char *const *parts, size_t n)
+is_in(const char *name, const char *const *parts)
 {
-    for (size_t i = 0; i < n && parts[i]; i++)
-        if (strstr(name, parts[i]))
+    for (; parts && *parts; parts++)
+        if (strstr(name, *parts))
             return true;
     return false;
 }
@@ -350,9 +354,9 @@ take_mtp(struct hf *h, int32_t i)
     snprintf(to, sizeof(to), "blk.%d.", (int)(h->n_layer + i));
     mtp_prefix(h, i, from);
     for (int k = 0; k < HF_LISTS; k++)
-        take_list(h, from, to, h->family->layer[k]);
+        convert_hf_take_list(h, from, to, h->family->layer[k]);
     mtp_beside(h, i, from);
-    take_list(h, from, to, h->family->mtp->names);
+    convert_hf_take_list(h, from, to, h->family->mtp->names);
 }
 
 /* ---- the rest ------------------------------------------------------------ */
@@ -382,12 +386,25 @@ check_left(struct hf *h)
         const char *name = h->weights.tensors[i]->name;
         bool known = h->weights.used[i];
 
-        known = known ||
-                is_in(name, left_out, sizeof(left_out) / sizeof(left_out[0])) ||
-                (own && is_in(name, own, SIZE_MAX)) || is_behind(h, name);
+        known = known || is_in(name, media_parts) || is_in(name, left_out) ||
+                is_in(name, own) || is_behind(h, name);
         if (!known)
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "%s: %s has no such tensor here", name, h->class);
+    }
+}
+
+void
+convert_hf_check_media_left(struct hf *h, const char *model)
+{
+    for (size_t i = 0; i < h->weights.n && convert_hf_good(h); i++) {
+        const char *name = h->weights.tensors[i]->name;
+
+        if (!h->weights.used[i] && is_in(name, media_parts) &&
+            !is_in(name, left_out))
+            core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                          "%s: the projector of %s has no such tensor here",
+                          name, model);
     }
 }
 
@@ -415,7 +432,7 @@ convert_hf_add_tensors(struct hf *h)
         snprintf(to, sizeof(to), "%s%d.", convert_hf_layers_to(h->family),
                  (int)i);
         for (int k = 0; k < HF_LISTS; k++)
-            take_list(h, from, to, h->family->layer[k]);
+            convert_hf_take_list(h, from, to, h->family->layer[k]);
     }
     for (int32_t i = 0; i < h->n_mtp && convert_hf_good(h); i++)
         take_mtp(h, i);

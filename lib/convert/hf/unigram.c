@@ -140,14 +140,36 @@ set_charsmap(struct hf_tokens *t, const json_t *step)
     mem_free(map);
 }
 
-/* Several blanks become one. */
-static bool
-squeezes(const json_t *step)
+static const char *
+regex_of(const json_t *step)
 {
     const json_t *pattern = json_object_get(step, "pattern");
     const char *regex = json_string_value(json_object_get(pattern, "Regex"));
 
-    return regex && !strcmp(regex, " {2,}");
+    return regex ? regex : "";
+}
+
+/* Several blanks become one. */
+static bool
+squeezes(const json_t *step)
+{
+    const char *regex = regex_of(step);
+
+    return !strcmp(regex, " {2,}") || !strcmp(regex, "\\s+");
+}
+
+/* A class with all punctuation of ASCII becomes nothing. */
+static bool
+drops_punctuation(const json_t *step)
+{
+    static const char all[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+    const char *to = json_string_value(json_object_get(step, "content"));
+    const char *regex = regex_of(step);
+    bool drops = to && !*to && regex[0] == '[';
+
+    for (const char *c = all; *c; c++)
+        drops = drops && strchr(regex, *c);
+    return drops;
 }
 
 static void
@@ -157,6 +179,11 @@ read_normalizer(struct hf_tokens *t, const json_t *step, bool *squeeze)
 
     if (type && !strcmp(type, "Precompiled"))
         set_charsmap(t, step);
+    else if (type && !strcmp(type, "Lowercase"))
+        gguf_set_val_bool(t->h->gguf, KEY("normalizer.lowercase"), true);
+    else if (type && !strcmp(type, "Replace") && drops_punctuation(step))
+        gguf_set_val_bool(t->h->gguf, KEY("normalizer.remove_punctuation"),
+                          true);
     else if (type && !strcmp(type, "Replace") && squeezes(step))
         *squeeze = true;
     else if (!type || strcmp(type, "Strip"))

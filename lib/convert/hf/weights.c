@@ -284,6 +284,25 @@ convert_hf_weights_are_bare(const struct hf_weights *w, const char *name)
     return false;
 }
 
+/* By that name, or by one that lacks some of the parts. */
+static const struct safetensors_tensor *
+find_without(struct hf_weights *w, const char *name, const char *const *parts)
+{
+    const struct safetensors_tensor *t = find_tensor(w, "", name);
+    char shorter[512];
+
+    for (; !t && *parts; parts++) {
+        const char *at = strstr(name, *parts);
+
+        if (!at)
+            continue;
+        snprintf(shorter, sizeof(shorter), "%.*s%s", (int)(at - name), name,
+                 at + strlen(*parts));
+        t = find_without(w, shorter, parts + 1);
+    }
+    return t;
+}
+
 /* By that name, or without its outermost part. */
 static const struct safetensors_tensor *
 find_any(struct hf_weights *w, const char *name)
@@ -292,6 +311,8 @@ find_any(struct hf_weights *w, const char *name)
     const char *dot = strchr(name, '.');
     const struct safetensors_tensor *t = NULL;
 
+    if (w->parts)
+        return find_without(w, name, w->parts);
     for (size_t i = 0; !t && i < sizeof(whole) / sizeof(whole[0]); i++)
         t = find_tensor(w, whole[i], name);
     for (size_t i = 0; !t && dot && i < sizeof(bare) / sizeof(bare[0]); i++)

@@ -20,6 +20,7 @@ struct hf_weights {
     struct hash_map names;
     struct safetensors steps[HF_STEPS]; /* files in folders of theirs */
     size_t n_steps;
+    const char *const *parts; /* that names may lack; ended by NULL; or NULL */
 };
 
 /* All files that the index names, or the one that there is. */
@@ -89,6 +90,7 @@ struct hf_rows {
     float add;
     float times; /* values are multiplied by it; 0: they are not */
     bool decays; /* x is -exp(x) here */
+    bool softplus; /* or log(1 + exp(x)) */
     /* Rows of a block, up to `end` of the band, are multiplied. */
     struct {
         int64_t end;

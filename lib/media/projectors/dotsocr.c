@@ -7,10 +7,6 @@
 #include "media/graph.h"
 #include "media/plan.h"
 
-enum {
-    MAX_PIXELS = 1 << 28,
-};
-
 static const char *const keys[] = { "projector.scale_factor",
                                     "image_min_pixels", "image_max_pixels",
                                     NULL };
@@ -20,7 +16,7 @@ hparams(struct media_loader *l)
 {
     media_read_merge(l, "projector.scale_factor", 2);
     media_check_heads(l, 4);
-    media_read_pixels(l, MAX_PIXELS);
+    media_read_bounds(l, -1, -1);
     l->e->model->hp.norms = MODEL_RMS_NORM;
 }
 

@@ -6,10 +6,6 @@
 #include "media/graph.h"
 #include "media/plan.h"
 
-enum {
-    MAX_PIXELS = 1 << 28,
-};
-
 static const char *const keys[] = { "spatial_merge_size", "image_min_pixels",
                                     "image_max_pixels", NULL };
 
@@ -18,7 +14,7 @@ hparams(struct media_loader *l)
 {
     media_read_merge(l, "spatial_merge_size", 2);
     media_check_heads(l, 4);
-    media_read_pixels(l, MAX_PIXELS);
+    media_read_bounds(l, -1, -1);
 }
 
 static void

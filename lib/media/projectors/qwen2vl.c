@@ -12,8 +12,10 @@ enum {
     WINDOW = 112, /* pixels of a side */
 };
 
-static const char *const keys_2[] = { "spatial_merge_size", NULL };
+static const char *const keys_2[] = { "spatial_merge_size", "image_min_pixels",
+                                      "image_max_pixels", NULL };
 static const char *const keys_25[] = { "spatial_merge_size", "n_wa_pattern",
+                                       "image_min_pixels", "image_max_pixels",
                                        NULL };
 
 static void
@@ -21,8 +23,7 @@ hparams(struct media_loader *l)
 {
     media_read_merge(l, "spatial_merge_size", 2);
     media_check_heads(l, 4);
-    l->e->hp.min_rows = 8;
-    l->e->hp.max_rows = 4096;
+    media_read_bounds(l, 8, 4096);
 }
 
 /* Squares of a window's side. */

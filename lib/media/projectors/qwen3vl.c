@@ -11,6 +11,7 @@
 #include "media/plan.h"
 
 static const char *const keys[] = { "spatial_merge_size", "is_deepstack_layers",
+                                    "image_min_pixels", "image_max_pixels",
                                     NULL };
 
 static void
@@ -39,8 +40,7 @@ hparams(struct media_loader *l)
 {
     media_read_merge(l, "spatial_merge_size", 2);
     media_check_heads(l, 4);
-    l->e->hp.min_rows = 8;
-    l->e->hp.max_rows = 4096;
+    media_read_bounds(l, 8, 4096);
     read_deepstack(l);
 }
 

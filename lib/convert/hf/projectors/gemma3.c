@@ -1,0 +1,77 @@
+/* gemma3.c - what Gemma 3 sees: SigLIP, and rows by the mean of squares */
+#include "convert/hf/projector.h"
+
+#include <math.h>
+
+enum {
+    MAX_ROWS = 1 << 18,
+};
+
+static const struct hf_name layer[] = {
+    { "layer_norm1", "ln1", 0 },
+    { "layer_norm2", "ln2", 0 },
+    { "self_attn.q_proj", "attn_q", 0 },
+    { "self_attn.k_proj", "attn_k", 0 },
+    { "self_attn.v_proj", "attn_v", 0 },
+    { "self_attn.out_proj", "attn_out", 0 },
+    { "mlp.fc1", "ffn_up", 0 },
+    { "mlp.fc2", "ffn_down", 0 },
+    { 0 },
+};
+
+#define TOWER "model.vision_tower.vision_model."
+#define MAPS  "model.multi_modal_projector."
+static const struct hf_name whole[] = {
+    { TOWER "embeddings.patch_embedding", "v.patch_embd", HF_FILTERS | HF_F32 },
+    { TOWER "embeddings.position_embedding", "v.position_embd", HF_F32 },
+    { TOWER "post_layernorm", "v.post_ln", 0 },
+    { MAPS "mm_input_projection_weight", "mm.input_projection.weight",
+      HF_EXACT | HF_F32 },
+    { MAPS "mm_soft_emb_norm.weight", "mm.soft_emb_norm.weight",
+      HF_EXACT | HF_PLUS_1 },
+    { 0 },
+};
+
+/* Rows of the image, a square, are the means of squares of patches. */
+static void
+set_squares(struct hf *h)
+{
+    struct core_json_keys all = h->config;
+    int64_t rows, side, patches;
+
+    patches = core_json_int(&h->config, "image_size", 1, 1 << 14, 0);
+    patches /= core_json_int(&h->config, "patch_size", 1, 1 << 14, 0);
+    all.object = h->document;
+    all.status = h->config.status;
+    rows = core_json_int(&all, "mm_tokens_per_image", 1, MAX_ROWS, 256);
+    side = lrint(sqrt((double)rows));
+    if (side * side != rows || patches < side || patches % side)
+        core_json_bad(&all, GG_ERR_UNSUPPORTED,
+                      "mm_tokens_per_image: %lld rows are no square, or do not "
+                      "divide the image's patches",
+                      (long long)rows);
+    h->config.status = all.status;
+    if (convert_hf_good(h))
+        convert_hf_set_u32(h, "projector.scale_factor", patches / side);
+}
+
+static void
+keys(struct hf *h)
+{
+    convert_hf_must_be_int(h, "num_channels", 3);
+    if (core_json_bool(&h->input, "do_pan_and_scan", false))
+        core_json_bad(&h->input, GG_ERR_UNSUPPORTED,
+                      "do_pan_and_scan: images are not cut into crops here");
+    set_squares(h);
+}
+
+static const char *const parts[] = { "model.", "vision_model.", NULL };
+
+const struct hf_projector convert_hf_projector_gemma3[] = {
+    { "gemma3", "vision_config", "use_gelu", parts,
+      { "Gemma3ForConditionalGeneration", HF_VISION,
+        .layers = TOWER "encoder.layers.", .layer = { layer }, .whole = whole,
+        .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys },
+      NULL },
+    { 0 },
+};
