@@ -31,9 +31,9 @@
 #include "convert/hf/families.h"
 
 struct hf_projector {
-    const char *type; /* clip.projector_type */
-    const char *config; /* its part of config.json: "vision_config" */
-    const char *use;    /* key of the activation, "use_gelu"; or NULL */
+    const char *type;         /* clip.projector_type */
+    const char *config;       /* its part of config.json: "vision_config" */
+    const char *use;          /* key of the activation, "use_gelu"; or NULL */
     const char *const *parts; /* ended by NULL; or NULL */
     struct hf_family names;
     void (*tensors)(struct hf *h); /* adds those that no list names; or NULL */

@@ -68,7 +68,10 @@ keys(struct hf *h)
 static const char *const parts[] = { "model.", "vision_model.", NULL };
 
 const struct hf_projector convert_hf_projector_gemma3[] = {
-    { "gemma3", "vision_config", "use_gelu", parts,
+    { "gemma3",
+      "vision_config",
+      "use_gelu",
+      parts,
       { "Gemma3ForConditionalGeneration", HF_VISION,
         .layers = TOWER "encoder.layers.", .layer = { layer }, .whole = whole,
         .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys },

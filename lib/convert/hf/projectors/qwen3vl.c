@@ -112,7 +112,10 @@ tensors(struct hf *h)
 static const char *const parts[] = { "model.", NULL };
 
 const struct hf_projector convert_hf_projector_qwen3vl[] = {
-    { "qwen3vl_merger", "vision_config", "use_gelu", parts,
+    { "qwen3vl_merger",
+      "vision_config",
+      "use_gelu",
+      parts,
       { "Qwen3VLForConditionalGeneration|Qwen3VLMoeForConditionalGeneration|"
         "Qwen3_5ForConditionalGeneration|Qwen3_5MoeForConditionalGeneration",
         HF_VISION, .layers = "model.visual.blocks.", .layer = { layer },
