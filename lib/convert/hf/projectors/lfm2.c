@@ -1,0 +1,69 @@
+/* lfm2.c - what LFM2-VL sees: SigLIP 2 on any shape, or tiles
+ *
+ * Sizes and tiles are those of the makers' processor, which files do not name.
+ */
+#include "convert/hf/projector.h"
+
+enum {
+    MAX_MERGE = 16,
+    SIDE = 256, /* that files have by custom; nothing depends on it */
+};
+
+/* What files cannot say. */
+static const struct {
+    const char *name;
+    int value;
+} fixed[] = {
+    { "min_tiles", 2 },         { "max_tiles", 10 },
+    { "min_image_tokens", 64 }, { "max_image_tokens", 256 },
+    { "tile_size", 512 },       { "max_pixels_tolerance", 2 },
+};
+
+static const struct hf_name whole[] = {
+    { "model.vision_tower.vision_model.embeddings.patch_embedding",
+      "v.patch_embd", HF_PIXELS | HF_F32 },
+    { "model.vision_tower.vision_model.embeddings.position_embedding",
+      "v.position_embd", HF_F32 },
+    { "model.vision_tower.vision_model.post_layernorm", "v.post_ln", 0 },
+    { "model.multi_modal_projector.layer_norm", "mm.input_norm", HF_OPTIONAL },
+    { "model.multi_modal_projector.linear_1", "mm.1", 0 },
+    { "model.multi_modal_projector.linear_2", "mm.2", 0 },
+    { 0 },
+};
+
+static void
+keys(struct hf *h)
+{
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+        convert_hf_require_int(h, &h->input, fixed[i].name, fixed[i].value);
+    convert_hf_require_bool(h, &h->input, "do_image_splitting", true, true);
+    convert_hf_require_bool(h, &h->input, "use_thumbnail", true, true);
+    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
+    convert_hf_set_u32(h, "image_size", SIDE);
+    convert_hf_set_u32(h, "projector.scale_factor",
+                       core_json_int(&h->top, "downsample_factor", 1, MAX_MERGE,
+                                          2));
+}
+
+static const struct hf_projector_numbers others = {
+    .n_embd = 768,
+    .n_ff = 3072,
+    .n_layer = 12,
+    .n_head = 12,
+    .patch_size = 16,
+};
+static const char *const parts[] = { "model.", "vision_model.", NULL };
+
+const struct hf_projector convert_hf_projector_lfm2[] = {
+    { .type = "lfm2",
+      .config = "vision_config",
+      .use = "use_gelu",
+      .parts = parts,
+      .width = "model.multi_modal_projector.linear_2.weight",
+      .others = &others,
+      .names = { "Lfm2VlForConditionalGeneration", HF_VISION,
+                 .layers = "model.vision_tower.vision_model.encoder.layers.",
+                 .layer = { convert_hf_siglip }, .whole = whole,
+                 .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys } },
+    { 0 },
+};
