@@ -186,7 +186,7 @@ media_read_bounds(struct media_loader *l, int32_t min, int32_t max)
 
     if (l->keys.status != GG_OK)
         return;
-    hp->min_rows = read_bound(l, "image_min_pixels", min);
+    hp->min_rows = min ? read_bound(l, "image_min_pixels", min) : 0;
     hp->max_rows = read_bound(l, "image_max_pixels", max);
     if (l->keys.status == GG_OK &&
         (hp->max_rows == 0 || hp->min_rows > hp->max_rows))

@@ -138,7 +138,8 @@ media_read_hparams(struct media_loader *l);
 void
 media_read_merge(struct media_loader *l, const char *name, int32_t other);
 /* Bounds of an image's rows from image_min_pixels and image_max_pixels; without
- * these keys `min` and `max`; below 0: they must be there. */
+ * these keys `min` and `max`; below 0: they must be there; min 0: there is no
+ * such bound, nor a key. */
 void
 media_read_bounds(struct media_loader *l, int32_t min, int32_t max);
 /* Heads must have a length that `n` divides. */

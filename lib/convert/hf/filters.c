@@ -114,9 +114,9 @@ convert_hf_lay_out_filters(struct hf *h, struct hf_conversion *g)
         bad_filters(h, g, "is empty");
     } else if (is >= HF_THIRD_1 && is <= HF_THIRD_3) {
         lay_out_third(h, g, (int)is - HF_THIRD_1);
-    } else if (g->first->n_dims == 1) {
-        set_rows(g, 1, 1, g->first->shape[0]);
-        set_shape(g, g->first->shape[0], 1, 1, 1);
+    } else if (g->first->n_dims <= 1) {
+        set_rows(g, 1, 1, (int64_t)g->first->n);
+        set_shape(g, (int64_t)g->first->n, 1, 1, 1);
     } else if (is == HF_PIXELS) {
         lay_out_pixels(h, g);
     } else {

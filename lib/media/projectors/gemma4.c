@@ -15,7 +15,8 @@ enum {
     BUDGET = 280, /* rows that an image is made to fill */
 };
 
-static const char *const keys[] = { "projector.scale_factor", NULL };
+static const char *const keys[] = { "projector.scale_factor",
+                                    "image_max_pixels", NULL };
 
 /* ---- both ---------------------------------------------------------------- */
 
@@ -27,7 +28,7 @@ hparams(struct media_loader *l)
 
     media_read_merge(l, "projector.scale_factor", 3);
     media_check_heads(l, 4);
-    hp->max_rows = BUDGET;
+    media_read_bounds(l, 0, BUDGET);
     for (int i = 0; i < MEDIA_CHANNELS && l->keys.status == GG_OK; i++) {
         if (hp->mean[i] != 0 || hp->std[i] != 1)
             graph_key_refuse(&l->keys, GG_ERR_UNSUPPORTED, "image_mean",
@@ -147,7 +148,7 @@ hparams_flat(struct media_loader *l)
     media_read_merge(l, "projector.scale_factor", 3);
     hp->patch *= hp->merge;
     hp->merge = 1;
-    hp->max_rows = BUDGET;
+    media_read_bounds(l, 0, BUDGET);
 }
 
 static void
