@@ -1,22 +1,24 @@
 /* lfm2.c - what LFM2-VL sees: SigLIP 2 on any shape, or tiles
  *
- * Sizes and tiles are those of the makers' processor, which files do not name.
+ * Tiles are those of the makers' processor, which files do not name.
  */
 #include "convert/hf/projector.h"
 
 enum {
     MAX_MERGE = 16,
+    MAX_PIXELS = 1 << 28,
+    MAX_PATCH = 256,
     SIDE = 256, /* that files have by custom; nothing depends on it */
 };
 
-/* What files cannot say. */
 static const struct {
     const char *name;
     int value;
 } fixed[] = {
-    { "min_tiles", 2 },         { "max_tiles", 10 },
-    { "min_image_tokens", 64 }, { "max_image_tokens", 256 },
-    { "tile_size", 512 },       { "max_pixels_tolerance", 2 },
+    { "min_tiles", 2 },
+    { "max_tiles", 10 },
+    { "tile_size", 512 },
+    { "max_pixels_tolerance", 2 },
 };
 
 static const struct hf_name whole[] = {
@@ -31,18 +33,41 @@ static const struct hf_name whole[] = {
     { 0 },
 };
 
+/* Rows of an image as pixels; one is merge x merge patches. */
 static void
-keys(struct hf *h)
+set_rows(struct hf *h, const char *name, const char *key, int64_t area,
+         int64_t other)
+{
+    convert_hf_set_u32(
+        h, key,
+        area * core_json_int(&h->input, name, 1, MAX_PIXELS / area, other));
+}
+
+static void
+check(struct hf *h)
 {
     for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
         convert_hf_require_int(h, &h->input, fixed[i].name, fixed[i].value);
     convert_hf_require_bool(h, &h->input, "do_image_splitting", true, true);
     convert_hf_require_bool(h, &h->input, "use_thumbnail", true, true);
     convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_bool(h, &h->top, "projector_bias", true, true);
+    convert_hf_require_int(h, &h->top, "vision_feature_layer", -1);
+}
+
+static void
+keys(struct hf *h)
+{
+    int64_t merge =
+        core_json_int(&h->top, "downsample_factor", 1, MAX_MERGE, 2);
+    int64_t side = merge * convert_hf_side(&h->config, "patch_size", MAX_PATCH,
+                                           16);
+
+    check(h);
     convert_hf_set_u32(h, "image_size", SIDE);
-    convert_hf_set_u32(h, "projector.scale_factor",
-                       core_json_int(&h->top, "downsample_factor", 1, MAX_MERGE,
-                                          2));
+    convert_hf_set_u32(h, "projector.scale_factor", merge);
+    set_rows(h, "min_image_tokens", "image_min_pixels", side * side, 64);
+    set_rows(h, "max_image_tokens", "image_max_pixels", side * side, 256);
 }
 
 static const struct hf_projector_numbers others = {
