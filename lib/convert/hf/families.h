@@ -79,6 +79,7 @@ enum {
     HF_F32 = 1 << 12,     /* stays exact whatever the others become */
     HF_PLUS_1 = 1 << 13,  /* 1 is added */
     HF_DECAYS = 1 << 14,  /* -exp(x); where it has four dimensions, a column */
+    HF_SOFTPLUS = 1 << 15, /* log(1 + exp(x)) */
 };
 
 enum {

@@ -531,6 +531,7 @@ convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
     if (convert_hf_good(h) && layout->change)
         layout->change(h, g);
     g->rows.decays = g->how & HF_DECAYS;
+    g->rows.softplus = g->how & HF_SOFTPLUS;
     if (g->first->n_dims == 2 && g->how & HF_EXACT &&
         strstr(g->name, ".bias")) {
         g->ne[1] = g->rows.n_rows; /* a row an expert */

@@ -38,29 +38,34 @@ enum {
 
 /* ---- what is prepared ---------------------------------------------------- */
 
-/* preprocessor_config.json; or, of transformers 5, processor_config.json, which
- * has it inside. */
+/* preprocessor_config.json; or processor_config.json, of transformers 5. */
 static void
 read_input(struct hf *h)
 {
     static const char *const names[] = { "preprocessor_config.json",
                                          "processor_config.json" };
-    static char path[4096];
-    const json_t *inner;
 
     for (size_t i = 0; i < 2 && !h->input_document && convert_hf_good(h); i++) {
-        if (snprintf(path, sizeof(path), "%s/%s", h->path, names[i]) >=
-            (int)sizeof(path))
+        if (snprintf(h->input_path, sizeof(h->input_path), "%s/%s", h->path,
+                     names[i]) >= (int)sizeof(h->input_path))
             core_json_bad(&h->here, GG_ERR_IO, "the name is too long");
         else
-            h->here.status =
-                core_json_read(path, false, &h->input_document, h->here.err);
+            h->here.status = core_json_read(h->input_path, false,
+                                            &h->input_document, h->here.err);
     }
-    h->input = (struct core_json_keys){ path, h->input_document, GG_OK,
-                                        h->here.err };
-    inner = core_json_find(&h->input, "image_processor|feature_extractor");
-    if (json_is_object(inner))
-        h->input.object = inner;
+}
+
+/* The encoder's part of it, where it has parts. */
+static void
+choose_input(struct hf *h, const char *part)
+{
+    const json_t *inner = json_object_get(h->input_document, part);
+
+    h->input = (struct core_json_keys){ h->input_path,
+                                        json_is_object(inner)
+                                            ? inner
+                                            : h->input_document,
+                                        GG_OK, h->here.err };
 }
 
 /* A list of three numbers. */
@@ -161,6 +166,17 @@ text_width(struct hf *h)
     n = core_json_int(&text, "hidden_size|n_embd|d_model", 1, MAX_EMBD, 0);
     h->config.status = text.status;
     return n;
+}
+
+void
+convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
+                      double value)
+{
+    double is = core_json_number(in, name, -1e30, 1e30, value);
+
+    if (is != value)
+        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g", name,
+                      h->family->arch, value, is);
 }
 
 static void
@@ -268,6 +284,7 @@ read_encoder(struct hf *h, const struct hf_projector *p, bool only)
 {
     h->family = &p->names;
     h->config.object = config_of(h, p);
+    choose_input(h, is_sound(h) ? "feature_extractor" : "image_processor");
     read_keys(h, p, only);
     if (convert_hf_good(h))
         add_tensors(h, p);

@@ -64,6 +64,10 @@ convert_hf_read_projector(struct hf *h);
 void
 convert_hf_copy_u32(struct hf *h, const char *key, const char *names,
                     int64_t max, int64_t other);
+/* Fails where the number of h->config or h->input is there, and another one. */
+void
+convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
+                      double value);
 /* Bounds of an image's pixels, which min_pixels and max_pixels, or the edges of
  * `size`, give as squares of sides: image_min_pixels, image_max_pixels. */
 void
@@ -83,9 +87,6 @@ convert_hf_require_text(struct hf *h, struct core_json_keys *k,
 void
 convert_hf_require_bool(struct hf *h, struct core_json_keys *k,
                         const char *name, bool value, bool other);
-void
-convert_hf_require_number(struct hf *h, struct core_json_keys *k,
-                          const char *name, double value, double other);
 /* A number, or a list of two that are the same. */
 int64_t
 convert_hf_side(struct core_json_keys *k, const char *name, int64_t max,

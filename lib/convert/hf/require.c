@@ -47,17 +47,6 @@ convert_hf_require_text(struct hf *h, struct core_json_keys *k,
                       name, h->family->arch, value, s);
 }
 
-void
-convert_hf_require_number(struct hf *h, struct core_json_keys *k,
-                          const char *name, double value, double other)
-{
-    double v = core_json_number(k, name, 0, 1e12, other);
-
-    if (k->status == GG_OK && v != value)
-        core_json_bad(k, GG_ERR_UNSUPPORTED, "%s: %s has %g here, and not %g",
-                      name, h->family->arch, value, v);
-}
-
 int64_t
 convert_hf_side(struct core_json_keys *k, const char *name, int64_t max,
                 int64_t other)

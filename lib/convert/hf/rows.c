@@ -170,6 +170,12 @@ multiplier(const struct hf_rows *r, int64_t i)
     return times;
 }
 
+static float
+softplus(float x)
+{
+    return x > 20 ? x : log1pf(expf(x));
+}
+
 /* As copy_elements(), where values change or become those of another type. */
 static void
 convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
@@ -185,6 +191,8 @@ convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
             x[k] += r->add;
         for (size_t k = 0; r->decays && k < n; k++)
             x[k] = -expf(x[k]);
+        for (size_t k = 0; r->softplus && k < n; k++)
+            x[k] = softplus(x[k]);
         for (size_t k = 0; by != 1 && k < n; k++)
             x[k] *= by;
         put_floats(x, n, type, out + i * size);
@@ -199,7 +207,8 @@ make_values(const struct hf_rows *r, float by,
 {
     if (type == GGML_TYPE_MXFP4)
         convert_hf_pack_mxfp4(t, at, n, out);
-    else if (t->type == type && r->add == 0 && !r->decays && by == 1)
+    else if (t->type == type && r->add == 0 && !r->decays && !r->softplus &&
+             by == 1)
         copy_elements(t, at, r->step, n, out);
     else
         convert(r, by, t, at, n, type, out);

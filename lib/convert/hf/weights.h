@@ -90,6 +90,7 @@ struct hf_rows {
     float add;
     float times; /* values are multiplied by it; 0: they are not */
     bool decays; /* x is -exp(x) here */
+    bool softplus; /* or log(1 + exp(x)) */
     /* Rows of a block, up to `end` of the band, are multiplied. */
     struct {
         int64_t end;

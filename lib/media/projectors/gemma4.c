@@ -36,6 +36,7 @@ hparams(struct media_loader *l)
         hp->mean[i] = hp->std[i] = 0.5f;
     }
     l->e->model->hp.norms = MODEL_RMS_NORM;
+    l->e->model->hp.activation = MODEL_GELU; /* converters do not say it */
     l->e->model->hp.attn_scale = 1;
     l->e->model->hp.values_normed = true;
 }

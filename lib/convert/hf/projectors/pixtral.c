@@ -48,7 +48,7 @@ check_turns(struct hf *h)
 
     if (inner)
         rope.object = inner;
-    convert_hf_require_number(h, &rope, "rope_theta", 10000, 10000);
+    convert_hf_fix_number(h, &rope, "rope_theta", 10000);
     h->config.status = rope.status;
 }
 
@@ -83,7 +83,7 @@ mistral_keys(struct hf *h)
 
     keys(h);
     text.object = core_json_object_of(&h->top, "text_config");
-    convert_hf_require_number(h, &text, "rms_norm_eps", 1e-5, 1e-6);
+    convert_hf_fix_number(h, &text, "rms_norm_eps", 1e-5);
     h->top.status = text.status;
     convert_hf_set_u32(
         h, "spatial_merge_size",
