@@ -79,13 +79,13 @@ convert_hf_set_pixel_bounds(struct hf *h);
 /* A setting of h->config, h->top or h->input must have, or default to, one
  * value. */
 void
-convert_hf_require_int(struct hf *h, struct core_json_keys *k, const char *name,
+convert_hf_require_int(struct core_json_keys *k, const char *name,
                        int64_t value);
 void
-convert_hf_require_text(struct hf *h, struct core_json_keys *k,
+convert_hf_require_text(struct core_json_keys *k,
                         const char *name, const char *value);
 void
-convert_hf_require_bool(struct hf *h, struct core_json_keys *k,
+convert_hf_require_bool(struct core_json_keys *k,
                         const char *name, bool value, bool other);
 /* A number, or a list of two that are the same. */
 int64_t

@@ -17,34 +17,39 @@ enum {
 };
 
 void
-convert_hf_require_int(struct hf *h, struct core_json_keys *k, const char *name,
+convert_hf_require_int(struct core_json_keys *k, const char *name,
                        int64_t value)
 {
     int64_t v = core_json_int(k, name, -MAX_VALUE, MAX_VALUE, value);
 
     if (k->status == GG_OK && v != value)
-        core_json_bad(k, GG_ERR_UNSUPPORTED, "%s: %s has %d here, and not %d",
-                      name, h->family->arch, (int)value, (int)v);
+        core_json_bad(k, GG_ERR_UNSUPPORTED,
+                      "%s: is %d, where projector files have %d", name, (int)v,
+                      (int)value);
 }
 
 void
-convert_hf_require_bool(struct hf *h, struct core_json_keys *k,
-                        const char *name, bool value, bool other)
+convert_hf_require_bool(struct core_json_keys *k, const char *name, bool value,
+                        bool other)
 {
+    static const char *const words[] = { "false", "true" };
+
     if (core_json_bool(k, name, other) != value)
-        core_json_bad(k, GG_ERR_UNSUPPORTED, "%s: %s has it %s here", name,
-                      h->family->arch, value ? "true" : "false");
+        core_json_bad(k, GG_ERR_UNSUPPORTED,
+                      "%s: is %s, where projector files have %s", name,
+                      words[!value], words[value]);
 }
 
 void
-convert_hf_require_text(struct hf *h, struct core_json_keys *k,
-                        const char *name, const char *value)
+convert_hf_require_text(struct core_json_keys *k, const char *name,
+                        const char *value)
 {
     const char *s = core_json_text(k, name, value);
 
     if (k->status == GG_OK && strcmp(s, value))
-        core_json_bad(k, GG_ERR_UNSUPPORTED, "%s: %s has %s here, and not %.40s",
-                      name, h->family->arch, value, s);
+        core_json_bad(k, GG_ERR_UNSUPPORTED,
+                      "%s: is %.40s, where projector files have %s", name, s,
+                      value);
 }
 
 int64_t

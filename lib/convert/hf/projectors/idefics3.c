@@ -7,8 +7,8 @@
 
 enum {
     MAX_MERGE = 16,
-    MAX_SIDE = 4096,  /* that the makers' processor allows */
-    TILE = 364,       /* unless the processor says otherwise */
+    MAX_SIDE = 4096, /* that the makers' processor allows */
+    TILE = 364,      /* unless the processor says otherwise */
     LONGEST = 4 * 364,
 };
 
@@ -30,10 +30,9 @@ keys(struct hf *h)
 
     convert_hf_set_u32(h, "projector.scale_factor",
                        core_json_int(&h->top, "scale_factor", 1, MAX_MERGE, 2));
-    convert_hf_set_u32(
-        h, "preproc_image_size",
-        convert_hf_input_edge(h, "size", MAX_SIDE, LONGEST));
-    convert_hf_require_bool(h, &h->input, "do_image_splitting", true, true);
+    convert_hf_set_u32(h, "preproc_image_size",
+                       convert_hf_input_edge(h, "size", MAX_SIDE, LONGEST));
+    convert_hf_require_bool(&h->input, "do_image_splitting", true, true);
     if (convert_hf_good(h) && tile != side)
         core_json_bad(&h->input, GG_ERR_UNSUPPORTED,
                       "max_image_size: tiles of %d pixels are not the "

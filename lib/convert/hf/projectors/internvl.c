@@ -68,8 +68,8 @@ static const struct hf_name chat_whole[] = {
 static void
 set_merge(struct hf *h)
 {
-    double kept = core_json_number(&h->top, "downsample_ratio", 1.0 / MAX_MERGE,
-                                        1, 0.5);
+    double kept =
+        core_json_number(&h->top, "downsample_ratio", 1.0 / MAX_MERGE, 1, 0.5);
     double merge = round(1 / kept);
 
     if (convert_hf_good(h) && fabs(merge * kept - 1) > 1e-6)
@@ -88,7 +88,7 @@ set_tiles(struct hf *h, int64_t min, int64_t max)
 static void
 check(struct hf *h)
 {
-    convert_hf_require_text(h, &h->config, "norm_type", "layer_norm");
+    convert_hf_require_text(&h->config, "norm_type", "layer_norm");
     set_merge(h);
 }
 
@@ -99,9 +99,10 @@ keys(struct hf *h)
     convert_hf_must_be(h, "use_qk_norm", false, false);
     convert_hf_must_be(h, "use_absolute_position_embeddings", true, true);
     convert_hf_must_be(h, "use_mean_pooling", true, true); /* else a norm */
-    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
-    convert_hf_require_text(h, &h->top, "vision_feature_select_strategy", "default");
-    convert_hf_require_int(h, &h->top, "vision_feature_layer", -1);
+    convert_hf_require_text(&h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_text(&h->top, "vision_feature_select_strategy",
+                            "default");
+    convert_hf_require_int(&h->top, "vision_feature_layer", -1);
     set_tiles(h, core_json_int(&h->input, "min_patches", 1, MAX_TILES, 1),
               core_json_int(&h->input, "max_patches", 1, MAX_TILES, 12));
 }
@@ -111,8 +112,8 @@ chat_keys(struct hf *h)
 {
     check(h);
     convert_hf_must_be(h, "qk_normalization", false, false);
-    convert_hf_require_text(h, &h->top, "ps_version", "v2");
-    convert_hf_require_int(h, &h->top, "select_layer", -1);
+    convert_hf_require_text(&h->top, "ps_version", "v2");
+    convert_hf_require_int(&h->top, "select_layer", -1);
     set_tiles(h, core_json_int(&h->top, "min_dynamic_patch", 1, MAX_TILES, 1),
               core_json_int(&h->top, "max_dynamic_patch", 1, MAX_TILES, 6));
 }

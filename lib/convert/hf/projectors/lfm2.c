@@ -47,12 +47,12 @@ static void
 check(struct hf *h)
 {
     for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
-        convert_hf_require_int(h, &h->input, fixed[i].name, fixed[i].value);
-    convert_hf_require_bool(h, &h->input, "do_image_splitting", true, true);
-    convert_hf_require_bool(h, &h->input, "use_thumbnail", true, true);
-    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
-    convert_hf_require_bool(h, &h->top, "projector_bias", true, true);
-    convert_hf_require_int(h, &h->top, "vision_feature_layer", -1);
+        convert_hf_require_int(&h->input, fixed[i].name, fixed[i].value);
+    convert_hf_require_bool(&h->input, "do_image_splitting", true, true);
+    convert_hf_require_bool(&h->input, "use_thumbnail", true, true);
+    convert_hf_require_text(&h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_bool(&h->top, "projector_bias", true, true);
+    convert_hf_require_int(&h->top, "vision_feature_layer", -1);
 }
 
 static void
@@ -60,8 +60,8 @@ keys(struct hf *h)
 {
     int64_t merge =
         core_json_int(&h->top, "downsample_factor", 1, MAX_MERGE, 2);
-    int64_t side = merge * convert_hf_side(&h->config, "patch_size", MAX_PATCH,
-                                           16);
+    int64_t side =
+        merge * convert_hf_side(&h->config, "patch_size", MAX_PATCH, 16);
 
     check(h);
     convert_hf_set_u32(h, "image_size", SIDE);

@@ -17,12 +17,11 @@ static const struct hf_name whole[] = {
 static void
 keys(struct hf *h)
 {
-    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
-    convert_hf_require_text(h, &h->top, "vision_feature_select_strategy",
+    convert_hf_require_text(&h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_text(&h->top, "vision_feature_select_strategy",
                             "default");
-    convert_hf_require_int(h, &h->top, "vision_feature_layer", -2);
-    convert_hf_require_bool(h, &h->top, "multimodal_projector_bias", true,
-                            true);
+    convert_hf_require_int(&h->top, "vision_feature_layer", -2);
+    convert_hf_require_bool(&h->top, "multimodal_projector_bias", true, true);
 }
 
 static const struct hf_projector_numbers others = {

@@ -60,18 +60,17 @@ keys(struct hf *h)
     check_turns(h);
     if (h->n_head > 0)
         convert_hf_must_be_int(h, "head_dim", h->n_embd / h->n_head);
-    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
-    convert_hf_require_int(h, &h->top, "vision_feature_layer", -1);
-    convert_hf_set_u32(
-        h, "image_size",
-        convert_hf_input_edge(h, "size", MAX_SIDE, side));
+    convert_hf_require_text(&h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_int(&h->top, "vision_feature_layer", -1);
+    convert_hf_set_u32(h, "image_size",
+                       convert_hf_input_edge(h, "size", MAX_SIDE, side));
 }
 
 static void
 llava_keys(struct hf *h)
 {
     keys(h);
-    convert_hf_require_text(h, &h->top, "vision_feature_select_strategy", "full");
+    convert_hf_require_text(&h->top, "vision_feature_select_strategy", "full");
 }
 
 /* A norm of the projector has the model's epsilon there, and the encoder's

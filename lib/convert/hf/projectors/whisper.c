@@ -21,13 +21,15 @@ static const struct hf_name layer[] = {
     { 0 },
 };
 
-#define ENCODER(prefix)                                                      \
-    { prefix "conv1.weight", "a.conv1d.1.weight", HF_EXACT | HF_F32 },       \
-    { prefix "conv1.bias", "a.conv1d.1.bias", HF_EXACT | HF_SQUEEZE },       \
-    { prefix "conv2.weight", "a.conv1d.2.weight", HF_EXACT | HF_F32 },       \
-    { prefix "conv2.bias", "a.conv1d.2.bias", HF_EXACT | HF_SQUEEZE },       \
-    { prefix "embed_positions", "a.position_embd", HF_F32 },                 \
-    { prefix "layer_norm", "a.post_ln", 0 }
+#define ENCODER(prefix)                                                        \
+    { prefix "conv1.weight", "a.conv1d.1.weight", HF_EXACT | HF_F32 },         \
+        { prefix "conv1.bias", "a.conv1d.1.bias", HF_EXACT | HF_SQUEEZE },     \
+        { prefix "conv2.weight", "a.conv1d.2.weight", HF_EXACT | HF_F32 },     \
+        { prefix "conv2.bias", "a.conv1d.2.bias", HF_EXACT | HF_SQUEEZE },     \
+        { prefix "embed_positions", "a.position_embd", HF_F32 },               \
+    {                                                                          \
+        prefix "layer_norm", "a.post_ln", 0                                    \
+    }
 
 static const struct hf_name voxtral_whole[] = {
     ENCODER("model.audio_tower."),
@@ -49,9 +51,9 @@ keys(struct hf *h, int64_t stack)
 {
     convert_hf_must_be(h, "scale_embedding", false, false);
     convert_hf_must_be_int(h, "max_source_positions", 1500);
-    convert_hf_require_int(h, &h->input, "sampling_rate", 16000);
-    convert_hf_require_int(h, &h->input, "n_fft", 400);
-    convert_hf_require_int(h, &h->input, "hop_length", 160);
+    convert_hf_require_int(&h->input, "sampling_rate", 16000);
+    convert_hf_require_int(&h->input, "n_fft", 400);
+    convert_hf_require_int(&h->input, "hop_length", 160);
     convert_hf_copy_u32(h, "num_mel_bins", "num_mel_bins", MAX_MEL, 80);
     convert_hf_set_u32(h, "projector.stack_factor", stack);
 }
@@ -60,7 +62,7 @@ keys(struct hf *h, int64_t stack)
 static void
 voxtral_keys(struct hf *h)
 {
-    convert_hf_require_text(h, &h->top, "projector_hidden_act", "gelu");
+    convert_hf_require_text(&h->top, "projector_hidden_act", "gelu");
     if (h->n_embd > 0 && h->n_ff % h->n_embd)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "intermediate_size: %d values are no multiple of %d",
@@ -71,8 +73,8 @@ voxtral_keys(struct hf *h)
 static void
 ultravox_keys(struct hf *h)
 {
-    convert_hf_require_text(h, &h->top, "projector_act", "swiglu");
-    convert_hf_require_bool(h, &h->top, "projector_ln_mid", true, false);
+    convert_hf_require_text(&h->top, "projector_act", "swiglu");
+    convert_hf_require_bool(&h->top, "projector_ln_mid", true, false);
     keys(h, core_json_int(&h->top, "stack_factor", 1, MAX_STACK, 8));
 }
 
@@ -86,8 +88,8 @@ const struct hf_projector convert_hf_projector_whisper[] = {
       .width = "model.multi_modal_projector.linear_2.weight",
       .names = { "VoxtralForConditionalGeneration", HF_AUDIO,
                  .layers = "model.audio_tower.layers.", .layer = { layer },
-                 .whole = voxtral_whole, .activations = "gelu",
-                 .epsilon = 1e-5, .keys = voxtral_keys } },
+                 .whole = voxtral_whole, .activations = "gelu", .epsilon = 1e-5,
+                 .keys = voxtral_keys } },
     { .type = "ultravox",
       .config = "audio_config",
       .use = "use_gelu",
