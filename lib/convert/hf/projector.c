@@ -77,8 +77,7 @@ set_colours(struct hf *h, const char *name)
     char key[96];
 
     if (json_array_size(list) != CHANNELS) {
-        core_json_bad(h->input.object ? &h->input : &h->here, GG_ERR_FORMAT,
-                      "%s: preprocessor_config.json has no such three numbers",
+        core_json_bad(&h->input, GG_ERR_FORMAT, "%s: is no three numbers",
                       name);
         return;
     }
@@ -235,6 +234,10 @@ read_keys(struct hf *h, const struct hf_projector *p, bool only)
     static const struct hf_projector_numbers none = { 0 };
     const struct hf_projector_numbers *others = p->others ? p->others : &none;
 
+    if (!is_sound(h) && !h->input_document)
+        core_json_bad(&h->here, GG_ERR_IO,
+                      "there is neither preprocessor_config.json nor "
+                      "processor_config.json");
     set_type(h, p, only);
     read_numbers(h, others);
     convert_hf_check_activation(h);
