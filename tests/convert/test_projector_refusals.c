@@ -148,8 +148,10 @@ folder_of(const struct change *c)
 {
     const char *text = read_case(c->name), *at = strstr(text, c->from);
     const char *path = scratch_file("changed.case");
-    const char *folder = scratch_path();
+    static int n;
     struct folder_case made;
+    const char *folder;
+    char own[32];
     FILE *out = at ? fopen(path, "w") : NULL;
 
     if (!out)
@@ -157,7 +159,8 @@ folder_of(const struct change *c)
     fprintf(out, "%.*s%s%s", (int)(at - text), text, c->to,
             at + strlen(c->from));
     fclose(out);
-    remove(folder);
+    snprintf(own, sizeof(own), "changed-%d", n++);
+    folder = scratch_file(own);
     folder_case_write(path, scratch_file("none.gguf"), folder, &made);
     return folder;
 }
@@ -187,9 +190,7 @@ test_refused(void)
 
         snprintf(title, sizeof(title), "%s: %s", c->name, c->to);
         title[strcspn(title, "\n")] = '\0';
-        ok((st == GG_ERR_FORMAT || st == GG_ERR_UNSUPPORTED) &&
-               strstr(err.message, c->says),
-           title);
+        ok(st != GG_OK && strstr(err.message, c->says), title);
         printf("# %s\n", st == GG_OK ? "taken" : err.message);
         if (st == GG_OK)
             gguf_file_close(&file);
