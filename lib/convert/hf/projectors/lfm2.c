@@ -33,14 +33,18 @@ static const struct hf_name whole[] = {
     { 0 },
 };
 
-/* Rows of an image as pixels; one is merge x merge patches. */
+/* Rows of an image as pixels, `area` each. */
 static void
 set_rows(struct hf *h, const char *name, const char *key, int64_t area,
          int64_t other)
 {
-    convert_hf_set_u32(
-        h, key,
-        area * core_json_int(&h->input, name, 1, MAX_PIXELS / area, other));
+    int64_t rows = core_json_int(&h->input, name, 1, MAX_PIXELS, other);
+
+    if (rows > MAX_PIXELS / area)
+        core_json_bad(&h->input, GG_ERR_FORMAT,
+                      "%s: %lld x %lld pixels are more than %d", name,
+                      (long long)rows, (long long)area, MAX_PIXELS);
+    convert_hf_set_u32(h, key, area * rows);
 }
 
 static void
