@@ -64,7 +64,7 @@ row_nmse(const struct folder_case_row *want, const struct gg_medium *m)
         error += d * d;
         power += want->values[i] * want->values[i];
     }
-    return error / power;
+    return isnan(error) ? INFINITY : error / power;
 }
 
 /* The worst row's error; infinite where there are other rows. */
