@@ -11,7 +11,7 @@
 #include "core/mem.h"
 
 /* Encoders of a file, ended by one without a type. */
-#define PROJECTOR(name) \
+#define PROJECTOR(name)                                                        \
     extern const struct hf_projector convert_hf_projector_##name[];
 #include "convert/hf/projectors.list"
 #undef PROJECTOR
@@ -61,11 +61,10 @@ choose_input(struct hf *h, const char *part)
 {
     const json_t *inner = json_object_get(h->input_document, part);
 
-    h->input = (struct core_json_keys){ h->input_path,
-                                        json_is_object(inner)
-                                            ? inner
-                                            : h->input_document,
-                                        GG_OK, h->here.err };
+    h->input = (struct core_json_keys){
+        h->input_path, json_is_object(inner) ? inner : h->input_document, GG_OK,
+        h->here.err
+    };
 }
 
 /* A list of three numbers. */
@@ -91,8 +90,7 @@ void
 convert_hf_copy_u32(struct hf *h, const char *key, const char *names,
                     int64_t max, int64_t other)
 {
-    convert_hf_set_u32(h, key,
-                       core_json_int(&h->config, names, 1, max, other));
+    convert_hf_set_u32(h, key, core_json_int(&h->config, names, 1, max, other));
 }
 
 void
@@ -174,8 +172,8 @@ convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
     double is = core_json_number(in, name, -1e30, 1e30, value);
 
     if (is != value)
-        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g", name,
-                      h->family->arch, value, is);
+        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g",
+                      name, h->family->arch, value, is);
 }
 
 static void

@@ -36,13 +36,13 @@ struct hf_projector_numbers {
 };
 
 struct hf_projector {
-    const char *type; /* clip.projector_type */
-    const char *config; /* its part of config.json: "vision_config" */
-    const char *use;    /* key of the activation, "use_gelu"; or NULL */
+    const char *type;         /* clip.projector_type */
+    const char *config;       /* its part of config.json: "vision_config" */
+    const char *use;          /* key of the activation, "use_gelu"; or NULL */
     const char *const *parts; /* ended by NULL; or NULL */
     struct hf_family names;
     void (*tensors)(struct hf *h); /* adds those that no list names; or NULL */
-    const char *model_type; /* that this part has; NULL: any */
+    const char *model_type;        /* that this part has; NULL: any */
     const char *width; /* a matrix whose rows are the model's values; NULL: its
                           configuration says how many */
     const struct hf_projector_numbers *others; /* or NULL */
@@ -82,11 +82,11 @@ void
 convert_hf_require_int(struct core_json_keys *k, const char *name,
                        int64_t value);
 void
-convert_hf_require_text(struct core_json_keys *k,
-                        const char *name, const char *value);
+convert_hf_require_text(struct core_json_keys *k, const char *name,
+                        const char *value);
 void
-convert_hf_require_bool(struct core_json_keys *k,
-                        const char *name, bool value, bool other);
+convert_hf_require_bool(struct core_json_keys *k, const char *name, bool value,
+                        bool other);
 /* A number, or a list of two that are the same. */
 int64_t
 convert_hf_side(struct core_json_keys *k, const char *name, int64_t max,
