@@ -131,7 +131,8 @@ main(int argc, char **argv)
     if (first < argc)
         cli_check_model_file(argv[first]);
     if (a.mmproj && (a.base || a.adapters.n))
-        cli_misuse("--mmproj does not go with %s", a.base ? "--base" : "--lora");
+        cli_misuse("--mmproj does not go with %s",
+                   a.base ? "--base" : "--lora");
     if (a.mmproj && argc - first == 1)
         cli_misuse("--mmproj: there is no OUT");
     if (a.safetensors && (a.split || a.changes.n))

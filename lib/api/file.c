@@ -161,8 +161,9 @@ gg_file_open_projector(const char *path, struct gg_file **out,
     if (!path || !out)
         return error_null(err);
     if (!is_folder(path)) {
-        st = error_set(err, GG_ERR_ARG, "no folder of a model that sees or "
-                                        "hears");
+        st = error_set(err, GG_ERR_ARG,
+                       "no folder of a model that sees or "
+                       "hears");
         return error_prefix(err, st, "%s", path);
     }
     f = mem_zalloc(sizeof(*f));

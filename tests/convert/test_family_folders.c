@@ -36,7 +36,7 @@ row_nmse(const struct folder_case_row *row, const float *x, int n)
         error += d * d;
         power += want * want;
     }
-    return error / power;
+    return isnan(error) ? INFINITY : error / power;
 }
 
 /* The NMSE of scores, as many as there are values. */
@@ -51,7 +51,7 @@ scores_nmse(const struct folder_case_row *row, const float *x)
         error += d * d;
         power += row->values[i] * row->values[i];
     }
-    return error / power;
+    return isnan(error) ? INFINITY : error / power;
 }
 
 /* In pieces that end at the positions. */

@@ -74,8 +74,7 @@ lay_out_pixels(struct hf *h, struct hf_conversion *g)
 
     while (side * side < area && side < 1 << 10)
         side++;
-    if (area == 0 || side * side != area ||
-        t->shape[1] != area * CHANNELS) {
+    if (area == 0 || side * side != area || t->shape[1] != area * CHANNELS) {
         bad_filters(h, g, "its rows are no squares of pixels");
         return;
     }
@@ -120,9 +119,10 @@ convert_hf_lay_out_filters(struct hf *h, struct hf_conversion *g)
     } else if (is == HF_PIXELS) {
         lay_out_pixels(h, g);
     } else {
-        lay_out_convolution(h, g, is == HF_FRAME_1   ? 0
-                                  : is == HF_FRAME_2 ? 1
-                                                     : -1);
+        lay_out_convolution(h, g,
+                            is == HF_FRAME_1   ? 0
+                            : is == HF_FRAME_2 ? 1
+                                               : -1);
     }
 }
 

@@ -25,6 +25,8 @@ convert_hf_status(const struct hf *h)
 {
     if (h->config.status != GG_OK)
         return h->config.status;
+    if (h->top.status != GG_OK)
+        return h->top.status;
     return h->here.status != GG_OK ? h->here.status : h->input.status;
 }
 

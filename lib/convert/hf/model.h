@@ -23,9 +23,10 @@ struct hf {
     const struct hf_family *family;
     char class[HF_CLASS]; /* the one of the family's that it is */
     struct core_json_keys config;
-    struct core_json_keys here; /* for complaints about the folder */
-    const json_t *quantized;    /* how weights were quantised; or NULL */
-    json_t *document;           /* that the configuration is in */
+    struct core_json_keys here;  /* for complaints about the folder */
+    const json_t *quantized;     /* how weights were quantised; or NULL */
+    json_t *document;            /* that the configuration is in */
+    struct core_json_keys top;   /* of a projector: the whole document */
     struct core_json_keys input; /* how a projector's media are prepared */
     json_t *input_document;      /* that this is in; or NULL */
     char input_path[4096];

@@ -3,7 +3,7 @@
 
 #ifdef HAVE_JANSSON
 
-#include "convert/hf/families.h"
+#include "convert/hf/projector.h"
 
 const struct hf_name convert_hf_usual[] = {
     { "model.embed_tokens", "token_embd", 0 },
@@ -29,6 +29,17 @@ const struct hf_name convert_hf_attention_pairs[] = {
     { "self_attn.k_proj", "attn_k", HF_HEADS_K },
     { "self_attn.v_proj", "attn_v", 0 },
     { "self_attn.o_proj", "attn_output", 0 },
+    { 0 },
+};
+const struct hf_name convert_hf_siglip[] = {
+    { "layer_norm1", "ln1", 0 },
+    { "layer_norm2", "ln2", 0 },
+    { "self_attn.q_proj", "attn_q", 0 },
+    { "self_attn.k_proj", "attn_k", 0 },
+    { "self_attn.v_proj", "attn_v", 0 },
+    { "self_attn.out_proj", "attn_out", 0 },
+    { "mlp.fc1", "ffn_up", 0 },
+    { "mlp.fc2", "ffn_down", 0 },
     { 0 },
 };
 /* Layers may read the keys of others, and keys as values. */

@@ -11,7 +11,7 @@
 #include "core/mem.h"
 
 /* Encoders of a file, ended by one without a type. */
-#define PROJECTOR(name) \
+#define PROJECTOR(name)                                                        \
     extern const struct hf_projector convert_hf_projector_##name[];
 #include "convert/hf/projectors.list"
 #undef PROJECTOR
@@ -61,11 +61,10 @@ choose_input(struct hf *h, const char *part)
 {
     const json_t *inner = json_object_get(h->input_document, part);
 
-    h->input = (struct core_json_keys){ h->input_path,
-                                        json_is_object(inner)
-                                            ? inner
-                                            : h->input_document,
-                                        GG_OK, h->here.err };
+    h->input = (struct core_json_keys){
+        h->input_path, json_is_object(inner) ? inner : h->input_document, GG_OK,
+        h->here.err
+    };
 }
 
 /* A list of three numbers. */
@@ -91,8 +90,7 @@ void
 convert_hf_copy_u32(struct hf *h, const char *key, const char *names,
                     int64_t max, int64_t other)
 {
-    convert_hf_set_u32(h, key,
-                       core_json_int(&h->config, names, 1, max, other));
+    convert_hf_set_u32(h, key, core_json_int(&h->config, names, 1, max, other));
 }
 
 void
@@ -122,23 +120,37 @@ is_sound(const struct hf *h)
 }
 
 static void
-read_numbers(struct hf *h)
+read_numbers(struct hf *h, const struct hf_projector_numbers *others)
 {
     struct core_json_keys *c = &h->config;
 
-    h->n_embd =
-        (int32_t)core_json_int(c, "hidden_size|d_model", 1, MAX_EMBD, 0);
+    h->n_embd = (int32_t)core_json_int(c, "hidden_size|d_model", 1, MAX_EMBD,
+                                       others->n_embd);
     h->n_layer = (int32_t)core_json_int(
         c, "num_hidden_layers|depth|encoder_layers|num_layers", 1, MAX_LAYERS,
-        0);
-    h->n_ff = (int32_t)core_json_int(c, "intermediate_size|encoder_ffn_dim", 1,
-                                     MAX_FF, 4 * (int64_t)h->n_embd);
+        others->n_layer);
+    h->n_ff = (int32_t)core_json_int(
+        c, "intermediate_size|encoder_ffn_dim", 1, MAX_FF,
+        others->n_ff ? others->n_ff : 4 * (int64_t)h->n_embd);
     h->n_head = (int32_t)core_json_int(
         c, "num_attention_heads|num_heads|encoder_attention_heads", 1,
-        MAX_HEADS, 0);
+        MAX_HEADS, others->n_head);
 }
 
-/* The length of the model's rows. */
+/* The length of the model's rows, as the projector's last map has it. */
+static int64_t
+width_of(struct hf *h, const char *name)
+{
+    const struct safetensors_tensor *t =
+        convert_hf_weights_find(&h->weights, name);
+
+    if (!t || t->n_dims != 2 || t->shape[0] < 1 || t->shape[0] > MAX_EMBD)
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is %s", name,
+                      t ? "no matrix of the model's values" : "missing");
+    return convert_hf_good(h) ? t->shape[0] : 1;
+}
+
+/* And as the configuration says. */
 static int64_t
 text_width(struct hf *h)
 {
@@ -160,18 +172,19 @@ convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
     double is = core_json_number(in, name, -1e30, 1e30, value);
 
     if (is != value)
-        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g", name,
-                      h->family->arch, value, is);
+        core_json_bad(in, GG_ERR_UNSUPPORTED, "%s: %s has %g here, not %g",
+                      name, h->family->arch, value, is);
 }
 
 static void
-set_numbers(struct hf *h)
+set_numbers(struct hf *h, const struct hf_projector *p)
 {
     char key[96];
 
     snprintf(key, sizeof(key), "%s.projection_dim", h->family->arch);
     if (gguf_find_key(h->gguf, key) < 0)
-        convert_hf_set_u32(h, "projection_dim", text_width(h));
+        convert_hf_set_u32(h, "projection_dim",
+                           p->width ? width_of(h, p->width) : text_width(h));
     convert_hf_set_u32(h, "embedding_length", h->n_embd);
     convert_hf_set_u32(h, "feed_forward_length", h->n_ff);
     convert_hf_set_u32(h, "block_count", h->n_layer);
@@ -183,14 +196,18 @@ set_numbers(struct hf *h)
 }
 
 static void
-set_image(struct hf *h)
+set_image(struct hf *h, const struct hf_projector_numbers *others)
 {
     char key[96];
 
     snprintf(key, sizeof(key), "%s.image_size", h->family->arch);
     if (gguf_find_key(h->gguf, key) < 0)
-        convert_hf_copy_u32(h, "image_size", "image_size", MAX_SIDE, 0);
-    convert_hf_copy_u32(h, "patch_size", "patch_size", MAX_PATCH, 0);
+        convert_hf_set_u32(h, "image_size",
+                           convert_hf_side(&h->config, "image_size", MAX_SIDE,
+                                           others->image_size));
+    convert_hf_set_u32(h, "patch_size",
+                       convert_hf_side(&h->config, "patch_size", MAX_PATCH,
+                                       others->patch_size));
     set_colours(h, "image_mean");
     set_colours(h, "image_std");
 }
@@ -216,20 +233,23 @@ set_type(struct hf *h, const struct hf_projector *p, bool only)
 static void
 read_keys(struct hf *h, const struct hf_projector *p, bool only)
 {
+    static const struct hf_projector_numbers none = { 0 };
+    const struct hf_projector_numbers *others = p->others ? p->others : &none;
+
     if (!is_sound(h) && !h->input_document)
         core_json_bad(&h->here, GG_ERR_IO,
                       "there is neither preprocessor_config.json nor "
                       "processor_config.json");
     set_type(h, p, only);
-    read_numbers(h);
+    read_numbers(h, others);
     convert_hf_check_activation(h);
     if (convert_hf_good(h) && h->family->keys)
         h->family->keys(h);
     if (!convert_hf_good(h))
         return;
-    set_numbers(h);
+    set_numbers(h, p);
     if (!is_sound(h))
-        set_image(h);
+        set_image(h, others);
 }
 
 /* ---- encoders ------------------------------------------------------------ */
@@ -239,7 +259,10 @@ static const json_t *
 config_of(const struct hf *h, const struct hf_projector *p)
 {
     const json_t *v = json_object_get(h->document, p->config);
+    const char *type = json_string_value(json_object_get(v, "model_type"));
 
+    if (p->model_type && (!type || strcmp(type, p->model_type)))
+        return NULL;
     return json_is_object(v) ? v : NULL;
 }
 
@@ -295,6 +318,8 @@ convert_hf_read_projector(struct hf *h)
     const struct hf_projector *found[MOST];
     int n = model ? find_encoders(h, model, found) : 0;
 
+    h->top = h->config;
+    h->top.object = h->document;
     if (n == 0)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "architectures: '%.60s' has no projector of images or "

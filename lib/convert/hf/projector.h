@@ -30,13 +30,22 @@
 
 #include "convert/hf/families.h"
 
+/* What a configuration may leave out, as the library has it; 0: it may not. */
+struct hf_projector_numbers {
+    int32_t n_embd, n_ff, n_layer, n_head, image_size, patch_size;
+};
+
 struct hf_projector {
-    const char *type; /* clip.projector_type */
-    const char *config; /* its part of config.json: "vision_config" */
-    const char *use;    /* key of the activation, "use_gelu"; or NULL */
+    const char *type;         /* clip.projector_type */
+    const char *config;       /* its part of config.json: "vision_config" */
+    const char *use;          /* key of the activation, "use_gelu"; or NULL */
     const char *const *parts; /* ended by NULL; or NULL */
     struct hf_family names;
     void (*tensors)(struct hf *h); /* adds those that no list names; or NULL */
+    const char *model_type;        /* that this part has; NULL: any */
+    const char *width; /* a matrix whose rows are the model's values; NULL: its
+                          configuration says how many */
+    const struct hf_projector_numbers *others; /* or NULL */
 };
 
 /* The arch of a row. */
@@ -63,5 +72,38 @@ convert_hf_fix_number(struct hf *h, struct core_json_keys *in, const char *name,
  * `size`, give as squares of sides: image_min_pixels, image_max_pixels. */
 void
 convert_hf_set_pixel_bounds(struct hf *h);
+
+/* ---- require.c -------------------------------------------------------------
+ */
+
+/* A setting of h->config, h->top or h->input must have, or default to, one
+ * value. */
+void
+convert_hf_require_int(struct core_json_keys *k, const char *name,
+                       int64_t value);
+void
+convert_hf_require_text(struct core_json_keys *k, const char *name,
+                        const char *value);
+void
+convert_hf_require_bool(struct core_json_keys *k, const char *name, bool value,
+                        bool other);
+/* A number, or a list of two that are the same. */
+int64_t
+convert_hf_side(struct core_json_keys *k, const char *name, int64_t max,
+                int64_t other);
+/* h->input's OBJECT.longest_edge. */
+int64_t
+convert_hf_input_edge(struct hf *h, const char *object, int64_t max,
+                      int64_t other);
+
+/* ---- for .tensors ---------------------------------------------------------
+ */
+
+/* token_row.c: the row of an added token in the table of embeddings. */
+void
+convert_hf_take_token_row(struct hf *h, const char *text, const char *to);
+
+/* Layers of SigLIP. */
+extern const struct hf_name convert_hf_siglip[];
 
 #endif

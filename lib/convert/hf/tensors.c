@@ -265,6 +265,8 @@ static const char *const media_parts[] = {
     "vision_model.",
     "audio_tower.",
     "embed_audio.",
+    "model.connector.",
+    "mlp1.",
     NULL,
 };
 /* What is no weight, or an encoder was trained with. */

@@ -88,8 +88,8 @@ struct hf_rows {
      * HF_TILED; 0: they stay. */
     int32_t n_groups, n_each;
     float add;
-    float times; /* values are multiplied by it; 0: they are not */
-    bool decays; /* x is -exp(x) here */
+    float times;   /* values are multiplied by it; 0: they are not */
+    bool decays;   /* x is -exp(x) here */
     bool softplus; /* or log(1 + exp(x)) */
     /* Rows of a block, up to `end` of the band, are multiplied. */
     struct {

@@ -22,9 +22,10 @@ hparams(struct media_loader *l)
     struct media_hparams *hp = &l->e->hp;
 
     media_read_merge(l, "projector.scale_factor", 2);
-    if (l->keys.status == GG_OK && hp->image_size % (hp->patch * hp->merge))
-        graph_key_mismatch(&l->keys, "image_size", "is not divided by",
-                           hp->image_size, hp->patch * hp->merge);
+    if (l->keys.status == GG_OK && hp->image_size / hp->patch % hp->merge)
+        graph_key_mismatch(&l->keys, "image_size",
+                           "has patches that are not divided by",
+                           hp->image_size / hp->patch, hp->merge);
     hp->longest = graph_key_int(
         &l->keys, "preproc_image_size", 1, LONGEST,
         4 * hp->image_size < LONGEST ? 4 * hp->image_size : LONGEST);
@@ -125,17 +126,27 @@ choose_size(const struct media_planner *p)
     }
 }
 
+/* Of the frame's tile at (x, y), whose last pixels no patch may have. */
+static void
+plan_tile_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y)
+{
+    const struct media_hparams *hp = &p->e->hp;
+    uint32_t tile = (uint32_t)hp->image_size;
+    uint32_t side = (uint32_t)(hp->image_size / hp->patch * hp->patch);
+
+    media_plan_rows(p, frame, x * tile, y * tile, side, side, tile_rows(p->e),
+                    false);
+}
+
 static void
 plan_tile(struct media_planner *p, int frame, uint32_t x, uint32_t y)
 {
-    uint32_t tile = (uint32_t)p->e->hp.image_size;
     char name[64];
 
     snprintf(name, sizeof(name), "<row_%u_col_%u>", y + 1, x + 1);
     media_plan_marker(p, "<fake_token_around_image>");
     media_plan_marker(p, name);
-    media_plan_rows(p, frame, x * tile, y * tile, tile, tile, tile_rows(p->e),
-                    false);
+    plan_tile_rows(p, frame, x, y);
 }
 
 static void
@@ -156,7 +167,7 @@ plan(struct media_planner *p)
     frame = media_plan_frame(p, frame, tile, tile, MEDIA_LANCZOS);
     media_plan_marker(p, "<fake_token_around_image>");
     media_plan_marker(p, "<global-img>");
-    media_plan_whole(p, frame, false);
+    plan_tile_rows(p, frame, 0, 0);
     media_plan_marker(p, "<fake_token_around_image>");
 }
 

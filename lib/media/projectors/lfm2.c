@@ -15,7 +15,9 @@ enum {
     TOLERANCE = 2, /* times the rows that one tile has room for */
 };
 
-static const char *const keys[] = { "projector.scale_factor", NULL };
+static const char *const keys[] = { "projector.scale_factor",
+                                    "image_min_pixels", "image_max_pixels",
+                                    NULL };
 
 static void
 hparams(struct media_loader *l)
@@ -23,8 +25,7 @@ hparams(struct media_loader *l)
     struct media_hparams *hp = &l->e->hp;
 
     media_read_merge(l, "projector.scale_factor", 2);
-    hp->min_rows = 64;
-    hp->max_rows = 256;
+    media_read_bounds(l, 64, 256);
     hp->min_tiles = 2;
     hp->max_tiles = 10;
 }

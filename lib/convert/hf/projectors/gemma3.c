@@ -7,18 +7,6 @@ enum {
     MAX_ROWS = 1 << 18,
 };
 
-static const struct hf_name layer[] = {
-    { "layer_norm1", "ln1", 0 },
-    { "layer_norm2", "ln2", 0 },
-    { "self_attn.q_proj", "attn_q", 0 },
-    { "self_attn.k_proj", "attn_k", 0 },
-    { "self_attn.v_proj", "attn_v", 0 },
-    { "self_attn.out_proj", "attn_out", 0 },
-    { "mlp.fc1", "ffn_up", 0 },
-    { "mlp.fc2", "ffn_down", 0 },
-    { 0 },
-};
-
 #define TOWER "model.vision_tower.vision_model."
 #define MAPS  "model.multi_modal_projector."
 static const struct hf_name whole[] = {
@@ -68,10 +56,13 @@ keys(struct hf *h)
 static const char *const parts[] = { "model.", "vision_model.", NULL };
 
 const struct hf_projector convert_hf_projector_gemma3[] = {
-    { "gemma3", "vision_config", "use_gelu", parts,
-      { "Gemma3ForConditionalGeneration", HF_VISION,
-        .layers = TOWER "encoder.layers.", .layer = { layer }, .whole = whole,
-        .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys },
-      NULL },
+    { .type = "gemma3",
+      .config = "vision_config",
+      .use = "use_gelu",
+      .parts = parts,
+      .names = { "Gemma3ForConditionalGeneration", HF_VISION,
+                 .layers = TOWER "encoder.layers.",
+                 .layer = { convert_hf_siglip }, .whole = whole,
+                 .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys } },
     { 0 },
 };

@@ -13,12 +13,14 @@ enum {
 };
 
 /* A linear map within bounds, where it has any. */
-#define BOUND(from, to, what) \
-    { from "." what, to "." what, \
-      HF_FILTERS | HF_EXACT | HF_F32 | HF_OPTIONAL }
-#define BOUNDED(from, to) \
-    { from ".linear", to, 0 }, BOUND(from, to, "input_min"), \
-        BOUND(from, to, "input_max"), BOUND(from, to, "output_min"), \
+#define BOUND(from, to, what)                                                  \
+    {                                                                          \
+        from "." what, to "." what,                                            \
+            HF_FILTERS | HF_EXACT | HF_F32 | HF_OPTIONAL                       \
+    }
+#define BOUNDED(from, to)                                                      \
+    { from ".linear", to, 0 }, BOUND(from, to, "input_min"),                   \
+        BOUND(from, to, "input_max"), BOUND(from, to, "output_min"),           \
         BOUND(from, to, "output_max")
 
 static const struct hf_name norms[] = {
@@ -171,16 +173,19 @@ keys_sound(struct hf *h)
 static const char *const parts[] = { "model.", NULL };
 
 const struct hf_projector convert_hf_projector_gemma4[] = {
-    { "gemma4v", "vision_config", "use_gelu", parts,
-      { "Gemma4ForConditionalGeneration", HF_VISION,
-        .layers = TOWER "encoder.layers.", .layer = { norms, maps },
-        .whole = whole, .activations = HF_GELU_TANH, .epsilon = 1e-6,
-        .keys = keys },
-      NULL },
-    { "gemma4a", "audio_config", NULL, parts,
-      { "Gemma4ForConditionalGeneration", HF_AUDIO, .layers = EAR "layers.",
-        .layer = { sound_norms, sound_maps }, .whole = sound_whole,
-        .epsilon = 1e-6, .keys = keys_sound },
-      NULL },
+    { .type = "gemma4v",
+      .config = "vision_config",
+      .use = "use_gelu",
+      .parts = parts,
+      .names = { "Gemma4ForConditionalGeneration", HF_VISION,
+                 .layers = TOWER "encoder.layers.", .layer = { norms, maps },
+                 .whole = whole, .activations = HF_GELU_TANH, .epsilon = 1e-6,
+                 .keys = keys } },
+    { .type = "gemma4a",
+      .config = "audio_config",
+      .parts = parts,
+      .names = { "Gemma4ForConditionalGeneration", HF_AUDIO,
+                 .layers = EAR "layers.", .layer = { sound_norms, sound_maps },
+                 .whole = sound_whole, .epsilon = 1e-6, .keys = keys_sound } },
     { 0 },
 };

@@ -68,7 +68,8 @@ keys_2(struct hf *h)
 static void
 set_windows(struct hf *h)
 {
-    const json_t *list = core_json_array_of(&h->config, "fullatt_block_indexes");
+    const json_t *list =
+        core_json_array_of(&h->config, "fullatt_block_indexes");
     size_t n = json_array_size(list);
     int64_t period = json_integer_value(json_array_get(list, 0)) + 1;
     bool regular = n > 0 && period > 0 && period <= h->n_layer &&
@@ -98,17 +99,21 @@ keys_25(struct hf *h)
 static const char *const parts[] = { "model.", NULL };
 
 const struct hf_projector convert_hf_projector_qwen2vl[] = {
-    { "qwen2vl_merger", "vision_config", NULL, parts,
-      { "Qwen2VLForConditionalGeneration", HF_VISION,
-        .layers = "model.visual.blocks.", .layer = { attention, plain },
-        .whole = whole, .activations = "quick_gelu", .epsilon = 1e-6,
-        .keys = keys_2 },
-      NULL },
-    { "qwen2.5vl_merger", "vision_config", "use_silu", parts,
-      { "Qwen2_5_VLForConditionalGeneration", HF_VISION,
-        .layers = "model.visual.blocks.", .layer = { attention, gated },
-        .whole = whole, .activations = "silu", .epsilon = 1e-6,
-        .keys = keys_25 },
-      NULL },
+    { .type = "qwen2vl_merger",
+      .config = "vision_config",
+      .parts = parts,
+      .names = { "Qwen2VLForConditionalGeneration", HF_VISION,
+                 .layers = "model.visual.blocks.",
+                 .layer = { attention, plain }, .whole = whole,
+                 .activations = "quick_gelu", .epsilon = 1e-6,
+                 .keys = keys_2 } },
+    { .type = "qwen2.5vl_merger",
+      .config = "vision_config",
+      .use = "use_silu",
+      .parts = parts,
+      .names = { "Qwen2_5_VLForConditionalGeneration", HF_VISION,
+                 .layers = "model.visual.blocks.",
+                 .layer = { attention, gated }, .whole = whole,
+                 .activations = "silu", .epsilon = 1e-6, .keys = keys_25 } },
     { 0 },
 };

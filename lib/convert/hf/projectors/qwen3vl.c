@@ -112,12 +112,17 @@ tensors(struct hf *h)
 static const char *const parts[] = { "model.", NULL };
 
 const struct hf_projector convert_hf_projector_qwen3vl[] = {
-    { "qwen3vl_merger", "vision_config", "use_gelu", parts,
-      { "Qwen3VLForConditionalGeneration|Qwen3VLMoeForConditionalGeneration|"
-        "Qwen3_5ForConditionalGeneration|Qwen3_5MoeForConditionalGeneration",
-        HF_VISION, .layers = "model.visual.blocks.", .layer = { layer },
-        .whole = whole, .activations = HF_GELU_TANH, .epsilon = 1e-6,
-        .keys = keys },
-      tensors },
+    { .type = "qwen3vl_merger",
+      .config = "vision_config",
+      .use = "use_gelu",
+      .parts = parts,
+      .names = { "Qwen3VLForConditionalGeneration|"
+                 "Qwen3VLMoeForConditionalGeneration|"
+                 "Qwen3_5ForConditionalGeneration|"
+                 "Qwen3_5MoeForConditionalGeneration",
+                 HF_VISION, .layers = "model.visual.blocks.",
+                 .layer = { layer }, .whole = whole,
+                 .activations = HF_GELU_TANH, .epsilon = 1e-6, .keys = keys },
+      .tensors = tensors },
     { 0 },
 };
