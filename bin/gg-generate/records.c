@@ -124,8 +124,9 @@ records_fail(struct records *w, struct record *r, enum gg_status st,
     if ((st == GG_ERR_NOMEM || st == GG_ERR_IO) && !w->g->o->unordered)
         cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name,
                 r->request.number, message);
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->request.number,
-             message);
+    if (!w->g->o->unordered || !w->g->o->engine.quiet)
+        cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name,
+                 r->request.number, message);
     w->failed = true;
     w->unordered.n_failed++;
     r->status = st;

@@ -125,16 +125,6 @@ put_progress(const struct record *r, size_t which, const struct piece *p,
     stream_put(&line);
 }
 
-/* What of the prompt was there before. */
-static size_t
-count_cached(const struct record *r, size_t which, const struct answer *a)
-{
-    size_t shared = gg_sequence_shared(a->sequence);
-    size_t all = record_prompt(r, which)->n;
-
-    return shared < all ? shared : all;
-}
-
 static void
 follow_prompt(struct record *r, size_t which, const struct answer *a,
               struct piece *p)
@@ -145,7 +135,7 @@ follow_prompt(struct record *r, size_t which, const struct answer *a,
     if (done == 0 && !a->n_made)
         return;
     if (!p->begun)
-        p->n_cached = count_cached(r, which, a);
+        p->n_cached = record_cached(r, which, a);
     p->begun = true;
     if (!r->stream->started)
         put_start(r, p);
