@@ -399,9 +399,15 @@ end_answer(struct records *w, struct active *a)
 {
     struct record *r = a->record;
     const char *error = gg_text_error(a->answer.made);
+    struct gg_error err;
+    enum gg_status st;
     char text[256];
 
-    tools_read(w->g, &a->answer);
+    st = tools_read(w->g, &a->answer, &err);
+    if (st != GG_OK) {
+        records_fail(w, r, st, err.message);
+        return;
+    }
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
         records_fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
