@@ -107,7 +107,8 @@ begin_call(struct calls_piece *p, json_t *call, calls_put put, void *data)
 
     json_object_set_new(function, "arguments", json_string(""));
     head = cli_json_dump(call, JSON_COMPACT);
-    buffer_format(&member, "\"tool_calls\":[{\"index\":%zu,%s]", p->n, head + 1);
+    buffer_format(&member, "\"tool_calls\":[{\"index\":%zu,%s]", p->n,
+                  head + 1);
     put(data, &member);
     json_object_set_new(function, "arguments", arguments);
     free(head);
@@ -117,8 +118,8 @@ begin_call(struct calls_piece *p, json_t *call, calls_put put, void *data)
 }
 
 static void
-put_arguments(struct calls_piece *p, const char *text, size_t n,
-              calls_put put, void *data)
+put_arguments(struct calls_piece *p, const char *text, size_t n, calls_put put,
+              void *data)
 {
     struct buffer member = { 0 };
 
@@ -144,8 +145,8 @@ settled(const struct calls_piece *p, const char *text)
     while (n < p->last.len && text[n] && text[n] == p->last.p[n])
         n++;
     if (!follow_bytes(text, n).in_string)
-        while (n && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE",
-                           text[n - 1]))
+        while (n &&
+               strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", text[n - 1]))
             n--;
     while (n && (text[n] & 0xc0) == 0x80) /* within a character */
         n--;

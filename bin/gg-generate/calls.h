@@ -6,10 +6,10 @@
 
 /* How far the calls of an answer have left. */
 struct calls_piece {
-    size_t n;              /* that have begun */
-    struct buffer sent;    /* of the last one's arguments */
-    struct buffer last;    /* its arguments, as they were when they were read */
-    size_t n_read;         /* bytes of the calls that were read last */
+    size_t n;           /* that have begun */
+    struct buffer sent; /* of the last one's arguments */
+    struct buffer last; /* its arguments, as they were when they were read */
+    size_t n_read;      /* bytes of the calls that were read last */
 };
 
 void

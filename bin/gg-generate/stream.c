@@ -18,14 +18,14 @@
 
 /* How much of an answer has left. */
 struct piece {
-    bool begun;               /* something has */
-    size_t text, reasoning;   /* bytes */
-    size_t n_told;            /* tokens, with their log-probabilities */
-    size_t evaluated;         /* ids of its prompt, for progress */
-    size_t n_made, n_cached;  /* ids: drawn, and of the prompt not evaluated */
-    size_t n_thought;         /* of those drawn */
+    bool begun;              /* something has */
+    size_t text, reasoning;  /* bytes */
+    size_t n_told;           /* tokens, with their log-probabilities */
+    size_t evaluated;        /* ids of its prompt, for progress */
+    size_t n_made, n_cached; /* ids: drawn, and of the prompt not evaluated */
+    size_t n_thought;        /* of those drawn */
     struct calls_piece calls;
-    const char *finish;       /* why it ended; NULL: it has not */
+    const char *finish; /* why it ended; NULL: it has not */
 };
 
 struct stream {
@@ -241,8 +241,7 @@ static void
 put_text(const struct generate *g, const struct record *r, size_t which,
          const struct answer *a, struct piece *p, bool ended)
 {
-    bool hidden = g->o->show_reasoning != SHOW_REASONING &&
-                  !r->request.batch;
+    bool hidden = g->o->show_reasoning != SHOW_REASONING && !r->request.batch;
     struct buffer members = { 0 };
 
     if (!hidden)
@@ -302,8 +301,8 @@ step_stream(const struct generate *g, struct record *r, size_t which,
 static const char *
 finish_of(const struct answer *a)
 {
-    enum gg_finish finish = a->made ? gg_text_finish(a->made)
-                                    : GG_FINISH_LENGTH;
+    enum gg_finish finish =
+        a->made ? gg_text_finish(a->made) : GG_FINISH_LENGTH;
 
     if (a->tool_calls.len && finish == GG_FINISH_EOG)
         return "tool_calls";
@@ -378,7 +377,8 @@ add_end(const struct record *r, struct buffer *out)
     buffer_char(out, ']');
     add_usage(r, out);
     add_timings(r, out);
-    if (r->request.sampling.params.temperature != 0 && !r->request.sampling.none)
+    if (r->request.sampling.params.temperature != 0 &&
+        !r->request.sampling.none)
         buffer_format(out, ",\"seed\":%" PRIu64,
                       r->request.sampling.params.seed);
     buffer_format(out, "}\n");

@@ -93,10 +93,9 @@ add_usage(const struct batch_response *r, struct buffer *out)
                   ",\"total_tokens\":%" PRIu64,
                   r->n_prompt, r->n_made, r->n_prompt + r->n_made);
     if (r->n_cached)
-        buffer_format(out,
-                      ",\"prompt_tokens_details\":{\"cached_tokens\":%" PRIu64
-                      "}",
-                      *r->n_cached);
+        buffer_format(
+            out, ",\"prompt_tokens_details\":{\"cached_tokens\":%" PRIu64 "}",
+            *r->n_cached);
     buffer_char(out, '}');
 }
 
