@@ -18,7 +18,7 @@
 
 /* How much of an answer has left. */
 struct piece {
-    bool begun;              /* something has */
+    bool begun, echoed;      /* something has; the prompt has */
     size_t text, reasoning;  /* bytes */
     size_t n_told;           /* tokens, with their log-probabilities */
     size_t evaluated;        /* ids of its prompt, for progress */
@@ -102,7 +102,7 @@ piece_of(const struct record *r, size_t which)
 }
 
 static void
-put_start(struct record *r, const struct piece *p)
+put_start(const struct record *r, const struct piece *p)
 {
     struct buffer line = { 0 };
 
@@ -128,7 +128,7 @@ put_progress(const struct record *r, size_t which, const struct piece *p,
 }
 
 static void
-follow_prompt(struct record *r, size_t which, const struct answer *a,
+follow_prompt(const struct record *r, size_t which, const struct answer *a,
               struct piece *p)
 {
     size_t done = gg_sequence_evaluated(a->sequence);
@@ -222,18 +222,19 @@ put_delta(const struct generate *g, const struct record *r, size_t which,
     stream_put(&line);
 }
 
-/* An echo of the prompt comes before the first text. */
+/* An echo of the prompt comes before the first text, or alone. */
 static void
 put_echo(const struct generate *g, const struct record *r, size_t which,
-         struct piece *p)
+         const struct answer *a, struct piece *p)
 {
     struct buffer members = { 0 };
     size_t sent = 0;
 
-    if (r->out.len == 0 || p->text)
+    if (r->out.len == 0 || p->echoed)
         return;
+    p->echoed = true;
     add_member("content", &r->out, &sent, true, &members);
-    put_delta(g, r, which, NULL, p, &members);
+    put_delta(g, r, which, a, p, &members);
     buffer_clear(&members);
 }
 
@@ -247,8 +248,8 @@ put_text(const struct generate *g, const struct record *r, size_t which,
     if (!hidden)
         add_member("reasoning_content", &a->reasoning, &p->reasoning, ended,
                    &members);
-    if (a->text.len > p->text)
-        put_echo(g, r, which, p);
+    if (a->text.len > p->text || ended)
+        put_echo(g, r, which, a, p);
     add_member("content", &a->text, &p->text, ended, &members);
     put_delta(g, r, which, a, p, &members);
     buffer_clear(&members);
@@ -319,6 +320,8 @@ add_stream(const struct generate *g, const struct record *r, size_t which,
     (void)out;
     if (gg_text_error(a->made))
         return;
+    if (!r->stream->started)
+        put_start(r, p);
     if (!p->calls.n || a->tool_calls.len) /* else it was cut in a call */
         put_text(g, r, which, a, p, true);
     put_calls(g, r, which, a, p, true);
