@@ -242,16 +242,21 @@ add_batch(const struct generate *g, const struct record *r, size_t which,
 }
 
 /* A failure is the request's own but where answers had begun and there was
- * room for them. */
+ * room for them, or it was stopped. */
 static void
-add_failure(const struct record *r, const char *message, struct buffer *out)
+add_failure(const struct generate *g, const struct record *r,
+            const char *message, struct buffer *out)
 {
     const struct batch *b = r->request.batch;
     bool context = r->status == GG_ERR_CONTEXT;
     bool began = r->answers.n_ended || (b->ready && r->prompt.contest.n);
+    struct batch_error e = { .status = !began || context ? 400 : 500,
+                             .code = context ? "context_length_exceeded" : NULL,
+                             .message = message };
 
-    batch_add_error(b, r->request.number, !began || context, context, message,
-                    out);
+    if (g->o->unordered)
+        stream_tell_error(g, r, began, &e);
+    batch_add_error(b, r->request.number, &e, out);
 }
 
 static void
@@ -304,7 +309,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
     if (!message && (batch_has_vectors(r->request.batch)))
         return; /* it is there */
     if (message)
-        add_failure(r, message, &out);
+        add_failure(g, r, message, &out);
     else if (r->prompt.contest.n)
         add_chosen(g, r, &out);
     else

@@ -402,10 +402,8 @@ static const struct kind {
 };
 
 static struct kind
-kind_of(const struct record *r)
+kind_of(const struct record *r, bool began)
 {
-    bool began = r->stream->list != NULL;
-
     if (r->stopped)
         return (struct kind){ GG_ERR_ABORTED,
                               strcmp(r->stopped, "shutdown") ? 499 : 503,
@@ -427,19 +425,34 @@ longest_prompt(const struct record *r)
     return n > r->least_ids ? n : r->least_ids;
 }
 
+void
+stream_tell_error(const struct generate *g, const struct record *r, bool began,
+                  struct batch_error *e)
+{
+    struct kind kind = kind_of(r, began);
+
+    e->status = kind.number;
+    e->code = kind.code;
+    if (kind.status != GG_ERR_CONTEXT)
+        return;
+    e->n_prompt = longest_prompt(r);
+    e->n_ctx = (size_t)gg_session_n_ctx(g->engine.session);
+}
+
 static void
 write_error(const struct generate *g, const struct record *r,
             const char *message, struct buffer *out)
 {
-    struct kind kind = kind_of(r);
+    bool began = r->stream->list != NULL;
+    struct batch_error e = { 0 };
 
-    add_error(kind.number, kind.code, message, out);
-    if (kind.status == GG_ERR_CONTEXT)
-        buffer_format(out, ",\"n_prompt_tokens\":%zu,\"n_ctx\":%d",
-                      longest_prompt(r),
-                      (int)gg_session_n_ctx(g->engine.session));
+    stream_tell_error(g, r, began, &e);
+    add_error(e.status, e.code, message, out);
+    if (e.n_ctx)
+        buffer_format(out, ",\"n_prompt_tokens\":%zu,\"n_ctx\":%zu", e.n_prompt,
+                      e.n_ctx);
     buffer_char(out, '}');
-    if (r->stream->list)
+    if (began)
         add_usage(r, out);
     buffer_format(out, "}\n");
 }

@@ -24,6 +24,13 @@ void
 stream_add_error(int status, const char *code, const char *message,
                  struct buffer *out);
 
+/* Fills in the status and code of a record's error, and how much is too much.
+ * `began`: an answer had. */
+struct batch_error;
+void
+stream_tell_error(const struct generate *g, const struct record *r, bool began,
+                  struct batch_error *e);
+
 /* Writes the line, and empties it. */
 void
 stream_put(struct buffer *line);

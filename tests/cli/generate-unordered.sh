@@ -90,11 +90,15 @@ await '"a".*delta'
 echo '{"id":"b","prompt":"a","n":3,"stream":true}' >&3
 echo '{"cancel":"b"}' >&3
 await '"b","error"'
+echo '{"custom_id":"d","body":{"prompt":"a"}}' >&3
+echo '{"cancel":"d"}' >&3
+await '"d".*499'
 echo '{"id":"c","prompt":"a","n":3,"stream":true}' >&3
 echo '{"cancel":"a"}' >&3
 await '"c","end"'
 finish
 jq -c 'select(.error) | [.id, .error]' out
+jq -c 'select(.response) | .response.body.error | [.code, .type]' out
 
 echo "-- the end"
 start --batch 1 --drain 1 --heartbeat 1

@@ -97,11 +97,18 @@ void
 batch_add_response(const struct batch *b, const struct batch_response *r,
                    struct buffer *out);
 
-/* The line of an answer that failed: `own` by the request's fault, `context`
- * because it has no room there. */
+/* Why an answer failed: by the request's fault, if the status is below 500. */
+struct batch_error {
+    int status;
+    const char *code; /* or NULL */
+    const char *message;
+    size_t n_prompt, n_ctx; /* ids that are too many; 0: they are not told */
+};
+
+/* The line of an answer that failed. */
 void
-batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
-                const char *message, struct buffer *out);
+batch_add_error(const struct batch *b, uint64_t number,
+                const struct batch_error *e, struct buffer *out);
 
 /* An embedding; the values are those of its text, to length 1. */
 struct batch_vector {

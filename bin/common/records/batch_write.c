@@ -257,14 +257,18 @@ batch_add_response(const struct batch *b, const struct batch_response *r,
 }
 
 void
-batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
-                const char *message, struct buffer *out)
+batch_add_error(const struct batch *b, uint64_t number,
+                const struct batch_error *e, struct buffer *out)
 {
-    begin_line(b, number, own ? 400 : 500, out);
+    begin_line(b, number, e->status, out);
     buffer_format(out, "{\"error\":{\"message\":");
-    cli_json_add(out, message, strlen(message));
-    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":%s}}",
-                  own ? "invalid_request_error" : "server_error",
-                  context ? "\"context_length_exceeded\"" : "null");
+    cli_json_add(out, e->message, strlen(e->message));
+    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":",
+                  e->status < 500 ? "invalid_request_error" : "server_error");
+    buffer_format(out, e->code ? "\"%s\"" : "null", e->code);
+    if (e->n_ctx)
+        buffer_format(out, ",\"n_prompt_tokens\":%zu,\"n_ctx\":%zu",
+                      e->n_prompt, e->n_ctx);
+    buffer_format(out, "}}");
     end_line(out);
 }
