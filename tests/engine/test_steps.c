@@ -166,6 +166,30 @@ check_pieces(const char *name, bool draft)
     gg_model_free(m);
 }
 
+/* Ids that take too long enter nevertheless, a few at a time. */
+static void
+check_time(const struct gg_model *m)
+{
+    struct gg_sampler *s = new_sampler();
+    struct gg_sequence *q[TEXTS];
+    struct gg_text *t[TEXTS];
+    struct bench b;
+    uint64_t most;
+
+    open_bench(&b, m, TEXTS, 200, (struct gg_engine_params){ 0 });
+    gg_engine_bound_steps(b.engine, 0, 1);
+    for (size_t i = 0; i < TEXTS; i++)
+        t[i] = new_text(&b, i, s, &q[i]);
+    most = make_together(&b, t);
+    ok(most >= FEW - TEXTS && most <= FEW + TEXTS, "a few ids a step");
+    for (size_t i = 0; i < TEXTS; i++) {
+        gg_text_free(t[i]);
+        gg_sequence_free(q[i]);
+    }
+    close_bench(&b);
+    gg_sampler_free(s);
+}
+
 /* A short prompt does not wait for a long one; which goes on, too. */
 static void
 check_order(const struct gg_model *m)
@@ -340,6 +364,7 @@ main(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         check_pieces(names[i], false);
     check_pieces(NULL, true);
+    check_time(m);
     check_order(m);
     check_block(m);
     check_oldest(m);
