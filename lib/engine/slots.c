@@ -288,7 +288,7 @@ choose_slot(const struct gg_sequence *q, const struct shared *shared)
     const struct engine_slot *s;
 
     assert(slot >= 0);
-    if (q->slot >= 0 || shared->slot < 0 || rank_of(&e->slots[slot]) == 0)
+    if (q->slot >= 0 || shared->slot < 0)
         return slot;
     s = &e->slots[shared->slot];
     return !s->owner && s->n_ids <= shared->n + FEW ? shared->slot : slot;
