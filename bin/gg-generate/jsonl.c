@@ -9,6 +9,7 @@
 
 #include "common/records/batch.h"
 #include "common/records/jsonl.h"
+#include "gg-generate/stream.h"
 #include "gg-generate/vectors.h"
 
 /* ---- reading ---- */
@@ -107,10 +108,14 @@ read_object(struct generate *g, struct record *r,
     else
         jsonl_pass_through(object, &r->text);
     st = request_read(&g->requests, &r->request, object, err);
+    stream_open(g, r, object);
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
-    if (st == GG_OK)
+    if (st == GG_OK && !r->stopped)
         st = take_request(g, r, err);
+    if (st == GG_OK && r->stream && r->prompt.contest.n)
+        st = cli_error(err, GG_ERR_UNSUPPORTED,
+                       "stream: nothing is drawn with choices");
     request_clear_prompts(&r->request);
     return st;
 }
@@ -212,6 +217,7 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
     const struct buffer *written = message ? NULL : r->answers.written;
     const struct buffer *head = written ? written : &r->text;
 
+    (void)g;
     r->out.len = 0;
     buffer_add(&r->out, head->p, head->len);
     if (message)
@@ -219,7 +225,7 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
     else if (!written)
         jsonl_add_choices(&r->prompt.contest, &r->out);
     if (!message && r->takes_date)
-        jsonl_add_date(g->date, &r->out);
+        jsonl_add_date(r->date, &r->out);
     if (written)
         jsonl_add_sampling(&r->request.sampling, &r->out);
     jsonl_end(&r->out);
@@ -236,16 +242,21 @@ add_batch(const struct generate *g, const struct record *r, size_t which,
 }
 
 /* A failure is the request's own but where answers had begun and there was
- * room for them. */
+ * room for them, or it was stopped. */
 static void
-add_failure(const struct record *r, const char *message, struct buffer *out)
+add_failure(const struct generate *g, const struct record *r,
+            const char *message, struct buffer *out)
 {
     const struct batch *b = r->request.batch;
     bool context = r->status == GG_ERR_CONTEXT;
     bool began = r->answers.n_ended || (b->ready && r->prompt.contest.n);
+    struct batch_error e = { .status = !began || context ? 400 : 500,
+                             .code = context ? "context_length_exceeded" : NULL,
+                             .message = message };
 
-    batch_add_error(b, r->request.number, !began || context, context, message,
-                    out);
+    if (g->o->unordered)
+        stream_tell_error(g, r, began, &e);
+    batch_add_error(b, r->request.number, &e, out);
 }
 
 static void
@@ -253,12 +264,16 @@ add_response(const struct generate *g, const struct record *r,
              const struct buffer *answers, size_t n, struct buffer *out)
 {
     struct batch_response all = { .number = r->request.number,
-                                  .date = g->date,
+                                  .date = r->date,
+                                  .run = g->run,
                                   .model = g->engine.path,
                                   .answers = answers,
                                   .n_answers = n,
                                   .n_prompt = r->prompt.n,
                                   .n_made = r->answers.n_made,
+                                  .n_cached = g->o->unordered
+                                                  ? &r->answers.n_cached
+                                                  : NULL,
                                   .seed = seed_of(r),
                                   .sampling = &r->request.sampling };
 
@@ -294,7 +309,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
     if (!message && (batch_has_vectors(r->request.batch)))
         return; /* it is there */
     if (message)
-        add_failure(r, message, &out);
+        add_failure(g, r, message, &out);
     else if (r->prompt.contest.n)
         add_chosen(g, r, &out);
     else
@@ -304,7 +319,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
     r->out = out;
 }
 
-static const struct writer batch_writer = { add_batch, write_batch };
+static const struct writer batch_writer = { add_batch, write_batch, NULL };
 
 /* ---- an earlier run's ---- */
 
@@ -385,7 +400,7 @@ sampling_of_jsonl(const char *out, size_t len, char **line)
     return drawn;
 }
 
-static const struct writer writer = { add_jsonl, write_jsonl };
+static const struct writer writer = { add_jsonl, write_jsonl, NULL };
 static const struct form form = { read_jsonl, &writer, number_of_jsonl,
                                   matches_jsonl, sampling_of_jsonl };
 const struct form *const jsonl_form = &form;

@@ -15,9 +15,12 @@ struct record_answers {
     size_t n;                /* that are wanted, as many to each prompt */
     size_t n_begun, n_ended; /* of them */
     uint64_t n_made;         /* ids in those that have ended */
+    uint64_t n_cached;       /* ids of their prompts that were there before */
     struct buffer *written;  /* what is written of each that has ended; NULL:
                               * none has begun */
 };
+
+struct stream;
 
 /* A record from when it is read until its answer is written. */
 struct record {
@@ -38,6 +41,13 @@ struct record {
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;
+    int64_t date;          /* that its prompt and answers have */
+    char *cache_key;       /* or NULL */
+    struct buffer id;      /* with --unordered: its own, in JSON; or empty */
+    struct stream *stream; /* NULL: it is written at its end */
+    const char *stopped;   /* why it was; or NULL */
+    size_t least_ids;      /* of a prompt that was not encoded */
+    int64_t came, begun;   /* when it was read, and begun: microseconds */
 };
 
 /* Records begin with the values of the options from now on. */
@@ -89,6 +99,10 @@ record_end_prompts(struct record *r);
 const struct prompt *
 record_prompt(const struct record *r, size_t which);
 
+/* How much of that was there before. */
+size_t
+record_cached(const struct record *r, size_t which, const struct answer *a);
+
 /* How answers are written. */
 struct writer {
     /* Adds to `out` what is written of an answer that has ended, perhaps by an
@@ -99,6 +113,9 @@ struct writer {
      * `message` says why one has failed, what stands in their place. */
     void (*write)(const struct generate *g, struct record *r,
                   const char *message);
+    /* Writes what is new of an answer after a step; NULL: nothing. */
+    void (*step)(const struct generate *g, struct record *r, size_t which,
+                 const struct answer *a);
 };
 
 /* How records are read and written. */

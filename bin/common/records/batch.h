@@ -82,10 +82,12 @@ batch_add_answer(const struct batch *b, size_t index,
 struct batch_response {
     uint64_t number; /* of the record */
     int64_t date;
+    const char *run; /* what its id has before the number; or NULL */
     const char *model;            /* its file, for a request that names none */
     const struct buffer *answers; /* of batch_add_answer() */
     size_t n_answers;
     uint64_t n_prompt, n_made; /* ids */
+    const uint64_t *n_cached;  /* of the prompt; NULL: they are not told */
     const uint64_t *seed;      /* that nobody has said; or NULL */
     const struct sampling_options *sampling; /* NULL: nothing was drawn */
 };
@@ -95,11 +97,18 @@ void
 batch_add_response(const struct batch *b, const struct batch_response *r,
                    struct buffer *out);
 
-/* The line of an answer that failed: `own` by the request's fault, `context`
- * because it has no room there. */
+/* Why an answer failed: by the request's fault, if the status is below 500. */
+struct batch_error {
+    int status;
+    const char *code; /* or NULL */
+    const char *message;
+    size_t n_prompt, n_ctx; /* ids that are too many; 0: they are not told */
+};
+
+/* The line of an answer that failed. */
 void
-batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
-                const char *message, struct buffer *out);
+batch_add_error(const struct batch *b, uint64_t number,
+                const struct batch_error *e, struct buffer *out);
 
 /* An embedding; the values are those of its text, to length 1. */
 struct batch_vector {

@@ -89,9 +89,14 @@ add_usage(const struct batch_response *r, struct buffer *out)
 {
     buffer_format(out,
                   ",\"usage\":{\"prompt_tokens\":%" PRIu64
-                  ",\"completion_tokens\":%" PRIu64 ",\"total_tokens\":%" PRIu64
-                  "}",
+                  ",\"completion_tokens\":%" PRIu64
+                  ",\"total_tokens\":%" PRIu64,
                   r->n_prompt, r->n_made, r->n_prompt + r->n_made);
+    if (r->n_cached)
+        buffer_format(
+            out, ",\"prompt_tokens_details\":{\"cached_tokens\":%" PRIu64 "}",
+            *r->n_cached);
+    buffer_char(out, '}');
 }
 
 /* As the request has it, else the file's name. */
@@ -226,9 +231,10 @@ add_body(const struct batch *b, const struct batch_response *r,
          struct buffer *out)
 {
     buffer_format(out,
-                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
+                  "{\"id\":\"%s-%s%" PRIu64 "\",\"object\":\"%s\",\"created\":"
                   "%" PRId64,
-                  b->kind == BATCH_CHAT ? "chatcmpl" : "cmpl", r->number,
+                  b->kind == BATCH_CHAT ? "chatcmpl" : "cmpl",
+                  r->run ? r->run : "", r->number,
                   b->kind == BATCH_CHAT ? "chat.completion" : "text_completion",
                   r->date);
     add_model(b, r->model, out);
@@ -251,14 +257,18 @@ batch_add_response(const struct batch *b, const struct batch_response *r,
 }
 
 void
-batch_add_error(const struct batch *b, uint64_t number, bool own, bool context,
-                const char *message, struct buffer *out)
+batch_add_error(const struct batch *b, uint64_t number,
+                const struct batch_error *e, struct buffer *out)
 {
-    begin_line(b, number, own ? 400 : 500, out);
+    begin_line(b, number, e->status, out);
     buffer_format(out, "{\"error\":{\"message\":");
-    cli_json_add(out, message, strlen(message));
-    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":%s}}",
-                  own ? "invalid_request_error" : "server_error",
-                  context ? "\"context_length_exceeded\"" : "null");
+    cli_json_add(out, e->message, strlen(e->message));
+    buffer_format(out, ",\"type\":\"%s\",\"param\":null,\"code\":",
+                  e->status < 500 ? "invalid_request_error" : "server_error");
+    buffer_format(out, e->code ? "\"%s\"" : "null", e->code);
+    if (e->n_ctx)
+        buffer_format(out, ",\"n_prompt_tokens\":%zu,\"n_ctx\":%zu",
+                      e->n_prompt, e->n_ctx);
+    buffer_format(out, "}}");
     end_line(out);
 }
