@@ -125,7 +125,8 @@ unordered_open(struct records *w)
     w->g->run = name_run(w->g);
     inbox_init(&u->inbox, &w->in);
     u->start = u->beat = ggml_time_us();
-    w->in.reader.max = MAX_RECORD;
+    if (w->in.reader.max < MAX_RECORD)
+        w->in.reader.max = MAX_RECORD;
     w->in.reader.max_lost = SIZE_MAX;
     w->flights.mild = true;
     gg_engine_bound_steps(w->g->engine.gg, 0, STEP_US);
