@@ -20,6 +20,10 @@ const struct translate_api translate_apis[] = {
       &translate_chat_row },
     { "completions", "POST", "/v1/completions", true, false,
       &translate_prompt_row },
+    { "messages", "POST", "/v1/messages", true, false,
+      &translate_messages_row },
+    { "count", "POST", "/v1/messages/count_tokens", false, false,
+      &translate_count_row },
     { 0 },
 };
 
@@ -427,6 +431,10 @@ take_response(struct translation *t, const struct record_value *response,
     if (status != 200)
         return take_error(t, json_object_get(body.json, "error"), status, out);
     t->ended = true;
+    if (t->stream) {
+        translate_refuse(t, 500, NULL, "the engine gave no stream");
+        return end_badly(t, out);
+    }
     t->api->row->whole(t, &body, out);
     return t->status == 200 ? TRANSLATE_DONE : end_badly(t, out);
 }

@@ -182,8 +182,50 @@ parts_close(struct translation *t, struct buffer *out);
 struct translate_end
 parts_end(const struct translation *t, const json_t *record);
 
+/* ---- translate_turn.c: messages of a chat that are put together ---- */
+
+/* A message to be. Texts are those of JSON without their quotes. */
+struct translate_turn {
+    const char *role;
+    const char *between;     /* texts become one, with this between; NULL: they
+                              * stay parts, where there are several */
+    struct buffer text;      /* all texts, */
+    struct buffer parts;     /* and as elements of an array, with media */
+    struct buffer reasoning; /* a text */
+    struct buffer calls;     /* elements of an array */
+    struct buffer id;        /* of the call that it answers, in JSON */
+    size_t n_parts, n_media;
+};
+
+/* The value must be a string. */
+void
+turn_add_text(struct translate_turn *m, const struct record_value *text);
+void
+turn_add_reasoning(struct translate_turn *m, const struct record_value *text);
+/* An image as a URL of data; another URL is refused. */
+void
+turn_add_url(struct translation *t, struct translate_turn *m,
+             const struct record_value *url);
+/* One whose base64 and type are members of `source`. */
+void
+turn_add_data(struct translation *t, struct translate_turn *m,
+              const struct record_value *source);
+/* A call: id and name are strings, in JSON; `arguments` is added as a string
+ * unless it is one. */
+void
+turn_add_call(struct translate_turn *m, const struct record_value *id,
+              const char *name, const struct record_value *arguments,
+              const char *argument);
+/* Whether there is anything in it. */
+bool
+turn_is_empty(const struct translate_turn *m);
+/* Adds the message to the engine's body, and empties it but for `between`. */
+void
+turn_end(struct translation *t, struct translate_turn *m);
+
 /* ---- rows ---- */
 
-extern const struct translate_row translate_chat_row, translate_prompt_row;
+extern const struct translate_row translate_chat_row, translate_prompt_row,
+    translate_messages_row, translate_count_row;
 
 #endif
