@@ -24,6 +24,8 @@ const struct translate_api translate_apis[] = {
       &translate_messages_row },
     { "count", "POST", "/v1/messages/count_tokens", false, false,
       &translate_count_row },
+    { "responses", "POST", "/v1/responses", true, false,
+      &translate_responses_row },
     { 0 },
 };
 

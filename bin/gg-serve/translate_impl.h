@@ -210,8 +210,11 @@ turn_add_url(struct translation *t, struct translate_turn *m,
 void
 turn_add_data(struct translation *t, struct translate_turn *m,
               const struct record_value *source);
-/* A call: id and name are strings, in JSON; `arguments` is added as a string
- * unless it is one. */
+/* A part that the engine reads as it is. */
+void
+turn_add_medium(struct translate_turn *m, const struct record_value *part);
+/* A call: id and name are strings, in JSON; `arguments` are an object, or a
+ * string of one; with `argument` they are one argument's value. */
 void
 turn_add_call(struct translate_turn *m, const struct record_value *id,
               const char *name, const struct record_value *arguments,
@@ -226,6 +229,6 @@ turn_end(struct translation *t, struct translate_turn *m);
 /* ---- rows ---- */
 
 extern const struct translate_row translate_chat_row, translate_prompt_row,
-    translate_messages_row, translate_count_row;
+    translate_messages_row, translate_count_row, translate_responses_row;
 
 #endif

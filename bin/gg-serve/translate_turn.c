@@ -61,6 +61,14 @@ turn_add_url(struct translation *t, struct translate_turn *m,
 }
 
 void
+turn_add_medium(struct translate_turn *m, const struct record_value *part)
+{
+    begin_part(m);
+    m->n_media++;
+    translate_add_value(&m->parts, part);
+}
+
+void
 turn_add_data(struct translation *t, struct translate_turn *m,
               const struct record_value *source)
 {
