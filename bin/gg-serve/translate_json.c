@@ -1,0 +1,81 @@
+/* translate_json.c - values of requests and records, and texts that are added
+ */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "gg-serve/translate_impl.h"
+
+const char *
+translate_text(const json_t *object, const char *name)
+{
+    const char *text = cli_json_text(json_object_get(object, name));
+
+    return text ? text : "";
+}
+
+bool
+translate_is(const json_t *object, const char *name, const char *text)
+{
+    return strcmp(translate_text(object, name), text) == 0;
+}
+
+double
+translate_number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+void
+translate_add_string(struct buffer *out, const char *text)
+{
+    cli_json_add(out, text, strlen(text));
+}
+
+void
+translate_add_json_string(struct buffer *out, const json_t *string)
+{
+    const char *text = json_string_value(string);
+
+    cli_json_add(out, text ? text : "", json_string_length(string));
+}
+
+/* Line ends are white space, since none is in a string. */
+void
+translate_add_value(struct buffer *out, const struct record_value *v)
+{
+    char *to = buffer_room(out, v->len + 1);
+
+    for (size_t i = 0; i < v->len; i++)
+        to[i] = v->text[i] == '\n' || v->text[i] == '\r' ? ' ' : v->text[i];
+    out->len += v->len;
+}
+
+void
+translate_set(struct translation *t, const char *name,
+              const struct record_value *v)
+{
+    buffer_char(&t->body, ',');
+    translate_add_string(&t->body, name);
+    buffer_char(&t->body, ':');
+    translate_add_value(&t->body, v);
+}
+
+void
+translate_begin_event(struct buffer *out, const char *name)
+{
+    if (*name)
+        buffer_format(out, "event: %s\n", name);
+    buffer_format(out, "data: ");
+}
+
+void
+translate_end_event(struct buffer *out)
+{
+    buffer_format(out, "\n\n");
+}
+
+#endif

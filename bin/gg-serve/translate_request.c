@@ -1,0 +1,149 @@
+/* translate_request.c - members of requests that mean the same in several
+ * interfaces, and those that are left out
+ *
+ * What the engine knows is its own business (common/records/known.h): a member
+ * that would change the answer is refused there. Here is what clients send that
+ * changes no answer's meaning, or a little only. */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <string.h>
+
+#include "gg-serve/translate_impl.h"
+
+/* Members that are left out, and a value of which nobody needs to be told;
+ * after '=' it is any. */
+static const struct {
+    const char *key, *quiet;
+} left_out[] = {
+    { "store", "false" },
+    { "metadata", "{}" },
+    { "user", "" },
+    { "service_tier", "\"auto\"" },
+    { "safety_identifier", "" },
+    { "verbosity", "\"medium\"" },
+    { "parallel_tool_calls", "true" },
+    { "web_search_options", "" },
+    { "prediction", "" },
+    { "prompt_cache_key", "=" },
+    { "prompt_cache_retention", "=" },
+    { "prompt_cache_options", "=" },
+    { "stream_options", "=" },
+    { "timings_per_token", "=" },
+};
+
+/* -1 stands for none in these. */
+static const char *const none_if_negative[] = {
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "n_predict",
+};
+
+static void
+read_model(struct translation *t, const struct record_value *v)
+{
+    const char *name = cli_json_text(v->json);
+
+    if (!name || strlen(name) > 1000) {
+        translate_refuse(t, 400, "model", "model: not a name");
+        return;
+    }
+    free(t->model_name);
+    t->model_name = cli_copy(name, strlen(name));
+    t->model.len = 0;
+    buffer_add(&t->model, v->text, v->len);
+    translate_set(t, "model", v);
+}
+
+static void
+read_stream(struct translation *t, const struct record_value *v)
+{
+    if (!json_is_boolean(v->json))
+        translate_refuse(t, 400, "stream", "stream: neither true nor false");
+    t->stream = t->api->streams && json_is_true(v->json);
+}
+
+static bool
+is_quiet(const char *quiet, const struct record_value *v)
+{
+    return *quiet == '=' ||
+           (strlen(quiet) == v->len && strncmp(quiet, v->text, v->len) == 0);
+}
+
+static bool
+leave_out(struct translation *t, const char *key, const struct record_value *v)
+{
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        if (strcmp(key, left_out[i].key) != 0)
+            continue;
+        if (!is_quiet(left_out[i].quiet, v))
+            translate_warn(t, "%s is left out", key);
+        return true;
+    }
+    return false;
+}
+
+bool
+translate_common(struct translation *t, const char *key,
+                 const struct record_value *v)
+{
+    if (json_is_null(v->json))
+        return true;
+    if (strcmp(key, "model") == 0)
+        read_model(t, v);
+    else if (strcmp(key, "stream") == 0)
+        read_stream(t, v);
+    else
+        return leave_out(t, key, v);
+    return true;
+}
+
+/* ---- members of the engine ---- */
+
+static bool
+is_none(const char *key, const json_t *value)
+{
+    size_t n = sizeof(none_if_negative) / sizeof(none_if_negative[0]);
+
+    if (!json_is_number(value) || json_number_value(value) != -1)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(key, none_if_negative[i]) == 0)
+            return true;
+    return false;
+}
+
+static void
+read_n(struct translation *t, const json_t *value)
+{
+    double n = json_number_value(value);
+
+    if (!json_is_number(value) || !(n >= 1 && n <= TRANSLATE_MOST_ANSWERS))
+        translate_refuse(t, 400, "n", "n: not a number from 1 to %d",
+                         TRANSLATE_MOST_ANSWERS);
+    else
+        t->n_answers = (size_t)n;
+}
+
+void
+translate_pass(struct translation *t, const char *key,
+               const struct record_value *v)
+{
+    if (json_is_null(v->json))
+        return;
+    if (is_none(key, v->json)) {
+        translate_warn(t, "%s: -1 is left out", key);
+        return;
+    }
+    if (strcmp(key, "n") == 0)
+        read_n(t, v->json);
+    if (strcmp(key, "stop") == 0 &&
+        json_array_size(v->json) > TRANSLATE_MOST_STOPS)
+        translate_refuse(t, 400, key, "stop: more than %d strings",
+                         TRANSLATE_MOST_STOPS);
+    translate_set(t, key, v);
+}
+
+#endif

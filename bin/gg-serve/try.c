@@ -1,0 +1,123 @@
+/* try.c - --translate: a translation, without a port and without an engine */
+#include <config.h>
+
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/chat.h"
+#include "gg-serve/translate.h"
+#include "gg-serve/try.h"
+
+#ifdef HAVE_JANSSON
+
+enum {
+    MAX_BODY = 32 << 20,
+};
+
+static char *
+read_file(const char *path, size_t *len)
+{
+    int fd = cli_open_input(path);
+    char *text = cli_read_all(fd, cli_input_name(path), MAX_BODY, len);
+
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return text;
+}
+
+static const struct translate_api *
+find_api(const char *name)
+{
+    const struct translate_api *api = translate_named(name);
+
+    if (!api)
+        cli_misuse("--translate: '%s' is no interface that is known", name);
+    return api;
+}
+
+static void
+put(struct buffer *out)
+{
+    fwrite(out->p, 1, out->len, stdout);
+    if (out->len && out->p[out->len - 1] != '\n')
+        putchar('\n');
+    out->len = 0;
+}
+
+/* Each line is a record. */
+static enum translate_state
+take_records(struct translation *t, const char *text, const char *end)
+{
+    enum translate_state state = TRANSLATE_MORE;
+    struct buffer out = { 0 };
+
+    while (text < end && state == TRANSLATE_MORE) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+
+        newline = newline ? newline : end;
+        if (newline > text)
+            state = translation_take(t, text, (size_t)(newline - text), &out);
+        text = newline + 1;
+    }
+    put(&out);
+    buffer_clear(&out);
+    return state;
+}
+
+static bool
+answer(struct translation *t, const char *path)
+{
+    size_t len;
+    char *text = read_file(path, &len);
+    enum translate_state state = take_records(t, text, text + len);
+
+    free(text);
+    if (state == TRANSLATE_MORE)
+        cli_warn("the records end before the answer does");
+    return state == TRANSLATE_DONE;
+}
+
+static void
+tell(const struct translation *t)
+{
+    const char *text;
+
+    for (size_t i = 0; (text = translation_warning(t, i)); i++)
+        cli_warn("%s", text);
+    if (translation_status(t) != 200)
+        cli_warn("status %d", translation_status(t));
+}
+
+int
+try_translate(const struct try_options *o, const char *file)
+{
+    const struct translate_with with = { .id = "r1",
+                                         .unique = "1",
+                                         .date = chat_date() };
+    struct translation *t = translation_new(find_api(o->api), &with);
+    struct buffer out = { 0 };
+    size_t len;
+    char *body = read_file(file, &len);
+    bool right = translation_read(t, o->type, body, len, &out);
+
+    free(body);
+    if (!o->answer || !right)
+        put(&out);
+    else
+        right = answer(t, o->answer);
+    tell(t);
+    buffer_clear(&out);
+    translation_free(t);
+    return right ? 0 : 1;
+}
+
+#else
+
+int
+try_translate(const struct try_options *o, const char *file)
+{
+    (void)o, (void)file;
+    cli_die("this gg-serve was built without Jansson, and reads no JSON");
+}
+
+#endif
