@@ -120,8 +120,8 @@ engine_add(struct front *f, const struct wire *w, int socket)
 
     *e = (struct engine){ .front = f, .number = w->engine };
     TAILQ_INIT(&e->running);
-    snprintf(e->model, sizeof(e->model), "%s", w->text);
-    snprintf(e->key, sizeof(e->key), "%s", w->name.name);
+    snprintf(e->model, sizeof(e->model), "%.*s", MODEL_MAX_NAME - 1, w->text);
+    memcpy(e->key, w->name.name, sizeof(e->key) - 1);
     e->heard = front_now();
     evutil_make_socket_nonblocking(socket);
     e->socket =

@@ -283,7 +283,8 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
         cli_die("the front: %s", strerror(ENOMEM));
     start_http(&f, sockets, n_sockets);
     add_events(&f);
-    confine();
+    if (f.params.is_confined)
+        confine();
     front_tell(&f, WIRE_READY, 0, -1, -1);
     event_base_dispatch(f.base);
     exit(0);

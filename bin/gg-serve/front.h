@@ -30,7 +30,7 @@ struct front_params {
     int max_waiting, max_waiting_of_key; /* requests */
     int queue_seconds, answer_seconds, ping_seconds, silent_seconds;
     const char *const *hosts, *const *origins; /* each ends with NULL */
-    bool share_prefix, engine_per_key, quiet;
+    bool share_prefix, engine_per_key, quiet, is_confined;
     int64_t started;
 };
 

@@ -2,27 +2,32 @@
 #include <config.h>
 
 #include <stddef.h>
+#include <string.h>
 
 #include "common/options.h"
+#include "gg-serve/serve.h"
 #include "gg-serve/try.h"
 
 const char cli_name[] = "gg-serve";
 
 static const char usage[] =
-    "Usage: gg-serve --translate API [--answer FILE] [FILE]\n"
+    "Usage: gg-serve [OPTION]... [-- ARGUMENT...]\n"
+    "  or:  gg-serve --translate API [--answer FILE] [FILE]\n"
     "Answer HTTP requests, as programs for OpenAI's and Anthropic's "
-    "interfaces\nsend them, by gg-generate.\n"
+    "interfaces\nsend them, by gg-generate, which gets each ARGUMENT.\n"
     "\n";
 
 struct options {
+    struct serve_options serve;
     struct try_options try;
-    const char *file;
 };
 
 #define AT(field) .at = offsetof(struct options, field)
 
 /* clang-format off */
 static const struct cli_option rows[] = {
+    { .part = serve_options, AT(serve) },
+    { .help = "" },
     { "translate", 0, CLI_TEXT, "API",
       "serve nothing: print the record that a request in FILE becomes",
       AT(try.api) },
@@ -36,24 +41,33 @@ static const struct cli_option rows[] = {
 };
 /* clang-format on */
 
-static void
-parse(int argc, char **argv, struct options *o)
+/* Translation reads one text; the server's parts are confined one by one. */
+static int
+translate(const struct try_options *o, int argc, char **argv, int first)
 {
-    static const struct cli_tool tool = { usage, rows, 25,
-                                          .role = SANDBOX_FILTER };
-    int first = cli_parse(argc, argv, &tool, o);
+    const char *file = cli_one_file(argc, argv, first, NULL);
 
-    if (!o->try.api)
-        cli_misuse("--translate is needed");
-    o->file = cli_one_file(argc, argv, first, NULL);
+    sandbox_play(SANDBOX_FILTER);
+    sandbox_add(file, SANDBOX_READ);
+    sandbox_enter(false);
+    return try_translate(o, file);
 }
 
 int
 main(int argc, char **argv)
 {
-    struct options o = { 0 };
+    static const struct cli_tool tool = { usage, rows, 25,
+                                          .own_sandbox = true };
+    struct options o = { .try = { 0 } };
+    int first;
 
     cli_start();
-    parse(argc, argv, &o);
-    return cli_finish(try_translate(&o.try, o.file));
+    serve_defaults(&o.serve);
+    first = cli_parse(argc, argv, &tool, &o);
+    if (o.try.api)
+        return cli_finish(translate(&o.try, argc, argv, first));
+    if (first < argc && strcmp(argv[first - 1], "--") != 0)
+        cli_misuse("%s: arguments of gg-generate go after --", argv[first]);
+    o.serve.args = argv + first;
+    return serve_run(&o.serve);
 }

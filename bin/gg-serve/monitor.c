@@ -71,7 +71,7 @@ struct monitor {
     int status;
 };
 
-static volatile sig_atomic_t ends, reloads;
+static volatile sig_atomic_t ends_asked, reloads;
 
 /* ---- the front ----------------------------------------------------------- */
 
@@ -568,7 +568,7 @@ obey_signals(struct monitor *m)
         reloads = 0;
         reload(m);
     }
-    if (ends && !m->is_draining)
+    if (ends_asked && !m->is_draining)
         begin_drain(m);
 }
 
@@ -612,7 +612,7 @@ front_ended(struct monitor *m)
 static bool
 is_over(const struct monitor *m)
 {
-    return ends > 1 || (m->is_draining && front_now() > m->drain_end);
+    return ends_asked > 1 || (m->is_draining && front_now() > m->drain_end);
 }
 
 static void
@@ -639,9 +639,9 @@ static void
 end_workers(struct monitor *m)
 {
     struct timespec pause = { .tv_nsec = 20000000 };
-    int64_t end = front_now() + (ends > 1 ? 0 : LAST_SECONDS * 1000);
+    int64_t end = front_now() + (ends_asked > 1 ? 0 : LAST_SECONDS * 1000);
 
-    kill_all(m, ends > 1 ? SIGKILL : SIGTERM);
+    kill_all(m, ends_asked > 1 ? SIGKILL : SIGTERM);
     while (m->n_workers && front_now() < end) {
         nanosleep(&pause, NULL);
         reap(m);
@@ -658,7 +658,7 @@ on_signal(int sig)
     if (sig == SIGHUP)
         reloads = 1;
     else if (sig != SIGCHLD)
-        ends = ends + 1;
+        ends_asked = ends_asked + 1;
 }
 
 /* They come while it waits, and at no other time. */
