@@ -26,6 +26,13 @@ const struct translate_api translate_apis[] = {
       &translate_count_row },
     { "responses", "POST", "/v1/responses", true, false,
       &translate_responses_row },
+    { "embeddings", "POST", "/v1/embeddings", false, false,
+      &translate_embeddings_row },
+    { "tokenize", "POST", "/tokenize", false, false, &translate_tokenize_row },
+    { "detokenize", "POST", "/detokenize", false, false,
+      &translate_detokenize_row },
+    { "transcriptions", "POST", "/v1/audio/transcriptions", false, true,
+      &translate_sound_row },
     { 0 },
 };
 
@@ -324,8 +331,10 @@ bool
 translation_read(struct translation *t, const char *type, const char *body,
                  size_t len, struct buffer *out)
 {
-    (void)type;
-    read_json(t, body, len);
+    if (t->api->form)
+        translate_read_form(t, type, body, len);
+    else
+        read_json(t, body, len);
     if (t->status == 200)
         add_record(t, out);
     else

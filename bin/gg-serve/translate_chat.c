@@ -70,50 +70,13 @@ read_request(struct translation *t, const struct record_object *body)
         read_member(t, body->members[i].key, &body->members[i].value);
 }
 
-/* ---- whole answers ---- */
+/* ---- streams ---- */
 
 static bool
 is_chat(const struct translation *t)
 {
     return t->api->row == &translate_chat_row;
 }
-
-static const char *
-prefix(const struct translation *t)
-{
-    return is_chat(t) ? "chatcmpl" : "cmpl";
-}
-
-/* The engine's body, with names that are unique beyond its run. */
-static void
-add_whole(struct translation *t, const struct record_value *body,
-          struct buffer *out)
-{
-    struct record_object o;
-
-    record_object_open(body, &o);
-    buffer_format(out, "{\"id\":\"%s-%s\"", prefix(t), t->with.unique);
-    for (size_t i = 0; i < o.n; i++) {
-        const char *key = o.members[i].key;
-
-        if (strcmp(key, "id") == 0)
-            continue;
-        buffer_char(out, ',');
-        translate_add_string(out, key);
-        buffer_char(out, ':');
-        if (strcmp(key, "created") == 0)
-            buffer_format(out, "%lld", (long long)t->with.date);
-        else if (strcmp(key, "model") == 0)
-            translate_add_model(t, out);
-        else
-            translate_add_value(out, &o.members[i].value);
-    }
-    translate_add_warnings(t, out);
-    buffer_char(out, '}');
-    record_object_close(&o);
-}
-
-/* ---- streams ---- */
 
 static void
 begin_chunk(struct translation *t, struct buffer *out)
@@ -122,7 +85,7 @@ begin_chunk(struct translation *t, struct buffer *out)
     buffer_format(out,
                   "{\"id\":\"%s-%s\",\"object\":\"%s\",\"created\":%lld,"
                   "\"model\":",
-                  prefix(t), t->with.unique,
+                  t->api->row->id, t->with.unique,
                   is_chat(t) ? "chat.completion.chunk" : "text_completion",
                   (long long)t->with.date);
     translate_add_model(t, out);
@@ -325,8 +288,9 @@ add_failure(struct translation *t, struct buffer *out)
 
 const struct translate_row translate_chat_row = {
     .url = "/v1/chat/completions",
+    .id = "chatcmpl",
     .read = read_request,
-    .whole = add_whole,
+    .whole = translate_add_whole,
     .start = start,
     .delta = add_delta,
     .end = add_end,
@@ -335,8 +299,9 @@ const struct translate_row translate_chat_row = {
 
 const struct translate_row translate_prompt_row = {
     .url = "/v1/completions",
+    .id = "cmpl",
     .read = read_request,
-    .whole = add_whole,
+    .whole = translate_add_whole,
     .start = start,
     .delta = add_delta,
     .end = add_end,

@@ -82,6 +82,7 @@ struct translation {
 struct translate_row {
     const char *url;  /* of the engine's record */
     const char *verb; /* in place of url and body: "count" */
+    const char *id;   /* how the answer's name begins: "chatcmpl" */
     bool anthropic;   /* errors are Anthropic's */
     void (*read)(struct translation *t, const struct record_object *body);
     /* A body that ended well becomes the client's. */
@@ -144,6 +145,14 @@ translate_add_json_string(struct buffer *out, const json_t *string);
 /* A value as it was written, in one line. */
 void
 translate_add_value(struct buffer *out, const struct record_value *v);
+/* Adds a text of JSON in which ' stands for ", and
+ *     %s %q    a string as it is; in quotes
+ *     %r %b    a struct buffer as it is; in quotes
+ *     %v       a struct record_value as it was written
+ *     %j       a json_t that is a string
+ *     %z %n    a size_t; a double that is a whole number */
+void
+translate_put(struct buffer *out, const char *form, ...);
 /* Adds ,"name":value to the engine's body. */
 void
 translate_set(struct translation *t, const char *name,
@@ -165,6 +174,14 @@ translate_common(struct translation *t, const char *key,
 void
 translate_pass(struct translation *t, const char *key,
                const struct record_value *v);
+
+/* All members that are not translate_common()'s are passed on. */
+void
+translate_read_all(struct translation *t, const struct record_object *body);
+/* The engine's body, with names and dates of the caller's. */
+void
+translate_add_whole(struct translation *t, const struct record_value *body,
+                    struct buffer *out);
 
 /* ---- translate_parts.c: answers in parts ---- */
 
@@ -226,9 +243,17 @@ turn_is_empty(const struct translate_turn *m);
 void
 turn_end(struct translation *t, struct translate_turn *m);
 
+/* ---- translate_form.c ---- */
+
+void
+translate_read_form(struct translation *t, const char *type, const char *body,
+                    size_t len);
+
 /* ---- rows ---- */
 
 extern const struct translate_row translate_chat_row, translate_prompt_row,
-    translate_messages_row, translate_count_row, translate_responses_row;
+    translate_messages_row, translate_count_row, translate_responses_row,
+    translate_embeddings_row, translate_tokenize_row, translate_detokenize_row,
+    translate_sound_row;
 
 #endif

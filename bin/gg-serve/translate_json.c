@@ -54,6 +54,55 @@ translate_add_value(struct buffer *out, const struct record_value *v)
     out->len += v->len;
 }
 
+static void
+put_one(struct buffer *out, char directive, va_list *ap)
+{
+    const struct buffer *b;
+
+    switch (directive) {
+    case 's':
+        buffer_format(out, "%s", va_arg(*ap, const char *));
+        break;
+    case 'q':
+        translate_add_string(out, va_arg(*ap, const char *));
+        break;
+    case 'b':
+        b = va_arg(*ap, const struct buffer *);
+        cli_json_add(out, b->p ? b->p : "", b->len);
+        break;
+    case 'r':
+        b = va_arg(*ap, const struct buffer *);
+        buffer_add(out, b->p, b->len);
+        break;
+    case 'v':
+        translate_add_value(out, va_arg(*ap, const struct record_value *));
+        break;
+    case 'j':
+        translate_add_json_string(out, va_arg(*ap, const json_t *));
+        break;
+    case 'z':
+        buffer_format(out, "%zu", va_arg(*ap, size_t));
+        break;
+    default: /* n */
+        buffer_format(out, "%.0f", va_arg(*ap, double));
+        break;
+    }
+}
+
+void
+translate_put(struct buffer *out, const char *form, ...)
+{
+    va_list ap;
+
+    va_start(ap, form);
+    for (const char *p = form; *p; p++)
+        if (*p == '%')
+            put_one(out, *++p, &ap);
+        else
+            buffer_char(out, (char)(*p == '\'' ? '"' : *p));
+    va_end(ap);
+}
+
 void
 translate_set(struct translation *t, const char *name,
               const struct record_value *v)

@@ -146,4 +146,46 @@ translate_pass(struct translation *t, const char *key,
     translate_set(t, key, v);
 }
 
+void
+translate_read_all(struct translation *t, const struct record_object *body)
+{
+    for (size_t i = 0; i < body->n && t->status == 200; i++) {
+        const struct record_member *m = &body->members[i];
+
+        if (!translate_common(t, m->key, &m->value))
+            translate_pass(t, m->key, &m->value);
+    }
+}
+
+/* ---- the engine's body ---- */
+
+void
+translate_add_whole(struct translation *t, const struct record_value *body,
+                    struct buffer *out)
+{
+    const char *id = t->api->row->id;
+    struct record_object o;
+
+    record_object_open(body, &o);
+    translate_put(out, id ? "{'id':'%s-%s'," : "{", id, t->with.unique);
+    for (size_t i = 0; i < o.n; i++) {
+        const char *key = o.members[i].key;
+
+        if (strcmp(key, "id") == 0)
+            continue;
+        translate_put(out, "%q:", key);
+        if (strcmp(key, "created") == 0)
+            translate_put(out, "%n", (double)t->with.date);
+        else if (strcmp(key, "model") == 0)
+            translate_add_model(t, out);
+        else
+            translate_add_value(out, &o.members[i].value);
+        buffer_char(out, ',');
+    }
+    out->len -= out->p[out->len - 1] == ',';
+    translate_add_warnings(t, out);
+    buffer_char(out, '}');
+    record_object_close(&o);
+}
+
 #endif

@@ -77,6 +77,27 @@ answer(struct translation *t, const char *path)
     return state == TRANSLATE_DONE;
 }
 
+/* Lines of names. */
+static int
+list_models(const char *file)
+{
+    struct translate_model *list = NULL;
+    struct buffer out = { 0 };
+    size_t len, n = 0;
+    char *text = read_file(file, &len);
+
+    for (char *name = strtok(text, "\n"); name; name = strtok(NULL, "\n")) {
+        list = cli_alloc(list, n + 1, sizeof(*list));
+        list[n++] = (struct translate_model){ name, chat_date(), 0 };
+    }
+    translate_models(list, n, false, &out);
+    put(&out);
+    buffer_clear(&out);
+    free(list);
+    free(text);
+    return 0;
+}
+
 static void
 tell(const struct translation *t)
 {
@@ -88,8 +109,8 @@ tell(const struct translation *t)
         cli_warn("status %d", translation_status(t));
 }
 
-int
-try_translate(const struct try_options *o, const char *file)
+static int
+translate_request(const struct try_options *o, const char *file)
 {
     const struct translate_with with = { .id = "r1",
                                          .unique = "1",
@@ -109,6 +130,14 @@ try_translate(const struct try_options *o, const char *file)
     buffer_clear(&out);
     translation_free(t);
     return right ? 0 : 1;
+}
+
+int
+try_translate(const struct try_options *o, const char *file)
+{
+    if (strcmp(o->api, "models") == 0)
+        return list_models(file);
+    return translate_request(o, file);
 }
 
 #else

@@ -1,0 +1,164 @@
+/* translate_more.c - embeddings, ids of a text and back, lists of models */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <string.h>
+#include <time.h>
+
+#include "common/options.h"
+#include "gg-serve/translate_impl.h"
+
+/* Passes on the members that are named "a|b"; others are left out. */
+static void
+read_named(struct translation *t, const struct record_object *body,
+           const char *names)
+{
+    for (size_t i = 0; i < body->n && t->status == 200; i++) {
+        const struct record_member *m = &body->members[i];
+
+        if (translate_common(t, m->key, &m->value))
+            continue;
+        if (cli_has_word(names, m->key))
+            translate_pass(t, m->key, &m->value);
+        else
+            translate_warn(t, "%.60s is left out", m->key);
+    }
+}
+
+/* ---- embeddings ---- */
+
+static void
+read_embeddings(struct translation *t, const struct record_object *body)
+{
+    read_named(t, body, "input|encoding_format|dimensions");
+}
+
+const struct translate_row translate_embeddings_row = {
+    .url = "/v1/embeddings",
+    .read = read_embeddings,
+    .whole = translate_add_whole,
+};
+
+/* ---- ids ---- */
+
+/* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
+ * the conversation `messages`. */
+static void
+read_text(struct translation *t, const struct record_object *body)
+{
+    const struct record_value *content = record_object_find(body, "content");
+    const struct record_value *text =
+        content ? content : record_object_find(body, "prompt");
+
+    if (text && !json_is_string(text->json))
+        translate_refuse(t, 400, "content", "content: not a string");
+    if (!text && !record_object_find(body, "messages"))
+        translate_refuse(t, 400, "content", "neither content nor messages");
+    if (text)
+        translate_set(t, "text", text);
+    for (size_t i = 0; i < body->n && t->status == 200; i++)
+        if (cli_has_word("messages|tools|add_special|parse_special",
+                         body->members[i].key))
+            translate_pass(t, body->members[i].key, &body->members[i].value);
+}
+
+static void
+read_ids(struct translation *t, const struct record_object *body)
+{
+    const struct record_value *ids = record_object_find(body, "tokens");
+
+    if (!ids || !json_is_array(ids->json))
+        translate_refuse(t, 400, "tokens", "tokens: not an array");
+    else
+        translate_set(t, "tokens", ids);
+}
+
+static void
+add_ids(struct translation *t, const struct record_value *record,
+        struct buffer *out)
+{
+    struct record_value ids;
+
+    if (!record_value_find(record, "tokens", &ids) || !json_is_array(ids.json))
+        translate_refuse(t, 500, NULL, "the engine gave no ids");
+    else
+        translate_put(out, "{'count':%z,'tokens':%v}",
+                      json_array_size(ids.json), &ids);
+}
+
+static void
+add_text(struct translation *t, const struct record_value *record,
+         struct buffer *out)
+{
+    const json_t *text = json_object_get(record->json, "text");
+
+    if (!json_is_string(text))
+        translate_refuse(t, 500, NULL, "the engine gave no text");
+    else
+        translate_put(out, "{'content':%j,'prompt':%j}", text, text);
+}
+
+const struct translate_row translate_tokenize_row = {
+    .verb = "tokenize",
+    .read = read_text,
+    .whole = add_ids,
+};
+
+const struct translate_row translate_detokenize_row = {
+    .verb = "detokenize",
+    .read = read_ids,
+    .whole = add_text,
+};
+
+/* ---- models ---- */
+
+/* Members of both interfaces are in one object, but for the date. */
+static void
+add_model(const struct translate_model *m, bool anthropic, struct buffer *out)
+{
+    time_t date = (time_t)m->date;
+    char text[40] = "";
+    struct tm tm;
+
+    if (gmtime_r(&date, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    translate_put(out, "{'id':%q,", m->name);
+    if (anthropic)
+        translate_put(out, "'type':'model','display_name':%q,'created_at':'%s'",
+                      m->name, text);
+    else
+        translate_put(out, "'object':'model','created':%n,'owned_by':'gg'",
+                      (double)m->date);
+    if (m->n_ctx)
+        translate_put(out, ",'meta':{'n_ctx':%n},'max_model_len':%n",
+                      (double)m->n_ctx, (double)m->n_ctx);
+    buffer_char(out, '}');
+}
+
+void
+translate_models(const struct translate_model *list, size_t n, bool anthropic,
+                 struct buffer *out)
+{
+    translate_put(out, anthropic ? "{'has_more':false,'data':["
+                                 : "{'object':'list','data':[");
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buffer_char(out, ',');
+        add_model(&list[i], anthropic, out);
+    }
+    buffer_char(out, ']');
+    if (anthropic && n)
+        translate_put(out, ",'first_id':%q,'last_id':%q", list[0].name,
+                      list[n - 1].name);
+    buffer_char(out, '}');
+}
+
+void
+translate_model(const struct translate_model *model, bool anthropic,
+                struct buffer *out)
+{
+    add_model(model, anthropic, out);
+}
+
+#endif
