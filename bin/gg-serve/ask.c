@@ -417,18 +417,17 @@ tell_warnings(const struct ask *a)
 static void
 start_ask(struct front *f, struct ask *a, const struct translate_api *api)
 {
-    char unique[40];
     struct translate_with with = {
         .id = a->id,
-        .unique = unique,
+        .unique = a->unique,
         .date = (int64_t)time(NULL),
         .model = f->models.n ? f->models.of[0].name : "",
-        .cache_key = f->params.share_prefix ? NULL : a->key,
+        .cache_key = f->has_keys && !f->params.share_prefix ? a->key : NULL,
     };
     size_t n;
     const char *body = http_body(a->call, &n);
 
-    snprintf(unique, sizeof(unique), "%" PRIx64 "x%" PRIx64,
+    snprintf(a->unique, sizeof(a->unique), "%" PRIx64 "x%" PRIx64,
              (uint64_t)f->params.started, a->number);
     a->path = api->path;
     a->t = translation_new(api, &with);

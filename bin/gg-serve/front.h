@@ -46,6 +46,7 @@ struct ask {
     struct engine *engine; /* NULL: it waits */
     uint64_t number;
     char id[FRONT_ID];
+    char unique[40]; /* in names that clients see */
     char key[KEY_MAX_NAME], model[MODEL_MAX_NAME];
     const char *path;
     struct buffer record; /* for the engine, until it is sent */

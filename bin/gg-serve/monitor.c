@@ -575,13 +575,13 @@ obey_signals(struct monitor *m)
 /* ---- the loop ------------------------------------------------------------ */
 
 static void
-kill_all(struct monitor *m, int sig)
+kill_all(struct monitor *m)
 {
     if (m->front_pid > 0)
         kill(m->front_pid, SIGKILL);
     for (int i = 0; i < m->n_workers; i++)
         if (m->workers[i]->pid > 0)
-            kill(m->workers[i]->pid, sig);
+            kill(m->workers[i]->pid, SIGKILL);
 }
 
 /* A front that has ended takes its engines with it: their sockets are closed.
@@ -641,12 +641,11 @@ end_workers(struct monitor *m)
     struct timespec pause = { .tv_nsec = 20000000 };
     int64_t end = front_now() + (ends_asked > 1 ? 0 : LAST_SECONDS * 1000);
 
-    kill_all(m, ends_asked > 1 ? SIGKILL : SIGTERM);
     while (m->n_workers && front_now() < end) {
         nanosleep(&pause, NULL);
         reap(m);
     }
-    kill_all(m, SIGKILL);
+    kill_all(m);
     reap(m);
 }
 
