@@ -54,6 +54,7 @@ struct translation {
     struct buffer model; /* a string in JSON, as it was written; or empty */
     char *model_name;
     bool stream, usage, plain, logprobs;
+    bool hides_thoughts; /* nobody asked for them */
     size_t n_answers;
     char *warnings[TRANSLATE_MOST_WARNINGS];
     size_t n_warnings;

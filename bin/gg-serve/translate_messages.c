@@ -352,6 +352,7 @@ read_thinking(struct translation *t, const struct record_value *v)
     const json_t *budget = json_object_get(v->json, "budget_tokens");
     double n = json_number_value(budget);
 
+    t->hides_thoughts = strcmp(type, "disabled") == 0;
     if (strcmp(type, "adaptive") == 0)
         return;
     if (strcmp(type, "enabled") != 0 && strcmp(type, "disabled") != 0) {
@@ -433,7 +434,10 @@ read_member(struct translation *t, const char *key,
             return;
         }
     for (size_t i = 0; i < sizeof(hosted) / sizeof(hosted[0]); i++)
-        if (strcmp(key, hosted[i]) == 0 && !json_is_null(v->json)) {
+        if (strcmp(key, hosted[i]) == 0) {
+            if (json_is_null(v->json) ||
+                (json_is_array(v->json) && json_array_size(v->json) == 0))
+                return;
             translate_warn(t, "%s is left out", key);
             return;
         }
@@ -444,6 +448,7 @@ read_member(struct translation *t, const char *key,
 void
 messages_read(struct translation *t, const struct record_object *body)
 {
+    t->hides_thoughts = true; /* clients take the first block for the text */
     add_messages(t, body);
     for (size_t i = 0; i < body->n && t->status == 200; i++)
         read_member(t, body->members[i].key, &body->members[i].value);

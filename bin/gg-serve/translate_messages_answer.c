@@ -246,9 +246,10 @@ static void
 add_count(struct translation *t, const struct record_value *record,
           struct buffer *out)
 {
-    double n = translate_number(record->json, "prompt_tokens");
+    const json_t *ids = json_object_get(record->json, "prompt_tokens");
+    double n = json_number_value(ids);
 
-    if (!(n >= 0 && n < 1e15))
+    if (!json_is_number(ids) || !(n >= 0 && n < 1e15))
         translate_refuse(t, 500, NULL, "the engine gave no number");
     else
         buffer_format(out, "{\"input_tokens\":%.0f}", n);

@@ -149,8 +149,9 @@ add_message(struct translation *t, const json_t *message,
 {
     const json_t *calls = json_object_get(message, "tool_calls");
 
-    add_text(t, PART_REASONING, json_object_get(message, "reasoning_content"),
-             NULL, out);
+    if (!t->hides_thoughts)
+        add_text(t, PART_REASONING,
+                 json_object_get(message, "reasoning_content"), NULL, out);
     add_text(t, PART_TEXT, json_object_get(message, "content"), logprobs, out);
     for (size_t i = 0; i < json_array_size(calls) && t->status == 200; i++) {
         const json_t *call = json_array_get(calls, i);

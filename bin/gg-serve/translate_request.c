@@ -176,7 +176,7 @@ translate_add_whole(struct translation *t, const struct record_value *body,
         translate_put(out, "%q:", key);
         if (strcmp(key, "created") == 0)
             translate_put(out, "%n", (double)t->with.date);
-        else if (strcmp(key, "model") == 0)
+        else if (strcmp(key, "model") == 0 && (t->model.len || t->with.model))
             translate_add_model(t, out);
         else
             translate_add_value(out, &o.members[i].value);

@@ -234,10 +234,10 @@ send_done(struct translation *t, struct buffer *out)
     const struct translate_part *p = &t->part;
 
     begin_text(t, "done", out);
-    if (p->kind == PART_CALL) {
-        buffer_format(out, ",\"name\":");
-        cli_json_add(out, p->name.p, p->name.len);
-    }
+    if (p->kind == PART_CALL && p->tool)
+        translate_put(out, ",'name':%q", p->tool->name);
+    else if (p->kind == PART_CALL)
+        translate_put(out, ",'name':%b", &p->name);
     buffer_format(out, p->kind == PART_CALL ? ",\"arguments\":" : ",\"text\":");
     cli_json_add(out, p->text.p ? p->text.p : "", p->text.len);
     if (p->kind == PART_TEXT) {
@@ -278,6 +278,17 @@ add_usage(const struct translate_end *e, struct buffer *out)
                   e->prompt, e->cached, e->made, e->prompt + e->made);
 }
 
+/* Clients know a few codes. */
+static const char *
+error_code(const struct translation *t)
+{
+    static const char full[] = "context_length_exceeded";
+
+    if (strcmp(t->code, full) == 0)
+        return full;
+    return t->status == 429 ? "rate_limit_exceeded" : "server_error";
+}
+
 /* `e` is how it ended; NULL: it has not, or badly. */
 static void
 add_response(const struct translation *t, const char *status,
@@ -291,11 +302,8 @@ add_response(const struct translation *t, const char *status,
     if (t->status == 200) {
         buffer_format(out, "null");
     } else {
-        buffer_format(out, "{\"code\":");
-        translate_add_string(out, *t->code ? t->code : "server_error");
-        buffer_format(out, ",\"message\":");
-        translate_add_string(out, t->message);
-        buffer_char(out, '}');
+        translate_put(out, "{'code':%q,'message':%q}", error_code(t),
+                      t->message);
     }
     buffer_format(out, ",\"incomplete_details\":%s,\"model\":",
                   e && strcmp(e->reason, "length") == 0

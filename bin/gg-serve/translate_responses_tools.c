@@ -13,7 +13,7 @@ responses_flat(const char *space, const char *name)
 {
     struct buffer flat = { 0 };
     size_t n = strlen(space);
-    bool parted = n < 2 || strcmp(space + n - 2, "__") == 0;
+    bool parted = n >= 2 && strcmp(space + n - 2, "__") == 0;
 
     buffer_format(&flat, "%s%s%s", space, n && !parted ? "__" : "", name);
     buffer_char(&flat, '\0');
