@@ -428,7 +428,7 @@ start_ask(struct front *f, struct ask *a, const struct translate_api *api)
     const char *body = http_body(a->call, &n);
 
     snprintf(a->unique, sizeof(a->unique), "%" PRIx64 "x%" PRIx64,
-             (uint64_t)f->params.started, a->number);
+             (uint64_t)f->born, a->number);
     a->path = api->path;
     a->t = translation_new(api, &with);
     if (!translation_read(a->t, http_field(a->call, "Content-Type"), body, n,

@@ -40,8 +40,11 @@ take_beat(struct engine *e, const char *line, size_t n)
     json_t *slots = json_object_get(record, "slots");
     json_int_t most = json_integer_value(slots);
 
-    if (json_is_integer(slots) && most > 0 && most <= 4096)
+    if (json_is_integer(slots) && most > 0 && most <= 4096) {
+        if (!e->n_slots)
+            front_tell(e->front, WIRE_ALIVE, e->number, -1, -1);
         e->n_slots = (int)most;
+    }
     json_decref(record);
 }
 

@@ -111,7 +111,7 @@ begin_drain(struct front *f, int64_t seconds)
 
     f->is_draining = true;
     f->drain_end = front_now() + seconds * 1000;
-    http_close_doors(f->http);
+    http_end_connections(f->http);
     while ((a = TAILQ_FIRST(&f->waiting))) {
         dispatch_remove(f, a);
         ask_fail(a, 503, "shutting_down", "the server is shutting down");
@@ -270,7 +270,9 @@ void
 front_run(const struct front_params *params, int monitor, const int *sockets,
           int n_sockets)
 {
-    struct front f = { .params = *params, .monitor = monitor };
+    struct front f = { .params = *params,
+                       .monitor = monitor,
+                       .born = (int64_t)time(NULL) };
 
     TAILQ_INIT(&f.waiting);
     TAILQ_INIT(&f.engines);

@@ -90,6 +90,7 @@ struct front {
     struct asks waiting;
     int n_waiting, n_asks;
     struct ask *of_id[FRONT_IDS];
+    int64_t born; /* seconds since 1970 */
     uint64_t last_number;
     struct engines engines;
     struct counters n;

@@ -61,7 +61,7 @@ struct http {
     struct evhttp_bound_socket *doors[MAX_DOORS];
     int n_doors, n_connections;
     size_t n_bodies;
-    bool is_full, is_closed;
+    bool is_full, is_ending;
     struct connection **of_socket; /* by its number */
     int n_sockets;
 };
@@ -88,7 +88,7 @@ count_connection(struct http *h, int by)
 
     h->n_connections += by;
     full = h->n_connections >= h->limits.max_connections;
-    if (full != h->is_full && !h->is_closed)
+    if (full != h->is_full)
         open_doors(h, !full);
     h->is_full = full;
 }
@@ -428,7 +428,7 @@ finish_call(struct http_call *call)
     struct connection *c = call->of;
     struct evhttp_request *request = call->request;
 
-    if (c->http->is_closed)
+    if (c->http->is_ending)
         http_add_field(call, "Connection", "close");
     free_call(call);
     c->head = (struct head){ .at = HEAD_IDLE };
@@ -554,10 +554,9 @@ http_listen(struct http *h, int socket)
 }
 
 void
-http_close_doors(struct http *h)
+http_end_connections(struct http *h)
 {
-    h->is_closed = true;
-    open_doors(h, false);
+    h->is_ending = true;
 }
 
 int

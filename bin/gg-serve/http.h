@@ -40,9 +40,9 @@ http_new(struct event_base *base, const struct http_limits *limits,
 bool
 http_listen(struct http *http, int socket);
 
-/* Accepts no more: what is open goes on. */
+/* From now on each answer ends its connection. */
 void
-http_close_doors(struct http *http);
+http_end_connections(struct http *http);
 
 /* Connections that are open. */
 int

@@ -22,7 +22,6 @@
 
 enum {
     MAX_WORKERS = 64,
-    SHORT_LIFE = 10,      /* seconds: who ended sooner is not started at once */
     LONGEST_PAUSE = 60,   /* seconds between two tries */
     LAST_SECONDS = 5,     /* an engine has to end, once its socket is closed */
     MAX_PATH_FETCHED = 4096,
@@ -40,7 +39,7 @@ struct worker {
     int number;
     struct model model; /* a copy */
     char key[KEY_MAX_NAME];
-    bool is_busy, is_retired;
+    bool is_busy, is_retired, was_alive;
     int64_t started, idle_since, ended_since;
     uint64_t bytes;
     int fetched; /* a pipe with the path; -1: none */
@@ -161,12 +160,13 @@ record_of(struct monitor *m, const char *name)
     return &m->records[m->n_records++];
 }
 
+/* One that could not load its model is not tried again at once. */
 static void
-note_short_life(struct monitor *m, const struct worker *k)
+note_end(struct monitor *m, const struct worker *k)
 {
     struct record *r = record_of(m, k->model.name);
 
-    if (front_now() - k->started > SHORT_LIFE * 1000) {
+    if (k->was_alive) {
         r->pause = 0;
         return;
     }
@@ -414,7 +414,7 @@ want(struct monitor *m, const struct wire *w)
     r = record_of(m, model->name);
     if (front_now() < r->until)
         tell_failed(m, model->name,
-                    "the model's engine ended as soon as it was started");
+                    "the model's engine could not start");
     else if (m->n_workers == MAX_WORKERS)
         release_one(m);
     else if (has_room(m, model, &bytes))
@@ -430,6 +430,8 @@ take_message(struct monitor *m, const struct wire *w)
 
     if (w->kind == WIRE_START) {
         want(m, w);
+    } else if (k && w->kind == WIRE_ALIVE) {
+        k->was_alive = true;
     } else if (k && k->state != WORKER_FETCHING) {
         if (w->kind == WIRE_STUCK) {
             cli_warn("engine %d is silent, and is killed", k->number);
@@ -479,7 +481,7 @@ worker_ended(struct monitor *m, int i, int status)
         cli_warn("engine %d of %s ended with status %d", k->number,
                  k->model.name, WEXITSTATUS(status));
     if (!was_asked)
-        note_short_life(m, k);
+        note_end(m, k);
     free_worker(m, i);
 }
 

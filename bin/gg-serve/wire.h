@@ -17,6 +17,7 @@ enum wire_kind {
     WIRE_BUSY,  /* engine: it has something to do; also in place of the end
                  * that WIRE_RELEASE asked for */
     WIRE_IDLE,  /* engine: it has nothing to do */
+    WIRE_ALIVE, /* engine: it has loaded its model */
     WIRE_STUCK, /* engine: it is silent, and is killed */
     WIRE_READY, /* the front is confined, and listens */
     /* ---- from the monitor ---- */
