@@ -84,6 +84,21 @@ struct gg_engine_stats {
 GG_API struct gg_engine_stats
 gg_engine_stats(const struct gg_engine *engine);
 
+/* A step (gg_engine_step()) evaluates at most so many ids of prompts (0: all
+ * that there are), and no more than take about so many microseconds (0: any
+ * time) next to texts that draw; alone, four times as long. A text whose prompt
+ * needs several steps draws after the last one. What is drawn does not depend on
+ * it. A block of rows is never parted; over several processes, and where more texts
+ * are stepped than there are slots, nothing is. */
+GG_API void
+gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us);
+
+/* Slots hold at most so many bytes (0: any number), as far as no living
+ * sequence wants more: of those that are gone, what was used least recently
+ * goes before more is written. Memory of the CPU is given back. */
+GG_API void
+gg_engine_bound_cache(struct gg_engine *engine, uint64_t bytes);
+
 /* ---- Sequences ----------------------------------------------------------- */
 
 /* Without ids. */
@@ -110,6 +125,14 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
                        struct gg_error *err);
 
+/* Prefixes are shared by sequences with the same key alone, which is copied;
+ * NULL: by those without one. What one without a key holds that is to be kept
+ * (gg_sequence_keep()) is everybody's. What has been evaluated of it is
+ * evaluated again. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_set_key(struct gg_sequence *sequence, const char *key,
+                    struct gg_error *err);
+
 /* Its slot is taken last: a shared prefix of others. */
 GG_API void
 gg_sequence_keep(struct gg_sequence *sequence, bool keep);
@@ -129,6 +152,14 @@ gg_sequence_truncate(struct gg_sequence *sequence, size_t n);
 /* Those of its context; valid until the sequence changes. */
 GG_API const int32_t *
 gg_sequence_ids(const struct gg_sequence *sequence, size_t *n);
+
+/* How many of them are evaluated, and kept. */
+GG_API size_t
+gg_sequence_evaluated(const struct gg_sequence *sequence);
+
+/* How many of them others had evaluated, when it got the slot that it has. */
+GG_API size_t
+gg_sequence_shared(const struct gg_sequence *sequence);
 
 /* How many ids before those were dropped, which positions count. */
 GG_API uint64_t
@@ -296,8 +327,9 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
                  const int32_t *ids, size_t n, struct gg_error *err);
 
-/* Evaluates what the texts need, together, and draws one id for each. None of
- * them has ended. A text that fails for itself (its logits are not numbers, its
+/* Evaluates what the texts need, together, and draws one id for each, but for
+ * those whose prompts are not all evaluated yet: gg_engine_bound_steps(). None
+ * of them has ended. A text that fails for itself (its logits are not numbers, its
  * sampler says so) does not make the call fail: gg_text_error(). */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,

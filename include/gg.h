@@ -1062,7 +1062,10 @@ struct gg_chunk {
      * numbers; NULL: as the model was opened with them. A slot goes on with
      * those that it began with: else GG_ERR_ARG. */
     const float *scales;
-    uintptr_t reserved[3];
+    /* A piece of a run of ids, the rest of which is still to come: recurrent
+     * layers keep no place here that they could go back to. */
+    bool goes_on;
+    uintptr_t reserved[2];
 };
 
 enum {

@@ -280,6 +280,13 @@ cli_signal(void);
 /* As if it had not come: who asked for an answer to stop goes on. */
 void
 cli_forget_signal(void);
+
+/* The first SIGTERM asks for an end soon from now on, and is none that came:
+ * cli_drains() tells it. */
+void
+cli_drain_by_signal(void);
+bool
+cli_drains(void);
 /* For ggml_abort_callback: true once a signal came. */
 bool
 cli_aborted(void *unused);

@@ -272,7 +272,8 @@ is_aborted(void *data)
     struct engine *e = data;
 
     prefill_tick(&e->prefill);
-    return e->catches && cli_aborted(NULL);
+    return (e->catches && cli_aborted(NULL)) ||
+           (e->interrupt && e->interrupt(e->interrupt_data));
 }
 
 /* A block enters in one batch. */

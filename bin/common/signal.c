@@ -12,6 +12,7 @@ enum {
 };
 
 static volatile sig_atomic_t came, catching;
+static volatile sig_atomic_t draining, drain; /* the first SIGTERM is one */
 static void (*discard)(void);
 
 void
@@ -54,7 +55,9 @@ on_bus_error(int sig)
 static void
 on_signal(int sig)
 {
-    if (catching && !came &&
+    if (draining && sig == SIGTERM && !drain && !came) {
+        drain = 1;
+    } else if (catching && !came &&
         (sig == SIGHUP || sig == SIGINT || sig == SIGTERM)) {
         came = sig;
         alarm(1);
@@ -115,6 +118,18 @@ int
 cli_signal(void)
 {
     return came;
+}
+
+void
+cli_drain_by_signal(void)
+{
+    draining = 1;
+}
+
+bool
+cli_drains(void)
+{
+    return drain != 0;
 }
 
 void

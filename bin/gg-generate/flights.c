@@ -94,9 +94,9 @@ flights_step(struct flights *f, struct active *active, size_t n)
 {
     uint64_t flight = oldest(active, n);
     size_t found = gather(f, active, n, flight);
-    struct gg_error err;
 
-    return cli_finished(gg_engine_step(f->engine, f->texts, found, &err), &err)
-               ? flight
-               : 0;
+    f->status = gg_engine_step(f->engine, f->texts, found, &f->error);
+    if (f->mild)
+        return f->status == GG_OK ? flight : 0;
+    return cli_finished(f->status, &f->error) ? flight : 0;
 }

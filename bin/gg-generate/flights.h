@@ -19,6 +19,9 @@ struct active {
 struct flights {
     struct gg_engine *engine;
     uint64_t last;
+    bool mild;             /* a step that fails does not end the tool: */
+    enum gg_status status; /* this tells it, */
+    struct gg_error error; /* and why */
     struct gg_text **texts; /* scratch */
 };
 
@@ -33,7 +36,7 @@ void
 flights_begin(struct flights *f, struct active *active, size_t n);
 
 /* Draws one id for each answer of the oldest flight; returns its number; 0: a
- * signal came. */
+ * signal came, or, where that does not end the tool, it failed. */
 uint64_t
 flights_step(struct flights *f, struct active *active, size_t n);
 

@@ -63,6 +63,11 @@ struct options {
     bool numbered;
     struct shard shard; /* of the records */
     int32_t n_batch;    /* records answered at once */
+    int32_t n_slots;    /* sequences whose KV cache is kept; 0: as many */
+    uint64_t cache_ram; /* bytes of it; 0: no limit */
+    bool unordered;     /* answers leave when they are done */
+    int32_t heartbeat;  /* seconds between two; 0: none */
+    int32_t drain;      /* seconds that SIGTERM leaves what runs */
     const char *resume; /* the output, which may have answers already */
     const char *tools;  /* a file; or NULL */
     const char *tool_choice;
@@ -112,6 +117,7 @@ struct generate {
     struct base base;
     struct requests requests; /* of records */
     struct tools tools;
+    const char *run; /* for ids of answers: of this run alone; or NULL */
     /* What the model's file says of sampling, or the state or the job that goes
      * on has said; or NULL. */
     const char *sampling;
@@ -150,6 +156,13 @@ generate_resume_date(struct generate *g, uint64_t number, int64_t date);
 /* Ends the tool where nothing would hold the date of a job that is resumed. */
 void
 generate_check_date(const struct generate *g);
+
+/* With --unordered: GG_ERR_CONTEXT where some text of the prompt has more ids
+ * than the context, of which *least is some number; so that a long text takes
+ * no time. */
+enum gg_status
+generate_check_length(const struct generate *g, const struct prompt_source *s,
+                      size_t *least, struct gg_error *err);
 
 /* Parts the answers of conversations; NULL: all is text. */
 enum gg_status

@@ -9,6 +9,7 @@
 
 #include "common/records/batch.h"
 #include "common/records/jsonl.h"
+#include "gg-generate/stream.h"
 #include "gg-generate/vectors.h"
 
 /* ---- reading ---- */
@@ -107,10 +108,14 @@ read_object(struct generate *g, struct record *r,
     else
         jsonl_pass_through(object, &r->text);
     st = request_read(&g->requests, &r->request, object, err);
+    stream_open(g, r, object);
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
-    if (st == GG_OK)
+    if (st == GG_OK && !r->stopped)
         st = take_request(g, r, err);
+    if (st == GG_OK && r->stream && r->prompt.contest.n)
+        st = cli_error(err, GG_ERR_UNSUPPORTED,
+                       "stream: nothing is drawn with choices");
     request_clear_prompts(&r->request);
     return st;
 }
@@ -212,6 +217,7 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
     const struct buffer *written = message ? NULL : r->answers.written;
     const struct buffer *head = written ? written : &r->text;
 
+    (void)g;
     r->out.len = 0;
     buffer_add(&r->out, head->p, head->len);
     if (message)
@@ -219,7 +225,7 @@ write_jsonl(const struct generate *g, struct record *r, const char *message)
     else if (!written)
         jsonl_add_choices(&r->prompt.contest, &r->out);
     if (!message && r->takes_date)
-        jsonl_add_date(g->date, &r->out);
+        jsonl_add_date(r->date, &r->out);
     if (written)
         jsonl_add_sampling(&r->request.sampling, &r->out);
     jsonl_end(&r->out);
@@ -253,7 +259,8 @@ add_response(const struct generate *g, const struct record *r,
              const struct buffer *answers, size_t n, struct buffer *out)
 {
     struct batch_response all = { .number = r->request.number,
-                                  .date = g->date,
+                                  .date = r->date,
+                                  .run = g->run,
                                   .model = g->engine.path,
                                   .answers = answers,
                                   .n_answers = n,
@@ -304,7 +311,7 @@ write_batch(const struct generate *g, struct record *r, const char *message)
     r->out = out;
 }
 
-static const struct writer batch_writer = { add_batch, write_batch };
+static const struct writer batch_writer = { add_batch, write_batch, NULL };
 
 /* ---- an earlier run's ---- */
 
@@ -385,7 +392,7 @@ sampling_of_jsonl(const char *out, size_t len, char **line)
     return drawn;
 }
 
-static const struct writer writer = { add_jsonl, write_jsonl };
+static const struct writer writer = { add_jsonl, write_jsonl, NULL };
 static const struct form form = { read_jsonl, &writer, number_of_jsonl,
                                   matches_jsonl, sampling_of_jsonl };
 const struct form *const jsonl_form = &form;

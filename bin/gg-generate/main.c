@@ -8,10 +8,6 @@
 #include "gg-generate/options.h"
 #include "gg-generate/records.h"
 
-enum {
-    DEFAULT_BATCH = 8,
-};
-
 const char cli_name[] = "gg-generate";
 
 static void
@@ -81,7 +77,9 @@ run_text(struct generate *g)
 static int32_t
 slots_of_records(const struct options *o)
 {
-    return (o->n_batch ? o->n_batch : DEFAULT_BATCH) + (o->state.load != NULL);
+    int32_t n = o->n_batch;
+
+    return (o->n_slots > n ? o->n_slots : n) + (o->state.load != NULL);
 }
 
 static int

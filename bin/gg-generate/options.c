@@ -11,6 +11,7 @@
 
 enum {
     MAX_BATCH = 1024,
+    DEFAULT_BATCH = 8,
 };
 
 static const char usage[] = "Usage: gg-generate [OPTION]... [FILE]\n"
@@ -85,6 +86,25 @@ set_show(void *options, const struct cli_option *row, const char *value,
         return cli_error(err, GG_ERR_ARG, "%s: %s is not open",
                          cli_option_name(row, name), value);
     o->show_reasoning = hide ? HIDE_REASONING : (int32_t)fd;
+    return st;
+}
+
+static enum gg_status
+set_bytes(void *options, const struct cli_option *row, const char *value,
+          struct gg_error *err)
+{
+    static const char units[] = "KMG";
+    struct options *o = options;
+    size_t n = strlen(value);
+    const char *unit = n > 1 ? strchr(units, value[n - 1]) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    char name[CLI_OPTION_NAME], *number = cli_copy(value, n - (unit != NULL));
+    int64_t x = 0;
+    enum gg_status st = cli_read_int(cli_option_name(row, name), number, 1,
+                                     INT64_C(1) << (50 - shift), &x, err);
+
+    free(number);
+    o->cache_ram = (uint64_t)x << shift;
     return st;
 }
 
@@ -215,6 +235,21 @@ const struct cli_option generate_rows[] = {
       "and options; or to each request of OpenAI's batch files", AT(form), FORM_JSONL },
     { "batch", 0, CLI_INT, "N", "records answered at once (8)", AT(n_batch),
       1, MAX_BATCH, .only_with = RECORDS },
+    { "slots", 0, CLI_INT, "N",
+      "sequences whose KV cache is kept for records that begin alike (as "
+      "--batch)", AT(n_slots), 1, MAX_BATCH, .only_with = RECORDS },
+    { "cache-ram", 0, CLI_CALL, "BYTES",
+      "what they hold at most, with K, M, G for powers of 1024", AT(cache_ram),
+      .set = set_bytes, .only_with = RECORDS },
+    { "unordered", 0, CLI_FLAG, NULL,
+      "write answers as they are done, and read records meanwhile: "
+      "gg-stream(5)", AT(unordered), .only_with = "jsonl",
+      .not_with = "resume: answers have the order of the input there" },
+    { "heartbeat", 0, CLI_INT, "SECONDS", "write a record so often",
+      AT(heartbeat), 1, 86400, .only_with = "unordered" },
+    { "drain", 0, CLI_INT, "SECONDS",
+      "how long SIGTERM leaves what runs (30)", AT(drain), 0, 86400,
+      .only_with = "unordered" },
     { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, AT(shard), .set = shard_set,
       .only_with = RECORDS },
     { "resume", 0, CLI_TEXT, "FILE",
@@ -334,7 +369,9 @@ generate_parse(int argc, char **argv, struct options *o)
 
     *o = (struct options){ .engine = engine_options_default(),
                            .sampling = sampling_options_default(),
-                           .pooling = POOL_AS_MODEL };
+                           .pooling = POOL_AS_MODEL,
+                           .drain = 30,
+                           .n_batch = DEFAULT_BATCH };
     o->sampling.takes_none = true;
     first = cli_parse(argc, argv, &tool, o);
     cli_hint_file("; a text goes after -p, in quotes, a model after -m");

@@ -123,6 +123,6 @@ matches_plain(struct generate *g, struct record *r, const char *text,
     return n <= out_len && (n == 0 || memcmp(text, out, n) == 0);
 }
 
-static const struct writer writer = { add_plain, write_plain };
+static const struct writer writer = { add_plain, write_plain, NULL };
 const struct form plain_form = { read_plain, &writer, number_of_plain,
                                  matches_plain, NULL };

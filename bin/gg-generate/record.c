@@ -1,11 +1,13 @@
 /* record.c - a record: its prompt, its answers */
 #include <config.h>
 
+#include <ggml.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gg-generate/options.h"
 #include "gg-generate/records.h"
+#include "gg-generate/stream.h"
 
 /* ---- life ---- */
 
@@ -55,6 +57,9 @@ record_free(struct generate *g, struct record *r)
     record_forget_input(g, r);
     buffer_clear(&r->out);
     buffer_clear(&r->before);
+    buffer_clear(&r->id);
+    stream_free(r->stream);
+    free(r->cache_key);
     free(r);
 }
 
@@ -123,6 +128,8 @@ record_encode(struct generate *g, struct record *r, bool messages,
                        "suffix: what is to come is not chosen");
     if (st == GG_OK)
         st = check_thoughts(r, &s, err);
+    if (st == GG_OK)
+        st = generate_check_length(g, &s, &r->least_ids, err);
     if (st == GG_OK)
         st = prompt_source_encode(g, &s, choices, &r->prompt, err);
     r->prompt.contest.scales = r->request.scales;
@@ -240,6 +247,8 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     enum gg_status st;
 
     make_room(r);
+    if (!r->begun)
+        r->begun = ggml_time_us();
     a->logprobs = r->request.logprobs;
     if (r->request.sampling.none)
         return GG_OK;
@@ -254,6 +263,8 @@ record_begin(const struct generate *g, struct record *r, size_t which,
     a->wants_logprob = g->o->form == FORM_JSONL;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
+    if (st == GG_OK && r->cache_key)
+        st = gg_sequence_set_key(a->sequence, r->cache_key, err);
     if (st == GG_OK && r->request.scales)
         st = gg_sequence_set_scales(a->sequence, r->request.scales, err);
     return st == GG_OK ? answer_start(g, a, record_prompt(r, which),

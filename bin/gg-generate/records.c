@@ -2,8 +2,8 @@
 #include <config.h>
 
 #include "common/terminal.h"
-#include "common/ticker.h"
 #include "gg-generate/likely.h"
+#include "gg-generate/run.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -18,24 +18,6 @@ enum {
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
-struct records {
-    struct generate *g;
-    const struct form *form;
-    struct record_input in;
-    struct record *first, *last; /* not written yet, in order */
-    size_t held;                 /* bytes in them */
-    struct record *beginning;    /* not all of its answers are begun; or NULL */
-    struct active *active;       /* there is room for n_most */
-    size_t n_active, n_most;
-    struct flights flights;
-    bool ended;       /* the input */
-    bool failed;      /* a record */
-    size_t n_records; /* done */
-    struct resumed resumed;
-    struct ticker ticker;
-    uint64_t all; /* bytes of the input; 0: unknown */
-};
-
 /* ---- output ---- */
 
 static size_t
@@ -46,8 +28,8 @@ record_size(const struct record *r)
 
 /* Those that are not made any more are active no longer: of a record that is
  * done, and what has ended. */
-static void
-remove_ended(struct records *w)
+void
+records_remove_ended(struct records *w)
 {
     size_t n = 0;
 
@@ -104,39 +86,66 @@ put_record(struct records *w, const struct record *r)
 }
 
 static void
-write_done(struct records *w)
+write_record(struct records *w, struct record *r)
 {
-    while (w->first && w->first->done) {
-        struct record *r = w->first;
-
-        w->first = r->next;
-        w->held -= record_size(r);
-        if (r->known)
-            check_known(w, r);
-        else
-            put_record(w, r);
-        cli_flush();
-        record_free(w->g, r);
-    }
-    if (!w->first)
-        w->last = NULL;
+    w->held -= record_size(r);
+    if (r->known)
+        check_known(w, r);
+    else
+        put_record(w, r);
+    cli_flush();
+    record_free(w->g, r);
 }
 
-/* The record has no answer, or no whole one. What is no fault of its own ends
- * the tool: it counts as not answered. */
+/* In the order of the input, or as they are done. */
 static void
-fail(struct records *w, struct record *r, enum gg_status st,
-     const char *message)
+write_done(struct records *w)
 {
-    if (st == GG_ERR_NOMEM || st == GG_ERR_IO)
+    struct record **at = &w->first, *last = w->last;
+
+    while (*at && (w->g->o->unordered || (*at)->done)) {
+        struct record *r = *at;
+
+        if (r->done) {
+            *at = r->next;
+            write_record(w, r);
+        } else {
+            last = r;
+            at = &r->next;
+        }
+    }
+    w->last = w->first ? last : NULL;
+}
+
+void
+records_fail(struct records *w, struct record *r, enum gg_status st,
+             const char *message)
+{
+    if ((st == GG_ERR_NOMEM || st == GG_ERR_IO) && !w->g->o->unordered)
         cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name,
                 r->request.number, message);
     cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->request.number,
              message);
     w->failed = true;
+    w->unordered.n_failed++;
     r->status = st;
     r->writer->write(w->g, r, message);
     finish_record(w, r);
+}
+
+void
+records_stop(struct records *w, struct record *r, const char *code,
+             const char *message)
+{
+    bool cancelled = strcmp(code, "shutdown") != 0;
+
+    w->unordered.n_cancelled += cancelled;
+    w->failed = w->failed || !cancelled;
+    r->stopped = code;
+    r->status = GG_ERR_ABORTED;
+    r->writer->write(w->g, r, message);
+    finish_record(w, r);
+    records_remove_ended(w);
 }
 
 /* ---- beginning ---- */
@@ -194,9 +203,13 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
 {
     enum gg_status st;
 
-    if (w->in.reader.too_long)
-        return cli_error(err, GG_ERR_FORMAT, "more than %d bytes", MAX_RECORD);
+    if (!text)
+        return cli_error(err, GG_ERR_FORMAT, "more than %zu bytes",
+                         w->in.reader.max);
+    if (w->g->o->unordered) /* a date of its own */
+        w->g->date = w->g->o->date;
     st = w->form->read(w->g, r, text, len, err);
+    r->date = w->g->date;
     return st == GG_OK ? check_room(w, r, err) : st;
 }
 
@@ -209,7 +222,7 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     if (st == GG_ERR_ABORTED) { /* a signal came: it has no answer */
         return;
     } else if (st != GG_OK) {
-        fail(w, r, st, err.message);
+        records_fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
@@ -218,6 +231,30 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     } else {
         w->beginning = r;
     }
+}
+
+void
+records_start(struct records *w, struct inbox_item *item)
+{
+    struct record *r = add_record(w, item->number);
+
+    r->came = item->came;
+    start_record(w, r, item->too_long ? NULL : item->text, item->len);
+    inbox_item_free(item);
+}
+
+void
+records_refuse(struct records *w, struct inbox_item *item, const char *code,
+               const char *message)
+{
+    struct record *r = add_record(w, item->number);
+    struct gg_error err;
+
+    r->stopped = code;
+    if (!item->too_long)
+        (void)!w->form->read(w->g, r, item->text, item->len, &err);
+    inbox_item_free(item);
+    records_stop(w, r, code, message);
 }
 
 /* The next answer of the record that has not begun all of them; there is room.
@@ -237,9 +274,21 @@ begin_answer(struct records *w)
         w->beginning = NULL;
     w->n_active++;
     if (st != GG_OK) {
-        fail(w, r, st, err.message);
-        remove_ended(w);
+        records_fail(w, r, st, err.message);
+        records_remove_ended(w);
     }
+}
+
+/* What was read and waits. */
+static bool
+take_next(struct records *w)
+{
+    struct inbox *b = &w->unordered.inbox;
+    struct inbox_item *item = inbox_take(b, &b->waiting);
+
+    if (item)
+        records_start(w, item);
+    return item;
 }
 
 /* False: there is none now. */
@@ -256,7 +305,8 @@ read_next(struct records *w)
     state = record_input_next(&w->in, w->n_active == 0, &text, &len, &number);
     w->ended = state == READER_END;
     if (state == READER_RECORD)
-        start_record(w, add_record(w, number), text, len);
+        start_record(w, add_record(w, number),
+                     w->in.reader.too_long ? NULL : text, len);
     return state == READER_RECORD;
 }
 
@@ -268,7 +318,7 @@ fill_slots(struct records *w)
     while (!cli_signal() && w->n_active < w->n_most) {
         if (w->beginning)
             begin_answer(w);
-        else if (!read_next(w))
+        else if (w->g->o->unordered ? !take_next(w) : !read_next(w))
             return;
         write_done(w);
     }
@@ -285,7 +335,7 @@ decide(struct records *w, struct record *r)
         r->writer->write(w->g, r, NULL);
         finish_record(w, r);
     } else {
-        fail(w, r, GG_ERR_FORMAT, err.message);
+        records_fail(w, r, GG_ERR_FORMAT, err.message);
     }
 }
 
@@ -304,7 +354,7 @@ choose_tokens(struct records *w)
         for (size_t i = 0; i < w->n_active; i++)
             if (w->active[i].record->prompt.contest.n)
                 decide(w, w->active[i].record);
-        remove_ended(w);
+        records_remove_ended(w);
     }
     free(list);
 }
@@ -353,7 +403,7 @@ end_answer(struct records *w, struct active *a)
     tools_read(w->g, &a->answer);
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
-        fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
+        records_fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
              error ? error : text);
         return;
     }
@@ -379,33 +429,40 @@ score_prompts(struct records *w)
         if (!r)
             continue;
         if (request_wants_prompt(&r->request) && !r->likely.n_prompt)
-            fail(w, r, GG_ERR_FORMAT, "the logits are not numbers");
+            records_fail(w, r, GG_ERR_FORMAT, "the logits are not numbers");
         else if (r->request.sampling.none)
             end_answer(w, a);
     }
-    remove_ended(w);
+    records_remove_ended(w);
 }
 
 /* One id for each answer of a flight. */
 static void
 step_answers(struct records *w)
 {
-    uint64_t flight = flights_step(&w->flights, w->active, w->n_active);
+    uint64_t flight;
 
+    w->unordered.steps = true;
+    flight = flights_step(&w->flights, w->active, w->n_active);
+    w->unordered.steps = false;
     if (!flight)
-        return;
-    for (size_t i = 0; i < w->n_active; i++) {
+        unordered_fail_step(w);
+    for (size_t i = 0; i < w->n_active && flight; i++) {
         struct active *a = &w->active[i];
+        size_t before;
 
         if (!a->record || a->flight != flight) /* another answer has failed */
             continue;
         a->flight = 0;
-        w->g->sums.n_made++;
+        before = a->answer.n_made;
         answer_take(&a->answer);
+        w->g->sums.n_made += a->answer.n_made != before;
+        if (a->record->writer->step)
+            a->record->writer->step(w->g, a->record, a->which, &a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
             end_answer(w, a);
     }
-    remove_ended(w);
+    records_remove_ended(w);
 }
 
 /* ---- life ---- */
@@ -424,54 +481,6 @@ clear_records(struct records *w)
         record_free(w->g, r);
     }
     reader_clear(&w->in.reader);
-}
-
-static void
-describe_times(const struct records *w, int64_t us)
-{
-    struct gg_engine_stats stats = gg_engine_stats(w->g->engine.gg);
-    double s = (double)us / 1e6;
-
-    cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,
-             s > 0 ? (double)w->n_records / s : 0);
-    cli_warn("%" PRIu64 " ids evaluated, %" PRIu64 " copied, %zu drawn",
-             stats.n_evaluated, stats.n_copied, w->g->sums.n_made);
-    draft_model_describe(w->g);
-}
-
-/* "12 of ~80 records": how many there are is known at the end of the input, and
- * before that by the part of its bytes that was taken. */
-static void
-say_records(const struct records *w, uint64_t done, char *text, size_t size)
-{
-    double taken = (double)(w->n_records + w->n_active);
-    char all[40] = "";
-
-    if (w->ended)
-        snprintf(all, sizeof(all), " of %.0f", taken);
-    else if (w->all && done)
-        snprintf(all, sizeof(all), " of ~%.0f",
-                 taken * (double)w->all / (double)done);
-    snprintf(text, size, "%zu%s records", w->n_records, all);
-}
-
-/* How much of it is done is the input that was taken. */
-static void
-show_progress(struct records *w)
-{
-    uint64_t done = reader_place(&w->in.reader);
-    double s = (double)(ggml_time_us() - w->ticker.start) / 1e6;
-    double rate = s > 0 ? (double)w->n_records / s : 0;
-    char count[80], text[120];
-
-    done = w->all && done > w->all ? w->all : done;
-    say_records(w, done, count, sizeof(count));
-    snprintf(text, sizeof(text), "%s, %.1f/s", count, rate);
-    if (w->all)
-        ticker_show_part(&w->ticker, done, w->all, text);
-    else
-        ticker_show(&w->ticker, "%s, %zu ids, %.1f/s", count, w->g->sums.n_made,
-                    rate);
 }
 
 /* Resumes after the answers of an earlier run. Its last answer is made
@@ -536,8 +545,12 @@ open_records(struct records *w, struct generate *g)
     ticker_start_beside(&w->ticker, o->engine.quiet);
     w->n_most = (size_t)g->engine.n_slots;
     w->n_most -= g->base.sequence && w->n_most > 1; /* which stays in a slot */
+    if (o->n_slots && w->n_most > (size_t)o->n_batch)
+        w->n_most = (size_t)o->n_batch;
+    gg_engine_bound_cache(g->engine.gg, o->cache_ram);
     w->active = cli_alloc(NULL, w->n_most, sizeof(*w->active));
     flights_init(&w->flights, g->engine.gg, w->n_most);
+    unordered_open(w);
 }
 
 bool
@@ -550,6 +563,7 @@ generate_records(struct generate *g)
     if (g->resumed >= 0)
         resume(&w, g->resumed);
     do {
+        unordered_tick(&w);
         fill_slots(&w);
         choose_tokens(&w);
         score_prompts(&w);
@@ -558,14 +572,15 @@ generate_records(struct generate *g)
         if (w.n_active && !cli_signal())
             step_answers(&w);
         write_done(&w);
-        show_progress(&w);
+        records_show_progress(&w);
     } while (!cli_signal() && (!w.ended || w.n_active || w.beginning));
     ticker_end(&w.ticker);
     if (!cli_signal())
         resume_cut(g->o->resume, &w.resumed);
     generate_tell_left_out(g, w.in.reader.name);
     if (g->o->engine.verbose)
-        describe_times(&w, ggml_time_us() - start);
+        records_describe(&w, ggml_time_us() - start);
+    unordered_close(&w);
     clear_records(&w);
     return !w.failed && !cli_signal();
 }

@@ -19,6 +19,8 @@ struct record_answers {
                               * none has begun */
 };
 
+struct stream;
+
 /* A record from when it is read until its answer is written. */
 struct record {
     struct record *next;    /* in the input */
@@ -38,6 +40,13 @@ struct record {
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;
+    int64_t date;          /* that its prompt and answers have */
+    char *cache_key;       /* or NULL */
+    struct buffer id;      /* with --unordered: its own, in JSON; or empty */
+    struct stream *stream; /* NULL: it is written at its end */
+    const char *stopped;   /* why it was; or NULL */
+    size_t least_ids;      /* of a prompt that was not encoded */
+    int64_t came, begun;   /* when it was read, and begun: microseconds */
 };
 
 /* Records begin with the values of the options from now on. */
@@ -99,6 +108,9 @@ struct writer {
      * `message` says why one has failed, what stands in their place. */
     void (*write)(const struct generate *g, struct record *r,
                   const char *message);
+    /* Writes what is new of an answer after a step; NULL: nothing. */
+    void (*step)(const struct generate *g, struct record *r, size_t which,
+                 const struct answer *a);
 };
 
 /* How records are read and written. */

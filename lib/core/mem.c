@@ -96,6 +96,19 @@ mem_small_pages(void *p, size_t size)
     advise(p, size, MADV_NOHUGEPAGE);
 }
 
+void
+mem_discard(void *p, size_t size)
+{
+#ifdef MADV_DONTNEED
+    struct mem_pages pages = mem_pages(p, size);
+
+    if (pages.size)
+        (void)madvise(pages.p, pages.size, MADV_DONTNEED);
+#else
+    (void)p, (void)size;
+#endif
+}
+
 void *
 mem_realloc(void *p, size_t size)
 {

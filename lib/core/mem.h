@@ -22,6 +22,10 @@ mem_table(size_t n, size_t size);
  * more of it than is touched, as it does in large pages. */
 void
 mem_small_pages(void *p, size_t size);
+/* The whole pages of some memory, all of which is zero or of no use any more,
+ * go back to the system, as far as it takes them: they are zero then. */
+void
+mem_discard(void *p, size_t size);
 void *
 mem_realloc(void *p, size_t size);
 void *

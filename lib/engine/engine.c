@@ -49,6 +49,7 @@ gg_engine_free(struct gg_engine *engine)
         mem_free(engine->slots[i].ids);
         mem_free(engine->slots[i].logprobs);
         mem_free(engine->slots[i].scales);
+        mem_free(engine->slots[i].key);
     }
     mem_free(engine->slots);
     mem_free(engine->chunks);

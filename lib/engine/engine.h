@@ -14,8 +14,18 @@ struct engine_slot {
     int32_t *ids;              /* what it still holds */
     float *logprobs;           /* theirs, of an engine that scores */
     float *scales;             /* of adapters, theirs; NULL: the model's */
+    char *key;                 /* theirs; NULL: none */
     size_t n_ids;
     uint64_t used; /* when it was last */
+};
+
+/* How many ids of prompts a step may evaluate, and what is known of the time
+ * that they take. */
+struct engine_bound {
+    size_t ids;  /* at most; 0: no limit */
+    uint64_t us; /* that a step may take; 0: no limit */
+    double us_per_id, us_decode;
+    bool applies; /* to the evaluation under way */
 };
 
 struct engine_draft;
@@ -33,6 +43,8 @@ struct gg_engine {
     uint64_t call;           /* of gg_engine_eval() */
     struct gg_engine_stats stats;
     struct engine_draft *draft; /* or NULL */
+    struct engine_bound bound;
+    uint64_t most_cache; /* bytes that slots may hold; 0: no limit */
 };
 
 struct gg_sequence {
@@ -47,8 +59,12 @@ struct gg_sequence {
     uint64_t call;                /* of the engine that named it last */
     bool pinned;                  /* it is evaluated in this round, */
     size_t limit; /* before which its slot may hold no more ids than this */
+    size_t most;  /* ids that a bounded step evaluates of it: */
+    bool goes_on; /* there were more */
+    size_t n_shared; /* ids that its slot had when it got it */
     bool keep;
     float *scales; /* of adapters; NULL: the model's */
+    char *key;     /* whose prefixes it shares; NULL: those without one */
 };
 
 /* What gg_engine_new() does; `params` is not NULL. */
@@ -83,6 +99,21 @@ engine_is_row(const struct gg_engine *e, int32_t id)
 {
     return id >= 0 && (size_t)id >= e->n_vocab;
 }
+
+/* Before its slot gets all of the sequence's ids: contents of slots that are
+ * nobody's go, the oldest first, but for one slot's, until that is no more than
+ * slots may hold. */
+void
+engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t but_for);
+
+/* Whether the slot's contents may become part of the sequence. */
+bool
+engine_may_share(const struct engine_slot *s, const struct gg_sequence *q);
+
+/* How many of the sequence's first ids the evaluation under way is to give its
+ * slot. */
+size_t
+engine_goal(const struct gg_sequence *q);
 
 /* What its slot lacks of the sequence's first n ids. False: nothing. */
 bool

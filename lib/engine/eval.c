@@ -85,6 +85,8 @@ assign_slots(const struct gg_query *queries, size_t n, struct gg_error *err)
             engine_sequence_release(q, q->limit);
         if (q->n_held == 0)
             st = engine_place(q, err);
+        else
+            engine_make_room(q, q->slot, -1);
         q->pinned = true;
     }
     return st;
@@ -97,10 +99,14 @@ make_chunks(struct gg_engine *e, const struct gg_query *queries, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         struct gg_chunk *c = &e->chunks[n_chunks];
+        struct gg_sequence *q = queries[i].sequence;
+        size_t goal = engine_goal(q);
 
-        if (!engine_missing(queries[i].sequence, queries[i].sequence->n_ids, c))
+        q->goes_on = goal < q->n_ids;
+        if (!engine_missing(q, goal, c))
             continue;
-        if (!e->score)
+        c->goes_on = q->goes_on;
+        if (!e->score && !c->goes_on)
             add_wanted(&queries[i], c);
         n_chunks++;
     }
@@ -116,7 +122,7 @@ update_held(const struct gg_query *queries, size_t n, enum gg_status st)
 
         q->pinned = false;
         if (st == GG_OK)
-            engine_has(q, q->n_ids);
+            engine_has(q, engine_goal(q));
         else if (q->slot >= 0)
             q->n_held = (size_t)gg_session_length(q->engine->session, q->slot);
     }

@@ -12,6 +12,20 @@ evaluated(const struct gg_sequence *q, size_t n)
     return session_edge(q->engine->session, q->ids, n - 1);
 }
 
+size_t
+engine_goal(const struct gg_sequence *q)
+{
+    const struct gg_session *s = q->engine->session;
+    size_t to;
+
+    if (!q->engine->bound.applies || q->most >= q->n_ids - q->n_held)
+        return q->n_ids;
+    to = session_edge(s, q->ids, q->n_held + q->most);
+    return to > q->n_held
+               ? to
+               : session_medium_end(s, q->ids, q->n_ids, q->n_held + 1);
+}
+
 bool
 engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
 {

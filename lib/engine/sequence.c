@@ -58,6 +58,8 @@ gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
     q->n_ids = from->n_ids;
     q->n_dropped = from->n_dropped;
     st = gg_sequence_set_scales(q, from->scales, err);
+    if (st == GG_OK && from->key)
+        st = gg_sequence_set_key(q, from->key, err);
     if (st == GG_OK)
         *out = q;
     else
@@ -101,6 +103,37 @@ gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
     return GG_OK;
 }
 
+enum gg_status
+gg_sequence_set_key(struct gg_sequence *sequence, const char *key,
+                    struct gg_error *err)
+{
+    struct gg_sequence *q = sequence;
+    char *copy;
+
+    if (!q)
+        return error_null(err);
+    copy = key ? mem_strndup(key, strlen(key)) : NULL;
+    if (key && !copy)
+        return error_nomem(err);
+    mem_free(q->key);
+    q->key = copy;
+    engine_sequence_release(q, 0);
+    q->n_known = 0;
+    return GG_OK;
+}
+
+size_t
+gg_sequence_evaluated(const struct gg_sequence *sequence)
+{
+    return sequence && sequence->slot >= 0 ? sequence->n_held : 0;
+}
+
+size_t
+gg_sequence_shared(const struct gg_sequence *sequence)
+{
+    return sequence && sequence->slot >= 0 ? sequence->n_shared : 0;
+}
+
 void
 gg_sequence_free(struct gg_sequence *sequence)
 {
@@ -110,6 +143,7 @@ gg_sequence_free(struct gg_sequence *sequence)
     mem_free(sequence->ids);
     mem_free(sequence->logprobs);
     mem_free(sequence->scales);
+    mem_free(sequence->key);
     mem_free(sequence);
 }
 

@@ -58,6 +58,7 @@ take_slot(struct gg_sequence *q, int32_t slot)
     mem_free(s->ids);
     mem_free(s->logprobs);
     mem_free(s->scales);
+    mem_free(s->key);
     *s = (struct engine_slot){ .owner = q, .used = ++q->engine->clock };
     q->slot = slot;
 }
@@ -80,12 +81,14 @@ engine_leave_slot(struct gg_sequence *q)
         .ids = q->ids,
         .logprobs = q->logprobs,
         .scales = q->scales,
+        .key = q->key,
         .n_ids = q->n_held,
         .used = ++q->engine->clock,
     };
     q->ids = NULL;
     q->logprobs = NULL;
     q->scales = NULL;
+    q->key = NULL;
     q->slot = -1;
 }
 
@@ -98,7 +101,7 @@ slot_length(const struct gg_sequence *q, bool pending)
 {
     size_t n = q->n_held + (q->n_known > q->n_held);
 
-    if (!pending || !q->pinned)
+    if (!pending || !q->pinned || q->engine->bound.applies)
         return n;
     return q->limit < q->n_ids ? q->limit : q->n_ids - (q->n_ids > 0);
 }
@@ -124,10 +127,22 @@ same_scales(const struct gg_engine *e, const float *a, const float *b)
     return true;
 }
 
-static const float *
-scales_of(const struct engine_slot *s)
+static bool
+same_key(const char *a, const char *b)
 {
-    return s->owner ? s->owner->scales : s->scales;
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* A sequence that is to be kept and has no key is everybody's. */
+bool
+engine_may_share(const struct engine_slot *s, const struct gg_sequence *q)
+{
+    const struct gg_sequence *owner = s->owner;
+    const char *key = owner ? owner->key : s->key;
+    bool common = owner && owner->keep && !key;
+
+    return (common || same_key(key, q->key)) &&
+           same_scales(q->engine, owner ? owner->scales : s->scales, q->scales);
 }
 
 /* How many of the first n ids are the same, up to the edge of a block; fewer
@@ -175,8 +190,7 @@ find_shared(const struct gg_sequence *q, size_t most)
             size_t n, same;
             const int32_t *ids = ids_of(&e->slots[i], pending, &n);
 
-            if (e->slots[i].owner == q ||
-                !same_scales(e, scales_of(&e->slots[i]), q->scales))
+            if (e->slots[i].owner == q || !engine_may_share(&e->slots[i], q))
                 continue;
             same = copyable(
                 e, i,
@@ -232,7 +246,6 @@ copy_shared(struct gg_sequence *q, const struct shared *s, int32_t slot)
     struct gg_engine *e = q->engine;
     size_t n = copy_known(q, &e->slots[s->slot], s->n);
 
-    e->slots[s->slot].used = ++e->clock;
     if (slot == s->slot)
         return (size_t)gg_session_truncate(e->session, slot, (int32_t)n);
     return (size_t)gg_session_copy(e->session, slot, s->slot, (int32_t)n);
@@ -255,7 +268,7 @@ gg_sequence_cost(const struct gg_sequence *sequence,
     for (size_t i = 0; i < n_others; i++) {
         size_t has = others[i]->n_ids - (others[i]->n_ids > 0), same;
 
-        if (!same_scales(q->engine, others[i]->scales, q->scales))
+        if (!engine_may_share(&(struct engine_slot){ .owner = others[i] }, q))
             continue;
         same = common_prefix(q->engine, others[i]->ids, q->ids,
                              has < most ? has : most, shared.n + 1);
@@ -265,18 +278,20 @@ gg_sequence_cost(const struct gg_sequence *sequence,
 }
 
 /* The slot that is to hold what is shared: the sequence's own, if it has one;
- * that which has it, if it would be the next to be taken anyway. */
+ * that which has it, if no other sequence can have much more of it; else the
+ * next to be taken. */
 static int32_t
 choose_slot(const struct gg_sequence *q, const struct shared *shared)
 {
     const struct gg_engine *e = q->engine;
     int32_t slot = q->slot >= 0 ? q->slot : find_slot(e);
+    const struct engine_slot *s;
 
     assert(slot >= 0);
-    if (q->slot < 0 && shared->slot >= 0 && !e->slots[shared->slot].owner &&
-        rank_of(&e->slots[slot]) != 0)
-        slot = shared->slot;
-    return slot;
+    if (q->slot >= 0 || shared->slot < 0 || rank_of(&e->slots[slot]) == 0)
+        return slot;
+    s = &e->slots[shared->slot];
+    return !s->owner && s->n_ids <= shared->n + FEW ? shared->slot : slot;
 }
 
 enum gg_status
@@ -293,13 +308,14 @@ engine_place(struct gg_sequence *q, struct gg_error *err)
     if (st != GG_OK)
         return st;
     slot = choose_slot(q, &shared);
+    engine_make_room(q, slot, shared.slot);
     if (shared.slot >= 0)
         held = copy_shared(q, &shared, slot);
     else
         gg_session_truncate(e->session, slot, 0);
     if (q->slot < 0)
         take_slot(q, slot);
-    q->n_held = held;
+    q->n_held = q->n_shared = held;
     e->stats.n_copied += held;
     return GG_OK;
 }

@@ -246,13 +246,18 @@ needs_evaluation(const struct gg_text *t)
     return t->row == t->n_rows;
 }
 
-/* A text that fails for itself ends; only want of memory concerns all. */
+/* A text that fails for itself ends; only want of memory concerns all. One that
+ * has no logits has a prompt that goes on. */
 static enum gg_status
 draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct gg_text *t = texts[i];
-        enum gg_status st = draw_one(t, &t->error);
+        enum gg_status st;
+
+        if (needs_evaluation(t))
+            continue;
+        st = draw_one(t, &t->error);
 
         if (st == GG_ERR_NOMEM)
             return error_nomem(err);
@@ -292,11 +297,48 @@ evaluate(struct gg_engine *e, struct gg_text *const *texts, size_t n,
         st = gg_engine_eval(e, queries, n, err);
     engine_draft_evaluated(e, texts, n,
                            st == GG_OK ? ggml_time_us() - start : 0);
-    for (size_t i = 0; i < n && st != GG_OK; i++) {
-        engine_draft_drop(texts[i]);
-        texts[i]->n_rows = texts[i]->row = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (st != GG_OK)
+            engine_draft_drop(texts[i]);
+        if (st != GG_OK || texts[i]->sequence->goes_on)
+            texts[i]->n_rows = texts[i]->row = 0;
     }
     return st;
+}
+
+/* As many ids of prompts as a step may have. */
+static enum gg_status
+evaluate_bounded(struct gg_engine *e, struct gg_text **texts, size_t n,
+                 struct gg_query *queries, struct gg_error *err)
+{
+    size_t *lacks = mem_array(n, sizeof(*lacks)), n_prompt = 0;
+    int64_t start = ggml_time_us();
+    enum gg_status st = GG_OK;
+    bool decodes;
+
+    if (!lacks)
+        return error_nomem(err);
+    n = engine_step_plan(e, texts, n, lacks, &decodes);
+    mem_free(lacks);
+    for (size_t i = 0; i < n; i++)
+        if (texts[i]->sequence->most != SIZE_MAX)
+            n_prompt += texts[i]->sequence->most;
+    e->bound.applies = true;
+    st = evaluate(e, texts, n, queries, err);
+    e->bound.applies = false;
+    if (st == GG_OK)
+        engine_step_learn(e, n_prompt, decodes,
+                          (double)(ggml_time_us() - start));
+    return st;
+}
+
+static enum gg_status
+evaluate_needy(struct gg_engine *e, struct gg_text **texts, size_t n,
+               bool bounded, struct gg_query *queries, struct gg_error *err)
+{
+    bounded = bounded && (e->bound.ids || e->bound.us) && e->can.pieces;
+    return bounded ? evaluate_bounded(e, texts, n, queries, err)
+                   : evaluate(e, texts, n, queries, err);
 }
 
 enum gg_status
@@ -316,7 +358,8 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
     if (st == GG_OK)
         n_needy = find_needy(texts, n, needy);
     if (n_needy)
-        st = evaluate(engine, needy, n_needy, queries, err);
+        st = evaluate_needy(engine, needy, n_needy,
+                            n <= (size_t)engine->n_slots, queries, err);
     for (size_t i = 0; i < n && st == GG_OK; i++)
         st = engine_text_wait(texts[i], err);
     if (st == GG_OK)

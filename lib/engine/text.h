@@ -111,6 +111,22 @@ void
 engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
                     size_t n);
 
+/* Which of the texts, that all need an evaluation, take part in a bounded step,
+ * and with how many ids: their sequences' `most`. They come first then; returns
+ * how many. *decodes: some of them draw already. `lacks` is scratch, one a
+ * text. */
+size_t
+engine_step_plan(struct gg_engine *e, struct gg_text **texts, size_t n,
+                 size_t *lacks, bool *decodes);
+
+/* So long an evaluation took of n ids of prompts. */
+void
+engine_step_learn(struct gg_engine *e, size_t n, bool decodes, double us);
+
+/* How many ids are to be evaluated before the text draws. */
+size_t
+engine_step_lacks(const struct gg_text *t);
+
 /* The query that gives n rows, the last of which is after the last id. */
 struct gg_query
 engine_text_query(struct gg_text *t, size_t n);

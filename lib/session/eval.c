@@ -62,10 +62,16 @@ keep_snapshots(struct gg_session *s, const struct gg_chunk *chunks, size_t n)
     for (size_t i = 0; i < n; i++) {
         int32_t slot = chunks[i].slot;
 
-        if (s->prefilled[slot] || chunks[i].n > 1)
+        enum session_prefill *prefilled = &s->prefilled[slot];
+        bool piece = chunks[i].goes_on || *prefilled == SESSION_IN_PREFILL;
+
+        if (*prefilled == SESSION_PREFILLED || (chunks[i].n > 1 && !piece))
             session_recurrent_keep(&s->cache, slot,
-                                   !s->prefilled[slot] && chunks[i].n <= FEW);
-        s->prefilled[slot] = chunks[i].n > FEW;
+                                   *prefilled == SESSION_NO_PREFILL &&
+                                       chunks[i].n <= FEW);
+        *prefilled = chunks[i].goes_on           ? SESSION_IN_PREFILL
+                     : piece || chunks[i].n > FEW ? SESSION_PREFILLED
+                                                  : SESSION_NO_PREFILL;
     }
 }
 

@@ -66,6 +66,7 @@ session_can(const struct gg_session *session)
         .truncate = any,
         .goes_back = session->cache.recurrent.n_layer > 0,
         .copy = any,
+        .pieces = any && !session->model->pipeline->divided,
         .save = any,
     };
 }

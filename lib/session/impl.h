@@ -8,6 +8,13 @@
 
 struct pipeline_session;
 
+/* What the last call that named a slot evaluated there. */
+enum session_prefill {
+    SESSION_NO_PREFILL,
+    SESSION_PREFILLED, /* a prompt, up to its end */
+    SESSION_IN_PREFILL, /* a piece of it */
+};
+
 struct gg_session {
     const struct model *model;
     struct model *spare; /* on other homes, since a GPU has failed; or NULL */
@@ -21,7 +28,7 @@ struct gg_session {
     struct slots slots;
     uint64_t *called; /* number of the call that named each slot last */
     uint64_t call;
-    bool *prefilled; /* each slot: by the last call that named it */
+    enum session_prefill *prefilled; /* each slot: by the last call */
     struct cache cache;
     struct compute compute;
     struct batch batch;

@@ -36,6 +36,7 @@ struct session_can {
     bool goes_back; /* further than was wanted, where a recurrent state was
                        kept */
     bool copy;      /* begin another sequence like it */
+    bool pieces;    /* take a run of ids in several calls */
     bool save;      /* leave it in a file, and load it */
 };
 struct session_can
@@ -72,6 +73,17 @@ session_medium_end(const struct gg_session *session, const int32_t *ids,
 /* The CPU computes all of it. */
 bool
 session_is_on_cpu(const struct gg_session *session);
+
+/* ---- memory of slots ----------------------------------------------------- */
+
+/* Bytes of the cache that would be written for the first time, if the slot got
+ * n ids. */
+size_t
+session_growth(const struct gg_session *s, int32_t slot, int32_t n);
+
+/* The slot holds nothing any more, and its memory on the CPU is given back. */
+void
+session_release(struct gg_session *s, int32_t slot);
 
 /* ---- evaluations under way ----------------------------------------------- */
 

@@ -226,9 +226,10 @@ add_body(const struct batch *b, const struct batch_response *r,
          struct buffer *out)
 {
     buffer_format(out,
-                  "{\"id\":\"%s-%" PRIu64 "\",\"object\":\"%s\",\"created\":"
+                  "{\"id\":\"%s-%s%" PRIu64 "\",\"object\":\"%s\",\"created\":"
                   "%" PRId64,
-                  b->kind == BATCH_CHAT ? "chatcmpl" : "cmpl", r->number,
+                  b->kind == BATCH_CHAT ? "chatcmpl" : "cmpl",
+                  r->run ? r->run : "", r->number,
                   b->kind == BATCH_CHAT ? "chat.completion" : "text_completion",
                   r->date);
     add_model(b, r->model, out);

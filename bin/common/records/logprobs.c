@@ -212,6 +212,7 @@ find_text(const struct logprobs_texts *texts, const struct buffer *all)
 /* Tokens, and where each begins in characters of the answer. */
 struct span {
     size_t first, end;
+    size_t n;        /* with those before the first that were told */
     size_t *offsets; /* of all; for free() */
 };
 
@@ -234,6 +235,8 @@ find_tokens(const struct logprobs *l, const struct logprobs_texts *texts)
     }
     count_characters(all.p, all.len, s.offsets, l->n);
     buffer_clear(&all);
+    s.n = s.end - s.first;
+    s.first += texts->told < s.n ? texts->told : s.n;
     return s;
 }
 
@@ -268,7 +271,7 @@ add_chat_token(const struct gg_vocab *vocab, const struct gg_likely *token,
     buffer_clear(&name);
 }
 
-void
+size_t
 logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out)
 {
@@ -276,7 +279,7 @@ logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
 
     if (!l->wanted) {
         buffer_format(out, "null");
-        return;
+        return 0;
     }
     s = find_tokens(l, texts);
     buffer_format(out, "{\"content\":[");
@@ -295,6 +298,7 @@ logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
     }
     buffer_format(out, "],\"refusal\":null}");
     free(s.offsets);
+    return s.n;
 }
 
 /* Whether any reader of JSON takes it for a member's name. */
@@ -375,7 +379,7 @@ add_top(const struct logprobs *l, const struct gg_likely *token,
     buffer_char(out, '}');
 }
 
-void
+size_t
 logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out)
 {
@@ -384,7 +388,7 @@ logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
 
     if (!l->wanted) {
         buffer_format(out, "null");
-        return;
+        return 0;
     }
     s = find_tokens(l, texts);
     buffer_format(out, "{\"tokens\":[");
@@ -407,4 +411,5 @@ logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
         buffer_format(out, "%s%zu", i > s.first ? "," : "", s.offsets[i]);
     buffer_format(out, "]}");
     free(s.offsets);
+    return s.n;
 }

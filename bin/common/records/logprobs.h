@@ -67,16 +67,18 @@ struct logprobs_texts {
     unsigned flags;            /* GG_DECODE_... of the answer */
     bool goes_on;              /* it goes on from a text */
     const struct buffer *echo; /* what stands before the first one */
-    const struct buffer *text; /* tokens of this stretch only; NULL: all */
+    const struct buffer *text; /* tokens of this stretch only; NULL: all, */
+    size_t told;               /* but for its first ones */
 };
 
-/* Adds the object that a chat's choice has: null, if it is not wanted. */
-void
+/* Adds the object that a chat's choice has: null, if it is not wanted. Returns
+ * how many tokens the stretch has. */
+size_t
 logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);
 
-/* Adds the object that a completion's choice has. */
-void
+/* The same for what a completion's choice has. */
+size_t
 logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);
 

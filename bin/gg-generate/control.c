@@ -1,0 +1,378 @@
+/* control.c - records that are answered at once */
+#include <config.h>
+
+#include "gg-generate/control.h"
+
+#ifdef HAVE_JANSSON
+
+#include <ggml.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "gg-generate/run.h"
+#include "gg-generate/stream.h"
+
+/* ---- answers ------------------------------------------------------------- */
+
+static void
+fail_control(struct buffer *line, const char *message)
+{
+    stream_add_error(400, "invalid_request", message, line);
+}
+
+static void
+add_ids(struct buffer *line, const int32_t *ids, size_t n)
+{
+    buffer_format(line, ",\"ids\":[");
+    for (size_t i = 0; i < n; i++)
+        buffer_format(line, "%s%" PRId32, i ? "," : "", ids[i]);
+    buffer_char(line, ']');
+}
+
+/* ---- cancel, drain ------------------------------------------------------- */
+
+static bool
+same_id(const struct buffer *id, const struct record_value *v)
+{
+    return v->len == id->len && memcmp(v->text, id->p, id->len) == 0;
+}
+
+static struct record *
+find_record(const struct records *w, const struct record_value *id)
+{
+    struct record *r = w->first;
+
+    while (r && (r->done || !same_id(&r->id, id)))
+        r = r->next;
+    return r;
+}
+
+static bool
+item_has_id(const struct inbox_item *item, const struct record_value *id)
+{
+    struct record_value object, own;
+    struct gg_error err;
+    bool same = false;
+
+    if (item->too_long || !memmem(item->text, item->len, id->text, id->len))
+        return false;
+    if (record_value_read(item->text, item->len, &object, &err) == GG_OK)
+        same = (record_value_find(&object, "id", &own) ||
+                record_value_find(&object, "custom_id", &own)) &&
+               own.len == id->len && memcmp(own.text, id->text, id->len) == 0;
+    record_value_clear(&object);
+    return same;
+}
+
+static void
+cancel_waiting(struct records *w, const struct record_value *id)
+{
+    struct inbox *b = &w->unordered.inbox;
+    struct inbox_item **at = &b->waiting.first;
+
+    while (*at && !item_has_id(*at, id))
+        at = &(*at)->next;
+    if (*at)
+        records_refuse(w, inbox_take_at(b, &b->waiting, at), "cancelled",
+                       "cancelled");
+}
+
+static void
+cancel(struct records *w, const struct record_value *id, struct buffer *line)
+{
+    struct record *r = find_record(w, id);
+
+    line->len = 0; /* the record's own answer says it */
+    if (r)
+        records_stop(w, r, "cancelled", "cancelled");
+    else
+        cancel_waiting(w, id);
+}
+
+static void
+drain(struct records *w, const struct record_value *v, struct buffer *line)
+{
+    double seconds = json_number_value(v->json);
+
+    if (!json_is_number(v->json) || !(seconds >= 0 && seconds < 1e9)) {
+        fail_control(line, "drain: not a number of seconds");
+        return;
+    }
+    w->unordered.drains = true;
+    w->unordered.end = ggml_time_us() + (int64_t)(seconds * 1e6);
+    buffer_format(line, ",\"drain\":%.3f}\n", seconds);
+}
+
+/* ---- numbers ------------------------------------------------------------- */
+
+static void
+stats(struct records *w, const struct record_value *v, struct buffer *line)
+{
+    const struct generate *g = w->g;
+    struct gg_engine_stats s = gg_engine_stats(g->engine.gg);
+    const struct unordered *u = &w->unordered;
+
+    (void)v;
+    buffer_format(line,
+                  ",\"stats\":{\"uptime\":%.3f,\"active\":%zu,\"batch\":%zu,"
+                  "\"slots\":%d,\"queue\":%zu,\"queue_bytes\":%zu,"
+                  "\"records\":%zu,\"failed\":%" PRIu64
+                  ",\"cancelled\":%" PRIu64,
+                  (double)(ggml_time_us() - u->start) / 1e6, w->n_active,
+                  w->n_most, (int)g->engine.n_slots, u->inbox.n,
+                  u->inbox.bytes, w->n_records, u->n_failed, u->n_cancelled);
+    buffer_format(line,
+                  ",\"evaluated_tokens\":%" PRIu64 ",\"cached_tokens\":%" PRIu64
+                  ",\"drawn_tokens\":%zu,\"evaluations\":%" PRIu64
+                  ",\"cache_bytes\":%zu,\"n_ctx\":%d,\"draining\":%s}}\n",
+                  s.n_evaluated, s.n_copied, g->sums.n_made, s.n_runs,
+                  gg_session_used(g->engine.session),
+                  (int)gg_session_n_ctx(g->engine.session),
+                  u->drains ? "true" : "false");
+}
+
+/* ---- tokens -------------------------------------------------------------- */
+
+static void
+tokenize(struct records *w, const struct record_value *v, struct buffer *line)
+{
+    const struct gg_vocab *vocab = w->g->engine.vocab;
+    size_t len = json_string_length(v->json), most = len + 3;
+    const char *text = json_string_value(v->json);
+    struct gg_encoded out;
+    struct gg_error err;
+    int32_t *ids;
+
+    if (!text) {
+        fail_control(line, "tokenize: not a string");
+        return;
+    }
+    ids = cli_alloc(NULL, most, sizeof(*ids));
+    if (gg_vocab_encode(vocab, text, len, GG_ENCODE_CONTINUE, ids, most, &out,
+                        &err) != GG_OK)
+        fail_control(line, err.message);
+    else {
+        add_ids(line, ids, out.n < most ? out.n : most);
+        buffer_format(line, "}\n");
+    }
+    free(ids);
+}
+
+/* The text of ids, control tokens among it. */
+static enum gg_status
+add_text(const struct records *w, const int32_t *ids, size_t n,
+         struct buffer *line, struct gg_error *err)
+{
+    struct gg_decode_state state = { .started = true };
+    struct buffer text = { 0 };
+    size_t done, len, most = 1 << 10;
+    enum gg_status st = GG_OK;
+
+    for (; n && st == GG_OK; ids += done, n -= done) {
+        st = gg_vocab_decode_ids(w->g->engine.vocab, &state, ids, n,
+                                 GG_DECODE_SPECIAL, buffer_room(&text, most),
+                                 most, &done, &len, err);
+        if (st == GG_OK && done == 0)
+            most = len;
+        else if (st == GG_OK)
+            text.len += len;
+    }
+    if (st == GG_OK) {
+        buffer_format(line, ",\"text\":");
+        cli_json_add(line, text.p, text.len);
+    }
+    buffer_clear(&text);
+    return st;
+}
+
+static bool
+read_ids(const json_t *list, int32_t *ids)
+{
+    size_t i;
+    json_t *id;
+
+    json_array_foreach(list, i, id)
+    {
+        double x = json_number_value(id);
+
+        if (!json_is_number(id) || !(x >= 0 && x <= INT32_MAX) || x != floor(x))
+            return false;
+        ids[i] = (int32_t)x;
+    }
+    return true;
+}
+
+static void
+detokenize(struct records *w, const struct record_value *v,
+           struct buffer *line)
+{
+    size_t n = json_array_size(v->json);
+    int32_t *ids = cli_alloc(NULL, n + 1, sizeof(*ids));
+    struct gg_error err = { .message = "detokenize: no array of ids" };
+
+    if (json_is_array(v->json) && read_ids(v->json, ids) &&
+        add_text(w, ids, n, line, &err) == GG_OK)
+        buffer_format(line, "}\n");
+    else
+        fail_control(line, err.message);
+    free(ids);
+}
+
+/* ---- prompts ------------------------------------------------------------- */
+
+/* A record that is read, and not answered. */
+static void
+read_prompt(struct records *w, const struct record_value *v, bool text,
+            struct buffer *line)
+{
+    struct record *r = record_new(w->g, w->form->writer, 0);
+    struct gg_error err;
+    enum gg_status st = w->form->read(w->g, r, v->text, v->len, &err);
+
+    if (st == GG_OK && text)
+        st = add_text(w, r->prompt.ids, r->prompt.n, line, &err);
+    if (st != GG_OK) {
+        fail_control(line, err.message);
+    } else if (text) {
+        add_ids(line, r->prompt.ids, r->prompt.n);
+        buffer_format(line, "}\n");
+    } else {
+        buffer_format(line, ",\"count\":%zu}\n", r->prompt.n);
+    }
+    record_free(w->g, r);
+}
+
+static void
+render(struct records *w, const struct record_value *v, struct buffer *line)
+{
+    read_prompt(w, v, true, line);
+}
+
+static void
+count(struct records *w, const struct record_value *v, struct buffer *line)
+{
+    read_prompt(w, v, false, line);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+static const struct control {
+    const char *member;
+    void (*run)(struct records *w, const struct record_value *v,
+                struct buffer *line);
+} controls[] = {
+    { "cancel", cancel },         { "drain", drain },
+    { "stats", stats },           { "tokenize", tokenize },
+    { "detokenize", detokenize }, { "render", render },
+    { "count", count },
+};
+
+enum {
+    N_CONTROLS = sizeof(controls) / sizeof(*controls),
+};
+
+static const struct control *
+find_control(const struct record_value *object, struct record_value *value)
+{
+    static const char *const prompts[] = { "prompt", "messages", "body",
+                                           "input" };
+
+    for (size_t i = 0; i < sizeof(prompts) / sizeof(*prompts); i++)
+        if (json_object_get(object->json, prompts[i]))
+            return NULL;
+    for (size_t i = 0; i < N_CONTROLS; i++)
+        if (record_value_find(object, controls[i].member, value))
+            return &controls[i];
+    return NULL;
+}
+
+/* So that long records are not read twice. */
+static bool
+may_be(const char *text, size_t len)
+{
+    char quoted[16];
+
+    for (size_t i = 0; i < N_CONTROLS; i++) {
+        int n = snprintf(quoted, sizeof(quoted), "\"%s\"", controls[i].member);
+
+        if (memmem(text, len, quoted, (size_t)n))
+            return true;
+    }
+    return false;
+}
+
+bool
+control_is(const char *text, size_t len)
+{
+    struct record_value object, value;
+    struct gg_error err;
+    bool found;
+
+    if (!may_be(text, len))
+        return false;
+    found = record_value_read(text, len, &object, &err) == GG_OK &&
+            find_control(&object, &value);
+    record_value_clear(&object);
+    return found;
+}
+
+static bool
+is_in_prefill(const struct records *w, const struct record *r)
+{
+    for (size_t i = 0; i < w->n_active; i++)
+        if (w->active[i].record == r && !w->active[i].answer.n_made)
+            return true;
+    return false;
+}
+
+bool
+control_is_urgent(const struct records *w, const struct inbox_item *item)
+{
+    struct record_value object, value;
+    const struct control *c = NULL;
+    const struct record *r = NULL;
+    struct gg_error err;
+
+    if (record_value_read(item->text, item->len, &object, &err) == GG_OK)
+        c = find_control(&object, &value);
+    if (c && c->run == cancel)
+        r = find_record(w, &value);
+    record_value_clear(&object);
+    return r && is_in_prefill(w, r);
+}
+
+void
+control_do(struct records *w, const struct inbox_item *item)
+{
+    struct record_value object, value, id;
+    struct buffer line = { 0 }, name = { 0 };
+    const struct control *c = NULL;
+    struct gg_error err;
+
+    if (record_value_read(item->text, item->len, &object, &err) == GG_OK)
+        c = find_control(&object, &value);
+    if (c && record_value_find(&object, "id", &id))
+        buffer_add(&name, id.text, id.len);
+    stream_begin_line(&name, item->number, &line);
+    if (c)
+        c->run(w, &value, &line);
+    if (line.len)
+        stream_put(&line);
+    buffer_clear(&line);
+    buffer_clear(&name);
+    record_value_clear(&object);
+}
+
+#else
+
+bool
+control_is(const char *text, size_t len)
+{
+    (void)text, (void)len;
+    return false;
+}
+
+#endif
