@@ -361,7 +361,7 @@ translation_is_stream(const struct translation *t)
 const char *
 translation_type(const struct translation *t)
 {
-    if (t->stream && (t->begun || t->status == 200))
+    if (t->stream && (t->sent || t->status == 200))
         return "text/event-stream";
     return t->plain && t->status == 200 ? "text/plain; charset=utf-8"
                                         : "application/json";
@@ -386,7 +386,7 @@ static enum translate_state
 end_badly(struct translation *t, struct buffer *out)
 {
     t->ended = true;
-    if (!t->begun)
+    if (!t->sent)
         translate_add_error(t, out);
     else
         t->api->row->fail(t, out);
@@ -408,8 +408,10 @@ translation_ping(struct translation *t, struct buffer *out)
 {
     const char *ping = t->api->row->ping;
 
-    if (t->stream && !t->ended)
-        buffer_format(out, "%s", ping && t->begun ? ping : ": ping\n\n");
+    if (!t->stream || t->ended)
+        return;
+    t->sent = true;
+    buffer_format(out, "%s", ping && t->begun ? ping : ": ping\n\n");
 }
 
 /* {"status": ..., "code": ..., "message": ...} of a record, or that of a body,
@@ -442,8 +444,8 @@ take_response(struct translation *t, const struct record_value *response,
     if (status != 200)
         return take_error(t, json_object_get(body.json, "error"), status, out);
     t->ended = true;
-    if (t->stream) {
-        translate_refuse(t, 500, NULL, "the engine gave no stream");
+    if (t->stream || !json_object_size(body.json)) {
+        translate_refuse(t, 500, NULL, "the engine gave no answer");
         return end_badly(t, out);
     }
     t->api->row->whole(t, &body, out);
@@ -455,7 +457,7 @@ begin_stream(struct translation *t, const json_t *start, struct buffer *out)
 {
     if (t->begun)
         return;
-    t->begun = true;
+    t->begun = t->sent = true;
     t->prompt_ids = translate_number(start, "prompt_tokens");
     t->cached_ids = translate_number(start, "cached_tokens");
     t->api->row->start(t, out);

@@ -69,6 +69,7 @@ struct translation {
     double n_prompt, n_ctx; /* ids of a prompt that is too long */
 
     /* The answer. */
+    bool sent; /* something of a stream: errors are events from then on */
     bool begun, ended;
     uint32_t roles;    /* answers whose first event was sent, a bit each */
     uint64_t sequence; /* of events */
