@@ -149,12 +149,9 @@ translate_warn(struct translation *t, const char *fmt, ...)
 void
 translate_add_warnings(const struct translation *t, struct buffer *out)
 {
-    for (size_t i = 0; i < t->n_warnings; i++) {
-        buffer_format(out, i ? "," : ",\"warnings\":[");
-        translate_add_string(out, t->warnings[i]);
-    }
-    if (t->n_warnings)
-        buffer_char(out, ']');
+    for (size_t i = 0; i < t->n_warnings; i++)
+        translate_put(out, i ? ",%q" : ",'warnings':[%q", t->warnings[i]);
+    translate_put(out, t->n_warnings ? "]" : "");
 }
 
 void
@@ -195,46 +192,30 @@ error_type(int status, bool anthropic)
 }
 
 static void
-add_string_or_null(struct buffer *out, const char *text)
-{
-    if (*text)
-        translate_add_string(out, text);
-    else
-        buffer_format(out, "null");
-}
-
-static void
 add_openai_error(const struct translation *t, struct buffer *out)
 {
-    buffer_format(out, "{\"error\":{\"message\":");
-    translate_add_string(out, t->message);
-    buffer_format(out,
-                  ",\"type\":\"%s\",\"param\":", error_type(t->status, false));
-    add_string_or_null(out, t->param);
-    buffer_format(out, ",\"code\":");
-    add_string_or_null(out, t->code);
+    translate_put(out,
+                  "{'error':{'message':%q,'type':'%s','param':", t->message,
+                  error_type(t->status, false));
+    translate_put(out, *t->param ? "%q" : "null", t->param);
+    translate_put(out, *t->code ? ",'code':%q" : ",'code':null", t->code);
     if (t->n_ctx > 0)
-        buffer_format(out, ",\"n_prompt_tokens\":%.0f,\"n_ctx\":%.0f",
-                      t->n_prompt, t->n_ctx);
-    buffer_format(out, "}}");
+        translate_put(out, ",'n_prompt_tokens':%n,'n_ctx':%n", t->n_prompt,
+                      t->n_ctx);
+    translate_put(out, "}}");
 }
 
 /* Clients know a prompt that is too long by the words. */
 static void
 add_anthropic_error(const struct translation *t, struct buffer *out)
 {
-    char words[100] = "";
-
-    if (t->n_ctx > 0)
-        snprintf(words, sizeof(words),
-                 "prompt is too long: %.0f tokens > %.0f maximum", t->n_prompt,
-                 t->n_ctx);
-    buffer_format(out,
-                  "{\"type\":\"error\",\"error\":{\"type\":\"%s\","
-                  "\"message\":",
+    translate_put(out, "{'type':'error','error':{'type':'%s','message':",
                   error_type(t->status, true));
-    translate_add_string(out, *words ? words : t->message);
-    buffer_format(out, "}}");
+    translate_put(
+        out,
+        t->n_ctx > 0 ? "'prompt is too long: %n tokens > %n maximum'}}" : "",
+        t->n_prompt, t->n_ctx);
+    translate_put(out, t->n_ctx > 0 ? "" : "%q}}", t->message);
 }
 
 void
@@ -308,23 +289,15 @@ add_record(struct translation *t, struct buffer *out)
 {
     const struct translate_row *row = t->api->row;
 
-    buffer_format(out, "{\"id\":");
-    translate_add_string(out, t->with.id);
-    if (row->verb)
-        buffer_format(out, ",\"%s\":", row->verb);
-    else
-        buffer_format(out, ",\"url\":\"%s\",\"body\":", row->url);
-    buffer_char(out, '{');
+    translate_put(out, "{'id':%q,", t->with.id);
+    translate_put(out, row->verb ? "'%s':{" : "'url':'%s','body':{",
+                  row->verb ? row->verb : row->url);
     if (t->body.len)
         buffer_add(out, t->body.p + 1, t->body.len - 1);
-    buffer_char(out, '}');
-    if (t->stream)
-        buffer_format(out, ",\"stream\":true");
-    if (t->with.cache_key && !row->verb) {
-        buffer_format(out, ",\"cache_key\":");
-        translate_add_string(out, t->with.cache_key);
-    }
-    buffer_format(out, "}\n");
+    translate_put(out, t->stream ? "},'stream':true" : "}");
+    if (t->with.cache_key && !row->verb)
+        translate_put(out, ",'cache_key':%q", t->with.cache_key);
+    translate_put(out, "}\n");
 }
 
 bool
@@ -361,7 +334,7 @@ translation_is_stream(const struct translation *t)
 const char *
 translation_type(const struct translation *t)
 {
-    if (t->stream && (t->begun || t->status == 200))
+    if (t->stream && (t->sent || t->status == 200))
         return "text/event-stream";
     return t->plain && t->status == 200 ? "text/plain; charset=utf-8"
                                         : "application/json";
@@ -386,7 +359,7 @@ static enum translate_state
 end_badly(struct translation *t, struct buffer *out)
 {
     t->ended = true;
-    if (!t->begun)
+    if (!t->sent)
         translate_add_error(t, out);
     else
         t->api->row->fail(t, out);
@@ -408,8 +381,10 @@ translation_ping(struct translation *t, struct buffer *out)
 {
     const char *ping = t->api->row->ping;
 
-    if (t->stream && !t->ended)
-        buffer_format(out, "%s", ping && t->begun ? ping : ": ping\n\n");
+    if (!t->stream || t->ended)
+        return;
+    t->sent = true;
+    buffer_format(out, "%s", ping && t->begun ? ping : ": ping\n\n");
 }
 
 /* {"status": ..., "code": ..., "message": ...} of a record, or that of a body,
@@ -442,8 +417,8 @@ take_response(struct translation *t, const struct record_value *response,
     if (status != 200)
         return take_error(t, json_object_get(body.json, "error"), status, out);
     t->ended = true;
-    if (t->stream) {
-        translate_refuse(t, 500, NULL, "the engine gave no stream");
+    if (t->stream || !json_object_size(body.json)) {
+        translate_refuse(t, 500, NULL, "the engine gave no answer");
         return end_badly(t, out);
     }
     t->api->row->whole(t, &body, out);
@@ -455,7 +430,7 @@ begin_stream(struct translation *t, const json_t *start, struct buffer *out)
 {
     if (t->begun)
         return;
-    t->begun = true;
+    t->begun = t->sent = true;
     t->prompt_ids = translate_number(start, "prompt_tokens");
     t->cached_ids = translate_number(start, "cached_tokens");
     t->api->row->start(t, out);

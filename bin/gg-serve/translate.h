@@ -105,7 +105,8 @@ enum translate_state
 translation_take(struct translation *t, const char *line, size_t len,
                  struct buffer *out);
 
-/* What only keeps the connection: of a stream alone. */
+/* What only keeps the connection: of a stream alone, which begins with it if
+ * nothing was sent before. */
 void
 translation_ping(struct translation *t, struct buffer *out);
 

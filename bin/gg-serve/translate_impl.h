@@ -69,9 +69,10 @@ struct translation {
     double n_prompt, n_ctx; /* ids of a prompt that is too long */
 
     /* The answer. */
+    bool sent; /* something of a stream: errors are events from then on */
     bool begun, ended;
-    uint32_t roles;    /* answers whose first event was sent, a bit each */
-    uint64_t sequence; /* of events */
+    uint32_t roles;  /* answers whose first event was sent, a bit each */
+    size_t sequence; /* of events */
     double prompt_ids, cached_ids;
     struct translate_part part;
     struct buffer
@@ -158,12 +159,6 @@ translate_put(struct buffer *out, const char *form, ...);
 void
 translate_set(struct translation *t, const char *name,
               const struct record_value *v);
-/* Begins an event of that name, up to its data. */
-void
-translate_begin_event(struct buffer *out, const char *name);
-void
-translate_end_event(struct buffer *out);
-
 /* ---- translate_request.c: what members of several interfaces mean ---- */
 
 /* Takes the member if it means the same in all of them: model, stream, what is
@@ -176,9 +171,39 @@ void
 translate_pass(struct translation *t, const char *key,
                const struct record_value *v);
 
-/* All members that are not translate_common()'s are passed on. */
+/* Members of an interface's own. */
+struct translate_member {
+    const char *keys; /* "a|b" */
+    /* NULL: they are left out; translate_tell: and clients are told. */
+    void (*read)(struct translation *t, const struct record_value *v);
+};
+
 void
-translate_read_all(struct translation *t, const struct record_object *body);
+translate_tell(struct translation *t, const struct record_value *v);
+
+/* Reads all members that are not null: those in the list, then
+ * translate_common()'s; others are passed on. */
+void
+translate_read_members(struct translation *t, const struct record_object *body,
+                       const struct translate_member *known);
+
+/* The argument of a function that stands for a tool of text. */
+#define TRANSLATE_INPUT "input"
+
+/* Begins the engine's list of tools, whose bracket the caller ends. */
+void
+translate_begin_tools(struct translation *t, const struct record_value *v,
+                      struct record_items *items);
+/* Adds a function of that name; `schema` is the member that has its parameters;
+ * NULL: it is a tool of text. */
+void
+translate_add_tool(struct translation *t, const struct record_value *tool,
+                   const char *name, const char *schema);
+/* Keeps the names of a tool; false: another one has the same. */
+bool
+translate_keep_tool(struct translation *t, const char *space, const char *name,
+                    const char *flat, bool is_text);
+
 /* The engine's body, with names and dates of the caller's. */
 void
 translate_add_whole(struct translation *t, const struct record_value *body,
@@ -193,6 +218,9 @@ parts_delta(struct translation *t, const struct record_value *record,
 void
 parts_whole(struct translation *t, const struct record_value *body,
             struct buffer *out);
+/* A part begins, which is no call; another one ends. */
+void
+parts_open(struct translation *t, int kind, struct buffer *out);
 /* Ends the part that has begun. */
 void
 parts_close(struct translation *t, struct buffer *out);
@@ -220,27 +248,33 @@ void
 turn_add_text(struct translate_turn *m, const struct record_value *text);
 void
 turn_add_reasoning(struct translate_turn *m, const struct record_value *text);
-/* An image as a URL of data; another URL is refused. */
+/* The member, a string without NUL (but for a text); else the request is
+ * refused. */
+bool
+translate_find_string(struct translation *t, const struct record_value *of,
+                      const char *name, struct record_value *out);
+
+/* Types of blocks and parts: which are read. */
+enum {
+    TURN_USER = 1,
+    TURN_ASSISTANT = 2,
+    TURN_RESULT = 4,
+    TURN_SYSTEM = 8, /* of Anthropic's messages */
+    TURN_PART = 16,  /* of OpenAI's items */
+};
+
+/* Adds a text, or an array of those that `of` has. */
 void
-turn_add_url(struct translation *t, struct translate_turn *m,
-             const struct record_value *url);
-/* One whose base64 and type are members of `source`. */
-void
-turn_add_data(struct translation *t, struct translate_turn *m,
-              const struct record_value *source);
-/* A part that the engine reads as it is. */
-void
-turn_add_medium(struct translate_turn *m, const struct record_value *part);
+turn_add_content(struct translation *t, struct translate_turn *m, unsigned of,
+                 const struct record_value *content);
 /* A call: id and name are strings, in JSON; `arguments` are an object, or a
  * string of one; with `argument` they are one argument's value. */
 void
 turn_add_call(struct translate_turn *m, const struct record_value *id,
               const char *name, const struct record_value *arguments,
               const char *argument);
-/* Whether there is anything in it. */
-bool
-turn_is_empty(const struct translate_turn *m);
-/* Adds the message to the engine's body, and empties it but for `between`. */
+/* Adds the message to the engine's body, if there is anything in it, and
+ * empties it but for `between`. */
 void
 turn_end(struct translation *t, struct translate_turn *m);
 
@@ -251,6 +285,11 @@ translate_read_form(struct translation *t, const char *type, const char *body,
                     size_t len);
 
 /* ---- rows ---- */
+
+void
+messages_read(struct translation *t, const struct record_object *body);
+void
+responses_read(struct translation *t, const struct record_object *body);
 
 extern const struct translate_row translate_chat_row, translate_prompt_row,
     translate_messages_row, translate_count_row, translate_responses_row,

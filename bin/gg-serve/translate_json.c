@@ -113,18 +113,4 @@ translate_set(struct translation *t, const char *name,
     translate_add_value(&t->body, v);
 }
 
-void
-translate_begin_event(struct buffer *out, const char *name)
-{
-    if (*name)
-        buffer_format(out, "event: %s\n", name);
-    buffer_format(out, "data: ");
-}
-
-void
-translate_end_event(struct buffer *out)
-{
-    buffer_format(out, "\n\n");
-}
-
 #endif

@@ -5,38 +5,16 @@
 
 #include <string.h>
 
-#include "gg-serve/translate_messages.h"
+#include "gg-serve/translate_impl.h"
 
-/* ---- parts ---- */
+/* ---- blocks ---- */
 
-static const char *const block_types[] = {
-    [PART_REASONING] = "thinking",
-    [PART_TEXT] = "text",
-    [PART_CALL] = "tool_use",
-};
-
-/* A call's id and name. */
-static void
-add_use(const struct translate_part *p, struct buffer *out)
-{
-    buffer_format(out, ",\"id\":");
-    cli_json_add(out, p->id.p, p->id.len);
-    buffer_format(out, ",\"name\":");
-    cli_json_add(out, p->name.p, p->name.len);
-}
-
+/* An event about the block, up to its own members. */
 static void
 begin_block(struct translation *t, const char *event, struct buffer *out)
 {
-    translate_begin_event(out, event);
-    buffer_format(out, "{\"type\":\"%s\",\"index\":%zu", event, t->n_items);
-}
-
-static void
-end_block(struct buffer *out)
-{
-    buffer_char(out, '}');
-    translate_end_event(out);
+    translate_put(out, "event: %s\ndata: {'type':'%s','index':%z", event, event,
+                  t->n_items);
 }
 
 static void
@@ -45,16 +23,17 @@ open_block(struct translation *t, struct buffer *out)
     const struct translate_part *p = &t->part;
 
     begin_block(t, "content_block_start", out);
-    buffer_format(out, ",\"content_block\":{\"type\":\"%s\"",
-                  block_types[p->kind]);
     if (p->kind == PART_CALL)
-        add_use(p, out);
-    buffer_format(out, p->kind == PART_CALL ? ",\"input\":{}"
-                       : p->kind == PART_TEXT
-                           ? ",\"text\":\"\""
-                           : ",\"thinking\":\"\",\"signature\":\"\"");
-    buffer_char(out, '}');
-    end_block(out);
+        translate_put(out,
+                      ",'content_block':{'type':'tool_use','id':%b,'name':%b,"
+                      "'input':{}}}\n\n",
+                      &p->id, &p->name);
+    else
+        translate_put(out, p->kind == PART_TEXT
+                               ? ",'content_block':{'type':'text','text':''}}"
+                                 "\n\n"
+                               : ",'content_block':{'type':'thinking',"
+                                 "'thinking':'','signature':''}}\n\n");
 }
 
 static void
@@ -62,17 +41,18 @@ add_piece(struct translation *t, const char *text, size_t len,
           const struct record_value *logprobs, struct buffer *out)
 {
     static const char *const deltas[] = {
-        [PART_REASONING] = "\"thinking_delta\",\"thinking\"",
-        [PART_TEXT] = "\"text_delta\",\"text\"",
-        [PART_CALL] = "\"input_json_delta\",\"partial_json\"",
+        [PART_REASONING] = "'thinking_delta','thinking'",
+        [PART_TEXT] = "'text_delta','text'",
+        [PART_CALL] = "'input_json_delta','partial_json'",
     };
 
     (void)logprobs;
     begin_block(t, "content_block_delta", out);
-    buffer_format(out, ",\"delta\":{\"type\":%s:", deltas[t->part.kind]);
+    translate_put(out, ",'delta':{'type':");
+    translate_put(out, deltas[t->part.kind]);
+    buffer_char(out, ':');
     cli_json_add(out, text, len);
-    buffer_char(out, '}');
-    end_block(out);
+    translate_put(out, "}}\n\n");
 }
 
 /* The arguments of a call, which a model may have written in a form that is no
@@ -83,18 +63,14 @@ add_input(const struct buffer *text, struct buffer *out)
     struct record_value value;
     struct gg_error err;
 
-    if (text->len &&
-        record_value_read(text->p, text->len, &value, &err) == GG_OK) {
+    if (text->len == 0) {
+        translate_put(out, "{}");
+    } else if (record_value_read(text->p, text->len, &value, &err) == GG_OK) {
         translate_add_value(out, &value);
         record_value_clear(&value);
-        return;
+    } else {
+        translate_put(out, "{'" TRANSLATE_INPUT "':%b}", text);
     }
-    buffer_char(out, '{');
-    if (text->len) {
-        buffer_format(out, "\"input\":");
-        cli_json_add(out, text->p, text->len);
-    }
-    buffer_char(out, '}');
 }
 
 static void
@@ -105,22 +81,24 @@ close_block(struct translation *t, struct buffer *out)
 
     if (t->stream) {
         begin_block(t, "content_block_stop", out);
-        end_block(out);
+        translate_put(out, "}\n\n");
         return; /* a stream has no whole */
     }
-    buffer_format(to, "%s{\"type\":\"%s\"", to->len ? "," : "",
-                  block_types[p->kind]);
+    translate_put(to, to->len ? "," : "");
     if (p->kind == PART_CALL) {
-        add_use(p, to);
-        buffer_format(to, ",\"input\":");
+        translate_put(to,
+                      "{'type':'tool_use','id':%b,'name':%b,'input':", &p->id,
+                      &p->name);
         add_input(&p->text, to);
+        buffer_char(to, '}');
     } else {
-        buffer_format(to, p->kind == PART_TEXT
-                              ? ",\"text\":"
-                              : ",\"signature\":\"\",\"thinking\":");
-        cli_json_add(to, p->text.p, p->text.len);
+        translate_put(to,
+                      p->kind == PART_TEXT
+                          ? "{'type':'text','text':%b}"
+                          : "{'type':'thinking','signature':'',"
+                            "'thinking':%b}",
+                      &p->text);
     }
-    buffer_char(to, '}');
 }
 
 /* ---- the message ---- */
@@ -128,10 +106,9 @@ close_block(struct translation *t, struct buffer *out)
 static void
 add_usage(double prompt, double cached, double made, struct buffer *out)
 {
-    buffer_format(out,
-                  "\"usage\":{\"input_tokens\":%.0f,"
-                  "\"cache_creation_input_tokens\":0,"
-                  "\"cache_read_input_tokens\":%.0f,\"output_tokens\":%.0f}",
+    translate_put(out,
+                  "'usage':{'input_tokens':%n,'cache_creation_input_tokens':0,"
+                  "'cache_read_input_tokens':%n,'output_tokens':%n}",
                   prompt - cached, cached, made);
 }
 
@@ -143,52 +120,32 @@ add_stop(const struct translate_end *e, struct buffer *out)
                          : *e->stop ? "stop_sequence"
                                     : "end_turn";
 
-    buffer_format(out, "\"stop_reason\":\"%s\",\"stop_sequence\":", reason);
-    if (*e->stop)
-        translate_add_string(out, e->stop);
-    else
-        buffer_format(out, "null");
+    translate_put(out, "'stop_reason':'%s',", reason);
+    translate_put(out, *e->stop ? "'stop_sequence':%q" : "'stop_sequence':null",
+                  e->stop);
 }
 
 static void
 begin_message(const struct translation *t, struct buffer *out)
 {
-    buffer_format(out,
-                  "{\"id\":\"msg_%s\",\"type\":\"message\",\"role\":"
-                  "\"assistant\",\"model\":",
+    translate_put(out,
+                  "{'id':'msg_%s','type':'message','role':'assistant',"
+                  "'model':",
                   t->with.unique);
     translate_add_model(t, out);
     translate_add_warnings(t, out);
-    buffer_format(out, ",\"content\":[");
+    translate_put(out, ",'content':[");
 }
 
 static void
 start(struct translation *t, struct buffer *out)
 {
-    translate_begin_event(out, "message_start");
-    buffer_format(out, "{\"type\":\"message_start\",\"message\":");
+    translate_put(out, "event: message_start\ndata: {'type':'message_start',"
+                       "'message':");
     begin_message(t, out);
-    buffer_format(out, "],\"stop_reason\":null,\"stop_sequence\":null,");
+    translate_put(out, "],'stop_reason':null,'stop_sequence':null,");
     add_usage(t->prompt_ids, t->cached_ids, 0, out);
-    buffer_format(out, "}}");
-    translate_end_event(out);
-}
-
-static void
-end_stream(struct translation *t, const struct translate_end *e,
-           struct buffer *out)
-{
-    translate_begin_event(out, "message_delta");
-    buffer_format(out, "{\"type\":\"message_delta\",\"delta\":{");
-    add_stop(e, out);
-    buffer_format(out, "},");
-    add_usage(e->prompt, e->cached, e->made, out);
-    buffer_char(out, '}');
-    translate_end_event(out);
-    translate_begin_event(out, "message_stop");
-    buffer_format(out, "{\"type\":\"message_stop\"}");
-    translate_end_event(out);
-    (void)t;
+    translate_put(out, "}}\n\n");
 }
 
 /* Clients look at the first block, so that there is one. */
@@ -198,31 +155,32 @@ end(struct translation *t, const struct record_value *record,
 {
     struct translate_end e = parts_end(t, record->json);
 
-    if (t->part.kind == PART_NONE && t->n_items == 0) {
-        t->part.kind = PART_TEXT;
-        if (t->stream)
-            open_block(t, out);
-    }
+    if (t->part.kind == PART_NONE && t->n_items == 0)
+        parts_open(t, PART_TEXT, out);
     parts_close(t, out);
     if (t->stream) {
-        end_stream(t, &e, out);
-        return;
+        translate_put(out, "event: message_delta\ndata: {'type':"
+                           "'message_delta','delta':{");
+        add_stop(&e, out);
+        translate_put(out, "},");
+    } else {
+        begin_message(t, out);
+        translate_put(out, "%r],", &t->items);
+        add_stop(&e, out);
+        buffer_char(out, ',');
     }
-    begin_message(t, out);
-    buffer_add(out, t->items.p, t->items.len);
-    buffer_format(out, "],");
-    add_stop(&e, out);
-    buffer_char(out, ',');
     add_usage(e.prompt, e.cached, e.made, out);
-    buffer_char(out, '}');
+    translate_put(out, t->stream ? "}\n\nevent: message_stop\ndata: {'type':"
+                                   "'message_stop'}\n\n"
+                                 : "}");
 }
 
 static void
 fail(struct translation *t, struct buffer *out)
 {
-    translate_begin_event(out, "error");
+    translate_put(out, "event: error\ndata: ");
     translate_add_error(t, out);
-    translate_end_event(out);
+    translate_put(out, "\n\n");
 }
 
 const struct translate_row translate_messages_row = {
@@ -252,7 +210,7 @@ add_count(struct translation *t, const struct record_value *record,
     if (!json_is_number(ids) || !(n >= 0 && n < 1e15))
         translate_refuse(t, 500, NULL, "the engine gave no number");
     else
-        buffer_format(out, "{\"input_tokens\":%.0f}", n);
+        translate_put(out, "{'input_tokens':%n}", n);
 }
 
 const struct translate_row translate_count_row = {

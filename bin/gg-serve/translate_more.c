@@ -9,29 +9,23 @@
 #include "common/options.h"
 #include "gg-serve/translate_impl.h"
 
-/* Passes on the members that are named "a|b"; others are left out. */
+/* ---- embeddings ---- */
+
+/* The engine takes no other members. */
 static void
-read_named(struct translation *t, const struct record_object *body,
-           const char *names)
+read_embeddings(struct translation *t, const struct record_object *body)
 {
     for (size_t i = 0; i < body->n && t->status == 200; i++) {
         const struct record_member *m = &body->members[i];
 
-        if (translate_common(t, m->key, &m->value))
+        if (json_is_null(m->value.json) ||
+            translate_common(t, m->key, &m->value))
             continue;
-        if (cli_has_word(names, m->key))
-            translate_pass(t, m->key, &m->value);
+        if (cli_has_word("input|encoding_format|dimensions", m->key))
+            translate_set(t, m->key, &m->value);
         else
             translate_warn(t, "%.60s is left out", m->key);
     }
-}
-
-/* ---- embeddings ---- */
-
-static void
-read_embeddings(struct translation *t, const struct record_object *body)
-{
-    read_named(t, body, "input|encoding_format|dimensions");
 }
 
 const struct translate_row translate_embeddings_row = {

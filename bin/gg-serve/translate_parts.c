@@ -29,8 +29,8 @@ parts_close(struct translation *t, struct buffer *out)
     t->n_items++;
 }
 
-static void
-open_part(struct translation *t, int kind, struct buffer *out)
+void
+parts_open(struct translation *t, int kind, struct buffer *out)
 {
     parts_close(t, out);
     t->part.kind = kind;
@@ -78,7 +78,7 @@ add_text(struct translation *t, int kind, const json_t *text,
     if (json_string_length(text) == 0)
         return;
     if ((int)t->part.kind != kind)
-        open_part(t, kind, out);
+        parts_open(t, kind, out);
     add_piece(t, text, logprobs, out);
 }
 
@@ -115,7 +115,7 @@ open_call(struct translation *t, size_t index, const json_t *call,
                          "many calls");
         return;
     }
-    open_part(t, PART_CALL, out);
+    parts_open(t, PART_CALL, out);
     p->call = index;
     keep(&p->id, id);
     keep(&p->name, name);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "common/options.h"
 #include "gg-serve/translate_impl.h"
 
 /* Members that are left out, and a value of which nobody needs to be told;
@@ -28,7 +29,6 @@ static const struct {
     { "prediction", "" },
     { "prompt_cache_key", "=" },
     { "prompt_cache_retention", "=" },
-    { "prompt_cache_options", "=" },
     { "stream_options", "=" },
     { "timings_per_token", "=" },
 };
@@ -89,8 +89,6 @@ bool
 translate_common(struct translation *t, const char *key,
                  const struct record_value *v)
 {
-    if (json_is_null(v->json))
-        return true;
     if (strcmp(key, "model") == 0)
         read_model(t, v);
     else if (strcmp(key, "stream") == 0)
@@ -147,14 +145,96 @@ translate_pass(struct translation *t, const char *key,
 }
 
 void
-translate_read_all(struct translation *t, const struct record_object *body)
+translate_tell(struct translation *t, const struct record_value *v)
+{
+    (void)t, (void)v; /* read_member() knows the name */
+}
+
+static void
+read_member(struct translation *t, const struct translate_member *known,
+            const char *key, const struct record_value *v)
+{
+    bool is_none = json_is_array(v->json) && json_array_size(v->json) == 0;
+
+    while (known->keys && !cli_has_word(known->keys, key))
+        known++;
+    if (!known->keys && !translate_common(t, key, v))
+        translate_pass(t, key, v);
+    else if (known->read == translate_tell && !is_none)
+        translate_warn(t, "%s is left out", key);
+    else if (known->read)
+        known->read(t, v);
+}
+
+void
+translate_read_members(struct translation *t, const struct record_object *body,
+                       const struct translate_member *known)
 {
     for (size_t i = 0; i < body->n && t->status == 200; i++) {
         const struct record_member *m = &body->members[i];
 
-        if (!translate_common(t, m->key, &m->value))
-            translate_pass(t, m->key, &m->value);
+        if (!json_is_null(m->value.json))
+            read_member(t, known, m->key, &m->value);
     }
+}
+
+/* ---- tools ---- */
+
+void
+translate_begin_tools(struct translation *t, const struct record_value *v,
+                      struct record_items *items)
+{
+    if (!json_is_array(v->json))
+        translate_refuse(t, 400, "tools", "tools: not an array");
+    record_items_open(v, items);
+    translate_put(&t->body, ",'tools':[");
+}
+
+void
+translate_add_tool(struct translation *t, const struct record_value *tool,
+                   const char *name, const char *schema)
+{
+    struct record_value v;
+
+    if (!*name)
+        translate_refuse(t, 400, "tools", "tools: one without a name");
+    translate_put(&t->body, "%s{'type':'function','function':{'name':%q",
+                  t->body.p[t->body.len - 1] == '[' ? "" : ",", name);
+    if (record_value_find(tool, "description", &v))
+        translate_put(&t->body, ",'description':%v", &v);
+    if (!schema)
+        translate_put(
+            &t->body,
+            ",'parameters':{'type':'object','properties':{'" TRANSLATE_INPUT
+            "':{'type':'string'}},'required':['" TRANSLATE_INPUT "']}");
+    else if (record_value_find(tool, schema, &v))
+        translate_put(&t->body, ",'parameters':%v", &v);
+    translate_put(&t->body, "}}");
+}
+
+bool
+translate_keep_tool(struct translation *t, const char *space, const char *name,
+                    const char *flat, bool is_text)
+{
+    size_t i = 0;
+
+    while (i < t->n_tools && strcmp(t->tools[i].flat, flat) != 0)
+        i++;
+    if (i < t->n_tools)
+        translate_refuse(t, 400, "tools", "tools: two of the name '%.200s'",
+                         flat);
+    else if (i == TRANSLATE_MOST_TOOLS)
+        translate_refuse(t, 400, "tools", "tools: more than %d", (int)i);
+    if (t->status != 200)
+        return false;
+    t->tools = cli_alloc(t->tools, i + 1, sizeof(*t->tools));
+    t->tools[t->n_tools++] = (struct translate_tool){
+        .flat = cli_copy(flat, strlen(flat)),
+        .name = cli_copy(name, strlen(name)),
+        .space = *space ? cli_copy(space, strlen(space)) : NULL,
+        .is_text = is_text,
+    };
+    return true;
 }
 
 /* ---- the engine's body ---- */

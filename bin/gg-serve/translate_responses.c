@@ -1,11 +1,263 @@
-/* translate_responses.c - requests of /v1/responses, without state */
+/* translate_responses.c - requests of /v1/responses, without state
+ *
+ * Thoughts, a text and calls of one turn are items of their own, but one
+ * message of a chat. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <string.h>
 
-#include "gg-serve/translate_responses.h"
+#include "gg-serve/translate_impl.h"
+
+/* ---- tools ---- */
+
+/* The engine's name of a tool in a namespace; "": in none. For free(). */
+static char *
+flat_name(const char *space, const char *name)
+{
+    struct buffer flat = { 0 };
+    size_t n = strlen(space);
+    bool parted = n == 0 || (n >= 2 && strcmp(space + n - 2, "__") == 0);
+
+    buffer_format(&flat, "%s%s%s", space, parted ? "" : "__", name);
+    buffer_char(&flat, '\0');
+    return flat.p;
+}
+
+/* Tools of other kinds run where OpenAI's models do. A tool of text is a
+ * function of one string. */
+static void
+add_tool(struct translation *t, const char *space,
+         const struct record_value *tool)
+{
+    const char *type = translate_text(tool->json, "type");
+    const char *name = translate_text(tool->json, "name");
+    bool is_text = strcmp(type, "custom") == 0;
+    char *flat;
+
+    if (!is_text && strcmp(type, "function") != 0) {
+        translate_warn(t, "a tool of type %.60s is left out", type);
+        return;
+    }
+    if (is_text &&
+        translate_is(json_object_get(tool->json, "format"), "type", "grammar"))
+        translate_warn(t, "the grammar of a custom tool is left out");
+    flat = flat_name(space, name);
+    if (translate_keep_tool(t, space, name, flat, is_text))
+        translate_add_tool(t, tool, flat, is_text ? NULL : "parameters");
+    free(flat);
+}
+
+static void
+read_tools(struct translation *t, const struct record_value *v)
+{
+    struct record_items items, inner;
+    struct record_value tool, list, one;
+
+    translate_begin_tools(t, v, &items);
+    while (t->status == 200 && record_items_next(&items, &tool)) {
+        if (!translate_is(tool.json, "type", "namespace")) {
+            add_tool(t, "", &tool);
+            continue;
+        }
+        record_value_find(&tool, "tools", &list);
+        record_items_open(&list, &inner);
+        while (t->status == 200 && record_items_next(&inner, &one))
+            add_tool(t, translate_text(tool.json, "name"), &one);
+    }
+    buffer_char(&t->body, ']');
+}
+
+/* The engine reads it as it is, but for namespaces. */
+static void
+read_choice(struct translation *t, const struct record_value *v)
+{
+    const char *space = translate_text(v->json, "namespace");
+    char *flat;
+
+    if (!*space) {
+        translate_pass(t, "tool_choice", v);
+        return;
+    }
+    flat = flat_name(space, translate_text(v->json, "name"));
+    translate_put(&t->body, ",'tool_choice':{'type':'function','name':%q}",
+                  flat);
+    free(flat);
+}
+
+/* ---- items ---- */
+
+/* The message has that role from now on; another one ends. */
+static void
+turn_to(struct translation *t, struct translate_turn *m, const char *role)
+{
+    if (m->role && strcmp(m->role, role) != 0)
+        turn_end(t, m);
+    m->role = role;
+    m->between = strcmp(role, "user") == 0        ? NULL
+                 : strcmp(role, "assistant") == 0 ? ""
+                                                  : "\\n\\n";
+}
+
+/* What comes before the first turn is one message, since templates take no
+ * other. */
+static void
+add_message(struct translation *t, struct translate_turn *m,
+            const struct record_value *item)
+{
+    static const char *const roles[] = { "user", "assistant", "system",
+                                         "developer" };
+    const char *role = translate_text(item->json, "role");
+    bool begins = t->body.p[t->body.len - 1] == '[';
+    struct record_value content;
+    size_t i = 0;
+
+    while (i < 4 && strcmp(role, roles[i]) != 0)
+        i++;
+    if (!record_value_find(item, "content", &content) || i == 4) {
+        translate_refuse(t, 400, "input",
+                         "a message without content, or a role that is none "
+                         "of user, assistant, system, developer");
+        return;
+    }
+    if (i == 3 && begins && (!m->role || strcmp(m->role, "system") == 0))
+        i = 2;
+    if (i == 0 || m->n_parts || m->calls.len)
+        turn_to(t, m, i < 2 ? "" : roles[i]);
+    turn_to(t, m, roles[i]);
+    turn_add_content(t, m, TURN_PART, &content);
+}
+
+/* Thoughts come before a turn's text and calls. */
+static void
+add_reasoning(struct translation *t, struct translate_turn *m,
+              const struct record_value *item)
+{
+    struct record_value list, part, text;
+    struct record_items items;
+
+    if (m->n_parts || m->calls.len)
+        turn_end(t, m);
+    turn_to(t, m, "assistant");
+    if (!record_value_find(item, "content", &list) ||
+        json_array_size(list.json) == 0)
+        record_value_find(item, "summary", &list);
+    record_items_open(&list, &items);
+    while (record_items_next(&items, &part))
+        if (record_value_find(&part, "text", &text) &&
+            json_is_string(text.json))
+            turn_add_reasoning(m, &text);
+}
+
+static void
+add_call(struct translation *t, struct translate_turn *m,
+         const struct record_value *item)
+{
+    bool is_text = translate_is(item->json, "type", "custom_tool_call");
+    struct record_value id, name, arguments;
+    char *flat;
+
+    record_value_find(item, is_text ? "input" : "arguments", &arguments);
+    if (!translate_find_string(t, item, "call_id", &id) ||
+        !translate_find_string(t, item, "name", &name))
+        return;
+    if (!json_is_string(arguments.json)) {
+        translate_refuse(t, 400, "input", "a call without arguments");
+        return;
+    }
+    turn_to(t, m, "assistant");
+    flat = flat_name(translate_text(item->json, "namespace"),
+                     cli_json_text(name.json));
+    turn_add_call(m, &id, flat, &arguments, is_text ? TRANSLATE_INPUT : NULL);
+    free(flat);
+}
+
+static void
+add_output(struct translation *t, struct translate_turn *m,
+           const struct record_value *item)
+{
+    struct translate_turn result = { .role = "tool", .between = "\\n" };
+    struct record_value id, output;
+
+    turn_end(t, m);
+    if (!translate_find_string(t, item, "call_id", &id))
+        return;
+    translate_add_value(&result.id, &id);
+    record_value_find(item, "output", &output);
+    turn_add_content(t, &result, TURN_PART, &output);
+    turn_end(t, &result);
+}
+
+static void
+refuse_item(struct translation *t, struct translate_turn *m,
+            const struct record_value *item)
+{
+    (void)m, (void)item;
+    translate_refuse(t, 400, "input",
+                     "a reference to an item: nothing is stored here");
+}
+
+static const struct {
+    const char *type;
+    void (*add)(struct translation *t, struct translate_turn *m,
+                const struct record_value *item);
+} item_types[] = {
+    { "message", add_message },
+    { "", add_message },
+    { "reasoning", add_reasoning },
+    { "function_call", add_call },
+    { "custom_tool_call", add_call },
+    { "function_call_output", add_output },
+    { "custom_tool_call_output", add_output },
+    { "item_reference", refuse_item },
+};
+
+static void
+add_item(struct translation *t, struct translate_turn *m,
+         const struct record_value *item)
+{
+    const char *type = translate_text(item->json, "type");
+
+    for (size_t i = 0; i < sizeof(item_types) / sizeof(*item_types); i++)
+        if (strcmp(type, item_types[i].type) == 0) {
+            item_types[i].add(t, m, item);
+            return;
+        }
+    translate_warn(t, "an item of type %.60s is left out", type);
+}
+
+static void
+add_input(struct translation *t, const struct record_object *body)
+{
+    const struct record_value *input = record_object_find(body, "input");
+    const struct record_value *first = record_object_find(body, "instructions");
+    struct translate_turn m = { 0 };
+    struct record_items items;
+    struct record_value item;
+
+    translate_put(&t->body, ",'messages':[");
+    if (first && json_is_string(first->json)) {
+        turn_to(t, &m, "system");
+        turn_add_text(&m, first);
+    }
+    if (input && json_is_string(input->json)) {
+        turn_to(t, &m, "user");
+        turn_add_text(&m, input);
+    } else if (input && json_array_size(input->json)) {
+        record_items_open(input, &items);
+        while (t->status == 200 && record_items_next(&items, &item))
+            add_item(t, &m, &item);
+    } else {
+        translate_refuse(t, 400, "input",
+                         "input: neither a string nor an array with something "
+                         "in it");
+    }
+    turn_end(t, &m);
+    buffer_char(&t->body, ']');
+}
+
+/* ---- other members ---- */
 
 /* Members that the answer repeats, and what they are where they are not said.
  */
@@ -18,8 +270,8 @@ static const struct {
     { "parallel_tool_calls", "true" },
     { "reasoning", "null" },
     { "temperature", "null" },
-    { "text", "{\"format\":{\"type\":\"text\"}}" },
-    { "tool_choice", "\"auto\"" },
+    { "text", "{'format':{'type':'text'}}" },
+    { "tool_choice", "'auto'" },
     { "tools", "[]" },
     { "top_p", "null" },
 };
@@ -30,19 +282,11 @@ repeat_members(struct translation *t, const struct record_object *body)
     for (size_t i = 0; i < sizeof(repeated) / sizeof(repeated[0]); i++) {
         const struct record_value *v =
             record_object_find(body, repeated[i].key);
+        bool said = v && !json_is_null(v->json);
 
-        buffer_format(&t->echo, ",\"%s\":", repeated[i].key);
-        if (v && !json_is_null(v->json))
-            translate_add_value(&t->echo, v);
-        else
-            buffer_format(&t->echo, "%s", repeated[i].otherwise);
+        translate_put(&t->echo, ",'%s':", repeated[i].key);
+        translate_put(&t->echo, said ? "%v" : repeated[i].otherwise, v);
     }
-}
-
-static void
-ignore_member(struct translation *t, const struct record_value *v)
-{
-    (void)t, (void)v;
 }
 
 static void
@@ -73,8 +317,7 @@ read_reasoning(struct translation *t, const struct record_value *v)
 static void
 ask_logprobs(struct translation *t)
 {
-    if (!t->logprobs)
-        buffer_format(&t->body, ",\"logprobs\":true");
+    translate_put(&t->body, t->logprobs ? "" : ",'logprobs':true");
     t->logprobs = true;
 }
 
@@ -99,102 +342,45 @@ read_include(struct translation *t, const struct record_value *v)
 }
 
 static void
-add_schema(struct translation *t, const struct record_value *format)
-{
-    static const char *const names[] = { "name", "schema", "strict" };
-    struct record_value v;
-    size_t n = 0;
-
-    buffer_format(&t->body, ",\"response_format\":{\"type\":\"json_schema\","
-                            "\"json_schema\":{");
-    for (size_t i = 0; i < 3; i++) {
-        if (!record_value_find(format, names[i], &v) || json_is_null(v.json))
-            continue;
-        buffer_format(&t->body, "%s\"%s\":", n++ ? "," : "", names[i]);
-        translate_add_value(&t->body, &v);
-    }
-    buffer_format(&t->body, "}}");
-}
-
-static void
 read_text(struct translation *t, const struct record_value *v)
 {
-    struct record_value format, verbosity;
+    struct record_value part;
 
-    if (record_value_find(v, "verbosity", &verbosity))
-        (void)translate_common(t, "verbosity", &verbosity);
-    if (!record_value_find(v, "format", &format) || json_is_null(format.json) ||
-        translate_is(format.json, "type", "text"))
-        return;
-    if (translate_is(format.json, "type", "json_schema"))
-        add_schema(t, &format);
-    else if (translate_is(format.json, "type", "json_object"))
-        translate_set(t, "response_format", &format);
-    else
-        translate_refuse(t, 400, "text",
-                         "text: a format that is none of text, json_object, "
-                         "json_schema");
+    if (record_value_find(v, "verbosity", &part))
+        (void)translate_common(t, "verbosity", &part);
+    if (record_value_find(v, "format", &part))
+        translate_pass(t, "response_format", &part);
 }
 
 static void
 read_truncation(struct translation *t, const struct record_value *v)
 {
-    if (!json_is_string(v->json) ||
-        strcmp(json_string_value(v->json), "disabled") != 0)
+    (void)v;
+    if (v->len != 10) /* "disabled" */
         translate_warn(t, "truncation is left out: a prompt is never cut");
 }
 
-static void
-read_most_calls(struct translation *t, const struct record_value *v)
-{
-    (void)v;
-    translate_warn(t, "max_tool_calls is left out");
-}
-
-static const struct {
-    const char *key;
-    void (*read)(struct translation *t, const struct record_value *v);
-} members[] = {
-    { "input", ignore_member }, /* they are read before */
-    { "instructions", ignore_member },
-    { "tools", responses_read_tools },
-    { "tool_choice", responses_read_choice },
-    { "previous_response_id", refuse_state },
-    { "background", refuse_state },
-    { "conversation", refuse_state },
-    { "prompt", refuse_state },
+static const struct translate_member members[] = {
+    { "input|instructions", NULL }, /* they are read before */
+    { "client_metadata|metadata", NULL },
+    { "tools", read_tools },
+    { "tool_choice", read_choice },
+    { "previous_response_id|background|conversation|prompt", refuse_state },
     { "max_output_tokens", read_length },
-    { "max_tool_calls", read_most_calls },
+    { "max_tool_calls", translate_tell },
     { "reasoning", read_reasoning },
     { "text", read_text },
     { "include", read_include },
     { "top_logprobs", read_top },
     { "truncation", read_truncation },
-    { "client_metadata", ignore_member },
-    { "metadata", ignore_member }, /* it is repeated */
+    { 0 },
 };
-
-static void
-read_member(struct translation *t, const char *key,
-            const struct record_value *v)
-{
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        if (strcmp(key, members[i].key) == 0) {
-            if (!json_is_null(v->json))
-                members[i].read(t, v);
-            return;
-        }
-    if (!translate_common(t, key, v))
-        translate_pass(t, key, v);
-}
 
 void
 responses_read(struct translation *t, const struct record_object *body)
 {
-    responses_read_input(t, record_object_find(body, "input"),
-                         record_object_find(body, "instructions"));
-    for (size_t i = 0; i < body->n && t->status == 200; i++)
-        read_member(t, body->members[i].key, &body->members[i].value);
+    add_input(t, body);
+    translate_read_members(t, body, members);
     repeat_members(t, body);
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gg-serve/translate_responses.h"
+#include "gg-serve/translate_impl.h"
 
 /* ---- items ---- */
 
@@ -23,7 +23,7 @@ add_id(const struct translation *t, struct buffer *out)
         [PART_REASONING] = "rs", [PART_TEXT] = "msg", [PART_CALL] = "fc"
     };
 
-    buffer_format(out, "\"%s_%s_%zu\"",
+    translate_put(out, "'%s_%s_%z'",
                   is_text_call(&t->part) ? "ctc" : names[t->part.kind],
                   t->with.unique, t->n_items);
 }
@@ -39,157 +39,133 @@ add_input(const struct buffer *arguments, struct buffer *out)
 
     if (arguments->len &&
         record_value_read(arguments->p, arguments->len, &value, &err) == GG_OK)
-        text = json_object_get(value.json, RESPONSES_ARGUMENT);
+        text = json_object_get(value.json, TRANSLATE_INPUT);
     if (json_is_string(text))
         translate_add_json_string(out, text);
     else
-        cli_json_add(out, arguments->p ? arguments->p : "", arguments->len);
+        translate_put(out, "%b", arguments);
     record_value_clear(&value);
 }
 
-/* The part of a message, or of thoughts; empty, where it begins. */
+/* The part of a message, or of thoughts. */
 static void
-add_content(const struct translate_part *p, bool done, struct buffer *out)
+add_content(const struct translate_part *p, struct buffer *out)
 {
-    bool is_text = p->kind == PART_TEXT;
-
-    buffer_format(out, "{\"type\":\"%s\",\"text\":",
-                  is_text ? "output_text" : "reasoning_text");
-    cli_json_add(out, done && p->text.p ? p->text.p : "",
-                 done ? p->text.len : 0);
-    if (is_text) {
-        buffer_format(out, ",\"annotations\":[],\"logprobs\":[");
-        buffer_add(out, p->logprobs.p, done ? p->logprobs.len : 0);
-        buffer_char(out, ']');
-    }
-    buffer_char(out, '}');
-}
-
-static void
-add_message(const struct translate_part *p, bool done, struct buffer *out)
-{
-    buffer_format(out, p->kind == PART_TEXT
-                           ? ",\"type\":\"message\",\"role\":\"assistant\","
-                             "\"content\":["
-                           : ",\"type\":\"reasoning\",\"summary\":[],"
-                             "\"content\":[");
-    if (done)
-        add_content(p, true, out);
-    buffer_char(out, ']');
+    if (p->kind == PART_TEXT)
+        translate_put(out,
+                      "{'type':'output_text','text':%b,'annotations':[],"
+                      "'logprobs':[%r]}",
+                      &p->text, &p->logprobs);
+    else
+        translate_put(out, "{'type':'reasoning_text','text':%b}", &p->text);
 }
 
 static void
 add_call(const struct translate_part *p, bool done, struct buffer *out)
 {
+    const struct translate_tool *tool = p->tool;
     bool is_text = is_text_call(p);
 
-    buffer_format(out, ",\"type\":\"%s\",\"call_id\":",
-                  is_text ? "custom_tool_call" : "function_call");
-    cli_json_add(out, p->id.p, p->id.len);
-    buffer_format(out, ",\"name\":");
-    if (p->tool)
-        translate_add_string(out, p->tool->name);
+    translate_put(out, ",'type':'%s','call_id':%b,'name':",
+                  is_text ? "custom_tool_call" : "function_call", &p->id);
+    if (tool)
+        translate_put(out, tool->space ? "%q,'namespace':%q" : "%q", tool->name,
+                      tool->space);
     else
-        cli_json_add(out, p->name.p, p->name.len);
-    if (p->tool && p->tool->space) {
-        buffer_format(out, ",\"namespace\":");
-        translate_add_string(out, p->tool->space);
-    }
-    buffer_format(out, is_text ? ",\"input\":" : ",\"arguments\":");
-    if (!done)
-        buffer_format(out, "\"\"");
-    else if (is_text)
+        translate_put(out, "%b", &p->name);
+    translate_put(out, is_text ? ",'input':" : ",'arguments':");
+    if (is_text && done)
         add_input(&p->text, out);
     else
-        cli_json_add(out, p->text.p ? p->text.p : "", p->text.len);
+        translate_put(out, "%b", &p->text);
 }
 
+/* Where it begins, its texts are empty, and a message has no part yet. */
 static void
 add_item(const struct translation *t, bool done, struct buffer *out)
 {
-    buffer_format(out, "{\"id\":");
+    const struct translate_part *p = &t->part;
+
+    translate_put(out, "{'id':");
     add_id(t, out);
-    if (t->part.kind == PART_CALL)
-        add_call(&t->part, done, out);
-    else
-        add_message(&t->part, done, out);
-    buffer_format(out, ",\"status\":\"%s\"}",
-                  done ? "completed" : "in_progress");
+    if (p->kind == PART_CALL) {
+        add_call(p, done, out);
+    } else {
+        translate_put(out, p->kind == PART_TEXT
+                               ? ",'type':'message','role':'assistant',"
+                                 "'content':["
+                               : ",'type':'reasoning','summary':[],"
+                                 "'content':[");
+        if (done)
+            add_content(p, out);
+        buffer_char(out, ']');
+    }
+    translate_put(out, ",'status':'%s'}", done ? "completed" : "in_progress");
 }
 
 /* ---- events ---- */
 
 static void
-begin_event(struct translation *t, const char *name, struct buffer *out)
+begin_event(struct translation *t, const char *name, const char *what,
+            struct buffer *out)
 {
-    translate_begin_event(out, name);
-    buffer_format(out, "{\"type\":\"%s\",\"sequence_number\":%llu", name,
-                  (unsigned long long)t->sequence++);
+    translate_put(out,
+                  "event: response.%s%s\ndata: {'type':'response.%s%s',"
+                  "'sequence_number':%z",
+                  name, what, name, what, t->sequence++);
 }
 
+/* An event about a part of the item. */
 static void
-end_event(struct buffer *out)
+begin_about(struct translation *t, const char *name, const char *what,
+            struct buffer *out)
 {
-    buffer_char(out, '}');
-    translate_end_event(out);
-}
-
-/* An event about the item, or a part of it. */
-static void
-begin_about(struct translation *t, const char *name, struct buffer *out)
-{
-    begin_event(t, name, out);
-    buffer_format(out, ",\"output_index\":%zu,\"item_id\":", t->n_items);
+    begin_event(t, name, what, out);
+    translate_put(out, ",'output_index':%z,'item_id':", t->n_items);
     add_id(t, out);
-    if (t->part.kind != PART_CALL)
-        buffer_format(out, ",\"content_index\":0");
+    translate_put(out, t->part.kind == PART_CALL ? "" : ",'content_index':0");
 }
 
 static void
 send_item(struct translation *t, bool done, struct buffer *out)
 {
-    begin_event(
-        t, done ? "response.output_item.done" : "response.output_item.added",
-        out);
-    buffer_format(out, ",\"output_index\":%zu,\"item\":", t->n_items);
+    begin_event(t, "output_item.", done ? "done" : "added", out);
+    translate_put(out, ",'output_index':%z,'item':", t->n_items);
     add_item(t, done, out);
-    end_event(out);
+    translate_put(out, "}\n\n");
 }
 
 static void
-send_content(struct translation *t, bool done, struct buffer *out)
+send_content(struct translation *t, const char *what, struct buffer *out)
 {
-    begin_about(
-        t, done ? "response.content_part.done" : "response.content_part.added",
-        out);
-    buffer_format(out, ",\"part\":");
-    add_content(&t->part, done, out);
-    end_event(out);
+    if (t->part.kind == PART_CALL)
+        return;
+    begin_about(t, "content_part.", what, out);
+    translate_put(out, ",'part':");
+    add_content(&t->part, out);
+    translate_put(out, "}\n\n");
 }
 
 static void
 open_item(struct translation *t, struct buffer *out)
 {
     send_item(t, false, out);
-    if (t->part.kind != PART_CALL)
-        send_content(t, false, out);
+    send_content(t, "added", out);
 }
 
 static void
 begin_text(struct translation *t, const char *what, struct buffer *out)
 {
     static const char *const names[] = {
-        [PART_REASONING] = "response.reasoning_text",
-        [PART_TEXT] = "response.output_text",
-        [PART_CALL] = "response.function_call_arguments",
+        [PART_REASONING] = "reasoning_text.",
+        [PART_TEXT] = "output_text.",
+        [PART_CALL] = "function_call_arguments.",
     };
-    char name[80];
 
-    snprintf(name, sizeof(name), "%s.%s",
-             is_text_call(&t->part) ? "response.custom_tool_call_input"
-                                    : names[t->part.kind],
-             what);
-    begin_about(t, name, out);
+    begin_about(t,
+                is_text_call(&t->part) ? "custom_tool_call_input."
+                                       : names[t->part.kind],
+                what, out);
 }
 
 /* A text in an object is told when it is whole. */
@@ -202,30 +178,15 @@ send_piece(struct translation *t, const char *text, size_t len,
     if (is_text_call(&t->part))
         return;
     begin_text(t, "delta", out);
-    buffer_format(out, ",\"delta\":");
+    translate_put(out, ",'delta':");
     cli_json_add(out, text, len);
     if (logprobs)
         record_value_find(logprobs, "content", &list);
     if (t->part.kind == PART_TEXT)
-        buffer_format(out, ",\"logprobs\":");
-    if (t->part.kind == PART_TEXT && json_is_array(list.json))
-        translate_add_value(out, &list);
-    else if (t->part.kind == PART_TEXT)
-        buffer_format(out, "[]");
-    end_event(out);
-}
-
-static void
-send_text_call(struct translation *t, struct buffer *out)
-{
-    begin_text(t, "delta", out);
-    buffer_format(out, ",\"delta\":");
-    add_input(&t->part.text, out);
-    end_event(out);
-    begin_text(t, "done", out);
-    buffer_format(out, ",\"input\":");
-    add_input(&t->part.text, out);
-    end_event(out);
+        translate_put(
+            out, json_is_array(list.json) ? ",'logprobs':%v" : ",'logprobs':[]",
+            &list);
+    translate_put(out, "}\n\n");
 }
 
 static void
@@ -233,50 +194,41 @@ send_done(struct translation *t, struct buffer *out)
 {
     const struct translate_part *p = &t->part;
 
-    begin_text(t, "done", out);
-    if (p->kind == PART_CALL && p->tool)
-        translate_put(out, ",'name':%q", p->tool->name);
-    else if (p->kind == PART_CALL)
-        translate_put(out, ",'name':%b", &p->name);
-    buffer_format(out, p->kind == PART_CALL ? ",\"arguments\":" : ",\"text\":");
-    cli_json_add(out, p->text.p ? p->text.p : "", p->text.len);
-    if (p->kind == PART_TEXT) {
-        buffer_format(out, ",\"logprobs\":[");
-        buffer_add(out, p->logprobs.p, p->logprobs.len);
-        buffer_char(out, ']');
+    if (is_text_call(p)) {
+        begin_text(t, "delta", out);
+        translate_put(out, ",'delta':");
+        add_input(&p->text, out);
+        translate_put(out, "}\n\n");
     }
-    end_event(out);
+    begin_text(t, "done", out);
+    if (is_text_call(p)) {
+        translate_put(out, ",'input':");
+        add_input(&p->text, out);
+    } else if (p->kind == PART_CALL) {
+        translate_put(out, p->tool ? ",'name':%q" : ",'name':%b",
+                      p->tool ? (const void *)p->tool->name : &p->name);
+        translate_put(out, ",'arguments':%b", &p->text);
+    } else {
+        translate_put(out, ",'text':%b", &p->text);
+    }
+    if (p->kind == PART_TEXT)
+        translate_put(out, ",'logprobs':[%r]", &p->logprobs);
+    translate_put(out, "}\n\n");
 }
 
 static void
 close_item(struct translation *t, struct buffer *out)
 {
-    if (t->items.len)
-        buffer_char(&t->items, ',');
+    translate_put(&t->items, t->items.len ? "," : "");
     add_item(t, true, &t->items);
     if (!t->stream)
         return;
-    if (is_text_call(&t->part))
-        send_text_call(t, out);
-    else
-        send_done(t, out);
-    if (t->part.kind != PART_CALL)
-        send_content(t, true, out);
+    send_done(t, out);
+    send_content(t, "done", out);
     send_item(t, true, out);
 }
 
 /* ---- the response ---- */
-
-static void
-add_usage(const struct translate_end *e, struct buffer *out)
-{
-    buffer_format(out,
-                  "{\"input_tokens\":%.0f,\"input_tokens_details\":{"
-                  "\"cached_tokens\":%.0f,\"cache_write_tokens\":0},"
-                  "\"output_tokens\":%.0f,\"output_tokens_details\":{"
-                  "\"reasoning_tokens\":0},\"total_tokens\":%.0f}",
-                  e->prompt, e->cached, e->made, e->prompt + e->made);
-}
 
 /* Clients know a few codes. */
 static const char *
@@ -289,63 +241,59 @@ error_code(const struct translation *t)
     return t->status == 429 ? "rate_limit_exceeded" : "server_error";
 }
 
+static bool
+is_cut(const struct translate_end *e)
+{
+    return e && strcmp(e->reason, "length") == 0;
+}
+
 /* `e` is how it ended; NULL: it has not, or badly. */
 static void
 add_response(const struct translation *t, const char *status,
              const struct translate_end *e, struct buffer *out)
 {
-    buffer_format(out,
-                  "{\"id\":\"resp_%s\",\"object\":\"response\","
-                  "\"created_at\":%lld,\"status\":\"%s\",\"background\":false,"
-                  "\"error\":",
-                  t->with.unique, (long long)t->with.date, status);
-    if (t->status == 200) {
-        buffer_format(out, "null");
-    } else {
-        translate_put(out, "{'code':%q,'message':%q}", error_code(t),
-                      t->message);
-    }
-    buffer_format(out, ",\"incomplete_details\":%s,\"model\":",
-                  e && strcmp(e->reason, "length") == 0
-                      ? "{\"reason\":\"max_output_tokens\"}"
-                      : "null");
+    translate_put(out,
+                  "{'id':'resp_%s','object':'response','created_at':%n,"
+                  "'status':'%s','background':false,'error':",
+                  t->with.unique, (double)t->with.date, status);
+    translate_put(out, t->status == 200 ? "null" : "{'code':%q,'message':%q}",
+                  error_code(t), t->message);
+    translate_put(out, ",'incomplete_details':");
+    translate_put(out, is_cut(e) ? "{'reason':'max_output_tokens'}" : "null");
+    translate_put(out, ",'model':");
     translate_add_model(t, out);
     translate_add_warnings(t, out);
-    buffer_format(out, ",\"previous_response_id\":null,\"store\":false,"
-                       "\"truncation\":\"disabled\",\"output\":[");
-    buffer_add(out, t->items.p, t->items.len);
-    buffer_char(out, ']');
-    buffer_add(out, t->echo.p, t->echo.len);
-    buffer_format(out, ",\"usage\":");
+    translate_put(out,
+                  ",'previous_response_id':null,'store':false,'truncation':"
+                  "'disabled','output':[%r]%r,'usage':",
+                  &t->items, &t->echo);
     if (e)
-        add_usage(e, out);
+        translate_put(out,
+                      "{'input_tokens':%n,'input_tokens_details':{"
+                      "'cached_tokens':%n,'cache_write_tokens':0},"
+                      "'output_tokens':%n,'output_tokens_details':{"
+                      "'reasoning_tokens':0},'total_tokens':%n}}",
+                      e->prompt, e->cached, e->made, e->prompt + e->made);
     else
-        buffer_format(out, "null");
-    buffer_char(out, '}');
+        translate_put(out, "null}");
 }
 
 /* An event with the response; its status is the event's name. */
 static void
-send_response(struct translation *t, const char *status,
+send_response(struct translation *t, const char *name, const char *status,
               const struct translate_end *e, struct buffer *out)
 {
-    char name[40];
-
-    snprintf(name, sizeof(name), "response.%s", status);
-    begin_event(t, name, out);
-    buffer_format(out, ",\"response\":");
+    begin_event(t, name, "", out);
+    translate_put(out, ",'response':");
     add_response(t, status, e, out);
-    end_event(out);
+    translate_put(out, "}\n\n");
 }
 
 static void
 start(struct translation *t, struct buffer *out)
 {
-    begin_event(t, "response.created", out);
-    buffer_format(out, ",\"response\":");
-    add_response(t, "in_progress", NULL, out);
-    end_event(out);
-    send_response(t, "in_progress", NULL, out);
+    send_response(t, "created", "in_progress", NULL, out);
+    send_response(t, "in_progress", "in_progress", NULL, out);
 }
 
 static void
@@ -353,12 +301,11 @@ end(struct translation *t, const struct record_value *record,
     struct buffer *out)
 {
     struct translate_end e = parts_end(t, record->json);
-    const char *status =
-        strcmp(e.reason, "length") == 0 ? "incomplete" : "completed";
+    const char *status = is_cut(&e) ? "incomplete" : "completed";
 
     parts_close(t, out);
     if (t->stream)
-        send_response(t, status, &e, out);
+        send_response(t, status, status, &e, out);
     else
         add_response(t, status, &e, out);
 }
@@ -370,16 +317,13 @@ fail(struct translation *t, struct buffer *out)
 {
     struct buffer error = { 0 };
 
-    send_response(t, "failed", NULL, out);
-    begin_event(t, "error", out);
+    send_response(t, "failed", "failed", NULL, out);
     translate_add_error(t, &error);
-    buffer_format(out, ",\"code\":");
-    translate_add_string(out, *t->code ? t->code : "server_error");
-    buffer_format(out, ",\"message\":");
-    translate_add_string(out, t->message);
-    buffer_format(out, ",\"param\":null,");
-    buffer_add(out, error.p + 1, error.len - 2);
-    end_event(out);
+    error.len--; /* its brace */
+    translate_put(out,
+                  "event: error\ndata: %r,'type':'error','sequence_number':%z,"
+                  "'code':%q,'message':%q,'param':null}\n\n",
+                  &error, t->sequence++, error_code(t), t->message);
     buffer_clear(&error);
 }
 

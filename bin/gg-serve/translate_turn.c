@@ -1,12 +1,12 @@
-/* translate_turn.c - messages of a chat that are put together of blocks or
- * items
- */
+/* translate_turn.c - messages of a chat that are put together of blocks, parts
+ * or items */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <string.h>
 
+#include "common/options.h"
 #include "gg-serve/translate_impl.h"
 
 /* What is between the quotes. */
@@ -30,9 +30,7 @@ turn_add_text(struct translate_turn *m, const struct record_value *text)
         buffer_format(&m->text, "%s", m->between);
     add_inner(&m->text, text);
     begin_part(m);
-    buffer_format(&m->parts, "{\"type\":\"text\",\"text\":");
-    translate_add_value(&m->parts, text);
-    buffer_char(&m->parts, '}');
+    translate_put(&m->parts, "{'type':'text','text':%v}", text);
 }
 
 void
@@ -41,58 +39,224 @@ turn_add_reasoning(struct translate_turn *m, const struct record_value *text)
     add_inner(&m->reasoning, text);
 }
 
-void
-turn_add_url(struct translation *t, struct translate_turn *m,
-             const struct record_value *url)
-{
-    const char *text = cli_json_text(url->json);
+/* ---- blocks and parts ---- */
 
-    if (!text || strncmp(text, "data:", 5) != 0) {
-        translate_refuse(t, 400, "messages",
+/* The member `name`, a string; else the request is refused. */
+bool
+translate_find_string(struct translation *t, const struct record_value *of,
+                      const char *name, struct record_value *out)
+{
+    record_value_find(of, name, out);
+    if (cli_json_text(out->json) ||
+        (json_is_string(out->json) && strcmp(name, "text") == 0))
+        return true;
+    translate_refuse(t, 400, NULL,
+                     "a part of type '%.60s' without a string '%s'",
+                     translate_text(of->json, "type"), name);
+    return false;
+}
+
+static void
+add_text(struct translation *t, struct translate_turn *m,
+         const struct record_value *block)
+{
+    struct record_value text;
+
+    if (translate_find_string(t, block, "text", &text))
+        turn_add_text(m, &text);
+}
+
+static void
+add_refusal(struct translation *t, struct translate_turn *m,
+            const struct record_value *part)
+{
+    struct record_value text;
+
+    if (translate_find_string(t, part, "refusal", &text))
+        turn_add_text(m, &text);
+}
+
+static void
+add_url(struct translation *t, struct translate_turn *m,
+        const struct record_value *part)
+{
+    const char *text = translate_text(part->json, "image_url");
+    struct record_value url;
+
+    record_value_find(part, "image_url", &url);
+    if (strncmp(text, "data:", 5) != 0) {
+        translate_refuse(t, 400, NULL,
                          "an image that is not in the request: no URL is "
                          "fetched");
         return;
     }
     begin_part(m);
     m->n_media++;
-    buffer_format(&m->parts, "{\"type\":\"image_url\",\"image_url\":{\"url\":");
-    translate_add_value(&m->parts, url);
-    buffer_format(&m->parts, "}}");
+    translate_put(&m->parts, "{'type':'image_url','image_url':{'url':%v}}",
+                  &url);
 }
 
-void
-turn_add_medium(struct translate_turn *m, const struct record_value *part)
+static void
+add_image(struct translation *t, struct translate_turn *m,
+          const struct record_value *block)
 {
+    struct record_value source, type, data;
+    const char *name;
+
+    record_value_find(block, "source", &source);
+    record_value_find(&source, "media_type", &type);
+    record_value_find(&source, "data", &data);
+    name = cli_json_text(type.json);
+    if (!name || name[strcspn(name, ";,\" \\")] || !cli_json_text(data.json)) {
+        translate_refuse(t, 400, NULL,
+                         "an image that is not in the request: no URL is "
+                         "fetched");
+        return;
+    }
+    begin_part(m);
+    m->n_media++;
+    translate_put(&m->parts,
+                  "{'type':'image_url','image_url':{'url':'data:%s;"
+                  "base64,",
+                  name);
+    add_inner(&m->parts, &data);
+    translate_put(&m->parts, "'}}");
+}
+
+static void
+add_as_it_is(struct translation *t, struct translate_turn *m,
+             const struct record_value *part)
+{
+    (void)t;
     begin_part(m);
     m->n_media++;
     translate_add_value(&m->parts, part);
 }
 
-void
-turn_add_data(struct translation *t, struct translate_turn *m,
-              const struct record_value *source)
+static void
+add_thinking(struct translation *t, struct translate_turn *m,
+             const struct record_value *block)
 {
-    struct record_value type, data;
-    const char *text;
+    struct record_value text;
 
-    record_value_find(source, "media_type", &type);
-    record_value_find(source, "data", &data);
-    text = cli_json_text(type.json);
-    if (!text || strcspn(text, ";,\" \\") != strlen(text) ||
-        !cli_json_text(data.json)) {
-        translate_refuse(t, 400, "messages",
-                         "an image without its data: only data is read");
-        return;
-    }
-    begin_part(m);
-    m->n_media++;
-    buffer_format(&m->parts, "{\"type\":\"image_url\",\"image_url\":{\"url\":"
-                             "\"data:");
-    add_inner(&m->parts, &type);
-    buffer_format(&m->parts, ";base64,");
-    add_inner(&m->parts, &data);
-    buffer_format(&m->parts, "\"}}");
+    if (translate_find_string(t, block, "thinking", &text))
+        turn_add_reasoning(m, &text);
 }
+
+static void
+add_use(struct translation *t, struct translate_turn *m,
+        const struct record_value *block)
+{
+    struct record_value id, name, input;
+
+    record_value_find(block, "input", &input);
+    if (!json_is_object(input.json))
+        translate_refuse(t, 400, NULL, "a call without an object 'input'");
+    else if (translate_find_string(t, block, "id", &id) &&
+             translate_find_string(t, block, "name", &name))
+        turn_add_call(m, &id, cli_json_text(name.json), &input, NULL);
+}
+
+/* It is a message of its own, and ends the user's that it interrupts. */
+static void
+add_result(struct translation *t, struct translate_turn *m,
+           const struct record_value *block)
+{
+    static const struct record_value failed = { NULL, "\"Error:\"", 8 };
+    struct translate_turn result = { .role = "tool", .between = "\\n" };
+    struct record_value id, content;
+
+    if (!translate_find_string(t, block, "tool_use_id", &id))
+        return;
+    turn_end(t, m);
+    m->role = "user";
+    translate_add_value(&result.id, &id);
+    if (json_is_true(json_object_get(block->json, "is_error")))
+        turn_add_text(&result, &failed);
+    if (record_value_find(block, "content", &content))
+        turn_add_content(t, &result, TURN_RESULT, &content);
+    turn_end(t, &result);
+}
+
+static void
+leave_out(struct translation *t, struct translate_turn *m,
+          const struct record_value *block)
+{
+    (void)m;
+    translate_warn(t, "a block of type %.60s is left out",
+                   translate_text(block->json, "type"));
+}
+
+static const struct {
+    const char *types;
+    unsigned of;
+    void (*add)(struct translation *t, struct translate_turn *m,
+                const struct record_value *block);
+} block_types[] = {
+    { "text", TURN_USER | TURN_ASSISTANT | TURN_RESULT | TURN_SYSTEM,
+      add_text },
+    { "image", TURN_USER | TURN_RESULT, add_image },
+    { "tool_result", TURN_USER, add_result },
+    { "tool_use", TURN_ASSISTANT, add_use },
+    { "thinking", TURN_ASSISTANT, add_thinking },
+    { "redacted_thinking|server_tool_use|web_search_tool_result|"
+      "web_fetch_tool_result|code_execution_tool_result",
+      TURN_ASSISTANT, leave_out },
+    { "search_result", TURN_USER, leave_out },
+    { "tool_reference|search_result", TURN_RESULT, leave_out },
+    { "text|input_text|output_text", TURN_PART, add_text },
+    { "refusal", TURN_PART, add_refusal },
+    { "input_image", TURN_PART, add_url },
+    { "input_audio", TURN_PART, add_as_it_is },
+};
+
+static void
+add_block(struct translation *t, struct translate_turn *m, unsigned of,
+          const struct record_value *block)
+{
+    const char *type = translate_text(block->json, "type");
+
+    for (size_t i = 0; i < sizeof(block_types) / sizeof(*block_types); i++)
+        if ((block_types[i].of & of) &&
+            cli_has_word(block_types[i].types, type)) {
+            block_types[i].add(t, m, block);
+            return;
+        }
+    translate_refuse(t, 400, NULL,
+                     "a part of type '%.60s' cannot be read there", type);
+}
+
+/* Clients of Anthropic's put a line there that changes with each request: no
+ * prefix would be found again. */
+static bool
+is_billing(const json_t *text)
+{
+    static const char head[] = "x-anthropic-billing-header:";
+    const char *s = json_string_value(text);
+
+    return s && strncmp(s, head, sizeof(head) - 1) == 0;
+}
+
+void
+turn_add_content(struct translation *t, struct translate_turn *m, unsigned of,
+                 const struct record_value *content)
+{
+    struct record_items items;
+    struct record_value block;
+    bool system = of == TURN_SYSTEM;
+
+    if (json_is_string(content->json) && !(system && is_billing(content->json)))
+        turn_add_text(m, content);
+    else if (!json_is_array(content->json) && !json_is_string(content->json) &&
+             !json_is_null(content->json))
+        translate_refuse(t, 400, NULL, "content: neither text nor an array");
+    record_items_open(content, &items);
+    while (t->status == 200 && record_items_next(&items, &block))
+        if (!system || !is_billing(json_object_get(block.json, "text")))
+            add_block(t, m, of, &block);
+}
+
+/* ---- calls ---- */
 
 /* The arguments of a call are JSON in a string; with `argument` they are an
  * object of one member of that name. */
@@ -106,15 +270,10 @@ add_arguments(struct buffer *out, const struct record_value *v,
         translate_add_value(out, v);
         return;
     }
-    if (argument)
-        buffer_format(&text, "{\"%s\":", argument);
-    if (v->json)
-        translate_add_value(&text, v);
-    else
-        buffer_format(&text, argument ? "\"\"" : "{}");
-    if (argument)
-        buffer_char(&text, '}');
-    cli_json_add(out, text.p, text.len);
+    translate_put(&text, argument ? "{'%s':" : "", argument);
+    translate_add_value(&text, v);
+    translate_put(&text, argument ? "}" : "");
+    translate_put(out, "%b", &text);
     buffer_clear(&text);
 }
 
@@ -123,23 +282,15 @@ turn_add_call(struct translate_turn *m, const struct record_value *id,
               const char *name, const struct record_value *arguments,
               const char *argument)
 {
-    if (m->calls.len)
-        buffer_char(&m->calls, ',');
-    buffer_format(&m->calls, "{\"id\":");
-    translate_add_json_string(&m->calls, id->json);
-    buffer_format(&m->calls, ",\"type\":\"function\",\"function\":{\"name\":");
-    translate_add_string(&m->calls, name);
-    buffer_format(&m->calls, ",\"arguments\":");
+    translate_put(&m->calls,
+                  "%s{'id':%v,'type':'function','function':{'name':%q,"
+                  "'arguments':",
+                  m->calls.len ? "," : "", id, name);
     add_arguments(&m->calls, arguments, argument);
-    buffer_format(&m->calls, "}}");
+    translate_put(&m->calls, "}}");
 }
 
-bool
-turn_is_empty(const struct translate_turn *m)
-{
-    return !m->n_parts && !m->reasoning.len && !m->calls.len && !m->id.len;
-}
-
+/* null stands for the text of a message that has calls alone. */
 static void
 add_content(const struct translate_turn *m, struct buffer *out)
 {
@@ -148,26 +299,8 @@ add_content(const struct translate_turn *m, struct buffer *out)
     if (m->calls.len && !m->n_parts)
         buffer_format(out, "null");
     else
-        buffer_format(out, is_list ? "[" : "\"");
-    if (is_list)
-        buffer_add(out, m->parts.p, m->parts.len);
-    else
-        buffer_add(out, m->text.p, m->text.len);
-    if (!m->calls.len || m->n_parts)
-        buffer_format(out, is_list ? "]" : "\"");
-}
-
-static void
-clear_turn(struct translate_turn *m)
-{
-    const char *between = m->between;
-
-    buffer_clear(&m->text);
-    buffer_clear(&m->parts);
-    buffer_clear(&m->reasoning);
-    buffer_clear(&m->calls);
-    buffer_clear(&m->id);
-    *m = (struct translate_turn){ .between = between };
+        translate_put(out, is_list ? "[%r]" : "'%r'",
+                      is_list ? &m->parts : &m->text);
 }
 
 void
@@ -175,26 +308,24 @@ turn_end(struct translation *t, struct translate_turn *m)
 {
     struct buffer *out = &t->body;
 
-    if (out->p[out->len - 1] != '[')
-        buffer_char(out, ',');
-    buffer_format(out, "{\"role\":\"%s\",\"content\":", m->role);
-    add_content(m, out);
-    if (m->reasoning.len) {
-        buffer_format(out, ",\"reasoning_content\":\"");
-        buffer_add(out, m->reasoning.p, m->reasoning.len);
-        buffer_char(out, '"');
+    if (m->n_parts || m->reasoning.len || m->calls.len || m->id.len) {
+        translate_put(out, "%s{'role':'%s','content':",
+                      out->p[out->len - 1] == '[' ? "" : ",", m->role);
+        add_content(m, out);
+        if (m->reasoning.len)
+            translate_put(out, ",'reasoning_content':'%r'", &m->reasoning);
+        if (m->calls.len)
+            translate_put(out, ",'tool_calls':[%r]", &m->calls);
+        if (m->id.len)
+            translate_put(out, ",'tool_call_id':%r", &m->id);
+        buffer_char(out, '}');
     }
-    if (m->calls.len) {
-        buffer_format(out, ",\"tool_calls\":[");
-        buffer_add(out, m->calls.p, m->calls.len);
-        buffer_char(out, ']');
-    }
-    if (m->id.len) {
-        buffer_format(out, ",\"tool_call_id\":");
-        buffer_add(out, m->id.p, m->id.len);
-    }
-    buffer_char(out, '}');
-    clear_turn(m);
+    buffer_clear(&m->text);
+    buffer_clear(&m->parts);
+    buffer_clear(&m->reasoning);
+    buffer_clear(&m->calls);
+    buffer_clear(&m->id);
+    *m = (struct translate_turn){ .between = m->between };
 }
 
 #endif
