@@ -81,8 +81,9 @@ child_start_engine(char *const *args, int *tool_end)
 {
     static char *const always[] = { (char *)"gg-generate", (char *)"-q",
                                     (char *)"--jsonl", (char *)"--unordered",
+                                    (char *)"--heartbeat", (char *)"1",
                                     NULL };
-    char *all[MODEL_MAX_ARGS + 8];
+    char *all[MODEL_MAX_ARGS + 12];
     int pair[2], n = 0;
     pid_t pid;
 

@@ -17,30 +17,48 @@ enum {
 
 /* ---- records ------------------------------------------------------------- */
 
-/* Records of the engine begin with the id, where they have one. */
+enum {
+    MAX_HEAD = 96, /* bytes of a record in which its id is */
+};
+
+/* The string after `member`, if it stands near the begin. */
+static const char *
+find_id(const char *line, size_t n, const char *member, size_t *len)
+{
+    const char *at = memmem(line, n < MAX_HEAD ? n : MAX_HEAD, member,
+                            strlen(member));
+    const char *id = at ? at + strlen(member) : NULL;
+    const char *end = id ? memchr(id, '"', (size_t)(line + n - id)) : NULL;
+
+    *len = end ? (size_t)(end - id) : 0;
+    return end ? id : NULL;
+}
+
+/* A whole answer has the id in the place of a batch file's, and a name of its
+ * own in front of it. */
 static struct ask *
 ask_of_line(struct front *f, const char *line, size_t n)
 {
-    static const char begin[] = "{\"id\":\"";
-    const char *id = line + sizeof(begin) - 1;
-    const char *end;
+    size_t len;
+    const char *id = find_id(line, n, "\"custom_id\":\"", &len);
 
-    if (n < sizeof(begin) || memcmp(line, begin, sizeof(begin) - 1) != 0)
-        return NULL;
-    end = memchr(id, '"', n - (sizeof(begin) - 1));
-    return end ? ask_find(f, id, (size_t)(end - id)) : NULL;
+    if (!id)
+        id = find_id(line, n, "{\"id\":\"", &len);
+    return id ? ask_find(f, id, len) : NULL;
 }
 
-/* What the engine says of itself each second. */
+/* The answer to the first record that it got: how many it answers at once. A
+ * beat says nothing but that it is alive. */
 static void
-take_beat(struct engine *e, const char *line, size_t n)
+take_stats(struct engine *e, const char *line, size_t n)
 {
     json_error_t why;
     json_t *record = cli_json_load(line, n, 0, &why);
-    json_t *slots = json_object_get(record, "slots");
-    json_int_t most = json_integer_value(slots);
+    json_t *batch =
+        json_object_get(json_object_get(record, "stats"), "batch");
+    json_int_t most = json_integer_value(batch);
 
-    if (json_is_integer(slots) && most > 0 && most <= 4096) {
+    if (json_is_integer(batch) && most > 0 && most <= 4096) {
         if (!e->n_slots)
             front_tell(e->front, WIRE_ALIVE, e->number, -1, -1);
         e->n_slots = (int)most;
@@ -56,7 +74,7 @@ take_line(struct engine *e, const char *line, size_t n)
     if (a && a->engine == e)
         ask_take(a, line, n);
     else if (!a)
-        take_beat(e, line, n);
+        take_stats(e, line, n);
 }
 
 /* ---- the socket ---------------------------------------------------------- */
@@ -119,6 +137,7 @@ has_ended(struct bufferevent *b, short what, void *context)
 void
 engine_add(struct front *f, const struct wire *w, int socket)
 {
+    static const char ask_stats[] = "{\"stats\":true}\n";
     struct engine *e = cli_alloc(NULL, 1, sizeof(*e));
 
     *e = (struct engine){ .front = f, .number = w->engine };
@@ -134,6 +153,7 @@ engine_add(struct front *f, const struct wire *w, int socket)
     bufferevent_setcb(e->socket, can_read, NULL, has_ended, e);
     bufferevent_enable(e->socket, EV_READ | EV_WRITE);
     TAILQ_INSERT_TAIL(&f->engines, e, next);
+    bufferevent_write(e->socket, ask_stats, sizeof(ask_stats) - 1);
     dispatch(f);
 }
 

@@ -66,7 +66,11 @@ translation_new(const struct translate_api *api,
     struct translation *t = cli_alloc(NULL, 1, sizeof(*t));
 
     *t = (struct translation){
-        .api = api, .with = *with, .status = 200, .n_answers = 1
+        .api = api,
+        .with = *with,
+        .verb = api->row->verb,
+        .status = 200,
+        .n_answers = 1,
     };
     return t;
 }
@@ -95,6 +99,7 @@ translation_free(struct translation *t)
     free(t->tools);
     free(t->model_name);
     buffer_clear(&t->body);
+    buffer_clear(&t->alone);
     buffer_clear(&t->model);
     buffer_clear(&t->echo);
     buffer_clear(&t->items);
@@ -285,17 +290,31 @@ read_json(struct translation *t, const char *body, size_t len)
 }
 
 static void
+add_body(const struct translation *t, struct buffer *out)
+{
+    buffer_char(out, '{');
+    if (t->body.len)
+        buffer_add(out, t->body.p + 1, t->body.len - 1);
+    buffer_char(out, '}');
+}
+
+static void
 add_record(struct translation *t, struct buffer *out)
 {
     const struct translate_row *row = t->api->row;
 
-    translate_put(out, "{'id':%q,", t->with.id);
-    translate_put(out, row->verb ? "'%s':{" : "'url':'%s','body':{",
-                  row->verb ? row->verb : row->url);
-    if (t->body.len)
-        buffer_add(out, t->body.p + 1, t->body.len - 1);
-    translate_put(out, t->stream ? "},'stream':true" : "}");
-    if (t->with.cache_key && !row->verb)
+    if (t->verb)
+        translate_put(out, "{'id':%q,'%s':", t->with.id, t->verb);
+    else
+        translate_put(out, "{'custom_id':%q,'url':'%s','body':", t->with.id,
+                      row->url);
+    if (t->alone.len)
+        buffer_add(out, t->alone.p, t->alone.len);
+    else
+        add_body(t, out);
+    if (t->stream)
+        translate_put(out, ",'stream':true");
+    if (t->with.cache_key && !t->verb)
         translate_put(out, ",'cache_key':%q", t->with.cache_key);
     translate_put(out, "}\n");
 }
@@ -313,6 +332,7 @@ translation_read(struct translation *t, const char *type, const char *body,
     else
         translate_add_error(t, out);
     buffer_clear(&t->body);
+    buffer_clear(&t->alone);
     t->ended = t->status != 200;
     return t->status == 200;
 }
@@ -470,7 +490,7 @@ take_record(struct translation *t, const struct record_value *record,
         return take_error(t, error, translate_number(error, "status"), out);
     if (record_value_find(record, "response", &response))
         return take_response(t, &response, out);
-    if (!t->api->row->verb)
+    if (!t->verb)
         return take_event(t, record, out);
     t->ended = true;
     t->api->row->whole(t, record, out);

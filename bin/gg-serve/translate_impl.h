@@ -51,6 +51,8 @@ struct translation {
 
     /* The request. */
     struct buffer body;  /* members of the engine's, with commas in front */
+    struct buffer alone; /* in place of them: a value */
+    const char *verb;    /* as in the row; or another one */
     struct buffer model; /* a string in JSON, as it was written; or empty */
     char *model_name;
     bool stream, usage, plain, logprobs;

@@ -50,7 +50,9 @@ read_text(struct translation *t, const struct record_object *body)
     if (!text && !record_object_find(body, "messages"))
         translate_refuse(t, 400, "content", "neither content nor messages");
     if (text)
-        translate_set(t, "text", text);
+        translate_put(&t->alone, "%v", text);
+    else
+        t->verb = "render";
     for (size_t i = 0; i < body->n && t->status == 200; i++)
         if (cli_has_word("messages|tools|add_special|parse_special",
                          body->members[i].key))
@@ -65,7 +67,7 @@ read_ids(struct translation *t, const struct record_object *body)
     if (!ids || !json_is_array(ids->json))
         translate_refuse(t, 400, "tokens", "tokens: not an array");
     else
-        translate_set(t, "tokens", ids);
+        translate_put(&t->alone, "%v", ids);
 }
 
 static void
@@ -74,7 +76,7 @@ add_ids(struct translation *t, const struct record_value *record,
 {
     struct record_value ids;
 
-    if (!record_value_find(record, "tokens", &ids) || !json_is_array(ids.json))
+    if (!record_value_find(record, "ids", &ids) || !json_is_array(ids.json))
         translate_refuse(t, 500, NULL, "the engine gave no ids");
     else
         translate_put(out, "{'count':%z,'tokens':%v}",
