@@ -203,10 +203,26 @@ split_address(const char *where, char *host, size_t size, const char **port)
     return true;
 }
 
+/* With the port that the kernel chose, where 0 was asked for. */
+static void
+name_address(int s, char *name, size_t size)
+{
+    struct sockaddr_storage at;
+    socklen_t at_size = sizeof(at);
+    char host[64] = "?", port[8] = "?";
+
+    if (getsockname(s, (struct sockaddr *)&at, &at_size) == 0)
+        (void)getnameinfo((struct sockaddr *)&at, at_size, host, sizeof(host),
+                          port, sizeof(port),
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(name, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
 static enum gg_status
 listen_at(struct listen *l, const char *where, const struct addrinfo *a,
           struct gg_error *err)
 {
+    char name[128];
     int s = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
     if (s < 0)
@@ -219,7 +235,8 @@ listen_at(struct listen *l, const char *where, const struct addrinfo *a,
         return no_socket(err, where, error);
     }
     l->is_open |= !is_loopback(a->ai_addr);
-    add_socket(l, s, where, false);
+    name_address(s, name, sizeof(name));
+    add_socket(l, s, name, false);
     return GG_OK;
 }
 

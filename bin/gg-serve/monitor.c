@@ -686,8 +686,12 @@ monitor_run(const struct monitor_params *params, const struct listen *doors)
 
     if (!params->models)
         models_add(&m.models, params->only.name, params->only.args);
-    if (!read_lists(&m))
-        return EXIT_USAGE;
+    if (!read_lists(&m)) {
+        listen_forget(doors);
+        return 1;
+    }
+    for (int i = 0; i < doors->n && !params->front.quiet; i++)
+        cli_warn("listening at %s", doors->names[i]);
     catch_signals();
     if (!start_front(&m))
         cli_die("the front: %s", strerror(errno));

@@ -230,9 +230,6 @@ open_doors(const struct serve_options *o, struct listen *doors)
         cli_misuse("others can reach that address: --key-file says who may "
                    "ask");
     }
-    if (!o->quiet)
-        for (int i = 0; i < doors->n; i++)
-            cli_warn("listening at %s", doors->names[i]);
 }
 
 static void
