@@ -87,9 +87,9 @@ gg_engine_stats(const struct gg_engine *engine);
 /* A step (gg_engine_step()) evaluates at most so many ids of prompts (0: all
  * that there are), and no more than take about so many microseconds (0: any
  * time) next to texts that draw; alone, four times as long. A text whose prompt
- * needs several steps draws after the last one. What is drawn does not depend on
- * it. A block of rows is never parted; over several processes, and where more texts
- * are stepped than there are slots, nothing is. */
+ * needs several steps draws after the last one. What is drawn does not depend
+ * on it. A block of rows is never parted; over several processes, and where
+ * more texts are stepped than there are slots, nothing is. */
 GG_API void
 gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us);
 
@@ -329,8 +329,8 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
 
 /* Evaluates what the texts need, together, and draws one id for each, but for
  * those whose prompts are not all evaluated yet: gg_engine_bound_steps(). None
- * of them has ended. A text that fails for itself (its logits are not numbers, its
- * sampler says so) does not make the call fail: gg_text_error(). */
+ * of them has ended. A text that fails for itself (its logits are not numbers,
+ * its sampler says so) does not make the call fail: gg_text_error(). */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err);

@@ -99,10 +99,10 @@ struct engine {
     int32_t n_slots, n_batch;
     struct engine_cache cache;
     bool shift, quiet, verbose;
-    bool catches; /* a caught signal aborts an evaluation, */
+    bool catches;                  /* a caught signal aborts an evaluation, */
     bool (*interrupt)(void *data); /* or this; NULL: nothing else */
     void *interrupt_data;
-    bool cut;     /* the context is less than the model's, for want of memory */
+    bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };
 

@@ -58,7 +58,7 @@ on_signal(int sig)
     if (draining && sig == SIGTERM && !drain && !came) {
         drain = 1;
     } else if (catching && !came &&
-        (sig == SIGHUP || sig == SIGINT || sig == SIGTERM)) {
+               (sig == SIGHUP || sig == SIGINT || sig == SIGTERM)) {
         came = sig;
         alarm(1);
     } else if (sig != SIGPIPE || !came) {

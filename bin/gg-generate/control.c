@@ -122,8 +122,8 @@ stats(struct records *w, const struct record_value *v, struct buffer *line)
                   "\"records\":%zu,\"failed\":%" PRIu64
                   ",\"cancelled\":%" PRIu64,
                   (double)(ggml_time_us() - u->start) / 1e6, w->n_active,
-                  w->n_most, (int)g->engine.n_slots, u->inbox.n,
-                  u->inbox.bytes, w->n_records, u->n_failed, u->n_cancelled);
+                  w->n_most, (int)g->engine.n_slots, u->inbox.n, u->inbox.bytes,
+                  w->n_records, u->n_failed, u->n_cancelled);
     buffer_format(line,
                   ",\"evaluated_tokens\":%" PRIu64 ",\"cached_tokens\":%" PRIu64
                   ",\"drawn_tokens\":%zu,\"evaluations\":%" PRIu64
@@ -163,7 +163,7 @@ tokenize(struct records *w, const struct record_value *v, struct buffer *line)
 
 /* The text of ids, control tokens among it. */
 static enum gg_status
-add_text(const struct records *w, const int32_t *ids, size_t n,
+add_decoded(const struct records *w, const int32_t *ids, size_t n,
          struct buffer *line, struct gg_error *err)
 {
     struct gg_decode_state state = { .started = true };
@@ -206,15 +206,14 @@ read_ids(const json_t *list, int32_t *ids)
 }
 
 static void
-detokenize(struct records *w, const struct record_value *v,
-           struct buffer *line)
+detokenize(struct records *w, const struct record_value *v, struct buffer *line)
 {
     size_t n = json_array_size(v->json);
     int32_t *ids = cli_alloc(NULL, n + 1, sizeof(*ids));
     struct gg_error err = { .message = "detokenize: no array of ids" };
 
     if (json_is_array(v->json) && read_ids(v->json, ids) &&
-        add_text(w, ids, n, line, &err) == GG_OK)
+        add_decoded(w, ids, n, line, &err) == GG_OK)
         buffer_format(line, "}\n");
     else
         fail_control(line, err.message);
@@ -233,7 +232,7 @@ read_prompt(struct records *w, const struct record_value *v, bool text,
     enum gg_status st = w->form->read(w->g, r, v->text, v->len, &err);
 
     if (st == GG_OK && text)
-        st = add_text(w, r->prompt.ids, r->prompt.n, line, &err);
+        st = add_decoded(w, r->prompt.ids, r->prompt.n, line, &err);
     if (st != GG_OK) {
         fail_control(line, err.message);
     } else if (text) {

@@ -19,9 +19,9 @@ struct active {
 struct flights {
     struct gg_engine *engine;
     uint64_t last;
-    bool mild;             /* a step that fails does not end the tool: */
-    enum gg_status status; /* this tells it, */
-    struct gg_error error; /* and why */
+    bool mild;              /* a step that fails does not end the tool: */
+    enum gg_status status;  /* this tells it, */
+    struct gg_error error;  /* and why */
     struct gg_text **texts; /* scratch */
 };
 

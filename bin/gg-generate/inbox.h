@@ -42,8 +42,7 @@ inbox_take(struct inbox *b, struct inbox_list *list);
 
 /* Takes the one away that `*at` points to. */
 struct inbox_item *
-inbox_take_at(struct inbox *b, struct inbox_list *list,
-              struct inbox_item **at);
+inbox_take_at(struct inbox *b, struct inbox_list *list, struct inbox_item **at);
 
 void
 inbox_item_free(struct inbox_item *item); /* takes NULL */

@@ -266,6 +266,9 @@ add_response(const struct generate *g, const struct record *r,
                                   .n_answers = n,
                                   .n_prompt = r->prompt.n,
                                   .n_made = r->answers.n_made,
+                                  .n_cached = g->o->unordered
+                                                  ? &r->answers.n_cached
+                                                  : NULL,
                                   .seed = seed_of(r),
                                   .sampling = &r->request.sampling };
 

@@ -67,6 +67,7 @@ finish_text(struct generate *g)
 {
     struct answer *a = &g->answer;
     bool going = gg_text_finish(a->made) == GG_FINISH_NONE;
+    struct gg_error err;
     char text[128];
 
     write_text(g, a, true);
@@ -75,7 +76,7 @@ finish_text(struct generate *g)
         going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
     answer_cut(a);
-    tools_read(g, a);
+    cli_check(tools_read(g, a, &err), &err);
     write_text(g, a, false);
     tools_write(g, a);
     if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)

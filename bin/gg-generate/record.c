@@ -226,6 +226,15 @@ record_prompt(const struct record *r, size_t which)
     return i ? &r->others[i - 1] : &r->prompt;
 }
 
+size_t
+record_cached(const struct record *r, size_t which, const struct answer *a)
+{
+    size_t shared = gg_sequence_shared(a->sequence);
+    size_t all = record_prompt(r, which)->n;
+
+    return shared < all ? shared : all;
+}
+
 /* ---- answers ---- */
 
 static void
@@ -277,6 +286,8 @@ record_end(const struct generate *g, struct record *r, size_t which,
            const struct answer *a)
 {
     r->writer->add(g, r, which, a, &r->answers.written[which]);
+    if (which % answers_each(r) == 0)
+        r->answers.n_cached += record_cached(r, which, a);
     r->answers.n_ended++;
     r->answers.n_made += a->n_made;
 }

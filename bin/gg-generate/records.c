@@ -18,13 +18,7 @@ enum {
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
-/* ---- output ---- */
-
-static size_t
-record_size(const struct record *r)
-{
-    return sizeof(*r) + r->text.cap + r->out.cap;
-}
+/* ---- ends ---- */
 
 /* Those that are not made any more are active no longer: of a record that is
  * done, and what has ended. */
@@ -58,63 +52,8 @@ finish_record(struct records *w, struct record *r)
     if (w->beginning == r)
         w->beginning = NULL;
     record_forget_input(w->g, r);
-    w->held += record_size(r);
+    w->held += records_size(r);
     w->n_records++;
-}
-
-/* Draws depend on nothing else than what is named here. */
-static void
-check_known(const struct records *w, const struct record *r)
-{
-    if (r->out.len != r->before.len ||
-        (r->out.len && memcmp(r->out.p, r->before.p, r->out.len) != 0))
-        cli_die("%s: record %" PRIu64 " would now have another answer: the "
-                "input, the options, the model or the processor differ",
-                w->g->o->resume, r->request.number);
-}
-
-/* A NUL at the end of one is no part of its text. */
-static void
-put_record(struct records *w, const struct record *r)
-{
-    bool nul = w->in.reader.end == '\0' && r->out.len;
-
-    resume_cut(w->g->o->resume, &w->resumed);
-    terminal_write(r->out.p, r->out.len - nul, false);
-    if (nul)
-        putchar('\0');
-}
-
-static void
-write_record(struct records *w, struct record *r)
-{
-    w->held -= record_size(r);
-    if (r->known)
-        check_known(w, r);
-    else
-        put_record(w, r);
-    cli_flush();
-    record_free(w->g, r);
-}
-
-/* In the order of the input, or as they are done. */
-static void
-write_done(struct records *w)
-{
-    struct record **at = &w->first, *last = w->last;
-
-    while (*at && (w->g->o->unordered || (*at)->done)) {
-        struct record *r = *at;
-
-        if (r->done) {
-            *at = r->next;
-            write_record(w, r);
-        } else {
-            last = r;
-            at = &r->next;
-        }
-    }
-    w->last = w->first ? last : NULL;
 }
 
 void
@@ -124,8 +63,9 @@ records_fail(struct records *w, struct record *r, enum gg_status st,
     if ((st == GG_ERR_NOMEM || st == GG_ERR_IO) && !w->g->o->unordered)
         cli_die("%s: record %" PRIu64 ": %s", w->in.reader.name,
                 r->request.number, message);
-    cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name, r->request.number,
-             message);
+    if (!w->g->o->unordered || !w->g->o->engine.quiet)
+        cli_warn("%s: record %" PRIu64 ": %s", w->in.reader.name,
+                 r->request.number, message);
     w->failed = true;
     w->unordered.n_failed++;
     r->status = st;
@@ -320,7 +260,7 @@ fill_slots(struct records *w)
             begin_answer(w);
         else if (w->g->o->unordered ? !take_next(w) : !read_next(w))
             return;
-        write_done(w);
+        records_write_done(w);
     }
 }
 
@@ -398,13 +338,19 @@ end_answer(struct records *w, struct active *a)
 {
     struct record *r = a->record;
     const char *error = gg_text_error(a->answer.made);
+    struct gg_error err;
+    enum gg_status st;
     char text[256];
 
-    tools_read(w->g, &a->answer);
+    st = tools_read(w->g, &a->answer, &err);
+    if (st != GG_OK) {
+        records_fail(w, r, st, err.message);
+        return;
+    }
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
         records_fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
-             error ? error : text);
+                     error ? error : text);
         return;
     }
     say_cut(w, a);
@@ -499,7 +445,7 @@ resume(struct records *w, int fd)
         r->before = last->out;
         last->out = (struct buffer){ 0 };
         start_record(w, r, last->text.p, last->text.len);
-        write_done(w);
+        records_write_done(w);
     }
     buffer_clear(&last->text);
     buffer_clear(&last->out);
@@ -571,7 +517,7 @@ generate_records(struct generate *g)
             flights_begin(&w.flights, w.active, w.n_active);
         if (w.n_active && !cli_signal())
             step_answers(&w);
-        write_done(&w);
+        records_write_done(&w);
         records_show_progress(&w);
     } while (!cli_signal() && (!w.ended || w.n_active || w.beginning));
     ticker_end(&w.ticker);

@@ -15,6 +15,7 @@ struct record_answers {
     size_t n;                /* that are wanted, as many to each prompt */
     size_t n_begun, n_ended; /* of them */
     uint64_t n_made;         /* ids in those that have ended */
+    uint64_t n_cached;       /* ids of their prompts that were there before */
     struct buffer *written;  /* what is written of each that has ended; NULL:
                               * none has begun */
 };
@@ -97,6 +98,10 @@ record_end_prompts(struct record *r);
 /* The prompt of one of the answers. */
 const struct prompt *
 record_prompt(const struct record *r, size_t which);
+
+/* How much of that was there before. */
+size_t
+record_cached(const struct record *r, size_t which, const struct answer *a);
 
 /* How answers are written. */
 struct writer {

@@ -40,6 +40,14 @@ records_stop(struct records *w, struct record *r, const char *code,
 void
 records_remove_ended(struct records *w);
 
+/* Bytes that a record which is done takes. */
+size_t
+records_size(const struct record *r);
+
+/* Writes what is done, in the order of the input, or with --unordered all. */
+void
+records_write_done(struct records *w);
+
 /* For -v: how much was done, in so many microseconds. */
 void
 records_describe(const struct records *w, int64_t us);

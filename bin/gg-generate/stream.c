@@ -14,16 +14,18 @@
 #include "common/records/batch.h"
 #include "common/terminal.h"
 #include "common/utf8.h"
+#include "gg-generate/calls.h"
 
 /* How much of an answer has left. */
 struct piece {
-    bool begun;               /* something has */
-    size_t text, reasoning;   /* bytes */
-    size_t n_told;            /* tokens, with their log-probabilities */
-    size_t evaluated;         /* ids of its prompt, for progress */
-    size_t n_made, n_cached;  /* ids: drawn, and of the prompt not evaluated */
-    size_t n_thought;         /* of those drawn */
-    const char *finish;       /* why it ended; NULL: it has not */
+    bool begun;              /* something has */
+    size_t text, reasoning;  /* bytes */
+    size_t n_told;           /* tokens, with their log-probabilities */
+    size_t evaluated;        /* ids of its prompt, for progress */
+    size_t n_made, n_cached; /* ids: drawn, and of the prompt not evaluated */
+    size_t n_thought;        /* of those drawn */
+    struct calls_piece calls;
+    const char *finish; /* why it ended; NULL: it has not */
 };
 
 struct stream {
@@ -125,16 +127,6 @@ put_progress(const struct record *r, size_t which, const struct piece *p,
     stream_put(&line);
 }
 
-/* What of the prompt was there before. */
-static size_t
-count_cached(const struct record *r, size_t which, const struct answer *a)
-{
-    size_t shared = gg_sequence_shared(a->sequence);
-    size_t all = record_prompt(r, which)->n;
-
-    return shared < all ? shared : all;
-}
-
 static void
 follow_prompt(struct record *r, size_t which, const struct answer *a,
               struct piece *p)
@@ -145,7 +137,7 @@ follow_prompt(struct record *r, size_t which, const struct answer *a,
     if (done == 0 && !a->n_made)
         return;
     if (!p->begun)
-        p->n_cached = count_cached(r, which, a);
+        p->n_cached = record_cached(r, which, a);
     p->begun = true;
     if (!r->stream->started)
         put_start(r, p);
@@ -249,8 +241,7 @@ static void
 put_text(const struct generate *g, const struct record *r, size_t which,
          const struct answer *a, struct piece *p, bool ended)
 {
-    bool hidden = g->o->show_reasoning != SHOW_REASONING &&
-                  !r->request.batch;
+    bool hidden = g->o->show_reasoning != SHOW_REASONING && !r->request.batch;
     struct buffer members = { 0 };
 
     if (!hidden)
@@ -265,51 +256,28 @@ put_text(const struct generate *g, const struct record *r, size_t which,
 
 /* ---- calls --------------------------------------------------------------- */
 
-/* The first delta of a call names it, the second has its arguments. */
-static void
-put_call(const struct generate *g, const struct record *r, size_t which,
-         size_t i, json_t *call)
-{
-    json_t *function = json_object_get(call, "function");
-    json_t *arguments = json_incref(json_object_get(function, "arguments"));
-    struct buffer members = { 0 };
-    const char *text = json_string_value(arguments);
-    char *head;
+/* The answer that a member of a delta is of. */
+struct whose {
+    const struct generate *g;
+    const struct record *r;
+    size_t which;
+};
 
-    json_object_set_new(function, "arguments", json_string(""));
-    head = cli_json_dump(call, JSON_COMPACT);
-    buffer_format(&members, "\"tool_calls\":[{\"index\":%zu,%s]", i, head + 1);
-    put_delta(g, r, which, NULL, NULL, &members);
-    free(head);
-    members.len = 0;
-    buffer_format(&members,
-                  "\"tool_calls\":[{\"index\":%zu,\"function\":{"
-                  "\"arguments\":",
-                  i);
-    cli_json_add(&members, text ? text : "", text ? strlen(text) : 0);
-    buffer_format(&members, "}}]");
-    if (text && *text)
-        put_delta(g, r, which, NULL, NULL, &members);
-    buffer_clear(&members);
-    json_decref(arguments);
+static void
+put_call(void *data, const struct buffer *member)
+{
+    const struct whose *w = data;
+
+    put_delta(w->g, w->r, w->which, NULL, NULL, member);
 }
 
 static void
 put_calls(const struct generate *g, const struct record *r, size_t which,
-          const struct answer *a)
+          const struct answer *a, struct piece *p, bool ended)
 {
-    json_error_t e;
-    json_t *calls, *call;
-    size_t i;
+    struct whose whose = { g, r, which };
 
-    if (a->tool_calls.len == 0)
-        return;
-    calls = cli_json_load(a->tool_calls.p, a->tool_calls.len, 0, &e);
-    json_array_foreach(calls, i, call)
-    {
-        put_call(g, r, which, i, call);
-    }
-    json_decref(calls);
+    calls_follow(g, a, &p->calls, ended, put_call, &whose);
 }
 
 /* ---- the writer ---------------------------------------------------------- */
@@ -327,13 +295,14 @@ step_stream(const struct generate *g, struct record *r, size_t which,
     if (a->n_made && !r->stream->first)
         r->stream->first = ggml_time_us();
     put_text(g, r, which, a, p, false);
+    put_calls(g, r, which, a, p, false);
 }
 
 static const char *
 finish_of(const struct answer *a)
 {
-    enum gg_finish finish = a->made ? gg_text_finish(a->made)
-                                    : GG_FINISH_LENGTH;
+    enum gg_finish finish =
+        a->made ? gg_text_finish(a->made) : GG_FINISH_LENGTH;
 
     if (a->tool_calls.len && finish == GG_FINISH_EOG)
         return "tool_calls";
@@ -350,8 +319,9 @@ add_stream(const struct generate *g, const struct record *r, size_t which,
     (void)out;
     if (gg_text_error(a->made))
         return;
-    put_text(g, r, which, a, p, true);
-    put_calls(g, r, which, a);
+    if (!p->calls.n || a->tool_calls.len) /* else it was cut in a call */
+        put_text(g, r, which, a, p, true);
+    put_calls(g, r, which, a, p, true);
     p->n_made = a->n_made;
     p->finish = finish_of(a);
 }
@@ -407,7 +377,8 @@ add_end(const struct record *r, struct buffer *out)
     buffer_char(out, ']');
     add_usage(r, out);
     add_timings(r, out);
-    if (r->request.sampling.params.temperature != 0 && !r->request.sampling.none)
+    if (r->request.sampling.params.temperature != 0 &&
+        !r->request.sampling.none)
         buffer_format(out, ",\"seed\":%" PRIu64,
                       r->request.sampling.params.seed);
     buffer_format(out, "}\n");
@@ -539,6 +510,8 @@ stream_open(const struct generate *g, struct record *r,
 void
 stream_free(struct stream *s)
 {
+    for (size_t i = 0; s && i < s->n; i++)
+        calls_piece_clear(&s->list[i].calls);
     if (s)
         free(s->list);
     free(s);

@@ -8,7 +8,7 @@
 #include "gg-generate/generate.h"
 
 enum {
-    LIKELY = 8,     /* bytes of a token */
+    LIKELY = 8,      /* bytes of a token */
     SHORT = 1 << 15, /* bytes: encoding them takes no time */
 };
 

@@ -249,37 +249,53 @@ add_text(struct answer *a, const char *text, size_t n)
         buffer_add(&a->shown, text, n);
 }
 
-/* Reads the calls, and the text after them. */
-static void
-read_calls(const struct generate *g, struct answer *a,
-           struct gg_calls_read *made)
+/* Reads calls to `json`, and the text between and after them behind it. */
+static enum gg_status
+read_calls(const struct generate *g, const char *tools, const char *text,
+           size_t len, struct buffer *json, struct gg_calls_read *made,
+           struct gg_error *err)
 {
-    struct gg_error err;
     enum gg_status st = GG_OK;
     size_t cap = 0;
 
     while (st == GG_OK && (cap == 0 || cap < made->n + made->after)) {
         cap = made->n + made->after + 1;
-        st = gg_chat_calls_read(g->tools.calls, a->tools, a->calls.p,
-                                a->calls.len, buffer_room(&a->tool_calls, cap),
-                                cap, made, &err);
+        st = gg_chat_calls_read(g->tools.calls, tools, text, len,
+                                buffer_room(json, cap), cap, made, err);
     }
-    cli_check(st, &err);
+    return st;
 }
 
-void
-tools_read(const struct generate *g, struct answer *a)
+bool
+tools_read_text(const struct generate *g, const char *tools, const char *text,
+                size_t len, struct buffer *json)
 {
     struct gg_calls_read made = { 0 };
+    struct gg_error err;
+    enum gg_status st = read_calls(g, tools, text, len, json, &made, &err);
+
+    json->len = st == GG_OK && made.calls ? made.n : 0;
+    return json->len > 0;
+}
+
+enum gg_status
+tools_read(const struct generate *g, struct answer *a, struct gg_error *err)
+{
+    struct gg_calls_read made = { 0 };
+    enum gg_status st;
 
     if (a->calls.len == 0 || !a->tools)
-        return;
-    read_calls(g, a, &made);
+        return GG_OK;
+    st = read_calls(g, a->tools, a->calls.p, a->calls.len, &a->tool_calls,
+                    &made, err);
+    if (st != GG_OK)
+        return st;
     a->tool_calls.len = made.calls ? made.n : 0;
     add_text(a, a->calls.p, made.content);
     if (made.after && a->text.len)
         add_text(a, "\n", 1);
     add_text(a, a->tool_calls.p + made.n, made.after);
+    return GG_OK;
 }
 
 static void
@@ -379,10 +395,11 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
     return GG_OK;
 }
 
-void
-tools_read(const struct generate *g, struct answer *a)
+enum gg_status
+tools_read(const struct generate *g, struct answer *a, struct gg_error *err)
 {
-    (void)g, (void)a;
+    (void)g, (void)a, (void)err;
+    return GG_OK;
 }
 
 void

@@ -52,8 +52,13 @@ tools_prompt(struct generate *g, const struct prompt_source *s,
              struct prompt *out, struct gg_error *err);
 
 /* The answer has ended: its calls are read. What is no call is text. */
-void
-tools_read(const struct generate *g, struct answer *a);
+enum gg_status
+tools_read(const struct generate *g, struct answer *a, struct gg_error *err);
+
+/* The calls in a text, to `json`; false: there are none. */
+bool
+tools_read_text(const struct generate *g, const char *tools, const char *text,
+                size_t len, struct buffer *json);
 
 /* Writes the calls to --tool-calls, a line each. */
 void

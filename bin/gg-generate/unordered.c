@@ -15,9 +15,9 @@
 #ifdef HAVE_JANSSON
 
 enum {
-    STEP_US = 100000, /* of prompts beside answers */
-    POLL_US = 20000,  /* between two looks at the input */
-    WAIT_MS = 1000,   /* until a signal is seen that came before a wait */
+    STEP_US = 100000,      /* of prompts beside answers */
+    POLL_US = 20000,       /* between two looks at the input */
+    WAIT_MS = 1000,        /* until a signal is seen that came before a wait */
     MAX_RECORD = 40 << 20, /* bytes: images are in it */
 };
 
@@ -110,8 +110,8 @@ name_run(const struct generate *g)
     static char name[40];
 
     if (!g->o->date && !chat_date_is_fixed())
-        snprintf(name, sizeof(name), "%" PRIx64 "%x-",
-                 (uint64_t)chat_date(), (unsigned)getpid());
+        snprintf(name, sizeof(name), "%" PRIx64 "%x-", (uint64_t)chat_date(),
+                 (unsigned)getpid());
     return name;
 }
 

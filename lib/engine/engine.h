@@ -58,9 +58,9 @@ struct gg_sequence {
     size_t cap_logprobs, n_known; /* n_known > n_held, or both are 0 */
     uint64_t call;                /* of the engine that named it last */
     bool pinned;                  /* it is evaluated in this round, */
-    size_t limit; /* before which its slot may hold no more ids than this */
-    size_t most;  /* ids that a bounded step evaluates of it: */
-    bool goes_on; /* there were more */
+    size_t limit;    /* before which its slot may hold no more ids than this */
+    size_t most;     /* ids that a bounded step evaluates of it: */
+    bool goes_on;    /* there were more */
     size_t n_shared; /* ids that its slot had when it got it */
     bool keep;
     float *scales; /* of adapters; NULL: the model's */

@@ -131,7 +131,8 @@ find_least(struct gg_text *const *texts, const size_t *lacks, size_t n,
     struct gg_text *best = NULL;
 
     for (size_t i = 0; i < n; i++)
-        if (texts[i]->sequence->most < lacks[i] && (!best || lacks[i] < *least)) {
+        if (texts[i]->sequence->most < lacks[i] &&
+            (!best || lacks[i] < *least)) {
             best = texts[i];
             *least = lacks[i];
         }
@@ -147,8 +148,8 @@ share_out(struct gg_text *const *texts, const size_t *lacks, size_t n,
 
     for (size_t i = 0; i < n; i++)
         if (texts[i]->sequence->most < lacks[i]) {
-            left = left - left / 4 +
-                   give(texts[i]->sequence, lacks[i], left / 4);
+            left =
+                left - left / 4 + give(texts[i]->sequence, lacks[i], left / 4);
             break;
         }
     while (left && (t = find_least(texts, lacks, n, &least)))

@@ -69,7 +69,7 @@ keep_snapshots(struct gg_session *s, const struct gg_chunk *chunks, size_t n)
             session_recurrent_keep(&s->cache, slot,
                                    *prefilled == SESSION_NO_PREFILL &&
                                        chunks[i].n <= FEW);
-        *prefilled = chunks[i].goes_on           ? SESSION_IN_PREFILL
+        *prefilled = chunks[i].goes_on            ? SESSION_IN_PREFILL
                      : piece || chunks[i].n > FEW ? SESSION_PREFILLED
                                                   : SESSION_NO_PREFILL;
     }

@@ -11,7 +11,7 @@ struct pipeline_session;
 /* What the last call that named a slot evaluated there. */
 enum session_prefill {
     SESSION_NO_PREFILL,
-    SESSION_PREFILLED, /* a prompt, up to its end */
+    SESSION_PREFILLED,  /* a prompt, up to its end */
     SESSION_IN_PREFILL, /* a piece of it */
 };
 

@@ -27,8 +27,8 @@ session_growth(const struct gg_session *s, int32_t slot, int32_t n)
         int32_t rows = n < p->n_rows ? n : p->n_rows;
 
         if (session_cache_is_here(c, i) && rows > p->used[slot])
-            size += (size_t)(rows - p->used[slot]) *
-                    row_of_layer(&c->layers[i]);
+            size +=
+                (size_t)(rows - p->used[slot]) * row_of_layer(&c->layers[i]);
     }
     return size;
 }

@@ -122,6 +122,12 @@ test_sequences(void)
     gg_sequence_keep(NULL, true);
     refused(gg_sequence_set_scales(NULL, NULL, &err),
             "gg_sequence_set_scales: nowhere");
+    refused(gg_sequence_set_key(NULL, "a", &err),
+            "gg_sequence_set_key: nowhere");
+    is(gg_sequence_evaluated(NULL), 0, "gg_sequence_evaluated: none");
+    is(gg_sequence_shared(NULL), 0, "gg_sequence_shared: none");
+    gg_engine_bound_steps(NULL, 1, 1);
+    gg_engine_bound_cache(NULL, 1);
     refused(gg_sequence_put(NULL, ids, 1, &err), "gg_sequence_put: nowhere");
     refused(gg_sequence_put(sequence, NULL, 1, &err), "no ids");
     refused(gg_sequence_put(sequence, wrong, 1, &err), "a negative id");

@@ -52,3 +52,23 @@ endless() {
 endless '"Once upon a time" [a-z ]*' --tool-calls 3
 endless '"so {\"a\": 1} is it" [a-z ]*' --tool-calls 3
 endless '"{\"a\": 1} is no call" [a-z ]*'
+echo "== in pieces"
+cat >grammar <<'END'
+root ::= "so <tool_call>\n{\"name\": \"date\", \"arguments\": {\"a\": \"Once upon a time there was a \\\"dog\\\" and a café\", \"b\": 12345, \"c\": [1, {\"x\": true}]}}\n</tool_call>\n<tool_call>\n{\"name\": \"date\", \"arguments\": {}}\n</tool_call> it is"
+END
+for stream in false true; do
+    jq -nc --rawfile g grammar --slurpfile t tools.json --argjson stream $stream \
+        '{id: 1, messages: [{role: "user", content: "Hi"}], tools: $t[0],
+          grammar: $g, seed: 1, n: 300, stream: $stream}'
+done | gg-generate -q --template t.jinja --jsonl --unordered --batch 1 >out
+jq -c 'select(.text) | .text, .tool_calls[].function.arguments' out
+jq -c 'select(.delta.content) | .delta.content' out | jq -sc add
+for i in 0 1; do
+    jq -c --argjson i $i '.delta.tool_calls[]? | select(.index == $i) |
+        .function.arguments' out | jq -sc '[length > 2, add]'
+done
+jq -c '.delta.tool_calls[]? | select(.id) | [.index, .type, .function]' out
+echo '{"id":1,"messages":[{"role":"user","content":"Hi"}],"n":40,"stream":true}' |
+    jq -c --rawfile g grammar --slurpfile t tools.json '.grammar = $g | .tools = $t[0]' |
+    gg-generate -q --template t.jinja --jsonl --unordered 2>/dev/null |
+    jq -c 'select(.end) | .end'

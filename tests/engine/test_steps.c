@@ -148,8 +148,8 @@ check_pieces(const char *name, bool draft)
         t[i] = new_text(&b, i, s, &q[i]);
     most = make_together(&b, t);
     for (size_t i = 0; i < TEXTS; i++)
-        right = right && !memcmp(gg_text_ids(t[i], &n), truth[i],
-                                 sizeof(truth[i]));
+        right =
+            right && !memcmp(gg_text_ids(t[i], &n), truth[i], sizeof(truth[i]));
     printf("# %s%s\n", name ? name : "llama", draft ? ", drafts" : "");
     ok(right, "texts are those of whole prompts");
     ok(draft || most <= BOUND + TEXTS, "no step has more ids");
@@ -333,8 +333,10 @@ main(void)
     static const char *const names[] = { NULL, "gemma2-q8_0", "qwen35-f32",
                                          "mamba2-f32" };
     struct gg_model *m = new_model(&plain_model);
+    uint32_t x = 1;
 
-    fill_ids(ids, 512);
+    for (int i = 0; i < 512; i++, x = x * 1664525 + 1013904223)
+        ids[i] = (int32_t)((x >> 8) % V);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         check_pieces(names[i], false);
     check_pieces(NULL, true);

@@ -89,9 +89,14 @@ add_usage(const struct batch_response *r, struct buffer *out)
 {
     buffer_format(out,
                   ",\"usage\":{\"prompt_tokens\":%" PRIu64
-                  ",\"completion_tokens\":%" PRIu64 ",\"total_tokens\":%" PRIu64
-                  "}",
+                  ",\"completion_tokens\":%" PRIu64
+                  ",\"total_tokens\":%" PRIu64,
                   r->n_prompt, r->n_made, r->n_prompt + r->n_made);
+    if (r->n_cached)
+        buffer_format(
+            out, ",\"prompt_tokens_details\":{\"cached_tokens\":%" PRIu64 "}",
+            *r->n_cached);
+    buffer_char(out, '}');
 }
 
 /* As the request has it, else the file's name. */

@@ -36,6 +36,7 @@ static const char *const harmless[] = {
     "priority",
     "request_id",
     "cache_salt",
+    "cache_key",
 };
 
 /* Members that change an answer, and a value with which they do not, as null,
