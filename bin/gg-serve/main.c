@@ -37,7 +37,7 @@ static const struct cli_option rows[] = {
 /* clang-format on */
 
 static void
-parse(int argc, char **argv, struct options *o)
+parse_options(int argc, char **argv, struct options *o)
 {
     static const struct cli_tool tool = { usage, rows, 25,
                                           .role = SANDBOX_FILTER };
@@ -54,6 +54,6 @@ main(int argc, char **argv)
     struct options o = { 0 };
 
     cli_start();
-    parse(argc, argv, &o);
+    parse_options(argc, argv, &o);
     return cli_finish(try_translate(&o.try, o.file));
 }

@@ -261,7 +261,7 @@ is_modest(const char *p, size_t len)
 }
 
 static void
-read_json(struct translation *t, const char *body, size_t len)
+read_body(struct translation *t, const char *body, size_t len)
 {
     size_t mark = cli_mark(body, len);
     struct record_object object;
@@ -285,7 +285,7 @@ read_json(struct translation *t, const char *body, size_t len)
 }
 
 static void
-add_record(struct translation *t, struct buffer *out)
+put_request(struct translation *t, struct buffer *out)
 {
     const struct translate_row *row = t->api->row;
 
@@ -307,9 +307,9 @@ translation_read(struct translation *t, const char *type, const char *body,
     if (t->api->form)
         translate_read_form(t, type, body, len);
     else
-        read_json(t, body, len);
+        read_body(t, body, len);
     if (t->status == 200)
-        add_record(t, out);
+        put_request(t, out);
     else
         translate_add_error(t, out);
     buffer_clear(&t->body);
@@ -426,7 +426,7 @@ take_response(struct translation *t, const struct record_value *response,
 }
 
 static void
-begin_stream(struct translation *t, const json_t *start, struct buffer *out)
+begin_events(struct translation *t, const json_t *start, struct buffer *out)
 {
     if (t->begun)
         return;
@@ -448,7 +448,7 @@ take_event(struct translation *t, const struct record_value *record,
     if (!row->delta || !t->stream)
         return TRANSLATE_MORE;
     if (delta || end || json_object_get(record->json, "start"))
-        begin_stream(t, json_object_get(record->json, "start"), out);
+        begin_events(t, json_object_get(record->json, "start"), out);
     if (delta)
         row->delta(t, record, out);
     if (end && t->status == 200)

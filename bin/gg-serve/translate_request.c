@@ -42,7 +42,7 @@ static const char *const none_if_negative[] = {
 };
 
 static void
-read_model(struct translation *t, const struct record_value *v)
+read_model_name(struct translation *t, const struct record_value *v)
 {
     const char *name = cli_json_text(v->json);
 
@@ -58,7 +58,7 @@ read_model(struct translation *t, const struct record_value *v)
 }
 
 static void
-read_stream(struct translation *t, const struct record_value *v)
+read_wish(struct translation *t, const struct record_value *v)
 {
     if (!json_is_boolean(v->json))
         translate_refuse(t, 400, "stream", "stream: neither true nor false");
@@ -73,7 +73,8 @@ is_quiet(const char *quiet, const struct record_value *v)
 }
 
 static bool
-leave_out(struct translation *t, const char *key, const struct record_value *v)
+is_left_out(struct translation *t, const char *key,
+            const struct record_value *v)
 {
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
         if (strcmp(key, left_out[i].key) != 0)
@@ -90,11 +91,11 @@ translate_common(struct translation *t, const char *key,
                  const struct record_value *v)
 {
     if (strcmp(key, "model") == 0)
-        read_model(t, v);
+        read_model_name(t, v);
     else if (strcmp(key, "stream") == 0)
-        read_stream(t, v);
+        read_wish(t, v);
     else
-        return leave_out(t, key, v);
+        return is_left_out(t, key, v);
     return true;
 }
 
@@ -147,12 +148,12 @@ translate_pass(struct translation *t, const char *key,
 void
 translate_tell(struct translation *t, const struct record_value *v)
 {
-    (void)t, (void)v; /* read_member() knows the name */
+    (void)t, (void)v; /* read_known() knows the name */
 }
 
 static void
-read_member(struct translation *t, const struct translate_member *known,
-            const char *key, const struct record_value *v)
+read_known(struct translation *t, const struct translate_member *known,
+           const char *key, const struct record_value *v)
 {
     bool is_none = json_is_array(v->json) && json_array_size(v->json) == 0;
 
@@ -174,7 +175,7 @@ translate_read_members(struct translation *t, const struct record_object *body,
         const struct record_member *m = &body->members[i];
 
         if (!json_is_null(m->value.json))
-            read_member(t, known, m->key, &m->value);
+            read_known(t, known, m->key, &m->value);
     }
 }
 
