@@ -1,5 +1,4 @@
-/* translate.c - requests as records of the engine, and its records as answers
- */
+/* translate.c - requests as records, and records as answers */
 #include <config.h>
 
 #include <string.h>
@@ -295,6 +294,7 @@ put_request(struct translation *t, struct buffer *out)
     if (t->body.len)
         buffer_add(out, t->body.p + 1, t->body.len - 1);
     translate_put(out, t->stream ? "},'stream':true" : "}");
+    translate_put(out, row->verb ? "" : ",'lenient':true");
     if (t->with.cache_key && !row->verb)
         translate_put(out, ",'cache_key':%q", t->with.cache_key);
     translate_put(out, "}\n");
@@ -405,6 +405,20 @@ take_error(struct translation *t, const json_t *error, double status,
     return end_badly(t, out);
 }
 
+/* Words of the engine about what it left out. */
+static void
+take_warnings(struct translation *t, const json_t *from)
+{
+    const json_t *list = json_object_get(from, "warnings");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = cli_json_text(json_array_get(list, i));
+
+        if (text)
+            translate_warn(t, "%s", text);
+    }
+}
+
 /* A whole answer, as batch files have it. */
 static enum translate_state
 take_response(struct translation *t, const struct record_value *response,
@@ -421,6 +435,7 @@ take_response(struct translation *t, const struct record_value *response,
         translate_refuse(t, 500, NULL, "the engine gave no answer");
         return end_badly(t, out);
     }
+    take_warnings(t, body.json);
     t->api->row->whole(t, &body, out);
     return t->status == 200 ? TRANSLATE_DONE : end_badly(t, out);
 }
@@ -431,6 +446,7 @@ begin_events(struct translation *t, const json_t *start, struct buffer *out)
     if (t->begun)
         return;
     t->begun = t->sent = true;
+    take_warnings(t, start);
     t->prompt_ids = translate_number(start, "prompt_tokens");
     t->cached_ids = translate_number(start, "cached_tokens");
     t->api->row->start(t, out);

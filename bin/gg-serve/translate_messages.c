@@ -96,12 +96,6 @@ read_choice(struct translation *t, const struct record_value *v)
     translate_pass(t, "tool_choice", v);
 }
 
-static void
-read_stops(struct translation *t, const struct record_value *v)
-{
-    translate_pass(t, "stop", v);
-}
-
 /* Where a model thinks as it likes, nothing needs to be said. */
 static void
 read_thinking(struct translation *t, const struct record_value *v)
@@ -145,7 +139,6 @@ static const struct translate_member members[] = {
     { "metadata|cache_control|anthropic_version|betas", NULL },
     { "tools", read_described_tools },
     { "tool_choice", read_choice },
-    { "stop_sequences", read_stops },
     { "thinking", read_thinking },
     { "output_config", read_output },
     { "output_format", read_format },

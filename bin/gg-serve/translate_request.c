@@ -35,9 +35,7 @@ static const struct {
 
 /* -1 stands for none in these. */
 static const char *const none_if_negative[] = {
-    "seed",
-    "max_tokens",
-    "max_completion_tokens",
+    "seed",      "max_tokens", "max_output_tokens", "max_completion_tokens",
     "n_predict",
 };
 
@@ -138,7 +136,7 @@ translate_pass(struct translation *t, const char *key,
     }
     if (strcmp(key, "n") == 0)
         read_n(t, v->json);
-    if (strcmp(key, "stop") == 0 &&
+    if (cli_has_word("stop|stop_sequences", key) &&
         json_array_size(v->json) > TRANSLATE_MOST_STOPS)
         translate_refuse(t, 400, key, "stop: more than %d strings",
                          TRANSLATE_MOST_STOPS);
@@ -252,8 +250,8 @@ translate_add_whole(struct translation *t, const struct record_value *body,
     for (size_t i = 0; i < o.n; i++) {
         const char *key = o.members[i].key;
 
-        if (strcmp(key, "id") == 0)
-            continue;
+        if (strcmp(key, "id") == 0 || strcmp(key, "warnings") == 0)
+            continue; /* they are written anew */
         translate_put(out, "%q:", key);
         if (strcmp(key, "created") == 0)
             translate_put(out, "%n", (double)t->with.date);

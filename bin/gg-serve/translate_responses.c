@@ -300,12 +300,6 @@ refuse_state(struct translation *t, const struct record_value *v)
 }
 
 static void
-read_most_ids(struct translation *t, const struct record_value *v)
-{
-    translate_pass(t, "max_tokens", v);
-}
-
-static void
 read_reasoning(struct translation *t, const struct record_value *v)
 {
     struct record_value effort;
@@ -366,7 +360,6 @@ static const struct translate_member members[] = {
     { "tools", read_spaces },
     { "tool_choice", read_spaced_choice },
     { "previous_response_id|background|conversation|prompt", refuse_state },
-    { "max_output_tokens", read_most_ids },
     { "max_tool_calls", translate_tell },
     { "reasoning", read_reasoning },
     { "text", read_text_format },

@@ -1,5 +1,4 @@
-/* translate_responses_answer.c - answers of /v1/responses, whole and in events
- */
+/* translate_responses_answer.c - answers of /v1/responses */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
