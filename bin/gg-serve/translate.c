@@ -1,5 +1,4 @@
-/* translate.c - requests as records of the engine, and its records as answers
- */
+/* translate.c - requests as records, and records as answers */
 #include <config.h>
 
 #include <string.h>
@@ -266,7 +265,7 @@ is_modest(const char *p, size_t len)
 }
 
 static void
-read_json(struct translation *t, const char *body, size_t len)
+read_body(struct translation *t, const char *body, size_t len)
 {
     size_t mark = cli_mark(body, len);
     struct record_object object;
@@ -290,7 +289,7 @@ read_json(struct translation *t, const char *body, size_t len)
 }
 
 static void
-add_body(const struct translation *t, struct buffer *out)
+put_body(const struct translation *t, struct buffer *out)
 {
     buffer_char(out, '{');
     if (t->body.len)
@@ -299,7 +298,7 @@ add_body(const struct translation *t, struct buffer *out)
 }
 
 static void
-add_record(struct translation *t, struct buffer *out)
+put_request(struct translation *t, struct buffer *out)
 {
     const struct translate_row *row = t->api->row;
 
@@ -311,7 +310,9 @@ add_record(struct translation *t, struct buffer *out)
     if (t->alone.len)
         buffer_add(out, t->alone.p, t->alone.len);
     else
-        add_body(t, out);
+        put_body(t, out);
+    if (!t->verb)
+        translate_put(out, ",'lenient':true");
     if (t->stream)
         translate_put(out, ",'stream':true");
     if (t->with.cache_key && !t->verb)
@@ -326,9 +327,9 @@ translation_read(struct translation *t, const char *type, const char *body,
     if (t->api->form)
         translate_read_form(t, type, body, len);
     else
-        read_json(t, body, len);
+        read_body(t, body, len);
     if (t->status == 200)
-        add_record(t, out);
+        put_request(t, out);
     else
         translate_add_error(t, out);
     buffer_clear(&t->body);
@@ -425,6 +426,20 @@ take_error(struct translation *t, const json_t *error, double status,
     return end_badly(t, out);
 }
 
+/* Words of the engine about what it left out. */
+static void
+take_warnings(struct translation *t, const json_t *from)
+{
+    const json_t *list = json_object_get(from, "warnings");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = cli_json_text(json_array_get(list, i));
+
+        if (text)
+            translate_warn(t, "%s", text);
+    }
+}
+
 /* A whole answer, as batch files have it. */
 static enum translate_state
 take_response(struct translation *t, const struct record_value *response,
@@ -441,16 +456,18 @@ take_response(struct translation *t, const struct record_value *response,
         translate_refuse(t, 500, NULL, "the engine gave no answer");
         return end_badly(t, out);
     }
+    take_warnings(t, body.json);
     t->api->row->whole(t, &body, out);
     return t->status == 200 ? TRANSLATE_DONE : end_badly(t, out);
 }
 
 static void
-begin_stream(struct translation *t, const json_t *start, struct buffer *out)
+begin_events(struct translation *t, const json_t *start, struct buffer *out)
 {
     if (t->begun)
         return;
     t->begun = t->sent = true;
+    take_warnings(t, start);
     t->prompt_ids = translate_number(start, "prompt_tokens");
     t->cached_ids = translate_number(start, "cached_tokens");
     t->api->row->start(t, out);
@@ -468,7 +485,7 @@ take_event(struct translation *t, const struct record_value *record,
     if (!row->delta || !t->stream)
         return TRANSLATE_MORE;
     if (delta || end || json_object_get(record->json, "start"))
-        begin_stream(t, json_object_get(record->json, "start"), out);
+        begin_events(t, json_object_get(record->json, "start"), out);
     if (delta)
         row->delta(t, record, out);
     if (end && t->status == 200)

@@ -21,11 +21,10 @@
 #include "common/buffer.h"
 
 enum {
-    TRANSLATE_MOST_ANSWERS = 8,    /* n */
-    TRANSLATE_MOST_STOPS = 16,     /* strings that end an answer */
-    TRANSLATE_MOST_WARNINGS = 16,  /* of a request; more are left out */
-    TRANSLATE_MOST_TOOLS = 1024,   /* of a request */
-    TRANSLATE_MOST_ITEMS = 1 << 16 /* of a conversation, or of a message */
+    TRANSLATE_MOST_ANSWERS = 8,   /* n */
+    TRANSLATE_MOST_STOPS = 16,    /* strings that end an answer */
+    TRANSLATE_MOST_WARNINGS = 16, /* of a request; more are left out */
+    TRANSLATE_MOST_TOOLS = 1024,  /* of a request in namespaces */
 };
 
 /* An address, and what comes from there. */
@@ -84,8 +83,9 @@ translation_type(const struct translation *t);
 /* The model that the request names; "": none. */
 const char *
 translation_model(const struct translation *t);
-/* A sentence about what was left out of the request, for the log; NULL after
- * the last one. */
+/* A sentence about what was left out of the request, by the translation or,
+ * once the answer has begun, by the engine, for the log; NULL after the last
+ * one. */
 const char *
 translation_warning(const struct translation *t, size_t i);
 

@@ -28,7 +28,7 @@ read_usage(struct translation *t, const struct record_value *v)
 
 /* Tools of other kinds run where the model's maker has them, not here. */
 static void
-read_tools(struct translation *t, const struct record_value *v)
+read_functions(struct translation *t, const struct record_value *v)
 {
     struct record_items items;
     struct record_value tool;
@@ -48,7 +48,7 @@ read_tools(struct translation *t, const struct record_value *v)
 
 static const struct translate_member members[] = {
     { "stream_options", read_usage },
-    { "tools", read_tools },
+    { "tools", read_functions },
     { 0 },
 };
 
@@ -106,7 +106,7 @@ end_choice(const struct translation *t, const struct record_value *logprobs,
 
 /* The first delta of an answer has the role. */
 static void
-add_role(struct translation *t, size_t index, struct buffer *out)
+send_role(struct translation *t, size_t index, struct buffer *out)
 {
     if (!is_chat(t) || (t->roles >> index & 1))
         return;
@@ -117,15 +117,15 @@ add_role(struct translation *t, size_t index, struct buffer *out)
 }
 
 static void
-start(struct translation *t, struct buffer *out)
+send_roles(struct translation *t, struct buffer *out)
 {
     for (size_t i = 0; i < t->n_answers; i++)
-        add_role(t, i, out);
+        send_role(t, i, out);
 }
 
 /* Which answer; false: none that was wanted. */
 static bool
-read_index(struct translation *t, const json_t *record, size_t *index)
+read_which(struct translation *t, const json_t *record, size_t *index)
 {
     double i = translate_number(record, "index");
     double most = is_chat(t) ? (double)t->n_answers : MOST_TEXTS;
@@ -140,8 +140,8 @@ read_index(struct translation *t, const json_t *record, size_t *index)
 
 /* A call begins with its name and no arguments, of which pieces follow. */
 static void
-add_call(struct translation *t, size_t index, const json_t *call,
-         struct buffer *out)
+send_call(struct translation *t, size_t index, const json_t *call,
+          struct buffer *out)
 {
     const json_t *function = json_object_get(call, "function");
     const json_t *from = function ? function : call;
@@ -168,9 +168,9 @@ add_call(struct translation *t, size_t index, const json_t *call,
 }
 
 static void
-add_text(struct translation *t, size_t index, const json_t *delta,
-         const char *name, const struct record_value *logprobs,
-         struct buffer *out)
+send_text(struct translation *t, size_t index, const json_t *delta,
+          const char *name, const struct record_value *logprobs,
+          struct buffer *out)
 {
     const json_t *text = json_object_get(delta, name);
 
@@ -185,8 +185,8 @@ add_text(struct translation *t, size_t index, const json_t *delta,
 }
 
 static void
-add_delta(struct translation *t, const struct record_value *record,
-          struct buffer *out)
+send_delta(struct translation *t, const struct record_value *record,
+           struct buffer *out)
 {
     const json_t *delta = json_object_get(record->json, "delta");
     const json_t *calls = json_object_get(delta, "tool_calls");
@@ -195,23 +195,23 @@ add_delta(struct translation *t, const struct record_value *record,
                !json_is_null(logprobs.json);
     size_t index;
 
-    if (!read_index(t, record->json, &index))
+    if (!read_which(t, record->json, &index))
         return;
-    add_role(t, index, out);
-    add_text(t, index, delta, "reasoning_content", NULL, out);
-    add_text(t, index, delta, "content", has ? &logprobs : NULL, out);
+    send_role(t, index, out);
+    send_text(t, index, delta, "reasoning_content", NULL, out);
+    send_text(t, index, delta, "content", has ? &logprobs : NULL, out);
     for (size_t i = 0; i < json_array_size(calls); i++)
-        add_call(t, index, json_array_get(calls, i), out);
+        send_call(t, index, json_array_get(calls, i), out);
 }
 
 static void
-add_finish(struct translation *t, const json_t *end, struct buffer *out)
+send_finish(struct translation *t, const json_t *end, struct buffer *out)
 {
     size_t index;
 
-    if (!read_index(t, end, &index))
+    if (!read_which(t, end, &index))
         return;
-    add_role(t, index, out);
+    send_role(t, index, out);
     begin_choice(t, index, out);
     translate_put(out, is_chat(t) ? "{}" : "''");
     end_choice(t, NULL, translate_text(end, "finish_reason"), out);
@@ -219,14 +219,14 @@ add_finish(struct translation *t, const json_t *end, struct buffer *out)
 
 /* Clients look for choices[0], so that usage comes only if it is wanted. */
 static void
-add_end(struct translation *t, const struct record_value *record,
-        struct buffer *out)
+send_end(struct translation *t, const struct record_value *record,
+         struct buffer *out)
 {
     const json_t *ends = json_object_get(record->json, "end");
     struct record_value usage;
 
     for (size_t i = 0; i < json_array_size(ends) && t->status == 200; i++)
-        add_finish(t, json_array_get(ends, i), out);
+        send_finish(t, json_array_get(ends, i), out);
     if (t->status != 200)
         return;
     if (t->usage && record_value_find(record, "usage", &usage)) {
@@ -237,7 +237,7 @@ add_end(struct translation *t, const struct record_value *record,
 }
 
 static void
-add_failure(struct translation *t, struct buffer *out)
+send_error(struct translation *t, struct buffer *out)
 {
     translate_put(out, "data: ");
     translate_add_error(t, out);
@@ -249,10 +249,10 @@ const struct translate_row translate_chat_row = {
     .id = "chatcmpl",
     .read = read_request,
     .whole = translate_add_whole,
-    .start = start,
-    .delta = add_delta,
-    .end = add_end,
-    .fail = add_failure,
+    .start = send_roles,
+    .delta = send_delta,
+    .end = send_end,
+    .fail = send_error,
 };
 
 const struct translate_row translate_prompt_row = {
@@ -260,10 +260,10 @@ const struct translate_row translate_prompt_row = {
     .id = "cmpl",
     .read = read_request,
     .whole = translate_add_whole,
-    .start = start,
-    .delta = add_delta,
-    .end = add_end,
-    .fail = add_failure,
+    .start = send_roles,
+    .delta = send_delta,
+    .end = send_end,
+    .fail = send_error,
 };
 
 #endif

@@ -106,7 +106,7 @@ find_field(const struct form *form, const char *name)
 }
 
 static bool
-is_text(const struct field *f, const char *text)
+says(const struct field *f, const char *text)
 {
     return f && f->len == strlen(text) && memcmp(f->value, text, f->len) == 0;
 }
@@ -151,7 +151,7 @@ add_sound(struct translation *t, const struct field *file,
 }
 
 static void
-add_number(struct translation *t, const struct field *f, const char *name)
+put_temperature(struct translation *t, const struct field *f, const char *name)
 {
     struct gg_error err;
     char text[40] = "";
@@ -168,17 +168,17 @@ add_number(struct translation *t, const struct field *f, const char *name)
 }
 
 static void
-read_answer(struct translation *t, const struct form *form)
+read_wishes(struct translation *t, const struct form *form)
 {
     const struct field *format = find_field(form, "response_format");
     const struct field *model = find_field(form, "model");
     char name[100] = "";
 
-    t->plain = is_text(format, "text");
-    if (format && format->len && !t->plain && !is_text(format, "json"))
+    t->plain = says(format, "text");
+    if (format && format->len && !t->plain && !says(format, "json"))
         translate_refuse(t, 400, "response_format",
                          "response_format: neither json nor text");
-    if (is_text(find_field(form, "stream"), "true"))
+    if (says(find_field(form, "stream"), "true"))
         translate_warn(t, "stream is left out");
     if (find_field(form, "language"))
         translate_warn(t, "language is left out");
@@ -206,14 +206,14 @@ translate_read_form(struct translation *t, const char *type, const char *body,
         translate_refuse(t, 400, "file", "file: there is none");
         return;
     }
-    read_answer(t, &form);
+    read_wishes(t, &form);
     add_sound(t, file, find_field(&form, "prompt"));
-    add_number(t, find_field(&form, "temperature"), "temperature");
+    put_temperature(t, find_field(&form, "temperature"), "temperature");
 }
 
 static void
-add_text(struct translation *t, const struct record_value *body,
-         struct buffer *out)
+put_transcript(struct translation *t, const struct record_value *body,
+               struct buffer *out)
 {
     const json_t *choice =
         json_array_get(json_object_get(body->json, "choices"), 0);
@@ -234,7 +234,7 @@ add_text(struct translation *t, const struct record_value *body,
 
 const struct translate_row translate_sound_row = {
     .url = "/v1/chat/completions",
-    .whole = add_text,
+    .whole = put_transcript,
 };
 
 #endif

@@ -1,5 +1,4 @@
-/* translate_json.c - values of requests and records, and texts that are added
- */
+/* translate_json.c - values that are read, and texts that are added */
 #include <config.h>
 
 #ifdef HAVE_JANSSON

@@ -20,8 +20,8 @@ static const struct {
 };
 
 static void
-add_message(struct translation *t, const char *role,
-            const struct record_value *content)
+take_role(struct translation *t, const char *role,
+          const struct record_value *content)
 {
     struct translate_turn m = { 0 };
     size_t i = 0;
@@ -41,7 +41,7 @@ add_message(struct translation *t, const char *role,
 }
 
 static void
-add_messages(struct translation *t, const struct record_object *body)
+take_roles(struct translation *t, const struct record_object *body)
 {
     const struct record_value *list = record_object_find(body, "messages");
     const struct record_value *system = record_object_find(body, "system");
@@ -55,11 +55,11 @@ add_messages(struct translation *t, const struct record_object *body)
     }
     translate_put(&t->body, ",'messages':[");
     if (system && !json_is_null(system->json))
-        add_message(t, "system", system);
+        take_role(t, "system", system);
     record_items_open(list, &items);
     while (t->status == 200 && record_items_next(&items, &message)) {
         record_value_find(&message, "content", &content);
-        add_message(t, translate_text(message.json, "role"), &content);
+        take_role(t, translate_text(message.json, "role"), &content);
     }
     buffer_char(&t->body, ']');
 }
@@ -69,7 +69,7 @@ add_messages(struct translation *t, const struct record_object *body)
 /* Tools that a client describes; others are known to Anthropic's models alone,
  * or run there. */
 static void
-read_tools(struct translation *t, const struct record_value *v)
+read_described_tools(struct translation *t, const struct record_value *v)
 {
     struct record_items items;
     struct record_value tool;
@@ -94,12 +94,6 @@ read_choice(struct translation *t, const struct record_value *v)
     if (json_is_true(json_object_get(v->json, "disable_parallel_tool_use")))
         translate_warn(t, "disable_parallel_tool_use is left out");
     translate_pass(t, "tool_choice", v);
-}
-
-static void
-read_stops(struct translation *t, const struct record_value *v)
-{
-    translate_pass(t, "stop", v);
 }
 
 /* Where a model thinks as it likes, nothing needs to be said. */
@@ -143,9 +137,8 @@ read_output(struct translation *t, const struct record_value *v)
 static const struct translate_member members[] = {
     { "system|messages", NULL }, /* they are read before */
     { "metadata|cache_control|anthropic_version|betas", NULL },
-    { "tools", read_tools },
+    { "tools", read_described_tools },
     { "tool_choice", read_choice },
-    { "stop_sequences", read_stops },
     { "thinking", read_thinking },
     { "output_config", read_output },
     { "output_format", read_format },
@@ -160,7 +153,7 @@ void
 messages_read(struct translation *t, const struct record_object *body)
 {
     t->hides_thoughts = true;
-    add_messages(t, body);
+    take_roles(t, body);
     translate_read_members(t, body, members);
 }
 

@@ -37,8 +37,8 @@ open_block(struct translation *t, struct buffer *out)
 }
 
 static void
-add_piece(struct translation *t, const char *text, size_t len,
-          const struct record_value *logprobs, struct buffer *out)
+send_block_piece(struct translation *t, const char *text, size_t len,
+                 const struct record_value *logprobs, struct buffer *out)
 {
     static const char *const deltas[] = {
         [PART_REASONING] = "'thinking_delta','thinking'",
@@ -58,7 +58,7 @@ add_piece(struct translation *t, const char *text, size_t len,
 /* The arguments of a call, which a model may have written in a form that is no
  * object of JSON. */
 static void
-add_input(const struct buffer *text, struct buffer *out)
+put_use_input(const struct buffer *text, struct buffer *out)
 {
     struct record_value value;
     struct gg_error err;
@@ -89,7 +89,7 @@ close_block(struct translation *t, struct buffer *out)
         translate_put(to,
                       "{'type':'tool_use','id':%b,'name':%b,'input':", &p->id,
                       &p->name);
-        add_input(&p->text, to);
+        put_use_input(&p->text, to);
         buffer_char(to, '}');
     } else {
         translate_put(to,
@@ -104,7 +104,7 @@ close_block(struct translation *t, struct buffer *out)
 /* ---- the message ---- */
 
 static void
-add_usage(double prompt, double cached, double made, struct buffer *out)
+put_usage(double prompt, double cached, double made, struct buffer *out)
 {
     translate_put(out,
                   "'usage':{'input_tokens':%n,'cache_creation_input_tokens':0,"
@@ -113,7 +113,7 @@ add_usage(double prompt, double cached, double made, struct buffer *out)
 }
 
 static void
-add_stop(const struct translate_end *e, struct buffer *out)
+put_stop(const struct translate_end *e, struct buffer *out)
 {
     const char *reason = strcmp(e->reason, "length") == 0       ? "max_tokens"
                          : strcmp(e->reason, "tool_calls") == 0 ? "tool_use"
@@ -138,20 +138,20 @@ begin_message(const struct translation *t, struct buffer *out)
 }
 
 static void
-start(struct translation *t, struct buffer *out)
+send_message_start(struct translation *t, struct buffer *out)
 {
     translate_put(out, "event: message_start\ndata: {'type':'message_start',"
                        "'message':");
     begin_message(t, out);
     translate_put(out, "],'stop_reason':null,'stop_sequence':null,");
-    add_usage(t->prompt_ids, t->cached_ids, 0, out);
+    put_usage(t->prompt_ids, t->cached_ids, 0, out);
     translate_put(out, "}}\n\n");
 }
 
 /* Clients look at the first block, so that there is one. */
 static void
-end(struct translation *t, const struct record_value *record,
-    struct buffer *out)
+put_message_end(struct translation *t, const struct record_value *record,
+                struct buffer *out)
 {
     struct translate_end e = parts_end(t, record->json);
 
@@ -161,22 +161,22 @@ end(struct translation *t, const struct record_value *record,
     if (t->stream) {
         translate_put(out, "event: message_delta\ndata: {'type':"
                            "'message_delta','delta':{");
-        add_stop(&e, out);
+        put_stop(&e, out);
         translate_put(out, "},");
     } else {
         begin_message(t, out);
         translate_put(out, "%r],", &t->items);
-        add_stop(&e, out);
+        put_stop(&e, out);
         buffer_char(out, ',');
     }
-    add_usage(e.prompt, e.cached, e.made, out);
+    put_usage(e.prompt, e.cached, e.made, out);
     translate_put(out, t->stream ? "}\n\nevent: message_stop\ndata: {'type':"
                                    "'message_stop'}\n\n"
                                  : "}");
 }
 
 static void
-fail(struct translation *t, struct buffer *out)
+send_error_event(struct translation *t, struct buffer *out)
 {
     translate_put(out, "event: error\ndata: ");
     translate_add_error(t, out);
@@ -188,13 +188,13 @@ const struct translate_row translate_messages_row = {
     .anthropic = true,
     .read = messages_read,
     .whole = parts_whole,
-    .start = start,
+    .start = send_message_start,
     .delta = parts_delta,
-    .end = end,
-    .fail = fail,
+    .end = put_message_end,
+    .fail = send_error_event,
     .ping = "event: ping\ndata: {\"type\":\"ping\"}\n\n",
     .open = open_block,
-    .piece = add_piece,
+    .piece = send_block_piece,
     .close = close_block,
 };
 

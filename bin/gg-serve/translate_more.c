@@ -39,7 +39,7 @@ const struct translate_row translate_embeddings_row = {
 /* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
  * the conversation `messages`. */
 static void
-read_text(struct translation *t, const struct record_object *body)
+read_content(struct translation *t, const struct record_object *body)
 {
     const struct record_value *content = record_object_find(body, "content");
     const struct record_value *text =
@@ -60,7 +60,7 @@ read_text(struct translation *t, const struct record_object *body)
 }
 
 static void
-read_ids(struct translation *t, const struct record_object *body)
+read_token_ids(struct translation *t, const struct record_object *body)
 {
     const struct record_value *ids = record_object_find(body, "tokens");
 
@@ -71,8 +71,8 @@ read_ids(struct translation *t, const struct record_object *body)
 }
 
 static void
-add_ids(struct translation *t, const struct record_value *record,
-        struct buffer *out)
+put_tokenized(struct translation *t, const struct record_value *record,
+              struct buffer *out)
 {
     struct record_value ids;
 
@@ -84,8 +84,8 @@ add_ids(struct translation *t, const struct record_value *record,
 }
 
 static void
-add_text(struct translation *t, const struct record_value *record,
-         struct buffer *out)
+put_detokenized(struct translation *t, const struct record_value *record,
+                struct buffer *out)
 {
     const json_t *text = json_object_get(record->json, "text");
 
@@ -97,21 +97,21 @@ add_text(struct translation *t, const struct record_value *record,
 
 const struct translate_row translate_tokenize_row = {
     .verb = "tokenize",
-    .read = read_text,
-    .whole = add_ids,
+    .read = read_content,
+    .whole = put_tokenized,
 };
 
 const struct translate_row translate_detokenize_row = {
     .verb = "detokenize",
-    .read = read_ids,
-    .whole = add_text,
+    .read = read_token_ids,
+    .whole = put_detokenized,
 };
 
 /* ---- models ---- */
 
 /* Members of both interfaces are in one object, but for the date. */
 static void
-add_model(const struct translate_model *m, bool anthropic, struct buffer *out)
+put_model(const struct translate_model *m, bool anthropic, struct buffer *out)
 {
     time_t date = (time_t)m->date;
     char text[40] = "";
@@ -141,7 +141,7 @@ translate_models(const struct translate_model *list, size_t n, bool anthropic,
     for (size_t i = 0; i < n; i++) {
         if (i)
             buffer_char(out, ',');
-        add_model(&list[i], anthropic, out);
+        put_model(&list[i], anthropic, out);
     }
     buffer_char(out, ']');
     if (anthropic && n)
@@ -154,7 +154,7 @@ void
 translate_model(const struct translate_model *model, bool anthropic,
                 struct buffer *out)
 {
-    add_model(model, anthropic, out);
+    put_model(model, anthropic, out);
 }
 
 #endif

@@ -1,8 +1,6 @@
-/* translate_parts.c - answers in parts, one after another: thoughts, text,
- * calls
+/* translate_parts.c - answers in parts: thoughts, text, calls
  *
- * A whole answer goes the way of a stream's, but that nobody is told of what
- * begins and goes on. */
+ * A whole answer goes the way of a stream's, but sends no events. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -40,7 +38,7 @@ parts_open(struct translation *t, int kind, struct buffer *out)
 
 /* The list of a chat's choice goes on. */
 static void
-add_logprobs(struct buffer *to, const struct record_value *logprobs)
+keep_logprobs(struct buffer *to, const struct record_value *logprobs)
 {
     struct record_value list;
 
@@ -53,8 +51,8 @@ add_logprobs(struct buffer *to, const struct record_value *logprobs)
 }
 
 static void
-add_piece(struct translation *t, const json_t *text,
-          const struct record_value *logprobs, struct buffer *out)
+pass_piece(struct translation *t, const json_t *text,
+           const struct record_value *logprobs, struct buffer *out)
 {
     const char *s = json_string_value(text);
     size_t len = json_string_length(text);
@@ -66,26 +64,26 @@ add_piece(struct translation *t, const json_t *text,
         return;
     }
     buffer_add(&t->part.text, s, len);
-    add_logprobs(&t->part.logprobs, logprobs);
+    keep_logprobs(&t->part.logprobs, logprobs);
     if (t->stream)
         t->api->row->piece(t, s, len, logprobs, out);
 }
 
 static void
-add_text(struct translation *t, int kind, const json_t *text,
-         const struct record_value *logprobs, struct buffer *out)
+continue_part(struct translation *t, int kind, const json_t *text,
+              const struct record_value *logprobs, struct buffer *out)
 {
     if (json_string_length(text) == 0)
         return;
     if ((int)t->part.kind != kind)
         parts_open(t, kind, out);
-    add_piece(t, text, logprobs, out);
+    pass_piece(t, text, logprobs, out);
 }
 
 /* ---- calls ---- */
 
 static const struct translate_tool *
-find_tool(const struct translation *t, const char *flat)
+find_name(const struct translation *t, const char *flat)
 {
     for (size_t i = 0; i < t->n_tools; i++)
         if (strcmp(t->tools[i].flat, flat) == 0)
@@ -94,7 +92,7 @@ find_tool(const struct translation *t, const char *flat)
 }
 
 static void
-keep(struct buffer *to, const json_t *string)
+keep_string(struct buffer *to, const json_t *string)
 {
     to->len = 0;
     buffer_add(to, json_string_value(string), json_string_length(string));
@@ -117,17 +115,17 @@ open_call(struct translation *t, size_t index, const json_t *call,
     }
     parts_open(t, PART_CALL, out);
     p->call = index;
-    keep(&p->id, id);
-    keep(&p->name, name);
-    p->tool = find_tool(t, cli_json_text(name));
+    keep_string(&p->id, id);
+    keep_string(&p->name, name);
+    p->tool = find_name(t, cli_json_text(name));
     if (t->stream)
         t->api->row->open(t, out);
 }
 
 /* A piece of a call, of which the first has id and name. */
 static void
-add_call(struct translation *t, double index, const json_t *call,
-         struct buffer *out)
+take_call(struct translation *t, double index, const json_t *call,
+          struct buffer *out)
 {
     const json_t *function = json_object_get(call, "function");
     const json_t *from = function ? function : call;
@@ -139,25 +137,26 @@ add_call(struct translation *t, double index, const json_t *call,
     if (t->part.kind != PART_CALL || t->part.call != (size_t)index)
         open_call(t, (size_t)index, call, from, out);
     if (t->status == 200)
-        add_piece(t, json_object_get(from, "arguments"), NULL, out);
+        pass_piece(t, json_object_get(from, "arguments"), NULL, out);
 }
 
 /* In a whole answer a call's index is its place. */
 static void
-add_message(struct translation *t, const json_t *message,
-            const struct record_value *logprobs, struct buffer *out)
+take_message(struct translation *t, const json_t *message,
+             const struct record_value *logprobs, struct buffer *out)
 {
     const json_t *calls = json_object_get(message, "tool_calls");
 
     if (!t->hides_thoughts)
-        add_text(t, PART_REASONING,
-                 json_object_get(message, "reasoning_content"), NULL, out);
-    add_text(t, PART_TEXT, json_object_get(message, "content"), logprobs, out);
+        continue_part(t, PART_REASONING,
+                      json_object_get(message, "reasoning_content"), NULL, out);
+    continue_part(t, PART_TEXT, json_object_get(message, "content"), logprobs,
+                  out);
     for (size_t i = 0; i < json_array_size(calls) && t->status == 200; i++) {
         const json_t *call = json_array_get(calls, i);
         const json_t *index = json_object_get(call, "index");
 
-        add_call(t, index ? json_number_value(index) : (double)i, call, out);
+        take_call(t, index ? json_number_value(index) : (double)i, call, out);
     }
 }
 
@@ -171,7 +170,7 @@ parts_delta(struct translation *t, const struct record_value *record,
 
     record_value_find(record, "logprobs", &logprobs);
     if (translate_number(record->json, "index") == 0)
-        add_message(t, json_object_get(record->json, "delta"), &logprobs, out);
+        take_message(t, json_object_get(record->json, "delta"), &logprobs, out);
 }
 
 void
@@ -185,14 +184,14 @@ parts_whole(struct translation *t, const struct record_value *body,
     record_items_open(&choices, &items);
     record_items_next(&items, &choice);
     record_value_find(&choice, "logprobs", &logprobs);
-    add_message(t, json_object_get(choice.json, "message"), &logprobs, out);
+    take_message(t, json_object_get(choice.json, "message"), &logprobs, out);
     if (t->status == 200)
         t->api->row->end(t, body, out);
 }
 
 /* Numbers of ids that can be written. */
 static double
-count(const json_t *object, const char *name, double otherwise)
+count_of(const json_t *object, const char *name, double otherwise)
 {
     const json_t *v = json_object_get(object, name);
     double n = v ? json_number_value(v) : otherwise;
@@ -211,9 +210,9 @@ parts_end(const struct translation *t, const json_t *record)
     struct translate_end e = {
         .reason = translate_text(end, "finish_reason"),
         .stop = translate_text(end, "stop"),
-        .prompt = count(usage, "prompt_tokens", t->prompt_ids),
-        .made = count(usage, "completion_tokens", 0),
-        .cached = count(details, "cached_tokens", t->cached_ids),
+        .prompt = count_of(usage, "prompt_tokens", t->prompt_ids),
+        .made = count_of(usage, "completion_tokens", 0),
+        .cached = count_of(details, "cached_tokens", t->cached_ids),
     };
 
     e.cached = e.cached < e.prompt ? e.cached : e.prompt;

@@ -35,14 +35,12 @@ static const struct {
 
 /* -1 stands for none in these. */
 static const char *const none_if_negative[] = {
-    "seed",
-    "max_tokens",
-    "max_completion_tokens",
+    "seed",      "max_tokens", "max_output_tokens", "max_completion_tokens",
     "n_predict",
 };
 
 static void
-read_model(struct translation *t, const struct record_value *v)
+read_model_name(struct translation *t, const struct record_value *v)
 {
     const char *name = cli_json_text(v->json);
 
@@ -58,7 +56,7 @@ read_model(struct translation *t, const struct record_value *v)
 }
 
 static void
-read_stream(struct translation *t, const struct record_value *v)
+read_wish(struct translation *t, const struct record_value *v)
 {
     if (!json_is_boolean(v->json))
         translate_refuse(t, 400, "stream", "stream: neither true nor false");
@@ -73,7 +71,8 @@ is_quiet(const char *quiet, const struct record_value *v)
 }
 
 static bool
-leave_out(struct translation *t, const char *key, const struct record_value *v)
+is_left_out(struct translation *t, const char *key,
+            const struct record_value *v)
 {
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
         if (strcmp(key, left_out[i].key) != 0)
@@ -90,11 +89,11 @@ translate_common(struct translation *t, const char *key,
                  const struct record_value *v)
 {
     if (strcmp(key, "model") == 0)
-        read_model(t, v);
+        read_model_name(t, v);
     else if (strcmp(key, "stream") == 0)
-        read_stream(t, v);
+        read_wish(t, v);
     else
-        return leave_out(t, key, v);
+        return is_left_out(t, key, v);
     return true;
 }
 
@@ -137,7 +136,7 @@ translate_pass(struct translation *t, const char *key,
     }
     if (strcmp(key, "n") == 0)
         read_n(t, v->json);
-    if (strcmp(key, "stop") == 0 &&
+    if (cli_has_word("stop|stop_sequences", key) &&
         json_array_size(v->json) > TRANSLATE_MOST_STOPS)
         translate_refuse(t, 400, key, "stop: more than %d strings",
                          TRANSLATE_MOST_STOPS);
@@ -147,12 +146,12 @@ translate_pass(struct translation *t, const char *key,
 void
 translate_tell(struct translation *t, const struct record_value *v)
 {
-    (void)t, (void)v; /* read_member() knows the name */
+    (void)t, (void)v; /* read_known() knows the name */
 }
 
 static void
-read_member(struct translation *t, const struct translate_member *known,
-            const char *key, const struct record_value *v)
+read_known(struct translation *t, const struct translate_member *known,
+           const char *key, const struct record_value *v)
 {
     bool is_none = json_is_array(v->json) && json_array_size(v->json) == 0;
 
@@ -174,7 +173,7 @@ translate_read_members(struct translation *t, const struct record_object *body,
         const struct record_member *m = &body->members[i];
 
         if (!json_is_null(m->value.json))
-            read_member(t, known, m->key, &m->value);
+            read_known(t, known, m->key, &m->value);
     }
 }
 
@@ -251,8 +250,8 @@ translate_add_whole(struct translation *t, const struct record_value *body,
     for (size_t i = 0; i < o.n; i++) {
         const char *key = o.members[i].key;
 
-        if (strcmp(key, "id") == 0)
-            continue;
+        if (strcmp(key, "id") == 0 || strcmp(key, "warnings") == 0)
+            continue; /* they are written anew */
         translate_put(out, "%q:", key);
         if (strcmp(key, "created") == 0)
             translate_put(out, "%n", (double)t->with.date);

@@ -28,8 +28,8 @@ flat_name(const char *space, const char *name)
 /* Tools of other kinds run where OpenAI's models do. A tool of text is a
  * function of one string. */
 static void
-add_tool(struct translation *t, const char *space,
-         const struct record_value *tool)
+take_tool(struct translation *t, const char *space,
+          const struct record_value *tool)
 {
     const char *type = translate_text(tool->json, "type");
     const char *name = translate_text(tool->json, "name");
@@ -50,7 +50,7 @@ add_tool(struct translation *t, const char *space,
 }
 
 static void
-read_tools(struct translation *t, const struct record_value *v)
+read_spaces(struct translation *t, const struct record_value *v)
 {
     struct record_items items, inner;
     struct record_value tool, list, one;
@@ -58,20 +58,20 @@ read_tools(struct translation *t, const struct record_value *v)
     translate_begin_tools(t, v, &items);
     while (t->status == 200 && record_items_next(&items, &tool)) {
         if (!translate_is(tool.json, "type", "namespace")) {
-            add_tool(t, "", &tool);
+            take_tool(t, "", &tool);
             continue;
         }
         record_value_find(&tool, "tools", &list);
         record_items_open(&list, &inner);
         while (t->status == 200 && record_items_next(&inner, &one))
-            add_tool(t, translate_text(tool.json, "name"), &one);
+            take_tool(t, translate_text(tool.json, "name"), &one);
     }
     buffer_char(&t->body, ']');
 }
 
 /* The engine reads it as it is, but for namespaces. */
 static void
-read_choice(struct translation *t, const struct record_value *v)
+read_spaced_choice(struct translation *t, const struct record_value *v)
 {
     const char *space = translate_text(v->json, "namespace");
     char *flat;
@@ -103,8 +103,8 @@ turn_to(struct translation *t, struct translate_turn *m, const char *role)
 /* What comes before the first turn is one message, since templates take no
  * other. */
 static void
-add_message(struct translation *t, struct translate_turn *m,
-            const struct record_value *item)
+take_message_item(struct translation *t, struct translate_turn *m,
+                  const struct record_value *item)
 {
     static const char *const roles[] = { "user", "assistant", "system",
                                          "developer" };
@@ -131,8 +131,8 @@ add_message(struct translation *t, struct translate_turn *m,
 
 /* Thoughts come before a turn's text and calls. */
 static void
-add_reasoning(struct translation *t, struct translate_turn *m,
-              const struct record_value *item)
+take_reasoning_item(struct translation *t, struct translate_turn *m,
+                    const struct record_value *item)
 {
     struct record_value list, part, text;
     struct record_items items;
@@ -151,8 +151,8 @@ add_reasoning(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_call(struct translation *t, struct translate_turn *m,
-         const struct record_value *item)
+take_call_item(struct translation *t, struct translate_turn *m,
+               const struct record_value *item)
 {
     bool is_text = translate_is(item->json, "type", "custom_tool_call");
     struct record_value id, name, arguments;
@@ -174,8 +174,8 @@ add_call(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_output(struct translation *t, struct translate_turn *m,
-           const struct record_value *item)
+take_output_item(struct translation *t, struct translate_turn *m,
+                 const struct record_value *item)
 {
     struct translate_turn result = { .role = "tool", .between = "\\n" };
     struct record_value id, output;
@@ -203,19 +203,19 @@ static const struct {
     void (*add)(struct translation *t, struct translate_turn *m,
                 const struct record_value *item);
 } item_types[] = {
-    { "message", add_message },
-    { "", add_message },
-    { "reasoning", add_reasoning },
-    { "function_call", add_call },
-    { "custom_tool_call", add_call },
-    { "function_call_output", add_output },
-    { "custom_tool_call_output", add_output },
+    { "message", take_message_item },
+    { "", take_message_item },
+    { "reasoning", take_reasoning_item },
+    { "function_call", take_call_item },
+    { "custom_tool_call", take_call_item },
+    { "function_call_output", take_output_item },
+    { "custom_tool_call_output", take_output_item },
     { "item_reference", refuse_item },
 };
 
 static void
-add_item(struct translation *t, struct translate_turn *m,
-         const struct record_value *item)
+take_item(struct translation *t, struct translate_turn *m,
+          const struct record_value *item)
 {
     const char *type = translate_text(item->json, "type");
 
@@ -228,7 +228,7 @@ add_item(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_input(struct translation *t, const struct record_object *body)
+take_input(struct translation *t, const struct record_object *body)
 {
     const struct record_value *input = record_object_find(body, "input");
     const struct record_value *first = record_object_find(body, "instructions");
@@ -247,7 +247,7 @@ add_input(struct translation *t, const struct record_object *body)
     } else if (input && json_array_size(input->json)) {
         record_items_open(input, &items);
         while (t->status == 200 && record_items_next(&items, &item))
-            add_item(t, &m, &item);
+            take_item(t, &m, &item);
     } else {
         translate_refuse(t, 400, "input",
                          "input: neither a string nor an array with something "
@@ -300,12 +300,6 @@ refuse_state(struct translation *t, const struct record_value *v)
 }
 
 static void
-read_length(struct translation *t, const struct record_value *v)
-{
-    translate_pass(t, "max_tokens", v);
-}
-
-static void
 read_reasoning(struct translation *t, const struct record_value *v)
 {
     struct record_value effort;
@@ -342,7 +336,7 @@ read_include(struct translation *t, const struct record_value *v)
 }
 
 static void
-read_text(struct translation *t, const struct record_value *v)
+read_text_format(struct translation *t, const struct record_value *v)
 {
     struct record_value part;
 
@@ -363,13 +357,12 @@ read_truncation(struct translation *t, const struct record_value *v)
 static const struct translate_member members[] = {
     { "input|instructions", NULL }, /* they are read before */
     { "client_metadata|metadata", NULL },
-    { "tools", read_tools },
-    { "tool_choice", read_choice },
+    { "tools", read_spaces },
+    { "tool_choice", read_spaced_choice },
     { "previous_response_id|background|conversation|prompt", refuse_state },
-    { "max_output_tokens", read_length },
     { "max_tool_calls", translate_tell },
     { "reasoning", read_reasoning },
-    { "text", read_text },
+    { "text", read_text_format },
     { "include", read_include },
     { "top_logprobs", read_top },
     { "truncation", read_truncation },
@@ -379,7 +372,7 @@ static const struct translate_member members[] = {
 void
 responses_read(struct translation *t, const struct record_object *body)
 {
-    add_input(t, body);
+    take_input(t, body);
     translate_read_members(t, body, members);
     repeat_members(t, body);
 }

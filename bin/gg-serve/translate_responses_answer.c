@@ -1,5 +1,4 @@
-/* translate_responses_answer.c - answers of /v1/responses, whole and in events
- */
+/* translate_responses_answer.c - answers of /v1/responses */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -17,7 +16,7 @@ is_text_call(const struct translate_part *p)
 }
 
 static void
-add_id(const struct translation *t, struct buffer *out)
+put_item_id(const struct translation *t, struct buffer *out)
 {
     static const char *const names[] = {
         [PART_REASONING] = "rs", [PART_TEXT] = "msg", [PART_CALL] = "fc"
@@ -31,7 +30,7 @@ add_id(const struct translation *t, struct buffer *out)
 /* The text of a tool of text, which a model may have written without its
  * object. */
 static void
-add_input(const struct buffer *arguments, struct buffer *out)
+put_input(const struct buffer *arguments, struct buffer *out)
 {
     struct record_value value = { 0 };
     const json_t *text = NULL;
@@ -49,7 +48,7 @@ add_input(const struct buffer *arguments, struct buffer *out)
 
 /* The part of a message, or of thoughts. */
 static void
-add_content(const struct translate_part *p, struct buffer *out)
+put_content(const struct translate_part *p, struct buffer *out)
 {
     if (p->kind == PART_TEXT)
         translate_put(out,
@@ -61,7 +60,7 @@ add_content(const struct translate_part *p, struct buffer *out)
 }
 
 static void
-add_call(const struct translate_part *p, bool done, struct buffer *out)
+item_call(const struct translate_part *p, bool done, struct buffer *out)
 {
     const struct translate_tool *tool = p->tool;
     bool is_text = is_text_call(p);
@@ -75,21 +74,21 @@ add_call(const struct translate_part *p, bool done, struct buffer *out)
         translate_put(out, "%b", &p->name);
     translate_put(out, is_text ? ",'input':" : ",'arguments':");
     if (is_text && done)
-        add_input(&p->text, out);
+        put_input(&p->text, out);
     else
         translate_put(out, "%b", &p->text);
 }
 
 /* Where it begins, its texts are empty, and a message has no part yet. */
 static void
-add_item(const struct translation *t, bool done, struct buffer *out)
+put_item(const struct translation *t, bool done, struct buffer *out)
 {
     const struct translate_part *p = &t->part;
 
     translate_put(out, "{'id':");
-    add_id(t, out);
+    put_item_id(t, out);
     if (p->kind == PART_CALL) {
-        add_call(p, done, out);
+        item_call(p, done, out);
     } else {
         translate_put(out, p->kind == PART_TEXT
                                ? ",'type':'message','role':'assistant',"
@@ -97,7 +96,7 @@ add_item(const struct translation *t, bool done, struct buffer *out)
                                : ",'type':'reasoning','summary':[],"
                                  "'content':[");
         if (done)
-            add_content(p, out);
+            put_content(p, out);
         buffer_char(out, ']');
     }
     translate_put(out, ",'status':'%s'}", done ? "completed" : "in_progress");
@@ -122,7 +121,7 @@ begin_about(struct translation *t, const char *name, const char *what,
 {
     begin_event(t, name, what, out);
     translate_put(out, ",'output_index':%z,'item_id':", t->n_items);
-    add_id(t, out);
+    put_item_id(t, out);
     translate_put(out, t->part.kind == PART_CALL ? "" : ",'content_index':0");
 }
 
@@ -131,7 +130,7 @@ send_item(struct translation *t, bool done, struct buffer *out)
 {
     begin_event(t, "output_item.", done ? "done" : "added", out);
     translate_put(out, ",'output_index':%z,'item':", t->n_items);
-    add_item(t, done, out);
+    put_item(t, done, out);
     translate_put(out, "}\n\n");
 }
 
@@ -142,7 +141,7 @@ send_content(struct translation *t, const char *what, struct buffer *out)
         return;
     begin_about(t, "content_part.", what, out);
     translate_put(out, ",'part':");
-    add_content(&t->part, out);
+    put_content(&t->part, out);
     translate_put(out, "}\n\n");
 }
 
@@ -170,8 +169,8 @@ begin_text(struct translation *t, const char *what, struct buffer *out)
 
 /* A text in an object is told when it is whole. */
 static void
-send_piece(struct translation *t, const char *text, size_t len,
-           const struct record_value *logprobs, struct buffer *out)
+send_text_piece(struct translation *t, const char *text, size_t len,
+                const struct record_value *logprobs, struct buffer *out)
 {
     struct record_value list = { 0 };
 
@@ -197,13 +196,13 @@ send_done(struct translation *t, struct buffer *out)
     if (is_text_call(p)) {
         begin_text(t, "delta", out);
         translate_put(out, ",'delta':");
-        add_input(&p->text, out);
+        put_input(&p->text, out);
         translate_put(out, "}\n\n");
     }
     begin_text(t, "done", out);
     if (is_text_call(p)) {
         translate_put(out, ",'input':");
-        add_input(&p->text, out);
+        put_input(&p->text, out);
     } else if (p->kind == PART_CALL) {
         translate_put(out, p->tool ? ",'name':%q" : ",'name':%b",
                       p->tool ? (const void *)p->tool->name : &p->name);
@@ -220,7 +219,7 @@ static void
 close_item(struct translation *t, struct buffer *out)
 {
     translate_put(&t->items, t->items.len ? "," : "");
-    add_item(t, true, &t->items);
+    put_item(t, true, &t->items);
     if (!t->stream)
         return;
     send_done(t, out);
@@ -249,7 +248,7 @@ is_cut(const struct translate_end *e)
 
 /* `e` is how it ended; NULL: it has not, or badly. */
 static void
-add_response(const struct translation *t, const char *status,
+put_response(const struct translation *t, const char *status,
              const struct translate_end *e, struct buffer *out)
 {
     translate_put(out,
@@ -285,20 +284,20 @@ send_response(struct translation *t, const char *name, const char *status,
 {
     begin_event(t, name, "", out);
     translate_put(out, ",'response':");
-    add_response(t, status, e, out);
+    put_response(t, status, e, out);
     translate_put(out, "}\n\n");
 }
 
 static void
-start(struct translation *t, struct buffer *out)
+send_start(struct translation *t, struct buffer *out)
 {
     send_response(t, "created", "in_progress", NULL, out);
     send_response(t, "in_progress", "in_progress", NULL, out);
 }
 
 static void
-end(struct translation *t, const struct record_value *record,
-    struct buffer *out)
+send_response_end(struct translation *t, const struct record_value *record,
+                  struct buffer *out)
 {
     struct translate_end e = parts_end(t, record->json);
     const char *status = is_cut(&e) ? "incomplete" : "completed";
@@ -307,13 +306,13 @@ end(struct translation *t, const struct record_value *record,
     if (t->stream)
         send_response(t, status, status, &e, out);
     else
-        add_response(t, status, &e, out);
+        put_response(t, status, &e, out);
 }
 
 /* The response ends as a failed one; libraries raise what an event "error"
  * says. */
 static void
-fail(struct translation *t, struct buffer *out)
+send_failure(struct translation *t, struct buffer *out)
 {
     struct buffer error = { 0 };
 
@@ -331,12 +330,12 @@ const struct translate_row translate_responses_row = {
     .url = "/v1/chat/completions",
     .read = responses_read,
     .whole = parts_whole,
-    .start = start,
+    .start = send_start,
     .delta = parts_delta,
-    .end = end,
-    .fail = fail,
+    .end = send_response_end,
+    .fail = send_failure,
     .open = open_item,
-    .piece = send_piece,
+    .piece = send_text_piece,
     .close = close_item,
 };
 

@@ -57,8 +57,8 @@ translate_find_string(struct translation *t, const struct record_value *of,
 }
 
 static void
-add_text(struct translation *t, struct translate_turn *m,
-         const struct record_value *block)
+take_text_part(struct translation *t, struct translate_turn *m,
+               const struct record_value *block)
 {
     struct record_value text;
 
@@ -67,8 +67,8 @@ add_text(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_refusal(struct translation *t, struct translate_turn *m,
-            const struct record_value *part)
+take_refusal(struct translation *t, struct translate_turn *m,
+             const struct record_value *part)
 {
     struct record_value text;
 
@@ -77,8 +77,8 @@ add_refusal(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_url(struct translation *t, struct translate_turn *m,
-        const struct record_value *part)
+take_url(struct translation *t, struct translate_turn *m,
+         const struct record_value *part)
 {
     const char *text = translate_text(part->json, "image_url");
     struct record_value url;
@@ -97,8 +97,8 @@ add_url(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_image(struct translation *t, struct translate_turn *m,
-          const struct record_value *block)
+take_image(struct translation *t, struct translate_turn *m,
+           const struct record_value *block)
 {
     struct record_value source, type, data;
     const char *name;
@@ -124,8 +124,8 @@ add_image(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_as_it_is(struct translation *t, struct translate_turn *m,
-             const struct record_value *part)
+take_as_it_is(struct translation *t, struct translate_turn *m,
+              const struct record_value *part)
 {
     (void)t;
     begin_part(m);
@@ -134,8 +134,8 @@ add_as_it_is(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_thinking(struct translation *t, struct translate_turn *m,
-             const struct record_value *block)
+take_thinking(struct translation *t, struct translate_turn *m,
+              const struct record_value *block)
 {
     struct record_value text;
 
@@ -144,8 +144,8 @@ add_thinking(struct translation *t, struct translate_turn *m,
 }
 
 static void
-add_use(struct translation *t, struct translate_turn *m,
-        const struct record_value *block)
+take_use(struct translation *t, struct translate_turn *m,
+         const struct record_value *block)
 {
     struct record_value id, name, input;
 
@@ -159,8 +159,8 @@ add_use(struct translation *t, struct translate_turn *m,
 
 /* It is a message of its own, and ends the user's that it interrupts. */
 static void
-add_result(struct translation *t, struct translate_turn *m,
-           const struct record_value *block)
+take_result(struct translation *t, struct translate_turn *m,
+            const struct record_value *block)
 {
     static const struct record_value failed = { NULL, "\"Error:\"", 8 };
     struct translate_turn result = { .role = "tool", .between = "\\n" };
@@ -179,8 +179,8 @@ add_result(struct translation *t, struct translate_turn *m,
 }
 
 static void
-leave_out(struct translation *t, struct translate_turn *m,
-          const struct record_value *block)
+skip_block(struct translation *t, struct translate_turn *m,
+           const struct record_value *block)
 {
     (void)m;
     translate_warn(t, "a block of type %.60s is left out",
@@ -194,25 +194,25 @@ static const struct {
                 const struct record_value *block);
 } block_types[] = {
     { "text", TURN_USER | TURN_ASSISTANT | TURN_RESULT | TURN_SYSTEM,
-      add_text },
-    { "image", TURN_USER | TURN_RESULT, add_image },
-    { "tool_result", TURN_USER, add_result },
-    { "tool_use", TURN_ASSISTANT, add_use },
-    { "thinking", TURN_ASSISTANT, add_thinking },
+      take_text_part },
+    { "image", TURN_USER | TURN_RESULT, take_image },
+    { "tool_result", TURN_USER, take_result },
+    { "tool_use", TURN_ASSISTANT, take_use },
+    { "thinking", TURN_ASSISTANT, take_thinking },
     { "redacted_thinking|server_tool_use|web_search_tool_result|"
       "web_fetch_tool_result|code_execution_tool_result",
-      TURN_ASSISTANT, leave_out },
-    { "search_result", TURN_USER, leave_out },
-    { "tool_reference|search_result", TURN_RESULT, leave_out },
-    { "text|input_text|output_text", TURN_PART, add_text },
-    { "refusal", TURN_PART, add_refusal },
-    { "input_image", TURN_PART, add_url },
-    { "input_audio", TURN_PART, add_as_it_is },
+      TURN_ASSISTANT, skip_block },
+    { "search_result", TURN_USER, skip_block },
+    { "tool_reference|search_result", TURN_RESULT, skip_block },
+    { "text|input_text|output_text", TURN_PART, take_text_part },
+    { "refusal", TURN_PART, take_refusal },
+    { "input_image", TURN_PART, take_url },
+    { "input_audio", TURN_PART, take_as_it_is },
 };
 
 static void
-add_block(struct translation *t, struct translate_turn *m, unsigned of,
-          const struct record_value *block)
+take_block(struct translation *t, struct translate_turn *m, unsigned of,
+           const struct record_value *block)
 {
     const char *type = translate_text(block->json, "type");
 
@@ -253,7 +253,7 @@ turn_add_content(struct translation *t, struct translate_turn *m, unsigned of,
     record_items_open(content, &items);
     while (t->status == 200 && record_items_next(&items, &block))
         if (!system || !is_billing(json_object_get(block.json, "text")))
-            add_block(t, m, of, &block);
+            take_block(t, m, of, &block);
 }
 
 /* ---- calls ---- */

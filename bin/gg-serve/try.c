@@ -15,7 +15,7 @@ enum {
 };
 
 static char *
-read_file(const char *path, size_t *len)
+read_whole(const char *path, size_t *len)
 {
     int fd = cli_open_input(path);
     char *text = cli_read_all(fd, cli_input_name(path), MAX_BODY, len);
@@ -36,7 +36,7 @@ find_api(const char *name)
 }
 
 static void
-put(struct buffer *out)
+print_buffer(struct buffer *out)
 {
     fwrite(out->p, 1, out->len, stdout);
     if (out->len && out->p[out->len - 1] != '\n')
@@ -46,7 +46,7 @@ put(struct buffer *out)
 
 /* Each line is a record. */
 static enum translate_state
-take_records(struct translation *t, const char *text, const char *end)
+try_lines(struct translation *t, const char *text, const char *end)
 {
     enum translate_state state = TRANSLATE_MORE;
     struct buffer out = { 0 };
@@ -59,17 +59,17 @@ take_records(struct translation *t, const char *text, const char *end)
             state = translation_take(t, text, (size_t)(newline - text), &out);
         text = newline + 1;
     }
-    put(&out);
+    print_buffer(&out);
     buffer_clear(&out);
     return state;
 }
 
 static bool
-answer(struct translation *t, const char *path)
+try_records(struct translation *t, const char *path)
 {
     size_t len;
-    char *text = read_file(path, &len);
-    enum translate_state state = take_records(t, text, text + len);
+    char *text = read_whole(path, &len);
+    enum translate_state state = try_lines(t, text, text + len);
 
     free(text);
     if (state == TRANSLATE_MORE)
@@ -84,14 +84,14 @@ list_models(const char *file)
     struct translate_model *list = NULL;
     struct buffer out = { 0 };
     size_t len, n = 0;
-    char *text = read_file(file, &len);
+    char *text = read_whole(file, &len);
 
     for (char *name = strtok(text, "\n"); name; name = strtok(NULL, "\n")) {
         list = cli_alloc(list, n + 1, sizeof(*list));
         list[n++] = (struct translate_model){ name, chat_date(), 0 };
     }
     translate_models(list, n, false, &out);
-    put(&out);
+    print_buffer(&out);
     buffer_clear(&out);
     free(list);
     free(text);
@@ -99,7 +99,7 @@ list_models(const char *file)
 }
 
 static void
-tell(const struct translation *t)
+tell_warnings(const struct translation *t)
 {
     const char *text;
 
@@ -118,15 +118,15 @@ translate_request(const struct try_options *o, const char *file)
     struct translation *t = translation_new(find_api(o->api), &with);
     struct buffer out = { 0 };
     size_t len;
-    char *body = read_file(file, &len);
+    char *body = read_whole(file, &len);
     bool right = translation_read(t, o->type, body, len, &out);
 
     free(body);
     if (!o->answer || !right)
-        put(&out);
+        print_buffer(&out);
     else
-        right = answer(t, o->answer);
-    tell(t);
+        right = try_records(t, o->answer);
+    tell_warnings(t);
     buffer_clear(&out);
     translation_free(t);
     return right ? 0 : 1;

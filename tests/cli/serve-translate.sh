@@ -69,6 +69,8 @@ long='{"id":"r1","error":{"status":400,"code":"context_length_exceeded",
 long=$(printf '%s' "$long" | tr -d '\n')
 try chat "{$hi}" "$(whole "$text" stop)"
 try chat "{$hi,\"seed\":-1}" "$(whole "$calls" tool_calls)"
+try chat "{$hi,\"user\":\"u\"}" \
+    '{"response":{"status_code":200,"body":{"id":"a","warnings":["b"],"choices":[]}}}'
 try chat "{$hi}" "$long"
 try chat "{$hi}" '{"error":"a word"}'
 try chat "{$hi}" '{"response":{"status_code":400,"body":{"error":{"message":"no","code":null}}}}'
@@ -133,6 +135,7 @@ try messages "{$hi$on,\"stream\":true,\"container\":\"c\"}" "$start" "$thought" 
 try messages "{$hi,\"stream\":true}" "$start" "$thought" "$(end stop ',"stop":"E"')"
 try messages "{$hi,\"stream\":true}" "$start" "$piece" "$lost"
 try messages "{$hi,\"stream\":true}" "$start" "$more"
+try messages "{$hi,\"stream\":true}" '{"start":{"warnings":["b"]}}' "$(end stop)"
 
 # ---- responses
 tools='"tools":[{"type":"namespace","name":"s","description":"d","tools":[

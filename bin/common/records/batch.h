@@ -33,6 +33,8 @@ struct batch {
     size_t best_of; /* answers that the best are taken of; 0: not said */
     bool ready;     /* the body can be answered */
     struct buffer custom_id, model; /* JSON; the latter may be empty */
+    bool lenient; /* what the model has no place for is left out, with: */
+    struct buffer warnings; /* strings in JSON, parted by commas */
 };
 
 /* Whether numbers are the answer, and no text. */
@@ -73,6 +75,10 @@ batch_read_vectors(struct request *r, const struct record_object *body,
 
 /* ---- writing ---- */
 
+/* Tells in the answer that something of the request was left out. */
+void
+batch_add_warning(struct batch *b, const char *text);
+
 /* Adds an answer: a choice, as OpenAI calls it. */
 void
 batch_add_answer(const struct batch *b, size_t index,
@@ -86,9 +92,9 @@ struct batch_response {
     const char *model;            /* its file, for a request that names none */
     const struct buffer *answers; /* of batch_add_answer() */
     size_t n_answers;
-    uint64_t n_prompt, n_made; /* ids */
-    const uint64_t *n_cached;  /* of the prompt; NULL: they are not told */
-    const uint64_t *seed;      /* that nobody has said; or NULL */
+    uint64_t n_prompt, n_made;               /* ids */
+    const uint64_t *n_cached; /* of the prompt; NULL: they are not told */
+    const uint64_t *seed;                    /* that nobody has said; or NULL */
     const struct sampling_options *sampling; /* NULL: nothing was drawn */
 };
 
