@@ -53,10 +53,14 @@ read_content(struct translation *t, const struct record_object *body)
         translate_put(&t->alone, "%v", text);
     else
         t->verb = "render";
-    for (size_t i = 0; i < body->n && t->status == 200; i++)
-        if (cli_has_word("messages|tools|add_special|parse_special",
-                         body->members[i].key))
-            translate_pass(t, body->members[i].key, &body->members[i].value);
+    for (size_t i = 0; i < body->n && t->status == 200; i++) {
+        const struct record_member *m = &body->members[i];
+
+        if (!text && cli_has_word("messages|tools", m->key))
+            translate_pass(t, m->key, &m->value);
+        else if (json_is_true(m->value.json))
+            translate_warn(t, "%.60s is left out", m->key);
+    }
 }
 
 static void
