@@ -102,9 +102,11 @@ stop INT
 
 echo '== a process that dies'
 start -q
-ask /v1/completions -d '{"prompt":"x","max_tokens":400,"stream":true}' >events &
+: >events
+ask /v1/completions -N -d '{"prompt":"x","max_tokens":400,"n":8,
+    "stream":true}' >events &
 client=$!
-sleep 0.5
+until test -s events; do sleep 0.05; done
 kill -KILL $(pgrep -P $server -x gg-generate)
 wait $client
 echo "curl: status $?"
