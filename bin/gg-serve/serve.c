@@ -213,18 +213,31 @@ make_model(const struct serve_options *o, struct models *models)
 }
 
 static void
+open_door(struct listen *doors, const char *where)
+{
+    struct gg_error err;
+    enum gg_status st = listen_add(doors, where, &err);
+
+    if (st == GG_OK)
+        return;
+    listen_forget(doors);
+    if (st == GG_ERR_ARG)
+        cli_misuse("--listen: %s", err.message);
+    cli_die("%s", err.message);
+}
+
+static void
 open_doors(const struct serve_options *o, struct listen *doors)
 {
     const char *own = listen_own_socket();
-    struct gg_error err;
 
     if (listen_take_passed(doors) == 0 && o->listen.n == 0) {
-        cli_check(listen_add(doors, "127.0.0.1:8080", &err), &err);
+        open_door(doors, "127.0.0.1:8080");
         if (own)
-            cli_check(listen_add(doors, own, &err), &err);
+            open_door(doors, own);
     }
     for (int i = 0; i < o->listen.n; i++)
-        cli_check(listen_add(doors, o->listen.of[i], &err), &err);
+        open_door(doors, o->listen.of[i]);
     if (doors->is_open && !o->keys) {
         listen_forget(doors);
         cli_misuse("others can reach that address: --key-file says who may "
