@@ -11,7 +11,7 @@
 #include "gg-serve/front.h"
 
 static void
-refuse(struct http_call *call, int status, const char *code,
+turn_away(struct http_call *call, int status, const char *code,
        const char *message)
 {
     struct buffer b = { 0 };
@@ -86,12 +86,12 @@ access_check(struct front *f, struct http_call *call, int *key)
 
     *key = -1;
     if (!host_is_ours(f, call)) {
-        refuse(call, 403, "host_not_allowed",
+        turn_away(call, 403, "host_not_allowed",
                "Host is no name of this server: --host-name adds one");
         return false;
     }
     if (!origin_is_allowed(f, call)) {
-        refuse(call, 403, "origin_not_allowed",
+        turn_away(call, 403, "origin_not_allowed",
                "requests of this Origin are not allowed: --origin adds one");
         return false;
     }
@@ -99,7 +99,7 @@ access_check(struct front *f, struct http_call *call, int *key)
         return true;
     *key = given ? keys_find(&f->keys, given) : -1;
     if (*key < 0)
-        refuse(call, 401, "invalid_api_key",
+        turn_away(call, 401, "invalid_api_key",
                given ? "there is no such key"
                      : "a key is needed: Authorization: Bearer KEY");
     return *key >= 0;

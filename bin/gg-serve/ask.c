@@ -13,7 +13,7 @@
 /* ---- the table of asks --------------------------------------------------- */
 
 static struct ask **
-place_of(struct front *f, uint64_t number)
+bucket_of(struct front *f, uint64_t number)
 {
     return &f->of_id[number % FRONT_IDS];
 }
@@ -31,7 +31,7 @@ ask_find(struct front *f, const char *id, size_t n)
             return NULL;
         number = number * 10 + (uint64_t)(id[i] - '0');
     }
-    for (a = *place_of(f, number); a && a->number != number; a = a->next_of_id)
+    for (a = *bucket_of(f, number); a && a->number != number; a = a->next_of_id)
         ;
     return a;
 }
@@ -43,7 +43,7 @@ new_ask(struct front *f, struct http_call *call)
     struct ask **at;
 
     *a = (struct ask){ .front = f, .call = call, .number = ++f->last_number };
-    at = place_of(f, a->number);
+    at = bucket_of(f, a->number);
     a->next_of_id = *at;
     *at = a;
     snprintf(a->id, sizeof(a->id), "r%" PRIu64, a->number);
@@ -58,7 +58,7 @@ static void
 free_ask(struct ask *a)
 {
     struct front *f = a->front;
-    struct ask **at = place_of(f, a->number);
+    struct ask **at = bucket_of(f, a->number);
 
     while (*at != a)
         at = &(*at)->next_of_id;
@@ -238,7 +238,7 @@ ask_take(struct ask *a, const char *line, size_t n)
 /* ---- each second --------------------------------------------------------- */
 
 static void
-ping(struct ask *a)
+send_ping(struct ask *a)
 {
     struct buffer out = { 0 };
 
@@ -262,7 +262,7 @@ ask_tick(struct ask *a)
     } else if (a->call && translation_is_stream(a->t) &&
                now - (a->written ? a->written : a->came) >
                    p->ping_seconds * 1000LL) {
-        ping(a);
+        send_ping(a);
     }
 }
 
@@ -276,7 +276,7 @@ answer_json(struct http_call *call, int status, struct buffer *b)
 }
 
 static void
-refuse(struct http_call *call, const char *path, int status, const char *code,
+refuse_call(struct http_call *call, const char *path, int status, const char *code,
        const char *message)
 {
     struct buffer b = { 0 };
@@ -330,7 +330,7 @@ answer_model(struct front *f, struct http_call *call, const char *path,
     struct buffer b = { 0 };
 
     if (models_find(&f->models, name) < 0) {
-        refuse(call, path, 404, "model_not_found", "there is no such model");
+        refuse_call(call, path, 404, "model_not_found", "there is no such model");
         return;
     }
     translate_model(&m, http_field(call, "anthropic-version") != NULL, &b);
@@ -376,12 +376,12 @@ find_api(struct http_call *call, const char *path)
         translate_find(http_method(call), path, &known);
 
     if (!api && known)
-        refuse(call, path, 405, "method_not_allowed",
+        refuse_call(call, path, 405, "method_not_allowed",
                "this path has another method");
     else if (!api)
-        refuse(call, path, 404, "not_found", "there is no such path");
+        refuse_call(call, path, 404, "not_found", "there is no such path");
     else if (!api->form && !has_json(call)) {
-        refuse(call, path, 415, "unsupported_media_type",
+        refuse_call(call, path, 415, "unsupported_media_type",
                "the Content-Type of a page's request is application/json");
         api = NULL;
     }

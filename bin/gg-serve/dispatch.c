@@ -89,7 +89,7 @@ next_for(const struct engine *e)
 }
 
 static void
-start_ask(struct engine *e, struct ask *a)
+run_ask(struct engine *e, struct ask *a)
 {
     dispatch_remove(e->front, a);
     TAILQ_INSERT_TAIL(&e->running, a, next);
@@ -115,7 +115,7 @@ dispatch(struct front *f)
 
     TAILQ_FOREACH(e, &f->engines, next)
         while (has_place(e) && (a = next_for(e)))
-            start_ask(e, a);
+            run_ask(e, a);
     TAILQ_FOREACH(a, &f->waiting, next)
         if (!engine_for(f, a))
             want_engine(f, a);

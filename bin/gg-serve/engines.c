@@ -169,7 +169,7 @@ engine_find(struct front *f, int number)
 }
 
 void
-engine_close(struct engine *e)
+engine_hang_up(struct engine *e)
 {
     free_engine(e);
 }
@@ -207,7 +207,7 @@ engine_tick(struct engine *e)
     int64_t silent = front_now() - e->heard;
 
     if (e->is_retired && e->n_running == 0)
-        engine_close(e);
+        engine_hang_up(e);
     else if (e->n_slots && silent > e->front->params.silent_seconds * 1000LL) {
         front_tell(e->front, WIRE_STUCK, e->number, -1, -1);
         e->heard = front_now();

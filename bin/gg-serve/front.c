@@ -55,7 +55,7 @@ free_lists(struct keys *keys, struct models *models)
 }
 
 static void
-add_key(struct front *f, const struct wire *w)
+take_key(struct front *f, const struct wire *w)
 {
     struct keys *k = &f->new_keys;
 
@@ -71,7 +71,7 @@ take_lists(struct front *f, const struct wire *w)
     if (w->kind == WIRE_LISTS) {
         free_lists(&f->new_keys, &f->new_models);
     } else if (w->kind == WIRE_KEY) {
-        add_key(f, w);
+        take_key(f, w);
     } else if (w->kind == WIRE_MODEL) {
         models_add(&f->new_models, w->text, no_args);
     } else {
@@ -119,10 +119,10 @@ begin_drain(struct front *f, int64_t seconds)
 }
 
 static void
-release(struct front *f, struct engine *e)
+release_engine(struct front *f, struct engine *e)
 {
     if (e->n_running == 0)
-        engine_close(e);
+        engine_hang_up(e);
     else
         front_tell(f, WIRE_BUSY, e->number, -1, -1);
 }
@@ -142,7 +142,7 @@ take_message(struct front *f, const struct wire *w, int socket)
         return;
     case WIRE_RELEASE:
         if (e)
-            release(f, e);
+            release_engine(f, e);
         return;
     case WIRE_RETIRE:
         if (e)

@@ -159,7 +159,7 @@ void
 engine_done(struct engine *e, struct ask *a);
 /* Closes its socket: it ends by itself. */
 void
-engine_close(struct engine *e);
+engine_hang_up(struct engine *e);
 void
 engine_tick(struct engine *e);
 

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 static void
-refuse(struct head *h, int status, const char *why)
+refuse_head(struct head *h, int status, const char *why)
 {
     h->at = HEAD_BAD;
     h->status = status;
@@ -15,7 +15,7 @@ refuse(struct head *h, int status, const char *why)
 }
 
 static bool
-is_digit(unsigned char c)
+is_decimal(unsigned char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -24,12 +24,12 @@ is_digit(unsigned char c)
 static bool
 is_token(unsigned char c)
 {
-    return c && (is_digit(c) || (c >= 'a' && c <= 'z') ||
+    return c && (is_decimal(c) || (c >= 'a' && c <= 'z') ||
                  (c >= 'A' && c <= 'Z') || strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool
-is_blank(unsigned char c)
+is_space_in_head(unsigned char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -51,13 +51,13 @@ begin_value(struct head *h)
     h->is_length = name_is(h, "content-length");
     h->is_host = name_is(h, "host");
     if (h->n_name == 0)
-        refuse(h, 400, "a field has no name");
+        refuse_head(h, 400, "a field has no name");
     else if (name_is(h, "transfer-encoding"))
-        refuse(h, 411, "a body comes with its Content-Length");
+        refuse_head(h, 411, "a body comes with its Content-Length");
     else if (h->is_length && h->had_length)
-        refuse(h, 400, "there are two lengths");
+        refuse_head(h, 400, "there are two lengths");
     else if (h->is_host && h->had_host)
-        refuse(h, 400, "there are two Hosts");
+        refuse_head(h, 400, "there are two Hosts");
     h->had_length |= h->is_length;
     h->had_host |= h->is_host;
 }
@@ -66,12 +66,12 @@ begin_value(struct head *h)
 static void
 take_length(struct head *h, unsigned char c)
 {
-    if (is_blank(c)) {
+    if (is_space_in_head(c)) {
         h->ended_digits = h->had_digit;
-    } else if (!is_digit(c) || h->ended_digits) {
-        refuse(h, 400, "the length is no number");
+    } else if (!is_decimal(c) || h->ended_digits) {
+        refuse_head(h, 400, "the length is no number");
     } else if (h->length > UINT64_MAX / 10 - 1) {
-        refuse(h, 413, "the body is too long");
+        refuse_head(h, 413, "the body is too long");
     } else {
         h->length = h->length * 10 + (c - '0');
         h->had_digit = true;
@@ -83,12 +83,12 @@ take_name(struct head *h, unsigned char c)
 {
     if (c == ':')
         begin_value(h);
-    else if (h->n_name == 0 && is_blank(c))
-        refuse(h, 400, "a line is folded");
+    else if (h->n_name == 0 && is_space_in_head(c))
+        refuse_head(h, 400, "a line is folded");
     else if (!is_token(c))
-        refuse(h, 400, "a field's name has a byte that no name has");
+        refuse_head(h, 400, "a field's name has a byte that no name has");
     else if (h->n_name == HEAD_MAX_NAME)
-        refuse(h, 431, "a field's name is too long");
+        refuse_head(h, 431, "a field's name is too long");
     else
         h->name[h->n_name++] = (char)c;
 }
@@ -99,7 +99,7 @@ static void
 end_head(struct head *h, uint64_t max_body)
 {
     if (h->length > max_body)
-        refuse(h, 413, "the body is too long");
+        refuse_head(h, 413, "the body is too long");
     h->body = h->length;
     if (h->at != HEAD_BAD)
         h->at = HEAD_BODY;
@@ -114,11 +114,11 @@ end_line(struct head *h, uint64_t max_body)
         return;
     }
     if (h->n_lines > 0 && !h->in_value)
-        refuse(h, 400, "a line has no colon");
+        refuse_head(h, 400, "a line has no colon");
     else if (h->is_length && !h->had_digit)
-        refuse(h, 400, "the length is no number");
+        refuse_head(h, 400, "the length is no number");
     else if (++h->n_lines > HEAD_MAX_LINES + 1)
-        refuse(h, 431, "there are too many lines");
+        refuse_head(h, 431, "there are too many lines");
     h->n_line = h->n_name = 0;
     h->in_value = h->is_length = h->is_host = false;
 }
@@ -127,9 +127,9 @@ static void
 take_byte_of_line(struct head *h, unsigned char c)
 {
     if (++h->n_line > HEAD_MAX_LINE)
-        refuse(h, 431, "a line is too long");
+        refuse_head(h, 431, "a line is too long");
     else if ((c < ' ' && c != '\t') || c == 0x7f)
-        refuse(h, 400, "the head has a control character");
+        refuse_head(h, 400, "the head has a control character");
     else if (h->n_lines == 0)
         return; /* the request line: the library reads it */
     else if (!h->in_value)
@@ -144,15 +144,15 @@ take_byte(struct head *h, unsigned char c, uint64_t max_body)
     if (h->at == HEAD_IDLE)
         h->at = HEAD_LINES;
     if (++h->n_bytes > HEAD_MAX_BYTES)
-        refuse(h, 431, "the head is too long");
+        refuse_head(h, 431, "the head is too long");
     else if (h->had_cr && c != '\n')
-        refuse(h, 400, "CR stands without LF");
+        refuse_head(h, 400, "CR stands without LF");
     else if (c == '\r')
         h->had_cr = true;
     else if (c == '\n' && !h->had_cr)
-        refuse(h, 400, "a line ends with LF alone");
+        refuse_head(h, 400, "a line ends with LF alone");
     else if (c == '\n' && h->n_line == 0 && h->n_lines == 0)
-        refuse(h, 400, "the request line is empty");
+        refuse_head(h, 400, "the request line is empty");
     else if (c == '\n')
         end_line(h, max_body);
     else

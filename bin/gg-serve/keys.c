@@ -26,7 +26,7 @@ hash_key(const char *key, size_t n, uint8_t hash[32])
 }
 
 static enum gg_status
-add_line(void *context, const char *line, size_t n, struct gg_error *err)
+add_key_line(void *context, const char *line, size_t n, struct gg_error *err)
 {
     struct keys *keys = context;
     const char *tab = memchr(line, '\t', n);
@@ -57,7 +57,7 @@ enum gg_status
 keys_read(const char *path, struct keys *keys, struct gg_error *err)
 {
     struct keys new = { 0 };
-    enum gg_status st = lines_read(path, true, add_line, &new, err);
+    enum gg_status st = owner_lines_read(path, true, add_key_line, &new, err);
 
     free(st == GG_OK ? keys->of : new.of);
     if (st == GG_OK)
@@ -67,7 +67,7 @@ keys_read(const char *path, struct keys *keys, struct gg_error *err)
 
 /* No branch of it depends on a hash. */
 static bool
-is_equal(const uint8_t *a, const uint8_t *b)
+hash_is(const uint8_t *a, const uint8_t *b)
 {
     unsigned differs = 0;
 
@@ -84,7 +84,7 @@ keys_find(const struct keys *keys, const char *key)
 
     hash_key(key, strnlen(key, KEY_MAX + 1), hash);
     for (int i = 0; i < keys->n; i++)
-        if (is_equal(keys->of[i].hash, hash))
+        if (hash_is(keys->of[i].hash, hash))
             found = i;
     return found;
 }

@@ -17,7 +17,7 @@ enum {
 };
 
 static enum gg_status
-take_lines(const char *text, size_t n, lines_taker take, void *context,
+take_lines(const char *text, size_t n, owner_lines_taker take, void *context,
            struct gg_error *err)
 {
     enum gg_status st = GG_OK;
@@ -58,7 +58,7 @@ check_mode(int fd, bool private, struct gg_error *err)
 }
 
 enum gg_status
-lines_read(const char *path, bool private, lines_taker take, void *context,
+owner_lines_read(const char *path, bool private, owner_lines_taker take, void *context,
            struct gg_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

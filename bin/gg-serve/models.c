@@ -20,7 +20,7 @@ struct splitter {
 };
 
 static bool
-is_blank(char c)
+parts_words(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -42,7 +42,7 @@ take_quoted(struct splitter *s, char quote)
 static void
 take_word(struct splitter *s)
 {
-    while (s->p < s->end && !is_blank(*s->p)) {
+    while (s->p < s->end && !parts_words(*s->p)) {
         char c = *s->p++;
 
         if (c == '\'' || c == '"')
@@ -64,7 +64,7 @@ models_split(const char *line, size_t n)
     size_t n_words = 0;
 
     for (;;) {
-        while (s.p < s.end && is_blank(*s.p))
+        while (s.p < s.end && parts_words(*s.p))
             s.p++;
         if (s.p >= s.end || s.is_bad || n_words == MODEL_MAX_ARGS)
             break;
@@ -152,7 +152,7 @@ models_free(struct models *models)
 /* ---- the file ------------------------------------------------------------ */
 
 static enum gg_status
-add_line(void *context, const char *line, size_t n, struct gg_error *err)
+add_model_line(void *context, const char *line, size_t n, struct gg_error *err)
 {
     struct models *models = context;
     const char *tab = memchr(line, '\t', n);
@@ -182,7 +182,7 @@ enum gg_status
 models_read(const char *path, struct models *models, struct gg_error *err)
 {
     struct models new = { 0 };
-    enum gg_status st = lines_read(path, false, add_line, &new, err);
+    enum gg_status st = owner_lines_read(path, false, add_model_line, &new, err);
 
     models_free(st == GG_OK ? models : &new);
     if (st == GG_OK)

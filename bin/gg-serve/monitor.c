@@ -424,7 +424,7 @@ want(struct monitor *m, const struct wire *w)
 /* ---- what the front says ------------------------------------------------- */
 
 static void
-take_message(struct monitor *m, const struct wire *w)
+obey_front(struct monitor *m, const struct wire *w)
 {
     struct worker *k = find_worker(m, w->engine);
 
@@ -456,7 +456,7 @@ front_speaks(struct monitor *m)
         return false;
     if (fd >= 0)
         close(fd);
-    take_message(m, &w);
+    obey_front(m, &w);
     return true;
 }
 
@@ -654,7 +654,7 @@ end_workers(struct monitor *m)
 /* ---- signals ------------------------------------------------------------- */
 
 static void
-on_signal(int sig)
+note_signal(int sig)
 {
     if (sig == SIGHUP)
         reloads = 1;
@@ -667,7 +667,7 @@ static void
 catch_signals(void)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGTERM, SIGCHLD };
-    struct sigaction action = { .sa_handler = on_signal };
+    struct sigaction action = { .sa_handler = note_signal };
     sigset_t held;
 
     sigemptyset(&held);
