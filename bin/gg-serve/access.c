@@ -12,7 +12,7 @@
 
 static void
 turn_away(struct http_call *call, int status, const char *code,
-       const char *message)
+          const char *message)
 {
     struct buffer b = { 0 };
     const char *path = http_path(call);
@@ -87,12 +87,12 @@ access_check(struct front *f, struct http_call *call, int *key)
     *key = -1;
     if (!host_is_ours(f, call)) {
         turn_away(call, 403, "host_not_allowed",
-               "Host is no name of this server: --host-name adds one");
+                  "Host is no name of this server: --host-name adds one");
         return false;
     }
     if (!origin_is_allowed(f, call)) {
         turn_away(call, 403, "origin_not_allowed",
-               "requests of this Origin are not allowed: --origin adds one");
+                  "requests of this Origin are not allowed: --origin adds one");
         return false;
     }
     if (!f->has_keys || (path && strcmp(path, "/health") == 0))
@@ -100,7 +100,7 @@ access_check(struct front *f, struct http_call *call, int *key)
     *key = given ? keys_find(&f->keys, given) : -1;
     if (*key < 0)
         turn_away(call, 401, "invalid_api_key",
-               given ? "there is no such key"
-                     : "a key is needed: Authorization: Bearer KEY");
+                  given ? "there is no such key"
+                        : "a key is needed: Authorization: Bearer KEY");
     return *key >= 0;
 }

@@ -1,4 +1,5 @@
-/* ask.c - the life of a request, from its body to the last byte of its answer */
+/* ask.c - the life of a request, from its body to the last byte of its answer
+ */
 #include <config.h>
 
 #include <inttypes.h>
@@ -276,8 +277,8 @@ answer_json(struct http_call *call, int status, struct buffer *b)
 }
 
 static void
-refuse_call(struct http_call *call, const char *path, int status, const char *code,
-       const char *message)
+refuse_call(struct http_call *call, const char *path, int status,
+            const char *code, const char *message)
 {
     struct buffer b = { 0 };
 
@@ -330,7 +331,8 @@ answer_model(struct front *f, struct http_call *call, const char *path,
     struct buffer b = { 0 };
 
     if (models_find(&f->models, name) < 0) {
-        refuse_call(call, path, 404, "model_not_found", "there is no such model");
+        refuse_call(call, path, 404, "model_not_found",
+                    "there is no such model");
         return;
     }
     translate_model(&m, http_field(call, "anthropic-version") != NULL, &b);
@@ -377,12 +379,12 @@ find_api(struct http_call *call, const char *path)
 
     if (!api && known)
         refuse_call(call, path, 405, "method_not_allowed",
-               "this path has another method");
+                    "this path has another method");
     else if (!api)
         refuse_call(call, path, 404, "not_found", "there is no such path");
     else if (!api->form && !has_json(call)) {
         refuse_call(call, path, 415, "unsupported_media_type",
-               "the Content-Type of a page's request is application/json");
+                    "the Content-Type of a page's request is application/json");
         api = NULL;
     }
     return api;

@@ -79,9 +79,12 @@ child_start(const char *tool, char *const *args, int in, int out)
 pid_t
 child_start_engine(char *const *args, int *tool_end)
 {
-    static char *const always[] = { (char *)"gg-generate", (char *)"-q",
-                                    (char *)"--jsonl", (char *)"--unordered",
-                                    (char *)"--heartbeat", (char *)"1",
+    static char *const always[] = { (char *)"gg-generate",
+                                    (char *)"-q",
+                                    (char *)"--jsonl",
+                                    (char *)"--unordered",
+                                    (char *)"--heartbeat",
+                                    (char *)"1",
                                     NULL };
     char *all[MODEL_MAX_ARGS + 12];
     int pair[2], n = 0;
@@ -156,8 +159,7 @@ inspect_args(char *const *args, char *out[2 * N_KEPT + 6])
     out[n++] = (char *)"gg-inspect";
     out[n++] = (char *)"--memory";
     for (int i = 0; i < N_KEPT; i++) {
-        const char *v =
-            child_option(args, kept[i].letter, kept[i].name, &at);
+        const char *v = child_option(args, kept[i].letter, kept[i].name, &at);
 
         if (v) {
             out[n++] = (char *)kept[i].there;

@@ -31,8 +31,8 @@ engine_for(struct front *f, const struct ask *a)
     struct engine *e;
 
     TAILQ_FOREACH(e, &f->engines, next)
-        if (may_run(e, a))
-            return e;
+    if (may_run(e, a))
+        return e;
     return NULL;
 }
 
@@ -67,7 +67,7 @@ n_running_of(const struct engine *e, const char *key)
     int n = 0;
 
     TAILQ_FOREACH(a, &e->running, next)
-        n += strcmp(a->key, key) == 0;
+    n += strcmp(a->key, key) == 0;
     return n;
 }
 
@@ -77,7 +77,8 @@ next_for(const struct engine *e)
     struct ask *a, *best = NULL;
     int fewest = 0;
 
-    TAILQ_FOREACH(a, &e->front->waiting, next) {
+    TAILQ_FOREACH(a, &e->front->waiting, next)
+    {
         int n = may_run(e, a) ? n_running_of(e, a->key) : -1;
 
         if (n >= 0 && (!best || n < fewest)) {
@@ -114,11 +115,11 @@ dispatch(struct front *f)
     struct ask *a;
 
     TAILQ_FOREACH(e, &f->engines, next)
-        while (has_place(e) && (a = next_for(e)))
-            run_ask(e, a);
+    while (has_place(e) && (a = next_for(e)))
+        run_ask(e, a);
     TAILQ_FOREACH(a, &f->waiting, next)
-        if (!engine_for(f, a))
-            want_engine(f, a);
+    if (!engine_for(f, a))
+        want_engine(f, a);
 }
 
 /* ---- the line ------------------------------------------------------------ */
@@ -130,7 +131,7 @@ n_waiting_of(const struct front *f, const char *key)
     int n = 0;
 
     TAILQ_FOREACH(a, &f->waiting, next)
-        n += strcmp(a->key, key) == 0;
+    n += strcmp(a->key, key) == 0;
     return n;
 }
 

@@ -25,8 +25,8 @@ enum {
 static const char *
 find_id(const char *line, size_t n, const char *member, size_t *len)
 {
-    const char *at = memmem(line, n < MAX_HEAD ? n : MAX_HEAD, member,
-                            strlen(member));
+    const char *at =
+        memmem(line, n < MAX_HEAD ? n : MAX_HEAD, member, strlen(member));
     const char *id = at ? at + strlen(member) : NULL;
     const char *end = id ? memchr(id, '"', (size_t)(line + n - id)) : NULL;
 
@@ -54,8 +54,7 @@ take_stats(struct engine *e, const char *line, size_t n)
 {
     json_error_t why;
     json_t *record = cli_json_load(line, n, 0, &why);
-    json_t *batch =
-        json_object_get(json_object_get(record, "stats"), "batch");
+    json_t *batch = json_object_get(json_object_get(record, "stats"), "batch");
     json_int_t most = json_integer_value(batch);
 
     if (json_is_integer(batch) && most > 0 && most <= 4096) {
@@ -146,8 +145,7 @@ engine_add(struct front *f, const struct wire *w, int socket)
     memcpy(e->key, w->name.name, sizeof(e->key) - 1);
     e->heard = front_now();
     evutil_make_socket_nonblocking(socket);
-    e->socket =
-        bufferevent_socket_new(f->base, socket, BEV_OPT_CLOSE_ON_FREE);
+    e->socket = bufferevent_socket_new(f->base, socket, BEV_OPT_CLOSE_ON_FREE);
     if (!e->socket)
         cli_die("an engine: no memory");
     bufferevent_setcb(e->socket, can_read, NULL, has_ended, e);
@@ -163,8 +161,8 @@ engine_find(struct front *f, int number)
     struct engine *e;
 
     TAILQ_FOREACH(e, &f->engines, next)
-        if (e->number == number)
-            return e;
+    if (e->number == number)
+        return e;
     return NULL;
 }
 

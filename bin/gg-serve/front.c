@@ -34,8 +34,7 @@ front_now(void)
 /* ---- the monitor --------------------------------------------------------- */
 
 void
-front_tell(struct front *f, enum wire_kind kind, int engine, int model,
-           int key)
+front_tell(struct front *f, enum wire_kind kind, int engine, int model, int key)
 {
     struct wire w = { .kind = kind,
                       .engine = engine,
@@ -92,8 +91,7 @@ fail_waiting(struct front *f, const struct wire *w)
 {
     struct ask *a = TAILQ_FIRST(&f->waiting), *next;
 
-    if (w->number != f->generation || w->model < 0 ||
-        w->model >= f->models.n)
+    if (w->number != f->generation || w->model < 0 || w->model >= f->models.n)
         return;
     for (; a; a = next) {
         next = TAILQ_NEXT(a, next);
@@ -191,9 +189,8 @@ end_drain(struct front *f)
 
     if (front_now() >= f->drain_end)
         TAILQ_FOREACH(e, &f->engines, next)
-            while ((a = TAILQ_FIRST(&e->running)))
-                ask_fail(a, 503, "shutting_down",
-                         "the server is shutting down");
+    while ((a = TAILQ_FIRST(&e->running)))
+        ask_fail(a, 503, "shutting_down", "the server is shutting down");
     if (f->n_asks == 0)
         event_base_loopbreak(f->base);
 }
@@ -256,13 +253,11 @@ static void
 add_events(struct front *f)
 {
     struct timeval second = { .tv_sec = 1 };
-    struct event *speaks = event_new(f->base, f->monitor, EV_READ | EV_PERSIST,
-                                     monitor_speaks, f);
-    struct event *tick =
-        event_new(f->base, -1, EV_PERSIST, each_second, f);
+    struct event *speaks =
+        event_new(f->base, f->monitor, EV_READ | EV_PERSIST, monitor_speaks, f);
+    struct event *tick = event_new(f->base, -1, EV_PERSIST, each_second, f);
 
-    if (!speaks || !tick || event_add(speaks, NULL) ||
-        event_add(tick, &second))
+    if (!speaks || !tick || event_add(speaks, NULL) || event_add(tick, &second))
         cli_die("the front: %s", strerror(ENOMEM));
 }
 

@@ -51,8 +51,8 @@ struct ask {
     const char *path;
     struct buffer record; /* for the engine, until it is sent */
     int64_t came, wanted, sent, first, written; /* ms; 0: not yet */
-    bool is_begun;                      /* the head of a stream went out */
-    int status;                         /* for the log */
+    bool is_begun; /* the head of a stream went out */
+    int status;    /* for the log */
     uint64_t n_prompt, n_cached, n_answer;
 };
 TAILQ_HEAD(asks, ask);
@@ -96,7 +96,8 @@ struct front {
     struct counters n;
 };
 
-/* Serves until it is drained, and ends the process. `sockets` listen already. */
+/* Serves until it is drained, and ends the process. `sockets` listen already.
+ */
 CLI_NORETURN void
 front_run(const struct front_params *params, int monitor, const int *sockets,
           int n_sockets);

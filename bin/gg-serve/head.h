@@ -4,7 +4,8 @@
  * of a request is in the middle of it for the next. So each byte of a head is
  * looked at here before the library sees it, and a head that two programs could
  * read differently is refused: a line that ends with LF alone, a folded line, a
- * blank in front of a colon, NUL, two lengths, any Transfer-Encoding, two Hosts.
+ * blank in front of a colon, NUL, two lengths, any Transfer-Encoding, two
+ * Hosts.
  */
 #ifndef SERVE_HEAD_H
 #define SERVE_HEAD_H
@@ -44,7 +45,8 @@ struct head {
 
 /* Takes the next n bytes of a connection. `max_body`: a longer one is refused
  * (413). Returns how many bytes were taken: fewer than n only where a body is
- * complete, so that what follows it waits for the answer; or where it is bad. */
+ * complete, so that what follows it waits for the answer; or where it is bad.
+ */
 size_t
 head_take(struct head *h, const char *bytes, size_t n, uint64_t max_body);
 

@@ -72,7 +72,8 @@ static void
 open_doors(struct http *h, bool open)
 {
     for (int i = 0; i < h->n_doors; i++) {
-        struct evconnlistener *l = evhttp_bound_socket_get_listener(h->doors[i]);
+        struct evconnlistener *l =
+            evhttp_bound_socket_get_listener(h->doors[i]);
 
         if (open)
             evconnlistener_enable(l);
@@ -120,12 +121,12 @@ refuse_connection(struct connection *c, int status, const char *why)
 {
     char text[MAX_REFUSAL];
     int body = snprintf(NULL, 0, "{\"error\":{\"message\":\"%s\"}}\n", why);
-    int n = snprintf(text, sizeof(text),
-                     "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\n"
-                     "Content-Length: %d\r\nConnection: close\r\n%s\r\n"
-                     "{\"error\":{\"message\":\"%s\"}}\n",
-                     status, body, status == 503 ? "Retry-After: 1\r\n" : "",
-                     why);
+    int n =
+        snprintf(text, sizeof(text),
+                 "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\n"
+                 "Content-Length: %d\r\nConnection: close\r\n%s\r\n"
+                 "{\"error\":{\"message\":\"%s\"}}\n",
+                 status, body, status == 503 ? "Retry-After: 1\r\n" : "", why);
 
     set_deadline(c, 0);
     (void)!send(socket_of(c), text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -226,8 +227,7 @@ bytes_came(struct evbuffer *input, const struct evbuffer_cb_info *info,
     struct evbuffer_ptr at;
     size_t left = info->n_added;
 
-    if (!left || evbuffer_ptr_set(input, &at,
-                                  evbuffer_get_length(input) - left,
+    if (!left || evbuffer_ptr_set(input, &at, evbuffer_get_length(input) - left,
                                   EVBUFFER_PTR_SET))
         return;
     while (left && c->head.at != HEAD_BAD &&
@@ -353,8 +353,7 @@ http_method(const struct http_call *call)
 const char *
 http_path(const struct http_call *call)
 {
-    const struct evhttp_uri *uri =
-        evhttp_request_get_evhttp_uri(call->request);
+    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(call->request);
 
     return uri ? evhttp_uri_get_path(uri) : NULL;
 }
@@ -529,10 +528,9 @@ http_new(struct event_base *base, const struct http_limits *limits,
     }
     evhttp_set_max_headers_size(h->ev, HEAD_MAX_BYTES);
     evhttp_set_max_body_size(h->ev, (ev_ssize_t)limits->max_body);
-    evhttp_set_allowed_methods(h->ev, EVHTTP_REQ_GET | EVHTTP_REQ_POST |
-                                          EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
-                                          EVHTTP_REQ_DELETE |
-                                          EVHTTP_REQ_OPTIONS);
+    evhttp_set_allowed_methods(
+        h->ev, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
+                   EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS);
     evhttp_set_bevcb(h->ev, new_connection, h);
     evhttp_set_gencb(h->ev, request_came, h);
     return h;

@@ -17,8 +17,8 @@ struct http_call; /* a request that is being answered */
 
 struct http_limits {
     int head_seconds, body_seconds, idle_seconds;
-    size_t max_body;    /* bytes of one */
-    size_t max_bodies;  /* of all that are read or being answered */
+    size_t max_body;   /* bytes of one */
+    size_t max_bodies; /* of all that are read or being answered */
     int max_connections;
     size_t max_waiting; /* bytes that a client has not taken: it is slow */
 };
@@ -97,8 +97,8 @@ bool
 http_write(struct http_call *call, const void *bytes, size_t n);
 void
 http_end(struct http_call *call);
-/* Writes the last bytes (n > 0), then ends the connection without the end of the
- * answer: it must not look whole. The call is no more after this. */
+/* Writes the last bytes (n > 0), then ends the connection without the end of
+ * the answer: it must not look whole. The call is no more after this. */
 void
 http_cut(struct http_call *call, const void *bytes, size_t n);
 

@@ -1,7 +1,8 @@
 /* keys.h - who may ask: the owner's file of keys, and what the front has of it
  *
- * A line of the file is KEY, or NAME, a tab, and KEY; empty lines and those that
- * begin with # are none. The front gets names and SHA-256 of keys alone. */
+ * A line of the file is KEY, or NAME, a tab, and KEY; empty lines and those
+ * that begin with # are none. The front gets names and SHA-256 of keys alone.
+ */
 #ifndef SERVE_KEYS_H
 #define SERVE_KEYS_H
 

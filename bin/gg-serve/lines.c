@@ -58,8 +58,8 @@ check_mode(int fd, bool private, struct gg_error *err)
 }
 
 enum gg_status
-owner_lines_read(const char *path, bool private, owner_lines_taker take, void *context,
-           struct gg_error *err)
+owner_lines_read(const char *path, bool private, owner_lines_taker take,
+                 void *context, struct gg_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     enum gg_status st;

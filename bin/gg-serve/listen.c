@@ -45,8 +45,7 @@ is_loopback(const struct sockaddr *at)
 
     if (at->sa_family == AF_INET)
         return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-    return at->sa_family == AF_INET6 &&
-           IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    return at->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
 /* ---- passed -------------------------------------------------------------- */
@@ -142,8 +141,9 @@ listen_unix(struct listen *l, const char *path, struct gg_error *err)
     int s, bound;
 
     if (strlen(path) >= sizeof(at.sun_path))
-        return cli_error(err, GG_ERR_ARG, "%s: a socket's path has at most %d "
-                                          "bytes",
+        return cli_error(err, GG_ERR_ARG,
+                         "%s: a socket's path has at most %d "
+                         "bytes",
                          path, (int)sizeof(at.sun_path) - 1);
     strcpy(at.sun_path, path);
     st = remove_dead(&at, err);
@@ -213,8 +213,7 @@ name_address(int s, char *name, size_t size)
 
     if (getsockname(s, (struct sockaddr *)&at, &at_size) == 0)
         (void)getnameinfo((struct sockaddr *)&at, at_size, host, sizeof(host),
-                          port, sizeof(port),
-                          NI_NUMERICHOST | NI_NUMERICSERV);
+                          port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
     snprintf(name, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
@@ -243,8 +242,8 @@ listen_at(struct listen *l, const char *where, const struct addrinfo *a,
 static enum gg_status
 listen_tcp(struct listen *l, const char *where, struct gg_error *err)
 {
-    struct addrinfo want = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV |
-                                         AI_PASSIVE,
+    struct addrinfo want = { .ai_flags =
+                                 AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
                              .ai_socktype = SOCK_STREAM };
     struct addrinfo *a;
     const char *port;

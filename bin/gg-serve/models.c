@@ -182,7 +182,8 @@ enum gg_status
 models_read(const char *path, struct models *models, struct gg_error *err)
 {
     struct models new = { 0 };
-    enum gg_status st = owner_lines_read(path, false, add_model_line, &new, err);
+    enum gg_status st =
+        owner_lines_read(path, false, add_model_line, &new, err);
 
     models_free(st == GG_OK ? models : &new);
     if (st == GG_OK)

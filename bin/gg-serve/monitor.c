@@ -22,8 +22,8 @@
 
 enum {
     MAX_WORKERS = 64,
-    LONGEST_PAUSE = 60,   /* seconds between two tries */
-    LAST_SECONDS = 5,     /* an engine has to end, once its socket is closed */
+    LONGEST_PAUSE = 60, /* seconds between two tries */
+    LAST_SECONDS = 5,   /* an engine has to end, once its socket is closed */
     MAX_PATH_FETCHED = 4096,
 };
 
@@ -153,8 +153,8 @@ record_of(struct monitor *m, const char *name)
     for (int i = 0; i < m->n_records; i++)
         if (strcmp(m->records[i].name, name) == 0)
             return &m->records[i];
-    m->records = cli_alloc(m->records, (size_t)m->n_records + 1,
-                           sizeof(*m->records));
+    m->records =
+        cli_alloc(m->records, (size_t)m->n_records + 1, sizeof(*m->records));
     m->records[m->n_records] = (struct record){ 0 };
     snprintf(m->records[m->n_records].name, MODEL_MAX_NAME, "%s", name);
     return &m->records[m->n_records++];
@@ -182,8 +182,7 @@ read_lists(struct monitor *m)
     struct gg_error err;
     bool good = true;
 
-    if (m->params.keys &&
-        keys_read(m->params.keys, &m->keys, &err) != GG_OK) {
+    if (m->params.keys && keys_read(m->params.keys, &m->keys, &err) != GG_OK) {
         cli_warn("%s: %s", m->params.keys, err.message);
         good = false;
     }
@@ -403,8 +402,8 @@ want(struct monitor *m, const struct wire *w)
     struct record *r;
     uint64_t bytes;
 
-    if (w->number != m->generation || w->model < 0 ||
-        w->model >= m->models.n || m->is_draining)
+    if (w->number != m->generation || w->model < 0 || w->model >= m->models.n ||
+        m->is_draining)
         return;
     model = &m->models.of[w->model];
     if (m->params.front.engine_per_key && w->key >= 0 && w->key < m->keys.n)
@@ -413,8 +412,7 @@ want(struct monitor *m, const struct wire *w)
         return;
     r = record_of(m, model->name);
     if (front_now() < r->until)
-        tell_failed(m, model->name,
-                    "the model's engine could not start");
+        tell_failed(m, model->name, "the model's engine could not start");
     else if (m->n_workers == MAX_WORKERS)
         release_one(m);
     else if (has_room(m, model, &bytes))

@@ -127,7 +127,7 @@ serve_defaults(struct serve_options *o)
 #include "gg-serve/monitor.h"
 
 enum {
-    BODIES = 16,         /* as long as one may be, that are read at a time */
+    BODIES = 16,          /* as long as one may be, that are read at a time */
     SLOW_BYTES = 1 << 20, /* that a client has not taken */
     SPARE_SOCKETS = 64,
 };

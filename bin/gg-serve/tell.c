@@ -52,7 +52,8 @@ add_engines(const struct front *f, struct buffer *b)
     const struct engine *e;
     uint64_t n = 0, running = 0, slots = 0;
 
-    TAILQ_FOREACH(e, &f->engines, next) {
+    TAILQ_FOREACH(e, &f->engines, next)
+    {
         n++;
         running += (uint64_t)e->n_running;
         slots += (uint64_t)e->n_slots;

@@ -33,12 +33,11 @@ static const struct {
       0 },
     { "two lengths in a line",
       "POST / HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\n", 400, 0 },
-    { "two numbers", "POST / HTTP/1.1\r\nContent-Length: 1 1\r\n\r\n", 400,
-      0 },
+    { "two numbers", "POST / HTTP/1.1\r\nContent-Length: 1 1\r\n\r\n", 400, 0 },
     { "a length with a sign", "POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
       400, 0 },
-    { "a length of nothing", "POST / HTTP/1.1\r\nContent-Length: \r\n\r\n",
-      400, 0 },
+    { "a length of nothing", "POST / HTTP/1.1\r\nContent-Length: \r\n\r\n", 400,
+      0 },
     { "a length in hex", "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n", 400,
       0 },
     { "Transfer-Encoding",
@@ -77,10 +76,10 @@ check_head(size_t i)
 
     for (size_t n = 1; n <= len; n++) {
         struct head h = take_head(heads[i].text, len, n);
-        bool good = heads[i].status ? h.at == HEAD_BAD &&
-                                          h.status == heads[i].status && h.why
-                                    : h.at == HEAD_BODY &&
-                                          h.length == heads[i].length;
+        bool good =
+            heads[i].status
+                ? h.at == HEAD_BAD && h.status == heads[i].status && h.why
+                : h.at == HEAD_BODY && h.length == heads[i].length;
 
         if (!good) {
             printf("# in pieces of %d\n", (int)n);
@@ -145,7 +144,7 @@ test_rest(void)
     size_t n = head_take(&h, text, sizeof(text) - 1, MAX_BODY);
 
     ok(n == sizeof(text) - 1 - 5 && h.at == HEAD_BODY && h.body == 0,
-           "bytes after a body are not taken");
+       "bytes after a body are not taken");
 }
 
 int

@@ -92,9 +92,9 @@ struct batch_response {
     const char *model;            /* its file, for a request that names none */
     const struct buffer *answers; /* of batch_add_answer() */
     size_t n_answers;
-    uint64_t n_prompt, n_made;               /* ids */
-    const uint64_t *n_cached; /* of the prompt; NULL: they are not told */
-    const uint64_t *seed;                    /* that nobody has said; or NULL */
+    uint64_t n_prompt, n_made; /* ids */
+    const uint64_t *n_cached;  /* of the prompt; NULL: they are not told */
+    const uint64_t *seed;      /* that nobody has said; or NULL */
     const struct sampling_options *sampling; /* NULL: nothing was drawn */
 };
 
