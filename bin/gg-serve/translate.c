@@ -10,8 +10,8 @@
 #include <stdarg.h>
 
 enum {
-    MOST_NESTS = 1 << 18,  /* arrays and objects of a request, */
-    MOST_VALUES = 1 << 22, /* and values: what each takes in memory counts */
+    MOST_NESTS = 1 << 16,  /* arrays and objects of a request, */
+    MOST_VALUES = 1 << 19, /* and values: what each takes in memory counts */
 };
 
 const struct translate_api translate_apis[] = {

@@ -33,7 +33,7 @@ for bad in '{"n":9}' '{"n":0.5}' '{"stream":1}' '{"stream_options":1}' '[]' '{' 
 done
 awk 'BEGIN { for (i = 0; i < 300; i++) printf "["; print "" }' |
     gg-serve --translate chat 2>/dev/null || echo deep
-awk 'BEGIN { printf "{\"a\":["; for (i = 0; i < 262144; i++) printf "{},"
+awk 'BEGIN { printf "{\"a\":["; for (i = 0; i < 65536; i++) printf "{},"
     print "1]}" }' | gg-serve --translate chat 2>/dev/null || echo many
 
 # ---- chats: answers
