@@ -1,13 +1,12 @@
 /* translate.c - requests as records, and records as answers */
 #include <config.h>
 
-#include <string.h>
-
-#include "gg-serve/translate_impl.h"
-
 #ifdef HAVE_JANSSON
 
 #include <stdarg.h>
+#include <string.h>
+
+#include "gg-serve/translate_impl.h"
 
 enum {
     MOST_NESTS = 1 << 16,  /* arrays and objects of a request, */
