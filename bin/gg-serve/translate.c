@@ -63,9 +63,11 @@ translation_new(const struct translate_api *api,
 {
     struct translation *t = cli_alloc(NULL, 1, sizeof(*t));
 
-    *t = (struct translation){
-        .api = api, .with = *with, .status = 200, .n_answers = 1
-    };
+    *t = (struct translation){ .api = api,
+                               .with = *with,
+                               .status = 200,
+                               .n_answers = 1,
+                               .verb = api->row->verb };
     return t;
 }
 
@@ -285,16 +287,20 @@ read_body(struct translation *t, const char *body, size_t len)
 static void
 put_request(struct translation *t, struct buffer *out)
 {
-    const struct translate_row *row = t->api->row;
+    const char *id = t->with.id;
 
-    translate_put(out, "{'id':%q,", t->with.id);
-    translate_put(out, row->verb ? "'%s':{" : "'url':'%s','body':{",
-                  row->verb ? row->verb : row->url);
+    if (t->verb)
+        translate_put(out, "{'id':%q,'%s':", id, t->verb);
+    else
+        translate_put(out, "{'id':%q,'custom_id':%q,'url':'%s','body':", id, id,
+                      t->api->row->url);
+    buffer_char(out, t->is_value ? ' ' : '{');
     if (t->body.len)
         buffer_add(out, t->body.p + 1, t->body.len - 1);
-    translate_put(out, t->stream ? "},'stream':true" : "}");
-    translate_put(out, row->verb ? "" : ",'lenient':true");
-    if (t->with.cache_key && !row->verb)
+    translate_put(out, t->is_value ? "" : "}");
+    translate_put(out, t->verb ? "" : ",'lenient':true");
+    translate_put(out, t->stream ? ",'stream':true" : "");
+    if (t->with.cache_key && !t->verb)
         translate_put(out, ",'cache_key':%q", t->with.cache_key);
     translate_put(out, "}\n");
 }

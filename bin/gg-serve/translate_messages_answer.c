@@ -204,7 +204,7 @@ static void
 add_count(struct translation *t, const struct record_value *record,
           struct buffer *out)
 {
-    const json_t *ids = json_object_get(record->json, "prompt_tokens");
+    const json_t *ids = json_object_get(record->json, "count");
     double n = json_number_value(ids);
 
     if (!json_is_number(ids) || !(n >= 0 && n < 1e15))

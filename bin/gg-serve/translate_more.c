@@ -36,6 +36,13 @@ const struct translate_row translate_embeddings_row = {
 
 /* ---- ids ---- */
 
+static void
+set_value(struct translation *t, const struct record_value *v)
+{
+    t->is_value = true;
+    translate_put(&t->body, ",%v", v);
+}
+
 /* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
  * the conversation `messages`. */
 static void
@@ -47,14 +54,16 @@ read_content(struct translation *t, const struct record_object *body)
 
     if (text && !json_is_string(text->json))
         translate_refuse(t, 400, "content", "content: not a string");
-    if (!text && !record_object_find(body, "messages"))
+    if (text) {
+        set_value(t, text);
+        return;
+    }
+    if (!record_object_find(body, "messages"))
         translate_refuse(t, 400, "content", "neither content nor messages");
-    if (text)
-        translate_set(t, "text", text);
-    for (size_t i = 0; i < body->n && t->status == 200; i++)
-        if (cli_has_word("messages|tools|add_special|parse_special",
-                         body->members[i].key))
-            translate_pass(t, body->members[i].key, &body->members[i].value);
+    t->verb = "render";
+    for (size_t i = 0; i < body->n; i++)
+        if (cli_has_word("messages|tools", body->members[i].key))
+            translate_set(t, body->members[i].key, &body->members[i].value);
 }
 
 static void
@@ -65,7 +74,7 @@ read_token_ids(struct translation *t, const struct record_object *body)
     if (!ids || !json_is_array(ids->json))
         translate_refuse(t, 400, "tokens", "tokens: not an array");
     else
-        translate_set(t, "tokens", ids);
+        set_value(t, ids);
 }
 
 static void
@@ -74,7 +83,7 @@ put_tokenized(struct translation *t, const struct record_value *record,
 {
     struct record_value ids;
 
-    if (!record_value_find(record, "tokens", &ids) || !json_is_array(ids.json))
+    if (!record_value_find(record, "ids", &ids) || !json_is_array(ids.json))
         translate_refuse(t, 500, NULL, "the engine gave no ids");
     else
         translate_put(out, "{'count':%z,'tokens':%v}",

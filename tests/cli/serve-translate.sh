@@ -122,7 +122,7 @@ for bad in '{}' '{"messages":[]}' '{"messages":[1]}' \
     try messages "$bad"
 done
 try count "{$hi,\"tool_choice\":{\"type\":\"tool\",\"name\":\"f\"},\"thinking\":{\"type\":\"adaptive\"}}" 
-try count "{$hi}" '{"id":"r1","prompt_tokens":12}'
+try count "{$hi}" '{"id":"r1","count":12}'
 try count "{$hi}" '{"id":"r1"}'
 on=',"thinking":{"type":"enabled"}'
 try messages "{$hi}" "$(whole "$text" stop)"
@@ -188,7 +188,8 @@ try embeddings '{"input":"a","user":"u"}' \
     '{"response":{"status_code":200,"body":{"object":"list","data":[],"model":"m"}}}'
 try tokenize '{"content":"a\nb","add_special":true,"with_pieces":true}'
 try tokenize '{"prompt":7}'
-try tokenize '{"prompt":"a"}' '{"id":"r1","tokens":[1,2]}'
+try tokenize '{"messages":[],"tools":[],"model":"m"}'
+try tokenize '{"prompt":"a"}' '{"id":"r1","ids":[1,2]}'
 try detokenize '{"tokens":[1,2]}'
 try detokenize '{"tokens":[1,2]}' '{"id":"r1","text":"a"}'
 printf 'a\nb "c"\n' | gg-serve --translate models
