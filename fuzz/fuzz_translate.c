@@ -195,7 +195,7 @@ static const char *const texts[][3] = {
       "}",
       WHOLE },
     { "count", "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}",
-      "{\"prompt_tokens\":3}" },
+      "{\"count\":3}" },
     { "responses",
       "{\"stream\":true,\"instructions\":\"i\",\"input\":[{\"role\":"
       "\"developer\",\"content\":\"d\"},{\"type\":\"reasoning\",\"summary\":[{"
@@ -216,7 +216,7 @@ static const char *const texts[][3] = {
       WHOLE },
     { "responses", "{\"input\":\"x\",\"stream\":true}", START TEXT LOST },
     { "embeddings", "{\"input\":[1,2],\"dimensions\":3}", WHOLE },
-    { "tokenize", "{\"content\":\"a\"}", "{\"tokens\":[1, 2]}" },
+    { "tokenize", "{\"content\":\"a\"}", "{\"ids\":[1, 2]}" },
     { "detokenize", "{\"tokens\":[1]}", "{\"text\":\"a\"}" },
     { "transcriptions",
       "--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav"

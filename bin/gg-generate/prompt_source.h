@@ -29,7 +29,7 @@ struct prompt_source {
     bool is_json; /* the answer follows a JSON schema: it has no calls */
     const struct reasoning_options *reasoning; /* NULL: the options' */
     bool has_arguments;    /* the conversation has all of them */
-    struct batch *lenient; /* is told of what the template has no place for, and
+    struct batch *lenient; /* gets a word where the template has no place, and
                             * that is left out; NULL: it is an error */
 };
 

@@ -30,7 +30,9 @@ static const struct cli_option rows[] = {
     { .help = "" },
     { "translate", 0, CLI_TEXT, "API",
       "serve nothing: print the record that a request in FILE becomes",
-      AT(try.api) },
+      AT(try.api),
+      .values = "chat|completions|messages|count|responses|embeddings|"
+                "tokenize|detokenize|transcriptions|models" },
     { "answer", 0, CLI_TEXT, "FILE",
       "print what the client gets for records of the engine", AT(try.answer),
       .only_with = "translate" },

@@ -1,17 +1,16 @@
 /* translate.c - requests as records, and records as answers */
 #include <config.h>
 
+#ifdef HAVE_JANSSON
+
+#include <stdarg.h>
 #include <string.h>
 
 #include "gg-serve/translate_impl.h"
 
-#ifdef HAVE_JANSSON
-
-#include <stdarg.h>
-
 enum {
-    MOST_NESTS = 1 << 18,  /* arrays and objects of a request, */
-    MOST_VALUES = 1 << 22, /* and values: what each takes in memory counts */
+    MOST_NESTS = 1 << 16,  /* arrays and objects of a request, */
+    MOST_VALUES = 1 << 19, /* and values: what each takes in memory counts */
 };
 
 const struct translate_api translate_apis[] = {
@@ -64,13 +63,11 @@ translation_new(const struct translate_api *api,
 {
     struct translation *t = cli_alloc(NULL, 1, sizeof(*t));
 
-    *t = (struct translation){
-        .api = api,
-        .with = *with,
-        .verb = api->row->verb,
-        .status = 200,
-        .n_answers = 1,
-    };
+    *t = (struct translation){ .api = api,
+                               .with = *with,
+                               .status = 200,
+                               .n_answers = 1,
+                               .verb = api->row->verb };
     return t;
 }
 
@@ -98,7 +95,6 @@ translation_free(struct translation *t)
     free(t->tools);
     free(t->model_name);
     buffer_clear(&t->body);
-    buffer_clear(&t->alone);
     buffer_clear(&t->model);
     buffer_clear(&t->echo);
     buffer_clear(&t->items);
@@ -289,32 +285,21 @@ read_body(struct translation *t, const char *body, size_t len)
 }
 
 static void
-put_body(const struct translation *t, struct buffer *out)
-{
-    buffer_char(out, '{');
-    if (t->body.len)
-        buffer_add(out, t->body.p + 1, t->body.len - 1);
-    buffer_char(out, '}');
-}
-
-static void
 put_request(struct translation *t, struct buffer *out)
 {
-    const struct translate_row *row = t->api->row;
+    const char *id = t->with.id;
 
     if (t->verb)
-        translate_put(out, "{'id':%q,'%s':", t->with.id, t->verb);
+        translate_put(out, "{'id':%q,'%s':", id, t->verb);
     else
-        translate_put(out, "{'custom_id':%q,'url':'%s','body':", t->with.id,
-                      row->url);
-    if (t->alone.len)
-        buffer_add(out, t->alone.p, t->alone.len);
-    else
-        put_body(t, out);
-    if (!t->verb)
-        translate_put(out, ",'lenient':true");
-    if (t->stream)
-        translate_put(out, ",'stream':true");
+        translate_put(out, "{'id':%q,'custom_id':%q,'url':'%s','body':", id, id,
+                      t->api->row->url);
+    buffer_char(out, t->is_value ? ' ' : '{');
+    if (t->body.len)
+        buffer_add(out, t->body.p + 1, t->body.len - 1);
+    translate_put(out, t->is_value ? "" : "}");
+    translate_put(out, t->verb ? "" : ",'lenient':true");
+    translate_put(out, t->stream ? ",'stream':true" : "");
     if (t->with.cache_key && !t->verb)
         translate_put(out, ",'cache_key':%q", t->with.cache_key);
     translate_put(out, "}\n");
@@ -333,7 +318,6 @@ translation_read(struct translation *t, const char *type, const char *body,
     else
         translate_add_error(t, out);
     buffer_clear(&t->body);
-    buffer_clear(&t->alone);
     t->ended = t->status != 200;
     return t->status == 200;
 }
@@ -507,7 +491,7 @@ take_record(struct translation *t, const struct record_value *record,
         return take_error(t, error, translate_number(error, "status"), out);
     if (record_value_find(record, "response", &response))
         return take_response(t, &response, out);
-    if (!t->verb)
+    if (!t->api->row->verb)
         return take_event(t, record, out);
     t->ended = true;
     t->api->row->whole(t, record, out);

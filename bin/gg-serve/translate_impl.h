@@ -40,9 +40,9 @@ struct translate_part {
 
 /* How an answer ended. */
 struct translate_end {
-    const char *reason;          /* "stop", "length", "tool_calls" */
-    const char *stop;            /* the string that ended it; or "" */
-    double prompt, cached, made; /* ids */
+    const char *reason;                   /* "stop", "length", "tool_calls" */
+    const char *stop;                     /* the string that ended it; or "" */
+    double prompt, cached, made, thought; /* ids */
 };
 
 struct translation {
@@ -50,9 +50,9 @@ struct translation {
     struct translate_with with;
 
     /* The request. */
-    struct buffer body;  /* members of the engine's, with commas in front */
-    struct buffer alone; /* in place of them: a value */
-    const char *verb;    /* as in the row; or another one */
+    struct buffer body; /* members of the engine's, with commas in front; or, */
+    bool is_value;      /* of a control record, all of its value */
+    const char *verb;   /* of a control record; or NULL */
     struct buffer model; /* a string in JSON, as it was written; or empty */
     char *model_name;
     bool stream, usage, plain, logprobs;
@@ -85,7 +85,7 @@ struct translation {
 /* What an interface does; a function that it lacks is NULL. */
 struct translate_row {
     const char *url;  /* of the engine's record */
-    const char *verb; /* in place of url and body: "count" */
+    const char *verb; /* of a control record, in place of url and body */
     const char *id;   /* how the answer's name begins: "chatcmpl" */
     bool anthropic;   /* errors are Anthropic's */
     void (*read)(struct translation *t, const struct record_object *body);

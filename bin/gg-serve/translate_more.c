@@ -36,6 +36,13 @@ const struct translate_row translate_embeddings_row = {
 
 /* ---- ids ---- */
 
+static void
+set_value(struct translation *t, const struct record_value *v)
+{
+    t->is_value = true;
+    translate_put(&t->body, ",%v", v);
+}
+
 /* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
  * the conversation `messages`. */
 static void
@@ -47,20 +54,16 @@ read_content(struct translation *t, const struct record_object *body)
 
     if (text && !json_is_string(text->json))
         translate_refuse(t, 400, "content", "content: not a string");
-    if (!text && !record_object_find(body, "messages"))
-        translate_refuse(t, 400, "content", "neither content nor messages");
-    if (text)
-        translate_put(&t->alone, "%v", text);
-    else
-        t->verb = "render";
-    for (size_t i = 0; i < body->n && t->status == 200; i++) {
-        const struct record_member *m = &body->members[i];
-
-        if (!text && cli_has_word("messages|tools", m->key))
-            translate_pass(t, m->key, &m->value);
-        else if (json_is_true(m->value.json))
-            translate_warn(t, "%.60s is left out", m->key);
+    if (text) {
+        set_value(t, text);
+        return;
     }
+    if (!record_object_find(body, "messages"))
+        translate_refuse(t, 400, "content", "neither content nor messages");
+    t->verb = "render";
+    for (size_t i = 0; i < body->n; i++)
+        if (cli_has_word("messages|tools", body->members[i].key))
+            translate_set(t, body->members[i].key, &body->members[i].value);
 }
 
 static void
@@ -71,7 +74,7 @@ read_token_ids(struct translation *t, const struct record_object *body)
     if (!ids || !json_is_array(ids->json))
         translate_refuse(t, 400, "tokens", "tokens: not an array");
     else
-        translate_put(&t->alone, "%v", ids);
+        set_value(t, ids);
 }
 
 static void

@@ -212,6 +212,8 @@ parts_end(const struct translation *t, const json_t *record)
         .stop = translate_text(end, "stop"),
         .prompt = count_of(usage, "prompt_tokens", t->prompt_ids),
         .made = count_of(usage, "completion_tokens", 0),
+        .thought = count_of(json_object_get(usage, "completion_tokens_details"),
+                            "reasoning_tokens", 0),
         .cached = count_of(details, "cached_tokens", t->cached_ids),
     };
 

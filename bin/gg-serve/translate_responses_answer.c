@@ -271,8 +271,9 @@ put_response(const struct translation *t, const char *status,
                       "{'input_tokens':%n,'input_tokens_details':{"
                       "'cached_tokens':%n,'cache_write_tokens':0},"
                       "'output_tokens':%n,'output_tokens_details':{"
-                      "'reasoning_tokens':0},'total_tokens':%n}}",
-                      e->prompt, e->cached, e->made, e->prompt + e->made);
+                      "'reasoning_tokens':%n},'total_tokens':%n}}",
+                      e->prompt, e->cached, e->made, e->thought,
+                      e->prompt + e->made);
     else
         translate_put(out, "null}");
 }

@@ -33,7 +33,7 @@ for bad in '{"n":9}' '{"n":0.5}' '{"stream":1}' '{"stream_options":1}' '[]' '{' 
 done
 awk 'BEGIN { for (i = 0; i < 300; i++) printf "["; print "" }' |
     gg-serve --translate chat 2>/dev/null || echo deep
-awk 'BEGIN { printf "{\"a\":["; for (i = 0; i < 262144; i++) printf "{},"
+awk 'BEGIN { printf "{\"a\":["; for (i = 0; i < 65536; i++) printf "{},"
     print "1]}" }' | gg-serve --translate chat 2>/dev/null || echo many
 
 # ---- chats: answers
@@ -188,6 +188,7 @@ try embeddings '{"input":"a","user":"u"}' \
     '{"response":{"status_code":200,"body":{"object":"list","data":[],"model":"m"}}}'
 try tokenize '{"content":"a\nb","add_special":true,"with_pieces":true}'
 try tokenize '{"prompt":7}'
+try tokenize '{"messages":[],"tools":[],"model":"m"}'
 try tokenize '{"prompt":"a"}' '{"id":"r1","ids":[1,2]}'
 try detokenize '{"tokens":[1,2]}'
 try detokenize '{"tokens":[1,2]}' '{"id":"r1","text":"a"}'
