@@ -97,6 +97,17 @@ reasoning_add_arguments(char **to, const char *object, struct gg_error *err)
     return st;
 }
 
+void
+reasoning_drop_argument(char **from, const char *name)
+{
+    json_t *all = object_of(*from);
+
+    json_object_del(all, name);
+    free(*from);
+    *from = json_object_size(all) ? cli_json_dump(all, JSON_COMPACT) : NULL;
+    json_decref(all);
+}
+
 enum gg_status
 reasoning_check_arguments(const struct gg_chat_template *template,
                           const char *object, struct gg_error *err)
@@ -122,6 +133,12 @@ no_json(struct gg_error *err)
     return cli_error(err, GG_ERR_UNSUPPORTED,
                      "this %s was built without Jansson, and reads no JSON",
                      cli_name);
+}
+
+void
+reasoning_drop_argument(char **from, const char *name)
+{
+    (void)from, (void)name;
 }
 
 enum gg_status

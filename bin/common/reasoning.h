@@ -28,6 +28,10 @@ reasoning_add_argument(char **to, const char *argument, struct gg_error *err);
 enum gg_status
 reasoning_add_arguments(char **to, const char *object, struct gg_error *err);
 
+/* The object, if there is one, is without the member from now on. */
+void
+reasoning_drop_argument(char **from, const char *name);
+
 /* --template-arg, whose row is at a char *. */
 enum gg_status
 reasoning_set_argument(void *options, const struct cli_option *row,

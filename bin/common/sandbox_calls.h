@@ -13,6 +13,7 @@ enum sandbox_role {
     SANDBOX_READER, /* reads models, and starts threads */
     SANDBOX_FILTER, /* turns one stream into another: no threads */
     SANDBOX_WRITER, /* a reader that makes, renames and removes files */
+    SANDBOX_FRONT,  /* accepts connections: no threads, and no files */
 };
 
 /* The group of this leader may still be sent signals, by this process alone. */

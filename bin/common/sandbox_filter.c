@@ -211,12 +211,18 @@ is_kept(const struct sandbox_call *call, const struct sandbox_profile *p)
     switch (call->kept) {
     case CALL_ANY:
         return true;
+    case CALL_FILES:
+        return p->role != SANDBOX_FRONT;
     case CALL_READER:
-        return p->role != SANDBOX_FILTER;
+        return p->role == SANDBOX_READER || p->role == SANDBOX_WRITER;
     case CALL_WRITER:
         return p->role == SANDBOX_WRITER;
     case CALL_SOCKETS:
         return p->kept & SANDBOX_SOCKETS;
+    case CALL_SERVED:
+        return (p->kept & SANDBOX_SOCKETS) || p->role == SANDBOX_FRONT;
+    case CALL_FRONT:
+        return p->role == SANDBOX_FRONT;
     default:
         return false;
     }

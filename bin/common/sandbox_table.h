@@ -9,9 +9,12 @@
 /* Who keeps a call: the list says what each is. */
 enum call_kept {
     CALL_ANY,
+    CALL_FILES,
     CALL_READER,
     CALL_WRITER,
     CALL_SOCKETS,
+    CALL_SERVED,
+    CALL_FRONT,
     CALL_DRIVER,
     CALL_MPI,
     CALL_NEVER,

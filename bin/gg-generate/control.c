@@ -164,7 +164,7 @@ tokenize(struct records *w, const struct record_value *v, struct buffer *line)
 /* The text of ids, control tokens among it. */
 static enum gg_status
 add_decoded(const struct records *w, const int32_t *ids, size_t n,
-         struct buffer *line, struct gg_error *err)
+            struct buffer *line, struct gg_error *err)
 {
     struct gg_decode_state state = { .started = true };
     struct buffer text = { 0 };

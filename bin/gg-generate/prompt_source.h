@@ -27,7 +27,9 @@ struct prompt_source {
     const char *tools, *tool_choice;
     bool is_json; /* the answer follows a JSON schema: it has no calls */
     const struct reasoning_options *reasoning; /* NULL: the options' */
-    bool has_arguments; /* the conversation has all of them */
+    bool has_arguments;    /* the conversation has all of them */
+    struct batch *lenient; /* gets a word where the template has no place, and
+                            * that is left out; NULL: it is an error */
 };
 
 /* Takes text[0..len), which outlives the source, as the options want it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/records/batch.h"
 #include "gg-generate/options.h"
 #include "gg-generate/records.h"
 #include "gg-generate/stream.h"
@@ -78,6 +79,30 @@ take_grammar(struct generate *g, struct record *r, struct gg_error *err)
                                 err);
 }
 
+/* Leaves out what the template has no place for. */
+static void
+leave_thoughts_out(struct request_reasoning *asked,
+                   const struct prompt_source *s)
+{
+    struct reasoning_options *o = &asked->options;
+    struct gg_error err;
+    char *text = NULL;
+
+    if (asked->has_effort && !gg_chat_reads(s->template, "reasoning_effort")) {
+        reasoning_drop_argument(&o->arguments, "reasoning_effort");
+        asked->has_effort = false;
+        batch_add_warning(s->lenient, "reasoning_effort is left out: the chat "
+                                      "template does not read it");
+    }
+    if (o->mode && reasoning_arguments(o, NULL, s->template, &text, &err) ==
+                       GG_ERR_UNSUPPORTED) {
+        o->mode = REASONING_AUTO;
+        batch_add_warning(s->lenient, "reasoning is left to the model: nothing "
+                                      "switches the template's thoughts");
+    }
+    free(text);
+}
+
 /* Checks what the record says of thoughts. */
 static enum gg_status
 check_thoughts(struct record *r, struct prompt_source *s, struct gg_error *err)
@@ -85,6 +110,8 @@ check_thoughts(struct record *r, struct prompt_source *s, struct gg_error *err)
     if (r->request.reasoning.said && !s->is_chat)
         return cli_error(err, GG_ERR_FORMAT,
                          "reasoning: a prompt is no conversation");
+    if (s->lenient)
+        leave_thoughts_out(&r->request.reasoning, s);
     if (r->request.reasoning.has_effort &&
         !gg_chat_reads(s->template, "reasoning_effort"))
         return cli_error(err, GG_ERR_UNSUPPORTED,
@@ -112,6 +139,7 @@ record_encode(struct generate *g, struct record *r, bool messages,
         st = prompt_source_open(g, &s, text, len, err);
     if (st == GG_OK && asked->tools.allowed)
         st = tools_allow(g, asked->tools.allowed, &asked->tools.list, err);
+    s.lenient = asked->batch && asked->batch->lenient ? asked->batch : NULL;
     s.tools = asked->tools.list;
     s.tool_choice = asked->tools.choice;
     s.is_json = asked->grammar.is_json;

@@ -17,6 +17,7 @@ tools_must_call(const char *choice)
 #ifdef HAVE_JANSSON
 
 #include "common/json.h"
+#include "common/records/batch.h"
 
 enum {
     MAX_TOOLS = 1 << 24, /* bytes */
@@ -199,15 +200,31 @@ choice_of(const struct generate *g, const struct prompt_source *s)
     return s->tool_choice ? s->tool_choice : g->o->tool_choice;
 }
 
+/* Whether the template has no place for them, where that is no error. */
+static bool
+are_left_out(struct generate *g, const struct prompt_source *s,
+             const char *choice)
+{
+    struct gg_error err;
+
+    if (!s->lenient || tools_must_call(choice) ||
+        open_calls(g, &err) != GG_ERR_UNSUPPORTED)
+        return false;
+    batch_add_warning(s->lenient, "tools are left out: the chat template has "
+                                  "no form of calls that is known");
+    return true;
+}
+
 void
-tools_give(const struct generate *g, struct prompt_source *s)
+tools_give(struct generate *g, struct prompt_source *s)
 {
     const char *choice = choice_of(g, s);
     const char *tools = s->tools ? s->tools : g->tools.text;
 
     if (!s->chat.tools && tools)
         s->chat.tools = cli_copy(tools, strlen(tools));
-    if (s->chat.tools && choice && strcmp(choice, "none") == 0) {
+    if (s->chat.tools && ((choice && strcmp(choice, "none") == 0) ||
+                          are_left_out(g, s, choice))) {
         free(s->chat.tools);
         s->chat.tools = NULL;
     }
@@ -382,7 +399,7 @@ tools_close(struct generate *g)
 }
 
 void
-tools_give(const struct generate *g, struct prompt_source *s)
+tools_give(struct generate *g, struct prompt_source *s)
 {
     (void)g, (void)s;
 }

@@ -43,7 +43,7 @@ tools_allow(const struct generate *g, const char *allowed, char **tools,
 /* Before a conversation is encoded: it gets the tools that the record or the
  * options name, if it has none; none with --tool-choice none. */
 void
-tools_give(const struct generate *g, struct prompt_source *s);
+tools_give(struct generate *g, struct prompt_source *s);
 
 /* After that: how the answer is read, and what its grammar is, if it must call
  * a tool. */

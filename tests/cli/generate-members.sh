@@ -82,3 +82,15 @@ for i in 1 2 3; do
 done >in
 gg-generate --jsonl -n 1 -s 1 in 2>&1 >out
 gg-generate --jsonl -n 1 -s 1 -q in | cmp - out
+
+echo "what the model has no place for, in lenient records:"
+while read -r m; do
+    echo '{"custom_id":"a",'"${m%%|*}"'"body":{"messages":[{"role":"user","content":"a"}],'"${m#*|}}}"
+done <<'END' >in
+"lenient":true,|"reasoning_effort":"low","tools":[{"type":"function","function":{"name":"f"}}]
+"lenient":true,|"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required"
+"lenient":true,|"enable_thinking":true
+|"reasoning_effort":"low"
+END
+gg-generate --jsonl -s 1 -n 1 --template vicuna in 2>/dev/null |
+    sed 's/.*"warnings"/"warnings"/; s/.*"message"/"message"/'

@@ -57,6 +57,7 @@ cat >records <<END
 {"prompt":18446744073709551615}
 {"prompt":"a","stop":1e400}
 {"prompt":"a","temperature":1e400}
+{"custom_id":"a","body":1e400}
 END
 gg-generate -q --jsonl records 2>errors |
     sed 's/"ids":.*"logprob":[-0-9.]*,//'

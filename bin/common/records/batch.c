@@ -97,6 +97,7 @@ batch_open(struct request *r, const struct record_object *object,
 
     *b = (struct batch){ 0 };
     r->batch = b;
+    b->lenient = json_is_true(json_object_get(json, "lenient"));
     keep_string(object, "custom_id", &b->custom_id);
     record_object_open(record_object_find(object, "body"), body);
     keep_string(body, "model", &b->model);

@@ -33,6 +33,8 @@ struct batch {
     size_t best_of; /* answers that the best are taken of; 0: not said */
     bool ready;     /* the body can be answered */
     struct buffer custom_id, model; /* JSON; the latter may be empty */
+    bool lenient; /* what the model has no place for is left out, with: */
+    struct buffer warnings; /* strings in JSON, parted by commas */
 };
 
 /* Whether numbers are the answer, and no text. */
@@ -72,6 +74,10 @@ batch_read_vectors(struct request *r, const struct record_object *body,
                    struct gg_error *err);
 
 /* ---- writing ---- */
+
+/* Tells in the answer that something of the request was left out. */
+void
+batch_add_warning(struct batch *b, const char *text);
 
 /* Adds an answer: a choice, as OpenAI calls it. */
 void

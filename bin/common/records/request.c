@@ -58,6 +58,7 @@ clear_batch(struct batch *b)
         return;
     buffer_clear(&b->custom_id);
     buffer_clear(&b->model);
+    buffer_clear(&b->warnings);
     free(b);
 }
 

@@ -116,12 +116,20 @@ after_member(const struct record_member *m)
     return skip_space(m->value.text + m->value.len) + 1;
 }
 
+/* A number that Jansson has no type for is an object to it, and no text of one.
+ */
+static bool
+is_of(const struct record_value *v, char bracket)
+{
+    return v->json && *skip_space(v->text) == bracket;
+}
+
 /* Jansson keeps the order of members, each of which is there once. */
 void
 record_object_open(const struct record_value *v, struct record_object *out)
 {
-    size_t n = json_object_size(v->json);
-    void *at = json_object_iter(v->json);
+    size_t n = is_of(v, '{') ? json_object_size(v->json) : 0;
+    void *at = n ? json_object_iter(v->json) : NULL;
     const char *begin = n ? skip_space(v->text) + 1 : NULL;
 
     *out = (struct record_object){ .value = *v };
@@ -157,7 +165,7 @@ record_value_find(const struct record_value *object, const char *name,
     const char *begin;
 
     *out = (struct record_value){ 0 };
-    if (!json_object_get(object->json, name))
+    if (!json_object_get(object->json, name) || !is_of(object, '{'))
         return false;
     begin = skip_space(object->text) + 1;
     read_member(at, begin, &m);
@@ -166,6 +174,29 @@ record_value_find(const struct record_value *object, const char *name,
         read_member(at, after_member(&m), &m);
     }
     *out = m.value;
+    return true;
+}
+
+void
+record_items_open(const struct record_value *v, struct record_items *out)
+{
+    *out = (struct record_items){ .json = v->json };
+    if (!is_of(v, '['))
+        return;
+    out->n = json_array_size(v->json);
+    out->next = skip_space(v->text) + 1;
+}
+
+bool
+record_items_next(struct record_items *it, struct record_value *out)
+{
+    *out = (struct record_value){ 0 };
+    if (it->i == it->n)
+        return false;
+    out->json = json_array_get(it->json, it->i++);
+    out->text = skip_space(it->next);
+    out->len = (size_t)(skip_value(out->text) - out->text);
+    it->next = skip_space(out->text + out->len) + 1;
     return true;
 }
 

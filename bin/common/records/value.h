@@ -60,6 +60,20 @@ bool
 record_value_find(const struct record_value *object, const char *name,
                   struct record_value *out);
 
+/* The elements of a value one by one; what is no array has none. The value
+ * outlives it. */
+struct record_items {
+    const struct json_t *json;
+    const char *next;
+    size_t i, n;
+};
+
+void
+record_items_open(const struct record_value *v, struct record_items *out);
+/* False: there is none left, and *out is none. */
+bool
+record_items_next(struct record_items *it, struct record_value *out);
+
 /* Seconds since 1970 that a member says; 0: it is not there, -1: it is no date.
  */
 int64_t

@@ -1,0 +1,167 @@
+/* translate_more.c - embeddings, ids of a text and back, lists of models */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <string.h>
+#include <time.h>
+
+#include "common/options.h"
+#include "gg-serve/translate_impl.h"
+
+/* ---- embeddings ---- */
+
+/* The engine takes no other members. */
+static void
+read_embeddings(struct translation *t, const struct record_object *body)
+{
+    for (size_t i = 0; i < body->n && t->status == 200; i++) {
+        const struct record_member *m = &body->members[i];
+
+        if (json_is_null(m->value.json) ||
+            translate_common(t, m->key, &m->value))
+            continue;
+        if (cli_has_word("input|encoding_format|dimensions", m->key))
+            translate_set(t, m->key, &m->value);
+        else
+            translate_warn(t, "%.60s is left out", m->key);
+    }
+}
+
+const struct translate_row translate_embeddings_row = {
+    .url = "/v1/embeddings",
+    .read = read_embeddings,
+    .whole = translate_add_whole,
+};
+
+/* ---- ids ---- */
+
+static void
+set_value(struct translation *t, const struct record_value *v)
+{
+    t->is_value = true;
+    translate_put(&t->body, ",%v", v);
+}
+
+/* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
+ * the conversation `messages`. */
+static void
+read_content(struct translation *t, const struct record_object *body)
+{
+    const struct record_value *content = record_object_find(body, "content");
+    const struct record_value *text =
+        content ? content : record_object_find(body, "prompt");
+
+    if (text && !json_is_string(text->json))
+        translate_refuse(t, 400, "content", "content: not a string");
+    if (text) {
+        set_value(t, text);
+        return;
+    }
+    if (!record_object_find(body, "messages"))
+        translate_refuse(t, 400, "content", "neither content nor messages");
+    t->verb = "render";
+    for (size_t i = 0; i < body->n; i++)
+        if (cli_has_word("messages|tools", body->members[i].key))
+            translate_set(t, body->members[i].key, &body->members[i].value);
+}
+
+static void
+read_token_ids(struct translation *t, const struct record_object *body)
+{
+    const struct record_value *ids = record_object_find(body, "tokens");
+
+    if (!ids || !json_is_array(ids->json))
+        translate_refuse(t, 400, "tokens", "tokens: not an array");
+    else
+        set_value(t, ids);
+}
+
+static void
+put_tokenized(struct translation *t, const struct record_value *record,
+              struct buffer *out)
+{
+    struct record_value ids;
+
+    if (!record_value_find(record, "ids", &ids) || !json_is_array(ids.json))
+        translate_refuse(t, 500, NULL, "the engine gave no ids");
+    else
+        translate_put(out, "{'count':%z,'tokens':%v}",
+                      json_array_size(ids.json), &ids);
+}
+
+static void
+put_detokenized(struct translation *t, const struct record_value *record,
+                struct buffer *out)
+{
+    const json_t *text = json_object_get(record->json, "text");
+
+    if (!json_is_string(text))
+        translate_refuse(t, 500, NULL, "the engine gave no text");
+    else
+        translate_put(out, "{'content':%j,'prompt':%j}", text, text);
+}
+
+const struct translate_row translate_tokenize_row = {
+    .verb = "tokenize",
+    .read = read_content,
+    .whole = put_tokenized,
+};
+
+const struct translate_row translate_detokenize_row = {
+    .verb = "detokenize",
+    .read = read_token_ids,
+    .whole = put_detokenized,
+};
+
+/* ---- models ---- */
+
+/* Members of both interfaces are in one object, but for the date. */
+static void
+put_model(const struct translate_model *m, bool anthropic, struct buffer *out)
+{
+    time_t date = (time_t)m->date;
+    char text[40] = "";
+    struct tm tm;
+
+    if (gmtime_r(&date, &tm))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    translate_put(out, "{'id':%q,", m->name);
+    if (anthropic)
+        translate_put(out, "'type':'model','display_name':%q,'created_at':'%s'",
+                      m->name, text);
+    else
+        translate_put(out, "'object':'model','created':%n,'owned_by':'gg'",
+                      (double)m->date);
+    if (m->n_ctx)
+        translate_put(out, ",'meta':{'n_ctx':%n},'max_model_len':%n",
+                      (double)m->n_ctx, (double)m->n_ctx);
+    buffer_char(out, '}');
+}
+
+void
+translate_models(const struct translate_model *list, size_t n, bool anthropic,
+                 struct buffer *out)
+{
+    translate_put(out, anthropic ? "{'has_more':false,'data':["
+                                 : "{'object':'list','data':[");
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buffer_char(out, ',');
+        put_model(&list[i], anthropic, out);
+    }
+    buffer_char(out, ']');
+    if (anthropic && n)
+        translate_put(out, ",'first_id':%q,'last_id':%q", list[0].name,
+                      list[n - 1].name);
+    buffer_char(out, '}');
+}
+
+void
+translate_model(const struct translate_model *model, bool anthropic,
+                struct buffer *out)
+{
+    put_model(model, anthropic, out);
+}
+
+#endif

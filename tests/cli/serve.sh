@@ -1,0 +1,133 @@
+# gg-serve: a port in front of gg-generate, with the bytes of gg-generate
+gg-serve --translate chat </dev/null 2>&1 | grep -q 'without Jansson' && exit 77
+gg-serve -l /x/y -m "$GG_MODEL" 2>&1 | grep -q 'without libevent' && exit 77
+command -v curl jq pgrep >/dev/null || exit 77
+ask() { # PATH [OPTION...]
+    path=$1
+    shift
+    curl -s -m 60 --unix-socket "$PWD/socket" "http://localhost$path" "$@"
+}
+status() { # NAME PATH [OPTION...]
+    printf '%s: ' "$1"
+    shift
+    ask "$@" -o body -w '%{http_code} '
+    sed -n 's/.*"message":"\([^"]*\)".*/\1/p' body | head -n 1 | grep . || echo
+}
+start() { # OPTION...
+    gg-serve -m "$GG_MODEL" -l "$PWD/socket" -l 127.0.0.1:0 "$@" \
+        -- --template alpaca 2>log &
+    server=$!
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        ask /health >/dev/null && return
+        sleep 0.2
+    done
+    cat log
+}
+stop() { # SIGNAL
+    kill "-$1" $server
+    wait $server
+    echo "$1: status $?, $(ls socket 2>/dev/null || echo no) socket"
+}
+once='"prompt":"Once upon a time","max_tokens":24'
+
+echo '== answers'
+start
+ask /health
+ask /v1/models | sed 's/"created":[0-9]*/"created":0/'
+echo
+gg-generate -q -n 24 -s 7 -p 'Once upon a time' >want
+ask /v1/completions -d "{$once,\"seed\":7}" >body
+jq -j '.choices[].text' body >got
+cmp want got && echo 'a completion has the bytes of gg-generate'
+ask /v1/completions -d "{$once,\"seed\":7,\"stream\":true}" >events
+sed -n 's/^data: {/{/p' events | jq -j '.choices[].text' >got
+cmp want got && echo 'a stream, too'
+tail -n 2 events | head -n 1
+ask /v1/messages -d '{"max_tokens":8,"stream":true,"messages":[{"role":"user",
+    "content":"hi"}]}' | grep ^event | uniq
+ask /v1/messages/count_tokens -d '{"messages":[{"role":"user","content":"hi"}]}'
+echo
+ask /tokenize -d '{"content":"Once upon a time"}'
+echo
+
+echo '== eight at once, and one that goes away'
+for i in 1 2 3 4 5 6 7 8; do
+    gg-generate -q -n 24 -s $i -p "Story $i" >"want.$i"
+    ask /v1/completions -d "{\"prompt\":\"Story $i\",\"max_tokens\":24,
+        \"seed\":$i}" >"body.$i" &
+    parts="$parts $!"
+done
+curl -s -m 0.3 --unix-socket socket http://localhost/v1/completions \
+    -d '{"prompt":"x","max_tokens":400,"stream":true}' >/dev/null
+wait $parts
+for i in 1 2 3 4 5 6 7 8; do
+    jq -j '.choices[].text' "body.$i" | cmp - "want.$i"
+done
+
+echo '== refused'
+status 'no path' /v1/nothing
+status 'another method' /v1/completions
+status 'no JSON' /v1/completions -d '{'
+status 'no context' /v1/completions -d "{\"prompt\":\"$(seq 2000 |
+    tr '\n' ' ')\",\"max_tokens\":1}"
+status 'a page' /v1/models -H 'Origin: http://evil.example'
+status 'two lengths' /v1/completions -H 'Content-Length: 1' \
+    -H 'Content-Length: 1' -d '{}'
+port=$(sed -n 's/.*listening at 127.0.0.1:\([0-9]*\)$/\1/p' log)
+curl -s -m 9 -H 'Host: evil.example' -o body -w 'another Host: %{http_code}\n' \
+    "http://127.0.0.1:$port/v1/models"
+curl -s -m 9 -o body -w 'localhost: %{http_code}\n' \
+    "http://localhost:$port/v1/models" --resolve "localhost:$port:127.0.0.1"
+ask /metrics | grep -c '^gg_serve'
+stop TERM
+
+echo '== keys'
+printf 'ann\tsecret-of-ann\nbob\tsecret-of-bob\n' >keys
+start --key-file keys
+cat log
+chmod 600 keys
+start --key-file keys
+status 'no key' /v1/models
+status 'another key' /v1/models -H 'Authorization: Bearer secret'
+status 'a key' /v1/models -H 'Authorization: Bearer secret-of-ann'
+status 'health' /health
+long="Once upon a time there was a small dog who lived in a house with a red door"
+for who in ann ann bob; do
+    ask /v1/completions -H "x-api-key: secret-of-$who" -d "{\"prompt\":\"$long\",
+        \"max_tokens\":2,\"stream\":true,\"stream_options\":
+        {\"include_usage\":true}}" |
+        sed -n "s/.*cached_tokens\":\([0-9]*\).*/$who: \1 cached/p"
+done
+stop INT
+
+echo '== a process that dies'
+start -q
+: >events
+ask /v1/completions -N -d '{"prompt":"x","max_tokens":400,"n":8,
+    "stream":true}' >events &
+client=$!
+until test -s events; do sleep 0.05; done
+kill -KILL $(pgrep -P $server -x gg-generate)
+wait $client
+echo "curl: status $?"
+ask /v1/completions -d "{$once,\"seed\":7}" |
+    jq -j '.choices[].text' | cmp - want
+stop TERM
+
+echo '== several models'
+printf 'one\t-m %s --template alpaca\ntwo\t-m "%s" -c 64\nbad\t-m none\n' \
+    "$GG_MODEL" "$GG_MODEL" >models
+gg-serve --models models -l "$PWD/socket" -q 2>log &
+server=$!
+sleep 0.5
+ask /v1/models | tr ',' '\n' | sed -n 's/.*"id":"\(.*\)"/\1/p'
+for name in two bad three; do
+    status $name /v1/completions -d "{\"model\":\"$name\",$once}"
+done
+stop TERM
+for line in 'x' 'a\t-m "x' ; do
+    printf "$line\n" >models
+    gg-serve --models models -l "$PWD/socket"
+done
+gg-serve -m "$GG_MODEL" -l 0.0.0.0:0
+gg-serve -m "$GG_MODEL" -l nowhere || echo "status $?"
