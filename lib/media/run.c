@@ -160,7 +160,7 @@ measure_piece(struct media_encoder *e, struct media_plan *p, size_t i,
 
     if (st != GG_OK)
         return st;
-    m = graph_of(e, &p->pieces[i], rgb, mel);
+    m = graph_of(e, &p->pieces[i], p->views[i].kept, rgb, mel);
     st = start_graph(&m, e) ? measure_graph(&m, e, bytes, err)
                             : error_nomem(err);
     end_graph(&m);
