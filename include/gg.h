@@ -1255,9 +1255,9 @@ struct gg_state_file; /* open, mapped */
  * checked. GG_ERR_UNSUPPORTED: it was made with another model, other adapters
  * or other scales of them, other rotary positions, its keys and values are of
  * another type, or it holds rows of a medium that the session has otherwise. Of
- * one that it has not, it learns what it takes to go on after it: rows are to be
- * given where they are to be evaluated again, and in a pipeline before. The file
- * must not be written to while it is open; that it is replaced by
+ * one that it has not, it learns what it takes to go on after it: rows are to
+ * be given where they are to be evaluated again, and in a pipeline before. The
+ * file must not be written to while it is open; that it is replaced by
  * gg_session_save() does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, struct gg_session *session,

@@ -122,7 +122,7 @@ struct media_type {
      * projection_dim; NULL: they wrote that. */
     const char *last;
     bool no_length; /* feed_forward_length may be 0, as they wrote it */
-    bool embeds;   /* a medium becomes one row, of length 1 */
+    bool embeds;    /* a medium becomes one row, of length 1 */
     /* Keys of its own, after "clip.vision." or "clip.audio.", or, with a dot in
      * front, after "clip"; ended by NULL. Those that all have are known. */
     const char *const *keys;

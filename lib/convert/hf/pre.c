@@ -120,8 +120,7 @@ describe_steps(struct line *l, const json_t *pre, const char *list)
 #define CL100K(digits)                                                         \
     "Isolated " SUFFIXES "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits              \
     "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" REST "; bytes"
-#define CLIP                                                                   \
-    "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
+#define CLIP  "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"
 #define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 #define O200K(suffixes, digits)                                                \

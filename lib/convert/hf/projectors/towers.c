@@ -112,18 +112,16 @@ siglip_keys(struct hf *h)
 const struct hf_projector convert_hf_projector_towers[] = {
     { .type = "clip",
       .config = "vision_config",
-      .names =
-      { "CLIPModel", HF_VISION, .layers = TOWER "encoder.layers.",
-        .layer = { layer }, .whole = clip_whole,
-        .activations = "quick_gelu|gelu", .epsilon = 1e-5, .keys = clip_keys,
-        .defaults = DEFAULTS("32") } },
+      .names = { "CLIPModel", HF_VISION, .layers = TOWER "encoder.layers.",
+                 .layer = { layer }, .whole = clip_whole,
+                 .activations = "quick_gelu|gelu", .epsilon = 1e-5,
+                 .keys = clip_keys, .defaults = DEFAULTS("32") } },
     { .type = "siglip",
       .config = "vision_config",
       .use = "use_gelu",
-      .names =
-      { "SiglipModel", HF_VISION,
-        .layers = TOWER "encoder.layers.", .layer = { layer },
-        .whole = siglip_whole, .activations = HF_GELU_TANH, .epsilon = 1e-6,
-        .keys = siglip_keys, .defaults = DEFAULTS("16") } },
+      .names = { "SiglipModel", HF_VISION, .layers = TOWER "encoder.layers.",
+                 .layer = { layer }, .whole = siglip_whole,
+                 .activations = HF_GELU_TANH, .epsilon = 1e-6,
+                 .keys = siglip_keys, .defaults = DEFAULTS("16") } },
     { 0 },
 };
