@@ -1,5 +1,4 @@
-/* ask.c - the life of a request, from its body to the last byte of its answer
- */
+/* ask.c - the life of a request, from its body to the last byte of an answer */
 #include <config.h>
 
 #include <inttypes.h>
