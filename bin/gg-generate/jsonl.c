@@ -254,8 +254,10 @@ add_failure(const struct generate *g, const struct record *r,
                              .code = context ? "context_length_exceeded" : NULL,
                              .message = message };
 
-    if (g->o->unordered)
+    if (g->o->unordered) {
         stream_tell_error(g, r, began, &e);
+        e.message = stream_own_words(g, message);
+    }
     batch_add_error(b, r->request.number, &e, out);
 }
 

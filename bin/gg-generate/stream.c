@@ -104,13 +104,17 @@ piece_of(const struct record *r, size_t which)
 static void
 put_start(const struct record *r, const struct piece *p)
 {
+    const struct batch *b = r->request.batch;
     struct buffer line = { 0 };
 
     r->stream->started = true;
     begin_line(r, &line);
     buffer_format(&line,
-                  ",\"start\":{\"prompt_tokens\":%zu,\"cached_tokens\":%zu}}\n",
+                  ",\"start\":{\"prompt_tokens\":%zu,\"cached_tokens\":%zu}",
                   count_prompts(r), p->n_cached);
+    if (b)
+        batch_put_warnings(b, &line);
+    buffer_format(&line, "}\n");
     stream_put(&line);
 }
 
@@ -439,6 +443,17 @@ stream_tell_error(const struct generate *g, const struct record *r, bool began,
     e->n_ctx = (size_t)gg_session_n_ctx(g->engine.session);
 }
 
+const char *
+stream_own_words(const struct generate *g, const char *message)
+{
+    const char *path = cli_model(g->o->engine.model, true);
+    size_t n = strlen(path);
+
+    return strncmp(message, path, n) == 0 && strncmp(message + n, ": ", 2) == 0
+               ? message + n + 2
+               : message;
+}
+
 static void
 write_error(const struct generate *g, const struct record *r,
             const char *message, struct buffer *out)
@@ -447,7 +462,7 @@ write_error(const struct generate *g, const struct record *r,
     struct batch_error e = { 0 };
 
     stream_tell_error(g, r, began, &e);
-    add_error(e.status, e.code, message, out);
+    add_error(e.status, e.code, stream_own_words(g, message), out);
     if (e.n_ctx)
         buffer_format(out, ",\"n_prompt_tokens\":%zu,\"n_ctx\":%zu", e.n_prompt,
                       e.n_ctx);

@@ -24,6 +24,11 @@ void
 stream_add_error(int status, const char *code, const char *message,
                  struct buffer *out);
 
+/* The message without the path of the model in front of it, which is nothing
+ * for whoever sent the record. */
+const char *
+stream_own_words(const struct generate *g, const char *message);
+
 /* Fills in the status and code of a record's error, and how much is too much.
  * `began`: an answer had. */
 struct batch_error;

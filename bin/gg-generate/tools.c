@@ -210,7 +210,7 @@ are_left_out(struct generate *g, const struct prompt_source *s,
     if (!s->lenient || tools_must_call(choice) ||
         open_calls(g, &err) != GG_ERR_UNSUPPORTED)
         return false;
-    batch_add_warning(s->lenient, "tools are left out: the chat template has "
+    batch_warn(s->lenient, "tools are left out: the chat template has "
                                   "no form of calls that is known");
     return true;
 }

@@ -77,7 +77,11 @@ batch_read_vectors(struct request *r, const struct record_object *body,
 
 /* Tells in the answer that something of the request was left out. */
 void
-batch_add_warning(struct batch *b, const char *text);
+batch_warn(struct batch *b, const char *text);
+
+/* Adds the member "warnings", if there are any. */
+void
+batch_put_warnings(const struct batch *b, struct buffer *out);
 
 /* Adds an answer: a choice, as OpenAI calls it. */
 void

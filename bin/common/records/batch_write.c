@@ -227,11 +227,21 @@ batch_add_ranks(const struct batch *b, const struct batch_response *r,
 /* ---- a body of answers ---- */
 
 void
-batch_add_warning(struct batch *b, const char *text)
+batch_warn(struct batch *b, const char *text)
 {
     if (b->warnings.len)
         buffer_char(&b->warnings, ',');
     cli_json_add(&b->warnings, text, strlen(text));
+}
+
+void
+batch_put_warnings(const struct batch *b, struct buffer *out)
+{
+    if (!b->warnings.len)
+        return;
+    buffer_format(out, ",\"warnings\":[");
+    buffer_add(out, b->warnings.p, b->warnings.len);
+    buffer_char(out, ']');
 }
 
 static void
@@ -252,11 +262,7 @@ add_body(const struct batch *b, const struct batch_response *r,
         buffer_format(out, ",\"seed\":%" PRIu64, *r->seed);
     if (r->sampling)
         jsonl_add_sampling(r->sampling, out);
-    if (b->warnings.len) {
-        buffer_format(out, ",\"warnings\":[");
-        buffer_add(out, b->warnings.p, b->warnings.len);
-        buffer_char(out, ']');
-    }
+    batch_put_warnings(b, out);
     buffer_char(out, '}');
 }
 
