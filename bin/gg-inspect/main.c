@@ -90,18 +90,18 @@ set_image_size(void *options, const struct cli_option *row, const char *value,
     const char *by = strchr(value, 'x');
     char *width = cli_copy(value, by ? (size_t)(by - value) : strlen(value));
     int64_t x = 0, y = 0;
-    enum gg_status st =
-        cli_read_int("--image-size", width, 1, MAX_SIDE, &x, err);
+    bool good = by && cli_read_int("", width, 1, MAX_SIDE, &x, err) == GG_OK &&
+                cli_read_int("", by + 1, 1, MAX_SIDE, &y, err) == GG_OK;
 
     (void)row;
-    if (st == GG_OK && !by)
-        st = cli_error(err, GG_ERR_ARG, "--image-size is WIDTHxHEIGHT");
-    if (st == GG_OK)
-        st = cli_read_int("--image-size", by + 1, 1, MAX_SIDE, &y, err);
     free(width);
+    if (!good)
+        return cli_error(err, GG_ERR_ARG,
+                         "--image-size: '%s' is not WIDTHxHEIGHT, of 1 to %d",
+                         value, MAX_SIDE);
     a->show.image.width = (uint32_t)x;
     a->show.image.height = (uint32_t)y;
-    return st;
+    return GG_OK;
 }
 
 /* With --histogram it is no mode. */

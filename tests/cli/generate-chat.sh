@@ -56,7 +56,7 @@ head -n 2 lines >want
 compare a prompt <out
 printf '' | gg-generate -i --template tulu -n 5
 echo "[$?]"
-printf 'a\nb\nc\nd\n' | gg-generate -i --template tulu -n 20 -c 60 -q >full
+printf 'a\nb\nc\nd\n' | gg-generate -i --template tulu -n 20 -c 60 -s 1 -q >full
 echo "[$?]"
 test -s full || echo "nothing was answered"
 printf 'a\nb\nc\nd\n' |

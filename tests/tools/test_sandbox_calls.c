@@ -37,10 +37,11 @@ enum {
     EDITOR = 16, /* a writer with a terminal */
     GPU = 32,
     MPI = 64,
-    TOOLS = FILTER | READER | WRITER | FETCH | EDITOR,
+    FRONT = 128,
+    TOOLS = FILTER | READER | WRITER | FETCH | EDITOR | FRONT,
     DRIVERS = GPU | MPI,
     ALL = TOOLS | DRIVERS,
-    N_PROFILES = 7,
+    N_PROFILES = 8,
 };
 
 static const struct {
@@ -55,7 +56,14 @@ static const struct {
     { "editor", SANDBOX_WRITER, SANDBOX_TERMINAL },
     { "GPU", SANDBOX_WRITER, SANDBOX_GPU },
     { "MPI", SANDBOX_READER, SANDBOX_MPI },
+    { "front", SANDBOX_FRONT, 0 },
 };
+
+#ifdef __NR_newfstatat
+#define FSTATAT __NR_newfstatat
+#else
+#define FSTATAT __NR_fstatat64
+#endif
 
 enum { /* in place of an argument: this process, its parent */
     SELF = -1000,
@@ -107,11 +115,11 @@ static const struct deed {
     { "fsetxattr", ALL, __NR_fsetxattr, { -1 } },
     { "removexattr", ALL, __NR_removexattr, { 0 } },
     { "utimensat", ALL, __NR_utimensat, { -1, 0, -1 } },
-    { "fchmod", FILTER | READER, __NR_fchmod, { -1, 0 } },
-    { "fchown", FILTER | READER, __NR_fchown, { -1, 0, 0 } },
-    { "unlinkat", FILTER | READER, __NR_unlinkat, { -1, 0 } },
-    { "mkdirat", FILTER | READER, __NR_mkdirat, { -1, 0 } },
-    { "renameat2", FILTER | READER, __NR_renameat2, { -1, 0, -1, 0 } },
+    { "fchmod", FILTER | READER | FRONT, __NR_fchmod, { -1, 0 } },
+    { "fchown", FILTER | READER | FRONT, __NR_fchown, { -1, 0, 0 } },
+    { "unlinkat", FILTER | READER | FRONT, __NR_unlinkat, { -1, 0 } },
+    { "mkdirat", FILTER | READER | FRONT, __NR_mkdirat, { -1, 0 } },
+    { "renameat2", FILTER | READER | FRONT, __NR_renameat2, { -1, 0, -1, 0 } },
     { "truncate", TOOLS, __NR_truncate, { 0 } },
     { "symlinkat", TOOLS, __NR_symlinkat, { 0, -1, 0 } },
     { "ftruncate", 0, __NR_ftruncate, { -1 } },
@@ -146,7 +154,7 @@ static const struct deed {
 #endif
     { "own limits", 0, __NR_prlimit64, { 0, 0, 0, 0 } },
     { "affinity of another", TOOLS, __NR_sched_setaffinity, { PARENT, 0, 0 } },
-    { "its own", FILTER, __NR_sched_setaffinity, { 0, 0, 0 } },
+    { "its own", FILTER | FRONT, __NR_sched_setaffinity, { 0, 0, 0 } },
     { "setpriority", TOOLS, __NR_setpriority, { -1, 0, 0 } },
     { "sched_setscheduler", TOOLS, __NR_sched_setscheduler, { -1 } },
     { "prctl of another kind", TOOLS, __NR_prctl, { PR_SET_PDEATHSIG, -1 } },
@@ -170,6 +178,9 @@ static const struct deed {
     { "shmget", TOOLS, __NR_shmget, { 0, 0, -1 } },
     { "msgget", TOOLS, __NR_msgget, { 1, 0 } },
 #endif
+    { "openat", FRONT, __NR_openat, { -1, 0, 0, 0 } },
+    { "fstatat", FRONT, FSTATAT, { -1, 0, 0, 0 } },
+    { "epoll_create1", TOOLS & ~FETCH & ~FRONT, __NR_epoll_create1, { -1 } },
     { "mq_open", TOOLS, __NR_mq_open, { 0 } },
     { "io_uring_setup", ALL, 425, { 0, 0 } },
     { "open_by_handle_at", ALL, __NR_open_by_handle_at, { -1 } },
@@ -177,7 +188,7 @@ static const struct deed {
       TOOLS & ~FETCH,
       __NR_mprotect,
       { 1, 1, PROT_EXEC } },
-    { "mlock", FILTER, __NR_mlock, { 0, 0 } },
+    { "mlock", FILTER | FRONT, __NR_mlock, { 0, 0 } },
 #ifdef __NR_socket
     { "a socket", TOOLS & ~FETCH, __NR_socket, { AF_INET, -1, 0 } },
     { "one to a daemon", TOOLS, __NR_socket, { AF_UNIX, -1, 0 } },
@@ -190,6 +201,7 @@ static const struct deed {
       __NR_socketpair,
       { AF_UNIX, SOCK_STREAM, 0, 0 } },
     { "listen", TOOLS, __NR_listen, { -1 } },
+    { "accept4", TOOLS & ~FRONT, __NR_accept4, { -1, 0, 0, 0 } },
 #endif
     { "sendmsg, to what makes outputs", 0, __NR_sendmsg, { -1, 0, 0 } },
     { "recvmsg", 0, __NR_recvmsg, { -1, 0, 0 } },
@@ -314,7 +326,8 @@ first_wrong(void)
         int want = !call || call->kept == CALL_ABSENT ? ENOSYS : EPERM;
 
         if (is_own(i) ||
-            (call && (call->kept == CALL_ANY || call->kept == CALL_READER)))
+            (call && (call->kept == CALL_ANY || call->kept == CALL_FILES ||
+                      call->kept == CALL_READER)))
             continue;
         if (try_call(i, none) != want)
             return (int)i;
