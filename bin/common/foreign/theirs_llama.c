@@ -4,6 +4,7 @@
 #include "common/foreign/theirs.h"
 
 #define SWITCH "on|off|auto|0|1|true|false|enabled|disabled"
+#define PREFIX "--state and --load keep a prefix"
 #define SERVER "no tool of ours opens a port: --jsonl takes requests as lines"
 #define LOG    "messages go to standard error: -q and -v choose"
 #define CPUS   "taskset(1) sets it"
@@ -187,8 +188,10 @@ const struct foreign_word foreign_llama[] = {
     { "-dt|--defrag-thold|-gan|--grp-attn-n|-gaw|--grp-attn-w", 1,
       .note = "the KV cache needs no such care" },
     { "--swa-full", 0, .note = "a window's cache has what the window needs" },
+    { "-cram|--cache-ram", 1, .tool = "gg-generate", /* MiB; ours: bytes */
+      .note = PREFIX },
     { "-ctxcp|--ctx-checkpoints|--swa-checkpoints|-cram|--cache-ram|"
-      "--cache-reuse", 1, .note = "--state and --load keep a prefix" },
+      "--cache-reuse", 1, .note = PREFIX },
     { "-lm|--load-mode", 1, .only = "none|dio", .ours = "--no-mmap" },
     { "-lm|--load-mode", 1, .only = "mlock|mmap+mlock", .ours = "--mlock" },
     { "-lm|--load-mode", 1, .note = "weights are mapped by default" },
