@@ -5,7 +5,7 @@
 
 #define SWITCH "on|off|auto|0|1|true|false|enabled|disabled"
 #define PREFIX "--state and --load keep a prefix"
-#define SERVER "no tool of ours opens a port: --jsonl takes requests as lines"
+#define SERVER "gg-serve opens a port; --jsonl takes requests as lines"
 #define LOG    "messages go to standard error: -q and -v choose"
 #define CPUS   "taskset(1) sets it"
 #define SPLIT  "--device names the GPUs, --gpu-layers layers of each"

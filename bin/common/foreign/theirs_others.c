@@ -111,7 +111,7 @@ const struct foreign_program foreign_programs[] = {
       .arguments = "F" },
     { "ollama", "show", &ollama, .tool = "gg-inspect", .arguments = "W" },
     { "ollama",
-      "serve|start|ps|stop|signin|signout|push|cp|create|launch", &ollama, NULL, NULL, NULL, NULL, "there is no server, and no account; a model is a file" },
+      "serve|start|ps|stop|signin|signout|push|cp|create|launch", &ollama, NULL, NULL, NULL, NULL, "gg-serve serves, without accounts; a model is a file" },
     { "llm", "chat", &llm, .tool = "gg-generate", .adds = "-i",
       .arguments = "x" },
     { "llm", "embed", &llm, .tool = "gg-eval", .adds = "--embed model",
