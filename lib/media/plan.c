@@ -218,6 +218,19 @@ media_plan_whole(struct media_planner *p, int frame, bool block)
                     f->width / side * (f->height / side), block);
 }
 
+void
+media_plan_rounded(struct media_planner *p, const char *begin, const char *end)
+{
+    struct media_size size = media_size_rounded(p);
+
+    media_plan_marker(p, begin);
+    media_plan_whole(p,
+                     media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
+                                      MEDIA_BICUBIC),
+                     false);
+    media_plan_marker(p, end);
+}
+
 float *
 media_plan_new_mel(struct media_planner *p, size_t n_frames, size_t n_mel)
 {

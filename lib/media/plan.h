@@ -90,6 +90,11 @@ media_plan_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y,
  * merge. */
 void
 media_plan_whole(struct media_planner *p, int frame, bool block);
+
+/* The image in the size of media_size_rounded(), by bicubic weights, whose rows
+ * are no block, between two markers. */
+void
+media_plan_rounded(struct media_planner *p, const char *begin, const char *end);
 /* Zeros for n_frames of n_mel values; NULL: it fails. */
 float *
 media_plan_new_mel(struct media_planner *p, size_t n_frames, size_t n_mel);

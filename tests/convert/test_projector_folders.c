@@ -5,7 +5,6 @@
  * With a name only that case. */
 #include <config.h>
 
-#include <dirent.h>
 #include <math.h>
 
 #include <gg-media.h>
@@ -142,41 +141,14 @@ check(const char *folder, const char *name)
     ok(worst <= 1e-10, title);
 }
 
-static void
-check_all(const char *folder)
-{
-    struct dirent **list;
-    int n = scandir(folder, &list, NULL, alphasort);
-
-    for (int i = 0; i < n; i++) {
-        char *end = strstr(list[i]->d_name, ".case");
-
-        if (end) {
-            *end = '\0';
-            check(folder, list[i]->d_name);
-        }
-        free(list[i]);
-    }
-    ok(n > 2, "there are cases");
-    if (n >= 0)
-        free(list);
-}
-
 int
 main(int argc, char **argv)
 {
-    const char *source = getenv("top_srcdir");
-    char folder[1024];
-
 #ifndef HAVE_JANSSON
     puts("1..0 # SKIP built without Jansson");
     return 0;
 #endif
-    snprintf(folder, sizeof(folder), "%s/tests/fixtures/projector_cases",
-             source ? source : "..");
-    if (argc > 1)
-        check(folder, argv[1]);
-    else
-        check_all(folder);
+    ok(folder_case_each("projector_cases", argc > 1 ? argv[1] : NULL, check),
+       "there are cases");
     return tap_done();
 }

@@ -79,14 +79,7 @@ weights(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
-    struct media_size size = media_size_rounded(p);
-
-    media_plan_marker(p, "<|begin_of_image|>");
-    media_plan_whole(p,
-                     media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
-                                      MEDIA_BICUBIC),
-                     false);
-    media_plan_marker(p, "<|end_of_image|>");
+    media_plan_rounded(p, "<|begin_of_image|>", "<|end_of_image|>");
 }
 
 static struct ggml_tensor *

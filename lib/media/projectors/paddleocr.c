@@ -38,14 +38,7 @@ weights(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
-    struct media_size size = media_size_rounded(p);
-
-    media_plan_marker(p, "<|IMAGE_START|>");
-    media_plan_whole(p,
-                     media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
-                                      MEDIA_BICUBIC),
-                     false);
-    media_plan_marker(p, "<|IMAGE_END|>");
+    media_plan_rounded(p, "<|IMAGE_START|>", "<|IMAGE_END|>");
 }
 
 static struct ggml_tensor *

@@ -78,14 +78,7 @@ weights_25(struct media_loader *l)
 static void
 plan(struct media_planner *p)
 {
-    struct media_size size = media_size_rounded(p);
-
-    media_plan_marker(p, "<|vision_start|>");
-    media_plan_whole(p,
-                     media_plan_frame(p, MEDIA_SOURCE, size.width, size.height,
-                                      MEDIA_BICUBIC),
-                     false);
-    media_plan_marker(p, "<|vision_end|>");
+    media_plan_rounded(p, "<|vision_start|>", "<|vision_end|>");
 }
 
 /* ---- windows ------------------------------------------------------------- */
