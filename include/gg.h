@@ -125,7 +125,7 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
                      struct gg_error *err);
 
-/* The same of a folder whose model sees or hears: its encoders of pictures and
+/* Opens a folder whose model sees or hears: its encoders of pictures and
  * sounds as a projector file (mmproj), and not the model of text. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_projector(const char *path, struct gg_file **out,

@@ -59,7 +59,7 @@ chat_media_part(enum gg_media_kind kind)
     return part;
 }
 
-/* What a model wrote may end within a character: bytes that are not UTF-8
+/* A model's text may end within a character: bytes that are not UTF-8
  * become U+FFFD. */
 static json_t *
 text_of_answer(const struct gg_message *m)

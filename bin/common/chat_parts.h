@@ -10,7 +10,7 @@ const char *
 chat_role_name(enum gg_role role);
 
 #ifdef HAVE_JANSSON
-/* What a part names, by any of the names that programs have for it; the kind
+/* The medium that a part names, by any name that programs have for it; the kind
  * stays. False: nothing. */
 bool
 chat_find_source(const json_t *part, struct media_part *out);

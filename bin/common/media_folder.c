@@ -36,7 +36,7 @@ media_folder_check(const char *folder)
 
 /* ---- names --------------------------------------------------------------- */
 
-/* What is left of `name` behind the folder, which begins it; or NULL. */
+/* The rest of `name` after the folder, which begins it; or NULL. */
 static const char *
 behind_folder(const char *name, const char *folder)
 {

@@ -262,7 +262,7 @@ check_places(const struct media_places *p, const int32_t *ids, size_t n,
                      media_kind_name(kind), given);
 }
 
-/* Those of messages were checked when they came. */
+/* Media of messages were checked when they came. */
 static enum gg_status
 check_kinds(const struct media *media, const struct media_places *p,
             struct gg_error *err)

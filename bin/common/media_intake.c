@@ -11,7 +11,7 @@ enum {
     MOST_BYTES = 1 << 28, /* of rows that nothing holds any more */
 };
 
-/* Of an item of the list. */
+/* Use of an item of the list. */
 struct intake_use {
     size_t n;      /* who hold it */
     uint64_t last; /* when it was wanted last */
@@ -226,7 +226,7 @@ is_taken(const struct media_intake *in, size_t i)
     return i < in->media->n && (!in->session || in->uses[i].bytes);
 }
 
-/* What is too large, or kills its decoder, ends no job. */
+/* A medium that is too large, or kills its decoder, ends no job. */
 static enum gg_status
 of_message(enum gg_status st)
 {

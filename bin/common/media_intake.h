@@ -25,7 +25,7 @@ media_intake_free(struct media_intake *in); /* takes NULL */
 void
 media_intake_attach(struct media_intake *in, struct gg_session *session);
 
-/* What has come so far; its items move when another one comes. */
+/* The media that have come; items move when another one comes. */
 const struct media *
 media_intake_media(const struct media_intake *in);
 

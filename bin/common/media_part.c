@@ -18,7 +18,7 @@ enum {
 
 /* ---- texts --------------------------------------------------------------- */
 
-/* What follows the prefix, in capitals or not; NULL: it is not there. */
+/* The text after the prefix, in capitals or not; NULL: it is not there. */
 static const char *
 behind_prefix(const struct media_part *p, const char *prefix)
 {
@@ -99,7 +99,7 @@ add_base64(const char *text, size_t n, struct buffer *out)
     return good;
 }
 
-/* What follows "data:" in text[0..n): RFC 2397. */
+/* The text after "data:" is text[0..n): RFC 2397. */
 static enum gg_status
 add_data(const char *text, size_t n, struct buffer *out, struct gg_error *err)
 {
@@ -141,7 +141,7 @@ add_named(const char *name, size_t n, const char *folder, struct buffer *out,
     return st;
 }
 
-/* What follows "file:". A name that is relative may stand after slashes, as
+/* The name after "file:". One that is relative may stand after slashes, as
  * other programs have it: file://cat.png. */
 static enum gg_status
 add_file_url(const char *text, size_t n, const char *folder, struct buffer *out,

@@ -42,7 +42,7 @@ folder_of(const char *model)
     return folder;
 }
 
-/* Of a model's file its name without ".gguf" and a shard's number. */
+/* A file's name without ".gguf" and a shard's number. */
 static void
 stem_of(const char *model, char stem[PATH_MAX])
 {

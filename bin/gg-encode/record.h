@@ -4,7 +4,7 @@
 
 #include <gg-media.h>
 
-/* What it is and becomes. n_ctx: positions of the model; 0: they are not known.
+/* Adds the facts of a medium. n_ctx: positions of the model; 0: not known.
  * `vector`: the one row of a projector that makes such; or NULL. */
 void
 record_medium(const char *name, const struct gg_decoded *medium,

@@ -206,7 +206,7 @@ read_label(const char *path, size_t stem, char *buf, size_t size)
 
 /* ---- the projector ------------------------------------------------------- */
 
-/* What one is chosen by, in this order: more is better. */
+/* Reasons to choose one, in this order: more is better. */
 struct rank {
     size_t folder; /* of its path, which the model is in */
     size_t alike;  /* bytes that its name has in common with the model's */
@@ -235,7 +235,7 @@ common_length(const char *a, size_t n, const char *b)
     return i;
 }
 
-/* Of "mmproj-x-F16" what is after the word and in front of the type. */
+/* "x" of "mmproj-x-F16": after the word, in front of the type. */
 static size_t
 name_alike(const char *path, size_t stem, const char *label, const char *model)
 {

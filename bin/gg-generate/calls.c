@@ -153,7 +153,7 @@ settled(const struct calls_piece *p, const char *text)
     return n;
 }
 
-/* What the last call's arguments have that did not leave, up to `n`. */
+/* Bytes of the last call's arguments, up to `n`, that did not leave. */
 static void
 go_on(struct calls_piece *p, const char *text, size_t n, calls_put put,
       void *data)

@@ -353,7 +353,7 @@ encode_prompt(struct generate *g, struct prompt_source *s,
     return st;
 }
 
-/* The same with a choice, all of which must be in the ids. `left_out`: bytes
+/* A prompt with a choice, all of which must be in the ids. `left_out`: bytes
  * that the prompt lacks; `medium`: the first of its media, which stand in the
  * prompt of every choice. */
 static enum gg_status

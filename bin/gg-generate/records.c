@@ -222,7 +222,7 @@ begin_answer(struct records *w)
     }
 }
 
-/* What was read and waits. */
+/* Records that were read and wait. */
 static bool
 take_next(struct records *w)
 {

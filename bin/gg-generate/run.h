@@ -31,12 +31,12 @@ void
 records_fail(struct records *w, struct record *r, enum gg_status st,
              const char *message);
 
-/* The same by somebody's wish, which the code tells; not of the tool's job. */
+/* Ends it by somebody's wish, which the code tells: the job has not failed. */
 void
 records_stop(struct records *w, struct record *r, const char *code,
              const char *message);
 
-/* What has ended is active no longer. */
+/* Answers that have ended are active no longer. */
 void
 records_remove_ended(struct records *w);
 

@@ -72,7 +72,7 @@ is_interrupted(void *data)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* What waits does not begin any more; what runs ends in time. */
+/* Records that wait do not begin any more; those that run end in time. */
 static void
 drain(struct records *w)
 {

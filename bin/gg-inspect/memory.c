@@ -127,7 +127,7 @@ sum_of(const struct gg_memory *m)
 
 static const char *const kind_names[PROJECTOR_KINDS] = { "image", "sound" };
 
-/* Of one medium at a time, the largest: its weights count once. */
+/* One medium at a time, the largest: its weights count once. */
 static uint64_t
 projector_sum(const struct projector_summary *p)
 {

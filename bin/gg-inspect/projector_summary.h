@@ -11,7 +11,7 @@ enum {
     PROJECTOR_SECONDS = 30, /* of the sound that figures are for */
 };
 
-/* What becomes of a medium of that size. */
+/* Prints what becomes of a medium of that size. */
 struct projector_plan {
     size_t n_rows, longest_block;
     int32_t n_positions;

@@ -338,7 +338,7 @@ answer_model(struct front *f, struct http_call *call, const char *path,
     answer_json(call, 200, &b);
 }
 
-/* What needs no engine. False: it does. */
+/* Answers a path that needs no engine. False: it needs one. */
 static bool
 answer_here(struct front *f, struct http_call *call, const char *path)
 {

@@ -86,7 +86,7 @@ free_engine(struct engine *e)
     free(e);
 }
 
-/* What runs there has no end any more. */
+/* Requests that run there have no end any more. */
 static void
 lose_engine(struct engine *e, const char *message)
 {

@@ -24,7 +24,7 @@ enum {
     FRONT_IDS = 1 << 10, /* places of the table of asks */
 };
 
-/* What the command line says. */
+/* Settings of the command line. */
 struct front_params {
     struct http_limits http;
     int max_waiting, max_waiting_of_key; /* requests */

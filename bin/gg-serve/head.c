@@ -20,7 +20,7 @@ is_decimal(unsigned char c)
     return c >= '0' && c <= '9';
 }
 
-/* Of a field's name: `tchar` of RFC 9110. */
+/* A byte of a field's name: `tchar` of RFC 9110. */
 static bool
 is_token(unsigned char c)
 {

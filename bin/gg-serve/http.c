@@ -114,7 +114,7 @@ socket_of(const struct connection *c)
     return bufferevent_getfd(c->buffers);
 }
 
-/* What evhttp has not seen, it does not answer. After shutdown() it finds the
+/* evhttp does not answer what it has not seen. After shutdown() it finds the
  * end of the connection, and frees it. */
 static void
 refuse_connection(struct connection *c, int status, const char *why)

@@ -71,7 +71,7 @@ http_body(struct http_call *call, size_t *n);
 long
 http_peer_user(const struct http_call *call);
 
-/* What the caller keeps with it. */
+/* A pointer that the caller keeps with it. */
 void
 http_set_data(struct http_call *call, void *data);
 void *

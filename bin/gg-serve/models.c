@@ -25,7 +25,7 @@ parts_words(char c)
     return c == ' ' || c == '\t';
 }
 
-/* What is in quotes, up to the second one. */
+/* The text in quotes, up to the second one. */
 static void
 take_quoted(struct splitter *s, char quote)
 {

@@ -46,7 +46,7 @@ translate_find(const char *method, const char *path, bool *known);
 const struct translate_api *
 translate_named(const char *name);
 
-/* What a translation needs from outside; texts outlive it. */
+/* Names and dates that a translation is given; texts outlive it. */
 struct translate_with {
     const char *id;        /* the record's, unique in the engine: "r17" */
     const char *unique;    /* ends the names that clients see, unique for ever:
@@ -105,7 +105,7 @@ enum translate_state
 translation_take(struct translation *t, const char *line, size_t len,
                  struct buffer *out);
 
-/* What only keeps the connection: of a stream alone, which begins with it if
+/* Adds a ping, which keeps the connection of a stream; it begins the stream if
  * nothing was sent before. */
 void
 translation_ping(struct translation *t, struct buffer *out);

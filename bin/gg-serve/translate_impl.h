@@ -82,7 +82,7 @@ struct translation {
     size_t n_items;
 };
 
-/* What an interface does; a function that it lacks is NULL. */
+/* Functions of an interface; one that it lacks is NULL. */
 struct translate_row {
     const char *url;  /* of the engine's record */
     const char *verb; /* of a control record, in place of url and body */
@@ -101,7 +101,7 @@ struct translate_row {
                 struct buffer *out);
     void (*fail)(struct translation *t, struct buffer *out);
     const char *ping;
-    /* Of an answer in parts, t->part: it begins; it goes on; it ends, and is
+    /* An answer in parts, t->part: it begins; it goes on; it ends, and is
      * added to t->items. Events come in a stream alone. */
     void (*open)(struct translation *t, struct buffer *out);
     void (*piece)(struct translation *t, const char *text, size_t len,

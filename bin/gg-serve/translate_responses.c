@@ -100,7 +100,7 @@ turn_to(struct translation *t, struct translate_turn *m, const char *role)
                                                   : "\\n\\n";
 }
 
-/* What comes before the first turn is one message, since templates take no
+/* All before the first turn is one message, since templates take no
  * other. */
 static void
 take_message_item(struct translation *t, struct translate_turn *m,

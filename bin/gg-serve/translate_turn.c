@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "gg-serve/translate_impl.h"
 
-/* What is between the quotes. */
+/* Bytes between the quotes. */
 static void
 add_inner(struct buffer *out, const struct record_value *string)
 {

@@ -75,7 +75,7 @@ ramp(const struct rope *p, int pair)
     return 1 - fmin(1.0, fmax(0.0, at));
 }
 
-/* What a pair is rotated by: the section of its position, and the angle per
+/* A pair is rotated by this: the section of its position, and the angle per
  * position. */
 struct pair {
     int section;

@@ -14,7 +14,7 @@ enum {
 struct media_size
 media_tiles_pinpoints(struct media_planner *p);
 
-/* Those tiles, row by row, if there are any, of the image as it is shaped, and
+/* Adds tiles, row by row, if there are any, of the image as it is shaped, and
  * then the whole, which is stretched into one. */
 void
 media_tiles_plan(struct media_planner *p);

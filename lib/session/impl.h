@@ -8,7 +8,7 @@
 
 struct pipeline_session;
 
-/* What the last call that named a slot evaluated there. */
+/* Ids that the last call that named a slot evaluated there. */
 enum session_prefill {
     SESSION_NO_PREFILL,
     SESSION_PREFILLED,  /* a prompt, up to its end */

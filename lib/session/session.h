@@ -60,7 +60,7 @@ enum gg_status
 session_check_ids(const struct gg_session *session, const int32_t *ids,
                   size_t n, struct gg_error *err);
 
-/* The same where one is a row whose values are not here. */
+/* Refuses ids of which one is a row whose values are not here. */
 enum gg_status
 session_check_given(const struct gg_session *session, const int32_t *ids,
                     size_t n, struct gg_error *err);

@@ -15,7 +15,7 @@ enum {
     STATE_HAS_ROTATION = 64,
 };
 
-/* Of a medium. */
+/* Numbers of a medium. */
 enum {
     STATE_ROWS_POSITIONS = 1,
     STATE_ROWS_BLOCKS = 2,

@@ -187,7 +187,7 @@ read_numbers(const struct gguf_array *a, size_t *at, size_t n, int32_t **out)
     return *out;
 }
 
-/* What of a layout was read. */
+/* The part of a layout that was read. */
 struct layouts {
     size_t positions, blocks;
 };

@@ -176,7 +176,7 @@ is_own(const char *name)
     return !strstr(name, ".blk.") || strstr(name, "_norm");
 }
 
-/* Of this one's size are others, which are named. */
+/* Others have the size of this one, which are named. */
 static bool
 is_measure(const struct projector_case *c, const char *name)
 {
@@ -202,7 +202,7 @@ test_names(const struct projector_case *c)
             "a key that the type has not");
 }
 
-/* What is there only where the file has it. */
+/* Tensors that are there only where the file has them. */
 static bool
 is_optional(const char *name)
 {

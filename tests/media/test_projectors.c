@@ -183,7 +183,7 @@ test_sound(void)
     gg_projector_free(p);
 }
 
-/* What may be made of blocks. */
+/* Tensors that may be made of blocks. */
 static void
 test_blocks(void)
 {

@@ -178,7 +178,7 @@ draw(uint32_t n)
     return (seed >> 8) % n;
 }
 
-/* What one medium is made of. */
+/* Numbers that one medium is made of. */
 struct parts {
     float rows[2 * ROWS * 64], deeper[3 * ROWS * 64];
     int32_t blocks[ROWS], positions[3 * ROWS];
@@ -256,7 +256,7 @@ eval_odd(struct gg_session *s, int32_t last)
     return st;
 }
 
-/* Whatever comes, a session says what is wrong, or goes on as one that has been
+/* A session says what is wrong with any media, or goes on as one that has been
  * given the tokens alone. */
 static void
 check_hostile(const struct gg_model *m)

@@ -134,7 +134,7 @@ test_bounds(void)
     ok(h.at == HEAD_BAD && h.status == 431, "a line that is too long");
 }
 
-/* What follows a body waits for the answer. */
+/* Bytes after a body wait for the answer. */
 static void
 test_rest(void)
 {

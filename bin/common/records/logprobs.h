@@ -77,7 +77,7 @@ size_t
 logprobs_add_chat(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);
 
-/* The same for what a completion's choice has. */
+/* Adds them in the form of a completion's choice. */
 size_t
 logprobs_add_text(const struct logprobs *l, const struct logprobs_texts *texts,
                   struct buffer *out);

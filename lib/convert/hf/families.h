@@ -56,7 +56,7 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
-    /* Of encoders of pictures and sounds: filters.c. A vector stays; a number
+    /* Filters of encoders of media: filters.c. A vector stays; a number
      * is one. */
     HF_FILTERS, /* a convolution's: n x channels x height x width */
     HF_FRAME_1, /* filters over two frames: those of the first */

@@ -30,7 +30,7 @@
 
 #include "convert/hf/families.h"
 
-/* What a configuration may leave out, as the library has it; 0: it may not. */
+/* Defaults of the library, where a configuration has none; 0: no default. */
 struct hf_projector_numbers {
     int32_t n_embd, n_ff, n_layer, n_head, image_size, patch_size;
 };

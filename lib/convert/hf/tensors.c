@@ -254,7 +254,7 @@ take_whole(struct hf *h)
     }
 }
 
-/* What belongs to pictures and sounds, by a part of its name. */
+/* Tensors of pictures and sounds, by a part of their names. */
 static const char *const media_parts[] = {
     "vision_tower.",
     "multi_modal_projector.",
@@ -269,7 +269,7 @@ static const char *const media_parts[] = {
     "mlp1.",
     NULL,
 };
-/* What is no weight, or an encoder was trained with. */
+/* Tensors that are no weights, or that an encoder was trained with. */
 static const char *const left_out[] = {
     "rotary_emb.",
     ".attn.bias",

@@ -126,7 +126,7 @@ choose_size(const struct media_planner *p)
     }
 }
 
-/* Of the frame's tile at (x, y), whose last pixels no patch may have. */
+/* The frame's tile at (x, y), whose last pixels no patch may have. */
 static void
 plan_tile_rows(struct media_planner *p, int frame, uint32_t x, uint32_t y)
 {

@@ -38,7 +38,7 @@ has(const struct media_loader *l, const char *name)
     return gguf_tensor_named(l->l.gguf, name) != NULL;
 }
 
-/* What the first layer has, all have. */
+/* All layers have what the first one has. */
 static unsigned
 parts_of(const struct media_loader *l)
 {

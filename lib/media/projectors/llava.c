@@ -184,7 +184,7 @@ rounded(double x)
     return floor(nearbyint(x * 1e7) / 1e7);
 }
 
-/* Of nx x ny patches those that see the image. */
+/* Patches, among nx x ny, that see the image. */
 static struct media_size
 kept_patches(const struct media_planner *p, uint32_t nx, uint32_t ny)
 {

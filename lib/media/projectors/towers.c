@@ -52,7 +52,7 @@ check_patches(struct media_loader *l)
                            hp->image_size, hp->patch);
 }
 
-/* What others call gelu is erf's here. */
+/* The name gelu means erf's here. */
 static void
 clip_hparams(struct media_loader *l)
 {
@@ -141,7 +141,7 @@ siglip_weights(struct media_loader *l)
 
 /* ---- sizes --------------------------------------------------------------- */
 
-/* Of a side, when the shorter one becomes `to`; one too long is refused. */
+/* A side, when the shorter one becomes `to`; one too long is refused. */
 static uint32_t
 scaled_side(uint32_t side, uint32_t shorter, uint32_t to)
 {

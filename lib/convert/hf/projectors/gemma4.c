@@ -141,7 +141,7 @@ static const struct hf_name sound_whole[] = {
     { 0 },
 };
 
-/* What no key of a file says. */
+/* Settings that no key of a file says. */
 static void
 keys_sound(struct hf *h)
 {
