@@ -38,8 +38,10 @@ find_api(const char *name)
 static void
 print_buffer(struct buffer *out)
 {
+    if (out->len == 0)
+        return;
     fwrite(out->p, 1, out->len, stdout);
-    if (out->len && out->p[out->len - 1] != '\n')
+    if (out->p[out->len - 1] != '\n')
         putchar('\n');
     out->len = 0;
 }
