@@ -300,6 +300,14 @@ catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static void
+free_lists(struct monitor *m)
+{
+    models_free(&m->models);
+    free(m->keys.of);
+    free(m->records);
+}
+
 int
 monitor_run(const struct monitor_params *params, const struct listen *doors)
 {
@@ -309,6 +317,7 @@ monitor_run(const struct monitor_params *params, const struct listen *doors)
         models_add(&m.models, params->only.name, params->only.args);
     if (!read_lists(&m)) {
         listen_forget(doors);
+        free_lists(&m);
         return 1;
     }
     for (int i = 0; i < doors->n && !params->front.quiet; i++)
@@ -321,5 +330,6 @@ monitor_run(const struct monitor_params *params, const struct listen *doors)
         close(m.front);
     end_workers(&m);
     listen_forget(doors);
-    return m.status;
+    free_lists(&m);
+    return 0;
 }

@@ -273,6 +273,7 @@ serve_run(const struct serve_options *o)
     };
     struct listen doors = { .n = 0 };
     struct models one = { 0 };
+    int status;
 
     if (!o->models) {
         make_model(o, &one);
@@ -280,7 +281,9 @@ serve_run(const struct serve_options *o)
     }
     allow_sockets(o);
     open_doors(o, &doors);
-    return monitor_run(&p, &doors);
+    status = monitor_run(&p, &doors);
+    models_free(&one);
+    return status;
 }
 
 #else

@@ -51,7 +51,6 @@ struct monitor {
     int front; /* the socket; -1: there is no front */
     int64_t front_started, drain_end;
     bool is_draining;
-    int status;
 };
 
 /* Sends the front a message, with a descriptor unless fd is -1. */
