@@ -301,7 +301,7 @@ catch_signals(void)
 }
 
 static void
-free_lists(struct monitor *m)
+forget_lists(struct monitor *m)
 {
     models_free(&m->models);
     free(m->keys.of);
@@ -317,7 +317,7 @@ monitor_run(const struct monitor_params *params, const struct listen *doors)
         models_add(&m.models, params->only.name, params->only.args);
     if (!read_lists(&m)) {
         listen_forget(doors);
-        free_lists(&m);
+        forget_lists(&m);
         return 1;
     }
     for (int i = 0; i < doors->n && !params->front.quiet; i++)
@@ -330,6 +330,6 @@ monitor_run(const struct monitor_params *params, const struct listen *doors)
         close(m.front);
     end_workers(&m);
     listen_forget(doors);
-    free_lists(&m);
+    forget_lists(&m);
     return 0;
 }
