@@ -4,7 +4,9 @@
 # that die leave nothing behind
 set -eu
 build=$(cd "$1" && pwd)
-command -v curl jq pgrep >/dev/null || exit 77
+for tool in curl jq pgrep; do
+    command -v $tool >/dev/null || exit 77
+done
 grep -q '^#define HAVE_LIBEVENT 1' "$build/config.h" || exit 77
 for tool in serve generate inspect fetch; do
     PATH=$build/bin/gg-$tool:$PATH

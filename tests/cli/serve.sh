@@ -1,7 +1,9 @@
 # gg-serve: a port in front of gg-generate, with the bytes of gg-generate
 gg-serve --translate chat </dev/null 2>&1 | grep -q 'without Jansson' && exit 77
 gg-serve -l /x/y -m "$GG_MODEL" 2>&1 | grep -q 'without libevent' && exit 77
-command -v curl jq pgrep >/dev/null || exit 77
+for tool in curl jq pgrep; do
+    command -v $tool >/dev/null || exit 77
+done
 ask() { # PATH [OPTION...]
     path=$1
     shift
