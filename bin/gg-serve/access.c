@@ -10,9 +10,9 @@
 
 #include "gg-serve/front.h"
 
-static void
-turn_away(struct http_call *call, int status, const char *code,
-          const char *message)
+void
+access_refuse(struct http_call *call, int status, const char *code,
+              const char *message)
 {
     struct buffer b = { 0 };
     const char *path = http_path(call);
@@ -86,21 +86,22 @@ access_check(struct front *f, struct http_call *call, int *key)
 
     *key = -1;
     if (!host_is_ours(f, call)) {
-        turn_away(call, 403, "host_not_allowed",
-                  "Host is no name of this server: --host-name adds one");
+        access_refuse(call, 403, "host_not_allowed",
+                      "Host is no name of this server: --host-name adds one");
         return false;
     }
     if (!origin_is_allowed(f, call)) {
-        turn_away(call, 403, "origin_not_allowed",
-                  "requests of this Origin are not allowed: --origin adds one");
+        access_refuse(
+            call, 403, "origin_not_allowed",
+            "requests of this Origin are not allowed: --origin adds one");
         return false;
     }
     if (!f->has_keys || (path && strcmp(path, "/health") == 0))
         return true;
     *key = given ? keys_find(&f->keys, given) : -1;
     if (*key < 0)
-        turn_away(call, 401, "invalid_api_key",
-                  given ? "there is no such key"
-                        : "a key is needed: Authorization: Bearer KEY");
+        access_refuse(call, 401, "invalid_api_key",
+                      given ? "there is no such key"
+                            : "a key is needed: Authorization: Bearer KEY");
     return *key >= 0;
 }

@@ -276,17 +276,6 @@ answer_json(struct http_call *call, int status, struct buffer *b)
 }
 
 static void
-refuse_call(struct http_call *call, const char *path, int status,
-            const char *code, const char *message)
-{
-    struct buffer b = { 0 };
-
-    translate_error(path, status, code, message, &b);
-    tell_refusal(path, status, message);
-    answer_json(call, status, &b);
-}
-
-static void
 answer_health(struct front *f, struct http_call *call)
 {
     struct buffer b = { 0 };
@@ -323,15 +312,13 @@ answer_models(struct front *f, struct http_call *call)
 }
 
 static void
-answer_model(struct front *f, struct http_call *call, const char *path,
-             const char *name)
+answer_model(struct front *f, struct http_call *call, const char *name)
 {
     struct translate_model m = { name, f->params.started, 0 };
     struct buffer b = { 0 };
 
     if (models_find(&f->models, name) < 0) {
-        refuse_call(call, path, 404, "model_not_found",
-                    "there is no such model");
+        access_refuse(call, 404, "model_not_found", "there is no such model");
         return;
     }
     translate_model(&m, http_field(call, "anthropic-version") != NULL, &b);
@@ -353,7 +340,7 @@ answer_here(struct front *f, struct http_call *call, const char *path)
     else if (strcmp(path, "/v1/models") == 0)
         answer_models(f, call);
     else if (strncmp(path, models, sizeof(models) - 1) == 0)
-        answer_model(f, call, path, path + sizeof(models) - 1);
+        answer_model(f, call, path + sizeof(models) - 1);
     else
         return false;
     return true;
@@ -377,13 +364,14 @@ find_api(struct http_call *call, const char *path)
         translate_find(http_method(call), path, &known);
 
     if (!api && known)
-        refuse_call(call, path, 405, "method_not_allowed",
-                    "this path has another method");
+        access_refuse(call, 405, "method_not_allowed",
+                      "this path has another method");
     else if (!api)
-        refuse_call(call, path, 404, "not_found", "there is no such path");
+        access_refuse(call, 404, "not_found", "there is no such path");
     else if (!api->form && !has_json(call)) {
-        refuse_call(call, path, 415, "unsupported_media_type",
-                    "the Content-Type of a page's request is application/json");
+        access_refuse(
+            call, 415, "unsupported_media_type",
+            "the Content-Type of a page's request is application/json");
         api = NULL;
     }
     return api;

@@ -96,7 +96,6 @@ run_ask(struct engine *e, struct ask *a)
     TAILQ_INSERT_TAIL(&e->running, a, next);
     a->engine = e;
     e->n_running++;
-    a->sent = front_now();
     engine_send(e, a->record.p, a->record.len);
     buffer_clear(&a->record);
 }

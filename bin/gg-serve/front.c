@@ -282,7 +282,6 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
     add_events(&f);
     if (f.params.is_confined)
         confine();
-    front_tell(&f, WIRE_READY, 0, -1, -1);
     event_base_dispatch(f.base);
     exit(0);
 }

@@ -50,7 +50,7 @@ struct ask {
     char key[KEY_MAX_NAME], model[MODEL_MAX_NAME];
     const char *path;
     struct buffer record; /* for the engine, until it is sent */
-    int64_t came, wanted, sent, first, written; /* ms; 0: not yet */
+    int64_t came, wanted, first, written; /* ms; 0: not yet */
     bool is_begun; /* the head of a stream went out */
     int status;    /* for the log */
     uint64_t n_prompt, n_cached, n_answer;
@@ -107,6 +107,11 @@ int64_t
 front_now(void);
 
 /* ---- access.c: who may ask ---- */
+
+/* Answers with an error in the form of the path's interface. */
+void
+access_refuse(struct http_call *call, int status, const char *code,
+              const char *message);
 
 /* False: it was answered. *key gets the place of the key, or -1. */
 bool

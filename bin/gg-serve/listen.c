@@ -203,7 +203,7 @@ split_address(const char *where, char *host, size_t size, const char **port)
     return true;
 }
 
-/* With the port that the kernel chose, where 0 was asked for. */
+/* Names the port that the kernel chose in the place of 0. */
 static void
 name_address(int s, char *name, size_t size)
 {

@@ -33,7 +33,8 @@ set_name(void *options, const struct cli_option *row, const char *value,
 
 /* clang-format off */
 const struct cli_option serve_options[] = {
-    { "model", 'm', CLI_TEXT, "MODEL", "the model (else $GG_MODEL)",
+    { "model", 'm', CLI_TEXT, "FILE",
+      "the model (else $GG_MODEL); with --fetch, a name that gg-fetch takes",
       AT(model) },
     { "name", 0, CLI_TEXT, "NAME", "its name for clients (else its file's)",
       AT(name), .aliases = "alias", .not_with = "models" },
@@ -188,8 +189,10 @@ make_model(const struct serve_options *o, struct models *models)
     char name[MODEL_MAX_NAME];
     int n = 0;
 
-    if (!o->fetch || !path || !strchr(path, ':'))
-        path = cli_model(o->model, true);
+    if (!o->fetch || !path || !strchr(path, ':')) {
+        cli_check_model(path);
+        path = cli_model(path, true);
+    }
     name_of_model(o, path, name);
     args[n++] = (char *)"-m";
     args[n++] = (char *)path;

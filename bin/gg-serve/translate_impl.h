@@ -56,7 +56,7 @@ struct translation {
     struct buffer model; /* a string in JSON, as it was written; or empty */
     char *model_name;
     bool stream, usage, plain, logprobs;
-    bool hides_thoughts; /* nobody asked for them */
+    bool hides_thoughts; /* the request does not want them */
     size_t n_answers;
     char *warnings[TRANSLATE_MOST_WARNINGS];
     size_t n_warnings;

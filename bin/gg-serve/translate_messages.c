@@ -147,8 +147,7 @@ static const struct translate_member members[] = {
     { 0 },
 };
 
-/* Clients take the first block for the text, but where they asked for thoughts.
- */
+/* Clients take the first block for the text, unless they want thoughts. */
 void
 messages_read(struct translation *t, const struct record_object *body)
 {

@@ -14,12 +14,11 @@
 enum wire_kind {
     /* ---- from the front ---- */
     WIRE_START, /* model, key: an engine is wanted */
-    WIRE_BUSY,  /* engine: it has something to do; also in place of the end
-                 * that WIRE_RELEASE asked for */
+    WIRE_BUSY,  /* engine: it has something to do; after WIRE_RELEASE: it stays
+                 * for that */
     WIRE_IDLE,  /* engine: it has nothing to do */
     WIRE_ALIVE, /* engine: it has loaded its model */
     WIRE_STUCK, /* engine: it is silent, and is killed */
-    WIRE_READY, /* the front is confined, and listens */
     /* ---- from the monitor ---- */
     WIRE_ENGINE,  /* engine, model, key, and a socket */
     WIRE_FAILED,  /* model, key: none will come; text says why */

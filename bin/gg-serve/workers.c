@@ -229,25 +229,23 @@ start_fetch(struct worker *k, const char *name)
 static bool
 use_fetched(struct worker *k)
 {
-    char path[MAX_PATH_FETCHED];
-    ssize_t n = read(k->fetched, path, sizeof(path) - 1);
-    char *args[MODEL_MAX_ARGS + 3];
+    static const char option[] = "--model=";
+    char text[sizeof(option) + MAX_PATH_FETCHED];
+    char *path = text + sizeof(option) - 1, *args[MODEL_MAX_ARGS + 1];
+    ssize_t n = read(k->fetched, path, MAX_PATH_FETCHED);
     struct models one = { 0 };
     int count = 0, at;
+    const char *name = child_option(k->model.args, 'm', "model", &at);
 
     if (n <= 1 || path[n - 1] != '\n')
         return false;
+    memcpy(text, option, sizeof(option) - 1);
     path[n - 1] = '\0';
-    (void)child_option(k->model.args, 'm', "model", &at);
-    for (int i = 0; k->model.args[i]; i++)
-        if (i != at)
-            args[count++] = k->model.args[i];
-        else if (strchr(k->model.args[i], '=') || k->model.args[i][1] != '-')
-            i += k->model.args[i][2] == '\0';
-        else
+    for (int i = 0; k->model.args[i]; i++) {
+        args[count++] = i == at ? text : k->model.args[i];
+        if (i == at && name == k->model.args[i + 1])
             i++;
-    args[count++] = (char *)"--model";
-    args[count++] = path;
+    }
     args[count] = NULL;
     models_add(&one, k->model.name, args);
     free(k->model.args);

@@ -127,6 +127,30 @@ for name in two bad three; do
     status $name /v1/completions -d "{\"model\":\"$name\",$once}"
 done
 stop TERM
+
+echo '== models that are fetched, and that have no room'
+mkdir fake
+printf '#!/bin/sh\ncase $* in *none) exit 1 ;; esac\necho "$GG_MODEL"\n' >fake/gg-fetch
+chmod +x fake/gg-fetch
+printf 'one\t-c 64 -m hf:a/b -t 1\ntwo\t--model=hf:a/b -c 64\nnone\t-m hf:a/none\n' \
+    >models
+PATH=$PWD/fake:$PATH gg-serve --fetch --models models -l "$PWD/socket" -q 2>log &
+server=$!
+sleep 0.5
+for name in one two none; do
+    status $name /v1/completions -d "{\"model\":\"$name\",$once}"
+done
+stop TERM
+printf 'one\t-m %s -c 64 --batch 1\ntwo\t-m %s -c 128 --batch 1\nbig\t-m %s\n' \
+    "$GG_MODEL" "$GG_MODEL" "$GG_MODEL" >models
+gg-serve --models models --memory-max 6 -l "$PWD/socket" -q 2>log &
+server=$!
+sleep 0.5
+for name in one two big; do
+    status $name /v1/completions -d "{\"model\":\"$name\",$once}"
+    echo "$(pgrep -P $server -x gg-generate | wc -l) engine"
+done
+stop TERM
 for line in 'x' 'a\t-m "x' ; do
     printf "$line\n" >models
     gg-serve --models models -l "$PWD/socket"
