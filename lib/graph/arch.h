@@ -47,6 +47,16 @@ struct model_arch {
 const struct model_arch *
 graph_arch_find(const char *name);
 
+/* Fails with what is known of an architecture that is none of these:
+ * refused.c. */
+enum gg_status
+graph_arch_refuse(const struct gguf_context *gguf, const char *arch,
+                  struct gg_error *err);
+
+/* Name i of those that are refused by their name; NULL after the last. */
+const char *
+graph_arch_refused(size_t i);
+
 /* Name of number i in alphabetical order; NULL after the last. */
 const char *
 graph_arch_name(size_t i);

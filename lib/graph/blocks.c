@@ -16,22 +16,28 @@ multiply_heads(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *by)
     return ggml_reshape_2d(g->ctx, ggml_mul(g->ctx, x, by), n, n_tokens);
 }
 
-/* x is what attention gives of cur, and of h. */
-static struct ggml_tensor *
-gate_attention(struct graph *g, const struct model_layer *l,
-               struct ggml_tensor *cur, const struct graph_heads *h,
-               struct ggml_tensor *x)
+struct ggml_tensor *
+graph_gate_attention(struct graph *g, const struct model_layer *l,
+                     struct ggml_tensor *cur, struct ggml_tensor *x)
 {
-    if (h->gate) {
-        cur = ggml_cont_2d(g->ctx, h->gate, x->ne[0], x->ne[1]);
-        return ggml_mul(g->ctx, x, ggml_sigmoid(g->ctx, cur));
-    }
     if (!l->attn_gate.weight)
         return x;
     cur = graph_linear(g, cur, &l->attn_gate);
     cur = g->model->hp.gate_softplus ? ggml_softplus(g->ctx, cur)
                                      : ggml_sigmoid(g->ctx, cur);
     return multiply_heads(g, x, cur);
+}
+
+/* x is what attention gives of cur, and of h. */
+static struct ggml_tensor *
+gate_heads(struct graph *g, const struct model_layer *l,
+           struct ggml_tensor *cur, const struct graph_heads *h,
+           struct ggml_tensor *x)
+{
+    if (!h->gate)
+        return graph_gate_attention(g, l, cur, x);
+    cur = ggml_cont_2d(g->ctx, h->gate, x->ne[0], x->ne[1]);
+    return ggml_mul(g->ctx, x, ggml_sigmoid(g->ctx, cur));
 }
 
 struct ggml_tensor *
@@ -48,7 +54,7 @@ graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     x = graph_attention(g, layer, h.q, h.k, h.v);
     if (scale != 0)
         x = ggml_scale(g->ctx, x, scale);
-    x = gate_attention(g, l, cur, &h, x);
+    x = gate_heads(g, l, cur, &h, x);
     x = graph_norm(g, x, &l->attn_sub_norm);
     return graph_project_back(g, layer, x);
 }

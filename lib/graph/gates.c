@@ -25,6 +25,26 @@ graph_activate(struct graph *g, struct ggml_tensor *x,
     }
 }
 
+/* c tanh(x / c) */
+static struct ggml_tensor *
+bend(struct graph *g, struct ggml_tensor *x, float c)
+{
+    x = ggml_tanh(g->ctx, ggml_scale(g->ctx, x, 1 / c));
+    return ggml_scale(g->ctx, x, c);
+}
+
+static struct ggml_tensor *
+gate_by_situ(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up)
+{
+    const struct model_situ *s = &g->model->hp.situ;
+    struct ggml_tensor *open = ggml_sigmoid(g->ctx, gate);
+
+    if (s->linear > 0)
+        up = bend(g, up, s->linear);
+    gate = ggml_mul(g->ctx, bend(g, gate, s->gate), open);
+    return ggml_mul(g->ctx, gate, up);
+}
+
 struct ggml_tensor *
 graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
             enum model_activation act)
@@ -34,6 +54,8 @@ graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
         return ggml_swiglu_split(g->ctx, gate, up);
     case MODEL_SILU_CLAMPED:
         return ggml_swiglu_oai(g->ctx, gate, up, 1.702f, 7);
+    case MODEL_SITU:
+        return gate_by_situ(g, gate, up);
     case MODEL_GELU:
         return ggml_geglu_split(g->ctx, gate, up);
     case MODEL_RELU:

@@ -8,7 +8,8 @@
 
 enum {
     NODES_PER_LAYER = 96,
-    NODES_ALTUP = 64,      /* of each layer, where vectors are parallel */
+    NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
+    NODES_BANK = 56,       /* or kept for later layers */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 20,
     NODES_PER_RECURRENCE = 48,
@@ -25,6 +26,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
 
     if (model->hp.n_altup > 0)
         a_layer += NODES_ALTUP;
+    if (model->hp.bank_every > 0)
+        a_layer += NODES_BANK;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
     if (model->arch->recur || model->arch->time_mix)

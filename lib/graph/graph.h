@@ -271,6 +271,12 @@ struct ggml_tensor *
 graph_norm_heads(struct graph *g, struct ggml_tensor *x,
                  const struct model_norm *norm);
 
+/* x, d_value * n_head x n of what attention gives of cur, times the layer's
+ * gate, if it has one. */
+struct ggml_tensor *
+graph_gate_attention(struct graph *g, const struct model_layer *l,
+                     struct ggml_tensor *cur, struct ggml_tensor *x);
+
 /* Normed and rotated, in the order of hp.norm_after_rope, and queries with
  * their temperature; values normed if hp.values_normed. */
 struct graph_heads
@@ -334,6 +340,11 @@ graph_mamba2(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 /* ggml_gated_delta_net() after the states of the slots: d_inner x n_tokens. */
 struct ggml_tensor *
 graph_delta_net(struct graph *g, int32_t layer, const struct graph_delta *d);
+
+/* Kimi's delta attention, from n_embd x n_tokens to the wanted rows: struct
+ * model_arch's recur. */
+struct ggml_tensor *
+graph_delta_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
 /* Keys or queries of a delta rule, with rows of length 1; 1e-6 is added to the
  * square of what they had, whatever epsilon norms have. */
@@ -414,12 +425,12 @@ graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 void
 graph_keep_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
-/* act(x), by any but SILU_CLAMPED. */
+/* act(x), by any but SILU_CLAMPED and SITU. */
 struct ggml_tensor *
 graph_activate(struct graph *g, struct ggml_tensor *x,
                enum model_activation act);
 
-/* act(gate) * up, by SILU, SILU_CLAMPED, GELU, GELU_ERF or RELU. */
+/* act(gate) * up, by any but XIELU. */
 struct ggml_tensor *
 graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
             enum model_activation act);

@@ -2,6 +2,7 @@
 #include "graph/hparams.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Far above what exists, far below what could overflow a product. */
 enum {
@@ -154,6 +155,19 @@ graph_keys_latent(struct model_keys *keys, struct model_hparams *hp,
         l->d_value = absorbed ? x->n : x->d_value;
         l->values_in_keys = absorbed;
     }
+}
+
+bool
+graph_is_absorbed(const struct model_keys *keys, const struct model_hparams *hp)
+{
+    char name[64];
+
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        snprintf(name, sizeof(name), "blk.%d.attn_kv_b.weight", (int)i);
+        if (gguf_tensor_named(keys->gguf, name))
+            return false;
+    }
+    return true;
 }
 
 void

@@ -59,6 +59,7 @@ enum model_activation {
     MODEL_RELU_SQUARED, /* its square (So et al. 2021) */
     MODEL_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
     MODEL_XIELU,        /* by numbers of the layer (Huang 2024) */
+    MODEL_SITU,         /* Kimi K3: of a gate only, by hp.situ */
 };
 
 /* What a classifier's first layer ends in. */
@@ -106,6 +107,18 @@ struct model_ssm {
     float parts_eps; /* of norms without weights of dt, B and C; 0: none */
     int32_t n_group; /* of keys, each for n_head / n_group heads: */
     bool neighbours; /* that stand side by side; else every n_group-th */
+    /* Of Kimi's delta attention: logarithms of decays are at least so much, by
+     * a sigmoid; 0: nothing bounds them. Files have rates with their sign, or
+     * `positive`. */
+    float floor;
+    bool positive;
+};
+
+/* Of a gate g and what it gates, u: b tanh(g / b) sigmoid(g) times c tanh(u /
+ * c). */
+struct model_situ {
+    float gate;   /* b, above 0 */
+    float linear; /* c; 0: u is as it is */
 };
 
 /* Latent attention (DeepSeek-AI 2024): keys and values of all heads come from
@@ -166,6 +179,7 @@ struct model_hparams {
     enum model_norms norms;
     float eps; /* of the norms */
     enum model_activation activation;
+    struct model_situ situ;
     struct model_ssm ssm;
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
     enum graph_window window_kind;
@@ -219,6 +233,9 @@ struct model_hparams {
     /* Parallel hidden vectors, of which layers compute with one (AltUp:
      * Baykal et al. 2023); 0: there is the usual one. */
     int32_t n_altup, altup_active;
+    /* Kimi K3: the residual stream is put into a bank before the first of every
+     * so many layers, and begins anew; 0: it goes on. */
+    int32_t bank_every;
 
     /* Of a pair of texts, those behind the first `separator` are of the second
      * kind. Else all are of the first. */
@@ -492,6 +509,11 @@ graph_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_latent(struct model_keys *keys, struct model_hparams *hp,
                   int32_t d_shared, bool absorbed);
+/* Whether the file has the matrices of heads in two parts: early ones have not
+ * split them yet. */
+bool
+graph_is_absorbed(const struct model_keys *keys,
+                  const struct model_hparams *hp);
 
 /* YaRN's multiplier of a logarithm, rope.scaling.yarn_log_multiplier, as
  * DeepSeek V2's files have it. */
@@ -536,12 +558,16 @@ graph_keys_rwkv(struct model_keys *keys, struct model_hparams *hp,
 void
 graph_keys_delta_net(struct model_keys *keys, struct model_hparams *hp);
 
-/* The same, of n_head heads that have a query, a key and a value of d_state
- * each, and columns of d_conv; those layers recur that have no heads of keys.
- */
+/* The same of Kimi's delta attention, whose heads, as many as attention's, have
+ * a query, a key and a value of d_state each; those layers recur that have no
+ * heads of keys. */
 void
-graph_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
-                           int32_t n_head);
+graph_keys_delta_attention(struct model_keys *keys, struct model_hparams *hp);
+/* Its hp.ssm.floor; 0 where the file has none, or, where it is required,
+ * failure. */
+void
+graph_keys_decay_floor(struct model_keys *keys, struct model_hparams *hp,
+                       bool required);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

@@ -157,11 +157,22 @@ graph_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
     keep(keys, hp, "ssm.inner_size", s->d_inner + 2 * s->n_group * s->d_state);
 }
 
+/* In layers with attention; 0: none has any. */
+static int32_t
+most_heads(const struct model_hparams *hp)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        n = hp->layers[i].n_head > n ? hp->layers[i].n_head : n;
+    return n;
+}
+
 void
-graph_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
-                           int32_t n_head)
+graph_keys_delta_attention(struct model_keys *keys, struct model_hparams *hp)
 {
     struct model_ssm *s = &hp->ssm;
+    int32_t n_head = most_heads(hp);
 
     s->d_conv = graph_key_int(keys, "ssm.conv_kernel", MIN_CONV, MAX_CONV, 0);
     s->d_state = graph_key_int(keys, "kda.head_dim", 1, MAX_STATE, 0);
@@ -172,6 +183,16 @@ graph_keys_delta_net_heads(struct model_keys *keys, struct model_hparams *hp,
     graph_keys_recurrent_heads(keys, hp);
     s->d_inner = n_head <= MAX_HEADS ? s->d_state * n_head : 0;
     keep(keys, hp, "kda.head_dim", s->d_inner + 2 * s->n_group * s->d_state);
+}
+
+void
+graph_keys_decay_floor(struct model_keys *keys, struct model_hparams *hp,
+                       bool required)
+{
+    static const char name[] = "kda.gate_lower_bound";
+
+    if (required || graph_key_exists(keys, name))
+        hp->ssm.floor = graph_key_float(keys, name, -1e6f, -1e-6f, -1e7f);
 }
 
 void

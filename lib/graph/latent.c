@@ -5,7 +5,8 @@
  * p), p rotated, the key (K c, r) and the value V c, with K and V of its own.
  * q . K c is K^T q . c, and the sum of w V c is V times that of w c: so
  * attention is between (K^T q, p) and (c, r), whose first part stands for the
- * values as well, and V comes after it. */
+ * values as well, and V comes after it. A gate of cur stands before the matrix
+ * that projects back, if the layer has one. */
 #include "graph/graph.h"
 
 /* norm(x); of latents epsilon is the same in all models, whatever that of
@@ -74,8 +75,9 @@ latent_key(struct graph *g, struct ggml_tensor *row, struct ggml_tensor *shared)
 }
 
 static struct ggml_tensor *
-attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
-              struct ggml_tensor *row, struct ggml_tensor *shared)
+attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur,
+              struct ggml_tensor *q, struct ggml_tensor *row,
+              struct ggml_tensor *shared)
 {
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_latent *x = &g->model->hp.latent;
@@ -91,6 +93,7 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *q,
     y = swap(g, ggml_reshape_3d(g->ctx, y, x->n, n_head, y->ne[1]));
     y = graph_product(g, ggml_mul_mat(g->ctx, l->attn_v_b, y));
     y = ggml_cont_2d(g->ctx, swap(g, y), x->d_value * n_head, y->ne[1]);
+    y = graph_gate_attention(g, l, graph_wanted(g, layer, cur), y);
     return graph_linear(g, y, &l->attn_output);
 }
 
@@ -112,8 +115,9 @@ head_keys(struct graph *g, int32_t layer, struct ggml_tensor *row,
 }
 
 static struct ggml_tensor *
-attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *q,
-             struct ggml_tensor *row, struct ggml_tensor *shared)
+attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur,
+             struct ggml_tensor *q, struct ggml_tensor *row,
+             struct ggml_tensor *shared)
 {
     const struct model_latent *x = &g->model->hp.latent;
     int32_t own = x->d_key - x->d_shared;
@@ -122,6 +126,7 @@ attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *q,
     q = join(g, own > 0 ? latent_part(g, q, own, 0) : NULL,
              graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
     q = graph_attention(g, layer, graph_temper(g, q), k, v);
+    q = graph_gate_attention(g, &g->model->layers[layer], cur, q);
     return graph_project_back(g, layer, q);
 }
 
@@ -133,8 +138,8 @@ graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     struct ggml_tensor *row = latent_row(g, layer, cur, &shared);
 
     return g->model->hp.latent.absorbed
-               ? attend_latent(g, layer, q, row, shared)
-               : attend_heads(g, layer, q, row, shared);
+               ? attend_latent(g, layer, cur, q, row, shared)
+               : attend_heads(g, layer, cur, q, row, shared);
 }
 
 void

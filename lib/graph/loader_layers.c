@@ -95,7 +95,8 @@ graph_find_attention_gate(struct model_loader *l, struct model_layer *layer)
     const struct gguf_tensor *t = graph_peek(l, ".attn_gate");
 
     if (!t || t->ne[1] != n)
-        n *= l->hp->d_value;
+        n *= l->model->hp.latent.n > 0 ? l->model->hp.latent.d_value
+                                       : l->hp->d_value;
     layer->attn_gate = graph_find_linear(l, ".attn_gate", e, n, MODEL_OPTIONAL);
 }
 
@@ -138,19 +139,20 @@ graph_find_mixture(struct model_loader *l, struct model_layer *layer,
                    enum model_need bias)
 {
     const struct model_hparams *hp = &l->model->hp;
-    int64_t e = hp->n_embd, f = hp->n_ff_expert;
+    int64_t f = hp->n_ff_expert;
+    int64_t n = hp->n_embd_expert > 0 ? hp->n_embd_expert : hp->n_embd;
 
     layer->router =
-        graph_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
+        graph_find_linear(l, ".ffn_gate_inp", hp->n_embd, hp->n_expert, bias);
     if (graph_peek(l, ".ffn_gate_up_exps")) {
         layer->experts_gate_up =
-            graph_find_experts(l, ".ffn_gate_up_exps", e, 2 * f, bias);
+            graph_find_experts(l, ".ffn_gate_up_exps", n, 2 * f, bias);
     } else {
         layer->experts_gate =
-            graph_find_experts(l, ".ffn_gate_exps", e, f, bias);
-        layer->experts_up = graph_find_experts(l, ".ffn_up_exps", e, f, bias);
+            graph_find_experts(l, ".ffn_gate_exps", n, f, bias);
+        layer->experts_up = graph_find_experts(l, ".ffn_up_exps", n, f, bias);
     }
-    layer->experts_down = graph_find_experts(l, ".ffn_down_exps", f, e, bias);
+    layer->experts_down = graph_find_experts(l, ".ffn_down_exps", f, n, bias);
 }
 
 void

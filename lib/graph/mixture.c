@@ -273,6 +273,7 @@ graph_mixture(struct graph *g, const struct model_layer *layer,
     if (layer->experts_in.weight)
         y = graph_linear(g, y, &layer->experts_in);
     y = graph_experts(g, layer, y, scores);
+    y = graph_norm(g, y, &layer->experts_out_norm);
     if (layer->experts_out.weight)
         y = graph_linear(g, y, &layer->experts_out);
     if (!layer->shared_up.weight)

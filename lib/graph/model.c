@@ -15,55 +15,6 @@ enum {
     MAX_VOCAB = 1 << 24,
 };
 
-/* What sees or hears for a language model, in a file of its own. */
-static bool
-is_projector(const struct gguf_context *gguf, const char *arch)
-{
-    struct gguf_str type = { "", 0 };
-
-    if (!strcmp(arch, "clip"))
-        return true;
-    return gguf_opt_str(gguf, "general.type", &type, NULL) == GG_OK &&
-           type.n == 6 && !memcmp(type.s, "mmproj", 6);
-}
-
-/* What drafts for one language model and is none itself, of kinds that are not
- * known here. */
-static bool
-is_drafter(const char *arch)
-{
-    static const char *const drafters[] = { "gemma4-assistant", "eagle3",
-                                            "dflash" };
-
-    for (size_t i = 0; i < sizeof(drafters) / sizeof(drafters[0]); i++)
-        if (!strcmp(arch, drafters[i]))
-            return true;
-    return false;
-}
-
-static enum gg_status
-unknown_arch(const struct gguf_context *gguf, const char *name,
-             struct gg_error *err)
-{
-    if (is_projector(gguf, name))
-        gguf_bad_value(gguf, "general.architecture", err,
-                       "%s is a projector (mmproj) of pictures or sound, no "
-                       "language model: name the model that it belongs to",
-                       name);
-    else if (is_drafter(name))
-        gguf_bad_value(gguf, "general.architecture", err,
-                       "%s drafts from another model's hidden vectors, in a "
-                       "way that is not known here: drafts can come from MTP "
-                       "layers, a smaller model or the text",
-                       name);
-    else
-        gguf_bad_value(gguf, "general.architecture", err,
-                       "%s is not a family that is known here (gg(7) lists "
-                       "those that are)",
-                       name);
-    return GG_ERR_UNSUPPORTED;
-}
-
 static enum gg_status
 choose_arch(const struct gguf_context *gguf, struct model *m,
             struct gg_error *err)
@@ -74,7 +25,7 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
     if (st != GG_OK)
         return st;
     m->arch = graph_arch_find(name);
-    return m->arch ? GG_OK : unknown_arch(gguf, name, err);
+    return m->arch ? GG_OK : graph_arch_refuse(gguf, name, err);
 }
 
 /* Of most families all layers have attention, or a recurrence, and a

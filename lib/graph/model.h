@@ -106,6 +106,7 @@ struct model_layer {
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
     struct model_rwkv rwkv;
 
+    struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */
@@ -136,6 +137,7 @@ struct model_layer {
     struct model_experts experts_gate_up; /* both, the gates in front; or */
     struct model_linear experts_in, experts_out; /* to hp.n_embd_expert and
                                                     back; or empty */
+    struct model_norm experts_out_norm; /* of what goes back; or empty */
     struct model_experts adjugate_gate, adjugate_up, adjugate_down; /* of
                                                         groups; or empty */
     struct model_linear shared_router; /* n_embd x 1; empty: weight 1 */
@@ -245,6 +247,7 @@ struct model {
     struct model_rope rope;           /* of most layers */
     struct model_rope rope_local;     /* of windowed ones, where they differ */
     struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
+    struct model_norm output_bank;    /* as layers have; or empty */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 

@@ -80,6 +80,8 @@ enum {
     HF_PLUS_1 = 1 << 13,  /* 1 is added */
     HF_DECAYS = 1 << 14,  /* -exp(x); where it has four dimensions, a column */
     HF_SOFTPLUS = 1 << 15, /* log(1 + exp(x)) */
+    HF_RECURRENT = 1 << 16, /* only in layers with .recurrent; */
+    HF_ATTENDING = 1 << 17, /* or in those without */
 };
 
 enum {
@@ -176,6 +178,7 @@ struct hf_family {
     const char *defaults; /* settings that the configuration lacks: an object of
                              JSON; or NULL */
     const struct hf_mtp *mtp;    /* NULL: they are left out */
+    const char *recurrent; /* tensor of a layer with a recurrence; or NULL */
 };
 
 /* The row of the model that such a configuration names, or NULL; `class` is
@@ -226,6 +229,7 @@ extern const struct hf_name convert_hf_gemma2_norms[];
 extern const struct hf_name convert_hf_gemma_attention[]; /* 3n, 4 */
 extern const struct hf_name convert_hf_gemma4_norms[];    /* 3n, 4 */
 extern const struct hf_name convert_hf_starcoder[];
+extern const struct hf_name convert_hf_kimi_mixture[];
 
 /* ---- settings.c: settings that several families have -----------------------
  */
@@ -283,6 +287,11 @@ convert_hf_set_latent(struct hf *h, bool absorbed);
 /* Layers in front without experts; `other` where nothing says it. */
 int64_t
 convert_hf_count_dense(struct hf *h, int64_t other);
+
+/* kimi_linear.c: all keys but whether experts' weights are divided by their
+ * sum. */
+void
+convert_hf_keys_kimi(struct hf *h);
 
 /* ---- classifier.c: heads with labels ---------------------------------------
  */

@@ -190,6 +190,20 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
     return true;
 }
 
+/* Whether the layer of that prefix is of the name's kind. */
+static bool
+counts(struct hf *h, const char *prefix, const struct hf_name *name)
+{
+    char at[NAME];
+    bool recurs;
+
+    if (!(name->how & (HF_RECURRENT | HF_ATTENDING)))
+        return true;
+    snprintf(at, NAME, "%s%s", prefix, h->family->recurrent);
+    recurs = convert_hf_weights_find(&h->weights, at) != NULL;
+    return recurs == ((name->how & HF_RECURRENT) != 0);
+}
+
 void
 convert_hf_take_list(struct hf *h, const char *prefix, const char *to_prefix,
                      const struct hf_name *name)
@@ -197,6 +211,8 @@ convert_hf_take_list(struct hf *h, const char *prefix, const char *to_prefix,
     for (; name && name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
 
+        if (!counts(h, prefix, name))
+            continue;
         if (take_both(h, prefix, to_prefix, name) && next)
             name++;
     }

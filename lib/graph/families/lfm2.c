@@ -1,5 +1,6 @@
-/* lfm2.c - LFM2 and LFM2.5, with and without experts: a short convolution
- * between two gates in attention's place, in most layers (Amini et al. 2025)
+/* lfm2.c - LFM2 and LFM2.5, with and without experts, and LFM3: a short
+ * convolution between two gates in attention's place, in most layers (Amini et
+ * al. 2025)
  *
  * x = embed(ids)
  * x = x + attention(c) or o(c), c = norm(x)
@@ -10,7 +11,12 @@
  * out(a * conv(b * v)). Layers without keys and values are of this kind. Of
  * LFM2 the others may have a window.
  * Experts are chosen by their sigmoids and a bias, which is no part of their
- * weights. */
+ * weights.
+ *
+ * LFM3 adds norm(attention(c)), norm(o(c)) and norm(down(...)), and multiplies
+ * each head of attention by sigmoid(gate(c)). Some of its layers with attention
+ * have a window and turn by a base of their own; of the others' heads only the
+ * first pairs turn, at the frequencies of the whole head (rope_freqs). */
 #include "graph/arch.h"
 
 enum {
@@ -31,6 +37,14 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     read_common(keys, hp);
     graph_keys_window(keys, hp);
+}
+
+static void
+hparams_lfm3(struct model_keys *keys, struct model_hparams *hp)
+{
+    read_common(keys, hp);
+    graph_keys_windows(keys, hp, 0, 0);
+    graph_keys_rope_local(keys, hp, 0);
 }
 
 static void
@@ -71,6 +85,21 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
     graph_find_mixture_or_dense(l, layer, true, MODEL_OPTIONAL);
     graph_find_choice(l, layer, MODEL_REQUIRED);
+}
+
+static void
+layer_weights_lfm3(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    layer_weights(l, layer);
+    if (!l->hp->recurs && graph_peek(l, ".attn_gate"))
+        graph_find_attention_gate(l, layer);
+    layer->attn_post_norm =
+        graph_find_norm_or_none(l, ".post_attention_norm", e, bias);
+    layer->ffn_post_norm =
+        graph_find_norm_or_none(l, ".post_ffw_norm", e, bias);
 }
 
 /* Its name is that of another norm: files have no other. */
@@ -115,6 +144,11 @@ const struct model_arch graph_family_lfm2[] = {
     { .name = "lfm2moe",
       .hparams = hparams_moe,
       .layer = layer_weights,
+      .recur = recur,
+      .head = find_head },
+    { .name = "lfm3",
+      .hparams = hparams_lfm3,
+      .layer = layer_weights_lfm3,
       .recur = recur,
       .head = find_head },
     { 0 },

@@ -9,7 +9,7 @@ enum {
 };
 
 /* Kimi Linear; the library saves a dense block by the name of a mixture. */
-static const struct hf_name kimi_mixture[] = {
+const struct hf_name convert_hf_kimi_mixture[] = {
     { "block_sparse_moe.gate_proj", "ffn_gate", HF_OPTIONAL },
     { "block_sparse_moe.up_proj", "ffn_up", HF_OPTIONAL },
     { "block_sparse_moe.down_proj", "ffn_down", HF_OPTIONAL },
@@ -67,8 +67,7 @@ set_kimi_layers(struct hf *h, const json_t *linear)
                       "layer_types: is missing, and linear_attn_config");
     for (int32_t i = 0; heads && i < h->n_layer; i++)
         heads[i] = has_attention(full, types, i);
-    convert_hf_set_list(h, "kimi-linear.attention.head_count_kv",
-                        GGUF_TYPE_INT32, heads);
+    convert_hf_set_layers(h, "attention.head_count_kv", GGUF_TYPE_INT32, heads);
 }
 
 static void
@@ -99,8 +98,8 @@ set_kimi_delta(struct hf *h)
     set_kimi_layers(h, linear);
 }
 
-static void
-keys_kimi(struct hf *h)
+void
+convert_hf_keys_kimi(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
@@ -120,18 +119,25 @@ keys_kimi(struct hf *h)
                                      0, HF_MAX_SHARED, 1));
     convert_hf_set_u32(h, "leading_dense_block_count",
                        convert_hf_count_dense(h, 1));
-    convert_hf_must_be(h, "moe_renormalize", true, true);
     convert_hf_must_be_int(h, "num_expert_group", 1);
     convert_hf_set_u32(h, "expert_gating_func", HF_SIGMOID);
     convert_hf_set_f32(h, "expert_weights_scale",
                        core_json_number(c, "routed_scaling_factor", 0, 1e6, 1));
 }
 
+static void
+keys_kimi_linear(struct hf *h)
+{
+    convert_hf_keys_kimi(h);
+    convert_hf_must_be(h, "moe_renormalize", true, true);
+}
+
 const struct hf_family convert_hf_family_kimi_linear[] = {
     { "KimiLinearForCausalLM", "kimi-linear",
-      .layer = { convert_hf_latent, convert_hf_norms, kimi_delta, kimi_mixture,
+      .layer = { convert_hf_latent, convert_hf_norms, kimi_delta,
+                 convert_hf_kimi_mixture,
                  convert_hf_dense_names },
       .epsilon = 1e-5, .positions = true /* none */, .any_layers = true,
-      .keys = keys_kimi },
+      .keys = keys_kimi_linear },
     { 0 },
 };

@@ -1,4 +1,4 @@
-/* lfm2.c - folders of LFM2 and LFM2.5, with and without experts */
+/* lfm2.c - folders of LFM2 and LFM2.5, with and without experts, and LFM3 */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +29,16 @@ static const struct hf_name lfm[] = {
     { "self_attn.k_layernorm", "attn_k_norm", HF_OPTIONAL },
     { 0 },
 };
+static const struct hf_name lfm3[] = {
+    { "self_attn.o_proj", "attn_output", HF_OPTIONAL },
+    { "self_attn.q_norm", "attn_q_norm", HF_OPTIONAL },
+    { "self_attn.k_norm", "attn_k_norm", HF_OPTIONAL },
+    { "self_attn.g_proj", "attn_gate", HF_OR_NEXT },
+    { "self_attn.gate_proj", "attn_gate", HF_OPTIONAL },
+    { "post_operator_norm", "post_attention_norm", HF_OPTIONAL },
+    { "post_ffn_norm", "post_ffw_norm", HF_OPTIONAL },
+    { 0 },
+};
 static const struct hf_name lfm_ffn[] = {
     { "feed_forward.w1", "ffn_gate", HF_OPTIONAL },
     { "feed_forward.w3", "ffn_up", HF_OPTIONAL },
@@ -45,9 +55,24 @@ static const struct hf_name lfm_mixture[] = {
     { 0 },
 };
 
+/* Whether it is a layer with attention. */
+static bool
+check_lfm_layer(struct hf *h, const char *type, bool windows)
+{
+    bool windowed = type && !strcmp(type, "sliding_attention");
+
+    if (type && !strcmp(type, "full_attention"))
+        return true;
+    if (!type || (strcmp(type, "conv") != 0 && !(windowed && windows)))
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "layer_types: '%.40s' is none of conv, full_attention%s",
+                      type ? type : "", windows ? ", sliding_attention" : "");
+    return windowed;
+}
+
 /* Layers with attention have keys and values. */
 static void
-set_lfm_layers(struct hf *h)
+set_lfm_layers(struct hf *h, bool windows)
 {
     const json_t *types = convert_hf_layers_list(h, "layer_types");
     int32_t *heads = mem_array((size_t)h->n_layer, sizeof(*heads));
@@ -59,12 +84,7 @@ set_lfm_layers(struct hf *h)
     for (int32_t i = 0; heads && i < h->n_layer; i++) {
         const char *t = json_string_value(json_array_get(types, (size_t)i));
 
-        heads[i] = t && !strcmp(t, "full_attention") ? h->n_head_kv : 0;
-        if (types && (!t || (heads[i] == 0 && strcmp(t, "conv") != 0)))
-            core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                          "layer_types: '%.40s' is none of conv, "
-                          "full_attention",
-                          t ? t : "");
+        heads[i] = types && check_lfm_layer(h, t, windows) ? h->n_head_kv : 0;
     }
     snprintf(key, sizeof(key), "%s.attention.head_count_kv", h->family->arch);
     convert_hf_set_list(h, key, GGUF_TYPE_INT32, heads);
@@ -88,7 +108,14 @@ keys_lfm(struct hf *h)
         n = (n + of - 1) / of * of;
     }
     h->n_ff = (int32_t)n;
-    set_lfm_layers(h);
+    set_lfm_layers(h, false);
+}
+
+static void
+keys_lfm3(struct hf *h)
+{
+    set_lfm_layers(h, true);
+    convert_hf_keys_listed(h);
 }
 
 static void
@@ -96,7 +123,7 @@ keys_lfm_moe(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
-    set_lfm_layers(h);
+    set_lfm_layers(h, false);
     convert_hf_set_experts(h, 4);
     convert_hf_set_u32(
         h, "expert_feed_forward_length",
@@ -117,5 +144,8 @@ const struct hf_family convert_hf_family_lfm2[] = {
     { "Lfm2MoeForCausalLM", "lfm2moe", .layer = { lfm, lfm_ffn, lfm_mixture },
       .whole = lfm_whole, .epsilon = 1e-5, .tied = true, .any_layers = true,
       .keys = keys_lfm_moe },
+    { "Lfm3ForCausalLM", "lfm3", .layer = { lfm, lfm3, lfm_ffn },
+      .whole = lfm_whole, .epsilon = 1e-5, .tied = true, .any_layers = true,
+      .windowed_base = 10000, .keys = keys_lfm3 },
     { 0 },
 };

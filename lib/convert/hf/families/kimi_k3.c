@@ -1,0 +1,161 @@
+/* kimi_k3.c - folders of Kimi K3, without what sees */
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/hf/families.h"
+#include "core/mem.h"
+
+static const struct hf_name k3_delta[] = {
+    { "self_attn.k_proj", "attn_k", HF_RECURRENT },
+    { "self_attn.v_proj", "attn_v", HF_RECURRENT },
+    { "self_attn.q_conv1d", "ssm_conv1d_q", HF_F32 | HF_RECURRENT },
+    { "self_attn.k_conv1d", "ssm_conv1d_k", HF_F32 | HF_RECURRENT },
+    { "self_attn.v_conv1d", "ssm_conv1d_v", HF_F32 | HF_RECURRENT },
+    { "self_attn.f_a_proj", "ssm_f_a", HF_RECURRENT },
+    { "self_attn.f_b_proj", "ssm_f_b", HF_RECURRENT },
+    { "self_attn.g_proj", "ssm_g", HF_RECURRENT },
+    { "self_attn.g_proj", "attn_gate", HF_ATTENDING | HF_OPTIONAL },
+    { "self_attn.b_proj", "ssm_beta", HF_RECURRENT },
+    { "self_attn.A_log", "ssm_a", HF_EXACT | HF_F32 | HF_DECAYS | HF_RECURRENT },
+    { "self_attn.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 | HF_RECURRENT },
+    { "self_attn.o_norm", "ssm_norm", HF_RECURRENT },
+    { 0 },
+};
+static const struct hf_name k3_latent_experts[] = {
+    { "block_sparse_moe.routed_expert_down_proj", "ffn_routed_down",
+      HF_OPTIONAL },
+    { "block_sparse_moe.routed_expert_up_proj", "ffn_routed_up", HF_OPTIONAL },
+    { "block_sparse_moe.routed_expert_norm", "ffn_routed_norm", HF_OPTIONAL },
+    { 0 },
+};
+
+/* ---- scores of the bank -------------------------------------------------- */
+
+/* n_embd values; NULL where it fails. */
+static float *
+read_vector(struct hf *h, const char *name)
+{
+    const struct safetensors_tensor *t =
+        convert_hf_weights_find(&h->weights, name);
+    struct hf_rows r = { .from = &t, .n_from = 1, .n_blocks = 1, .n_rows = 1,
+                         .length = h->n_embd, .step = 1 };
+    float *x;
+
+    if (!t || t->n != (size_t)h->n_embd) {
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is %s", name,
+                      t ? "no vector" : "missing");
+        return NULL;
+    }
+    x = mem_array((size_t)h->n_embd, sizeof(*x));
+    if (x)
+        convert_hf_rows_make(&r, 0, 1, GGML_TYPE_F32, x);
+    else
+        h->config.status = error_nomem(h->config.err);
+    return x;
+}
+
+/* What norms are multiplied by, and then by vectors; files have the product. */
+static void
+add_score(struct hf *h, const char *prefix, const char *to)
+{
+    int64_t ne[GGML_MAX_DIMS] = { h->n_embd, 1, 1, 1 };
+    char norm[96], proj[96];
+    float *x, *y;
+
+    snprintf(norm, sizeof(norm), "%s_norm.weight", prefix);
+    snprintf(proj, sizeof(proj), "%s_proj.weight", prefix);
+    x = read_vector(h, norm);
+    y = x ? read_vector(h, proj) : NULL;
+    for (int32_t i = 0; y && i < h->n_embd; i++)
+        x[i] *= y[i];
+    if (y) {
+        struct hf_rows rows = {
+            .made = x, .n_rows = 1, .n_blocks = 1, .length = h->n_embd
+        };
+
+        convert_hf_add(h, to, GGML_TYPE_F32, ne, &rows);
+    } else {
+        mem_free(x);
+    }
+    mem_free(y);
+}
+
+static void
+add_scores(struct hf *h)
+{
+    char from[64], to[64];
+
+    for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
+        snprintf(from, sizeof(from), "model.layers.%d.self_attention_res",
+                 (int)i);
+        snprintf(to, sizeof(to), "blk.%d.attn_res_score.weight", (int)i);
+        add_score(h, from, to);
+        if (!convert_hf_good(h))
+            return;
+        snprintf(from, sizeof(from), "model.layers.%d.mlp_res", (int)i);
+        snprintf(to, sizeof(to), "blk.%d.ffn_res_score.weight", (int)i);
+        add_score(h, from, to);
+    }
+    if (convert_hf_good(h))
+        add_score(h, "model.output_attn_res", "output_res_score.weight");
+}
+
+/* ---- settings ------------------------------------------------------------ */
+
+static void
+set_situ(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+
+    convert_hf_set_f32(h, "activation.situ_beta",
+                       core_json_number(c, "activation_situ_beta", 1e-6, 1e6,
+                                        -1));
+    convert_hf_set_f32(h, "activation.situ_linear_beta",
+                       core_json_number(c, "activation_situ_linear_beta", -1e6,
+                                        1e6, -1e7));
+}
+
+static void
+set_floor(struct hf *h)
+{
+    struct core_json_keys own = h->config;
+
+    own.object = core_json_object_of(&h->config, "linear_attn_config");
+    if (!core_json_find(&own, "gate_lower_bound"))
+        return;
+    convert_hf_set_f32(h, "kda.gate_lower_bound",
+                       core_json_number(&own, "gate_lower_bound", -1e6, 0, 0));
+    if (own.status != GG_OK)
+        h->config.status = own.status;
+}
+
+static void
+keys_k3(struct hf *h)
+{
+    struct core_json_keys *c = &h->config;
+    int64_t every = core_json_int(c, "attn_res_block_size", 0, 1 << 12, 0);
+
+    convert_hf_must_be(h, "mla_use_nope", true, true);
+    convert_hf_keys_kimi(h);
+    convert_hf_set_bool(h, "expert_weights_norm",
+                        core_json_bool(c, "moe_renormalize", true));
+    if (core_json_find(c, "routed_expert_hidden_size"))
+        convert_hf_set_u32(h, "expert_latent_length",
+                           convert_hf_number(h, "routed_expert_hidden_size",
+                                             HF_MAX_FF, 0));
+    set_situ(h);
+    set_floor(h);
+    convert_hf_set_u32(h, "attn_res.block_size", every);
+    if (h->weighed && every > 0 && convert_hf_good(h))
+        add_scores(h);
+}
+
+const struct hf_family convert_hf_family_kimi_k3[] = {
+    { "KimiK3ForConditionalGeneration|KimiK3ForCausalLM", "kimi-k3",
+      .layer = { convert_hf_latent, convert_hf_norms, k3_delta,
+                 convert_hf_kimi_mixture, k3_latent_experts,
+                 convert_hf_dense_names },
+      .activations = "situ", .epsilon = 1e-5, .positions = true /* none */,
+      .recurrent = "self_attn.A_log", .any_layers = true, .keys = keys_k3 },
+    { 0 },
+};
