@@ -22,6 +22,7 @@ struct kind {
     const char *name; /* of the case */
     int layer;        /* whose tensors the MTP layer's are like */
     int n_layer;      /* -1: its names begin with "mtp." */
+    const char *norm; /* after the layer; or NULL */
 };
 
 /* ---- cases --------------------------------------------------------------- */
@@ -56,7 +57,8 @@ put_beside(FILE *f, const struct kind *k)
         fprintf(f,
                 i ? "tensor %s%s.weight 1 0.25 64\n"
                   : "tensor %s%s.weight 0 0.15 64 128\n",
-                prefix, names[k->n_layer < 0][i]);
+                prefix,
+                i == 3 && k->norm ? k->norm : names[k->n_layer < 0][i]);
 }
 
 /* The line of a tensor of the layer once more, as the MTP layer's. */
@@ -218,8 +220,13 @@ int
 main(void)
 {
     static const struct kind kinds[] = {
-        { "qwen35", 3, -1 }, { "qwen35moe", 3, -1 }, { "qwen3next", 3, -1 },
-        { "glm4moe", 2, 3 }, { "deepseek3", 3, 4 },  { "glm4moe-lite", 2, 3 },
+        { "qwen35", 3, -1, NULL },
+        { "qwen35moe", 3, -1, NULL },
+        { "qwen3next", 3, -1, NULL },
+        { "glm4moe", 2, 3, NULL },
+        { "deepseek3", 3, 4, NULL },
+        { "glm4moe-lite", 2, 3, NULL },
+        { "bailingmoe3", 4, 5, "final_layernorm" },
     };
 
 #ifndef HAVE_JANSSON

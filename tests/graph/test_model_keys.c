@@ -2,6 +2,7 @@
  * no key obeyed that its family does not have */
 #include <math.h>
 
+#include "graph/arch.h"
 #include "harness/session_test.h"
 
 enum {
@@ -412,6 +413,37 @@ check_patterns(void)
     ok(same(a, b), "Gemma 2's window where its file is silent");
 }
 
+/* ---- architectures that are refused by name ------------------------------ */
+
+static const char *renamed;
+
+static void
+rename_arch(struct gguf_context *g)
+{
+    gguf_set_val_str(g, "general.architecture", renamed);
+}
+
+static void
+check_refused(void)
+{
+    bool good = graph_arch_refused(0) != NULL;
+
+    for (size_t i = 0; graph_arch_refused(i); i++) {
+        bool known;
+
+        renamed = graph_arch_refused(i);
+        write_model(named("llama-f32"), rename_arch);
+        known = logits_of(NULL) == GG_ERR_UNSUPPORTED &&
+                strstr(err.message, renamed) &&
+                !strstr(err.message, "not a family that is known");
+        if (!known || graph_arch_find(renamed)) {
+            printf("# %s: %s\n", renamed, err.message);
+            good = false;
+        }
+    }
+    ok(good, "families that are not run are refused by their names");
+}
+
 int
 main(void)
 {
@@ -423,5 +455,6 @@ main(void)
     check_expert_length();
     check_arrays();
     check_patterns();
+    check_refused();
     return tap_done();
 }

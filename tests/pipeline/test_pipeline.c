@@ -1,5 +1,8 @@
 /* test_pipeline.c - ranks that have some layers each give the bits of one
  * process, and refuse what would not */
+#include <config.h>
+
+#include "fixtures/folder_case.h"
 #include "fixtures/ranks.h"
 #include "harness/session_test.h"
 
@@ -101,24 +104,19 @@ same_results(const struct results *a, const struct results *b)
     return false;
 }
 
-/* Of models that keep something of each kind. */
+/* m, which it frees, and ranks that open `from`, four with such layers. */
 static void
-test_kind(const char *name, struct model_spec spec)
+test_ranks(const char *name, struct gg_model *m, const char *from,
+           const char *layers)
 {
     static struct results one, many;
-    struct gg_model *m;
     char title[96];
     bool same = true;
 
-    if (spec.recurs)
-        spec.recurs = "11011011";
-    spec.n_layer = 8;
-    spec.n_ctx = N;
-    m = new_model(&spec);
     one = run_session(m);
     gg_model_free(m);
     for (int32_t n = 2; n <= 4 && same; n += 2) {
-        ranks_begin(n, n == 4 ? "1,3,2,2" : NULL, scratch_path());
+        ranks_begin(n, n == 4 ? layers : NULL, from);
         ranks_start();
         must(ranks_open(&m, &err));
         many = run_session(m);
@@ -129,6 +127,34 @@ test_kind(const char *name, struct model_spec spec)
              name);
     ok(same, title);
 }
+
+/* Of models that keep something of each kind. */
+static void
+test_kind(const char *name, struct model_spec spec)
+{
+    if (spec.recurs)
+        spec.recurs = "11011011";
+    spec.n_layer = 8;
+    spec.n_ctx = N;
+    test_ranks(name, new_model(&spec), scratch_path(), "1,3,2,2");
+}
+
+#ifdef HAVE_JANSSON
+/* Of one whose layers hand more on than a hidden vector. */
+static void
+test_case(const char *folder, const char *name)
+{
+    const char *to = scratch_file(name);
+    char from[1024];
+    struct folder_case c;
+    struct gg_model *m;
+
+    snprintf(from, sizeof(from), "%s/%s.case", folder, name);
+    folder_case_write(from, scratch_file("case.gguf"), to, &c);
+    must(gg_model_open(to, NULL, &m, &err));
+    test_ranks(name, m, to, "1,2,1,1");
+}
+#endif
 
 /* ---- what goes wrong ----------------------------------------------------- */
 
@@ -284,6 +310,9 @@ main(void)
             test_kind(names[i], spec);
         else
             ok(false, names[i]);
+#ifdef HAVE_JANSSON
+    ok(folder_case_each("families", "kimi-k3", test_case), "and that");
+#endif
     test_refused();
     test_other_ranks();
     test_lost();
