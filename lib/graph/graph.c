@@ -9,7 +9,7 @@
 enum {
     NODES_PER_LAYER = 96,
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
-    NODES_BANK = 56,       /* or kept for later layers */
+    NODES_BANK = 80,       /* or kept for later layers */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 20,
     NODES_PER_RECURRENCE = 48,

@@ -93,7 +93,8 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     y = swap(g, ggml_reshape_3d(g->ctx, y, x->n, n_head, y->ne[1]));
     y = graph_product(g, ggml_mul_mat(g->ctx, l->attn_v_b, y));
     y = ggml_cont_2d(g->ctx, swap(g, y), x->d_value * n_head, y->ne[1]);
-    y = graph_gate_attention(g, l, graph_wanted(g, layer, cur), y);
+    if (l->attn_gate.weight)
+        y = graph_gate_attention(g, l, graph_wanted(g, layer, cur), y);
     return graph_linear(g, y, &l->attn_output);
 }
 

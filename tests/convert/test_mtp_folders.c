@@ -57,8 +57,7 @@ put_beside(FILE *f, const struct kind *k)
         fprintf(f,
                 i ? "tensor %s%s.weight 1 0.25 64\n"
                   : "tensor %s%s.weight 0 0.15 64 128\n",
-                prefix,
-                i == 3 && k->norm ? k->norm : names[k->n_layer < 0][i]);
+                prefix, i == 3 && k->norm ? k->norm : names[k->n_layer < 0][i]);
 }
 
 /* The line of a tensor of the layer once more, as the MTP layer's. */

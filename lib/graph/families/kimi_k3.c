@@ -20,10 +20,9 @@ read_situ(struct model_keys *keys, struct model_hparams *hp)
 {
     struct model_situ *s = &hp->situ;
 
-    s->gate =
-        graph_key_float(keys, "activation.situ_beta", 1e-6f, 1e6f, -1);
-    s->linear =
-        graph_key_float(keys, "activation.situ_linear_beta", -1e6f, 1e6f, -1e7f);
+    s->gate = graph_key_float(keys, "activation.situ_beta", 1e-6f, 1e6f, -1);
+    s->linear = graph_key_float(keys, "activation.situ_linear_beta", -1e6f,
+                                1e6f, -1e7f);
     if (s->linear <= 0)
         s->linear = 0;
     hp->activation = MODEL_SITU;
@@ -68,7 +67,8 @@ find_mixture(struct model_loader *l, struct model_layer *layer)
     graph_find_mixture(l, layer, bias);
     graph_find_choice(l, layer, MODEL_REQUIRED);
     if (n > 0) {
-        layer->experts_in = graph_find_linear(l, ".ffn_routed_down", e, n, bias);
+        layer->experts_in =
+            graph_find_linear(l, ".ffn_routed_down", e, n, bias);
         layer->experts_out = graph_find_linear(l, ".ffn_routed_up", n, e, bias);
         layer->experts_out_norm =
             graph_find_norm_or_none(l, ".ffn_routed_norm", n, bias);
@@ -128,10 +128,8 @@ set_bank(struct graph *g, struct stream *s, struct ggml_tensor *bank)
     int64_t e = g->model->hp.n_embd;
 
     s->bank = bank;
-    s->vectors =
-        ggml_reshape_3d(g->ctx, bank, e, bank->ne[0] / e, bank->ne[1]);
-    s->turned =
-        ggml_cont(g->ctx, ggml_permute(g->ctx, s->vectors, 1, 0, 2, 3));
+    s->vectors = ggml_reshape_3d(g->ctx, bank, e, bank->ne[0] / e, bank->ne[1]);
+    s->turned = ggml_cont(g->ctx, ggml_permute(g->ctx, s->vectors, 1, 0, 2, 3));
 }
 
 /* x joins the bank. */
@@ -217,9 +215,8 @@ block(struct graph *g, int32_t layer, struct stream *s)
 static int64_t
 banked_before(const struct model_hparams *hp, int32_t layer)
 {
-    return hp->bank_every > 0
-               ? (layer + hp->bank_every - 1) / hp->bank_every
-               : 0;
+    return hp->bank_every > 0 ? (layer + hp->bank_every - 1) / hp->bank_every
+                              : 0;
 }
 
 /* Between processes the bank goes before x. */
@@ -236,8 +233,7 @@ enter(struct graph *g)
     s.x = x = graph_enter(g, x);
     if (n == 0)
         return s;
-    s.x = ggml_view_2d(g->ctx, x, e, x->ne[1], x->nb[1],
-                       (size_t)n * x->nb[0]);
+    s.x = ggml_view_2d(g->ctx, x, e, x->ne[1], x->nb[1], (size_t)n * x->nb[0]);
     s.x = ggml_cont(g->ctx, s.x);
     x = ggml_view_2d(g->ctx, x, n, x->ne[1], x->nb[1], 0);
     set_bank(g, &s, ggml_cont(g->ctx, x));

@@ -125,9 +125,9 @@ set_ling_delta(struct hf *h)
                       "gated_attention_proj_granularity_type: %.40s is not "
                       "head_wise",
                       gates);
-    convert_hf_set_u32(h, "kda.head_dim",
-                       convert_hf_number(h, "linear_head_dim|head_dim",
-                                         MAX_LENGTH, 128));
+    convert_hf_set_u32(
+        h, "kda.head_dim",
+        convert_hf_number(h, "linear_head_dim|head_dim", MAX_LENGTH, 128));
     convert_hf_set_u32(
         h, "ssm.conv_kernel",
         convert_hf_number(h, "short_conv_kernel_size|linear_conv_kernel_dim",

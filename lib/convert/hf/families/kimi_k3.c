@@ -16,7 +16,8 @@ static const struct hf_name k3_delta[] = {
     { "self_attn.g_proj", "ssm_g", HF_RECURRENT },
     { "self_attn.g_proj", "attn_gate", HF_ATTENDING | HF_OPTIONAL },
     { "self_attn.b_proj", "ssm_beta", HF_RECURRENT },
-    { "self_attn.A_log", "ssm_a", HF_EXACT | HF_F32 | HF_DECAYS | HF_RECURRENT },
+    { "self_attn.A_log", "ssm_a",
+      HF_EXACT | HF_F32 | HF_DECAYS | HF_RECURRENT },
     { "self_attn.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 | HF_RECURRENT },
     { "self_attn.o_norm", "ssm_norm", HF_RECURRENT },
     { 0 },
@@ -37,8 +38,12 @@ read_vector(struct hf *h, const char *name)
 {
     const struct safetensors_tensor *t =
         convert_hf_weights_find(&h->weights, name);
-    struct hf_rows r = { .from = &t, .n_from = 1, .n_blocks = 1, .n_rows = 1,
-                         .length = h->n_embd, .step = 1 };
+    struct hf_rows r = { .from = &t,
+                         .n_from = 1,
+                         .n_blocks = 1,
+                         .n_rows = 1,
+                         .length = h->n_embd,
+                         .step = 1 };
     float *x;
 
     if (!t || t->n != (size_t)h->n_embd) {
@@ -107,12 +112,12 @@ set_situ(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
-    convert_hf_set_f32(h, "activation.situ_beta",
-                       core_json_number(c, "activation_situ_beta", 1e-6, 1e6,
-                                        -1));
-    convert_hf_set_f32(h, "activation.situ_linear_beta",
-                       core_json_number(c, "activation_situ_linear_beta", -1e6,
-                                        1e6, -1e7));
+    convert_hf_set_f32(
+        h, "activation.situ_beta",
+        core_json_number(c, "activation_situ_beta", 1e-6, 1e6, -1));
+    convert_hf_set_f32(
+        h, "activation.situ_linear_beta",
+        core_json_number(c, "activation_situ_linear_beta", -1e6, 1e6, -1e7));
 }
 
 static void
@@ -140,9 +145,9 @@ keys_k3(struct hf *h)
     convert_hf_set_bool(h, "expert_weights_norm",
                         core_json_bool(c, "moe_renormalize", true));
     if (core_json_find(c, "routed_expert_hidden_size"))
-        convert_hf_set_u32(h, "expert_latent_length",
-                           convert_hf_number(h, "routed_expert_hidden_size",
-                                             HF_MAX_FF, 0));
+        convert_hf_set_u32(
+            h, "expert_latent_length",
+            convert_hf_number(h, "routed_expert_hidden_size", HF_MAX_FF, 0));
     set_situ(h);
     set_floor(h);
     convert_hf_set_u32(h, "attn_res.block_size", every);

@@ -135,8 +135,7 @@ keys_kimi_linear(struct hf *h)
 const struct hf_family convert_hf_family_kimi_linear[] = {
     { "KimiLinearForCausalLM", "kimi-linear",
       .layer = { convert_hf_latent, convert_hf_norms, kimi_delta,
-                 convert_hf_kimi_mixture,
-                 convert_hf_dense_names },
+                 convert_hf_kimi_mixture, convert_hf_dense_names },
       .epsilon = 1e-5, .positions = true /* none */, .any_layers = true,
       .keys = keys_kimi_linear },
     { 0 },
