@@ -36,7 +36,8 @@ static void
 set_groups(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
-    int64_t n = core_json_int(c, "n_group", 1, HF_MAX_EXPERTS, 1);
+    int64_t n =
+        core_json_int(c, "n_group|num_expert_group", 1, HF_MAX_EXPERTS, 1);
 
     convert_hf_set_u32(h, "expert_group_count", n);
     convert_hf_set_u32(h, "expert_group_used_count",
@@ -75,7 +76,8 @@ convert_hf_keys_deepseek3(struct hf *h)
         h, "leading_dense_block_count",
         core_json_int(c, "first_k_dense_replace", 0, h->n_layer, 0));
     convert_hf_set_bool(h, "expert_weights_norm",
-                        core_json_bool(c, "norm_topk_prob", true));
+                        core_json_bool(c, "norm_topk_prob|moe_renormalize",
+                                       true));
     convert_hf_set_u32(h, "expert_gating_func", HF_SIGMOID);
     set_scale(h);
     set_groups(h);
