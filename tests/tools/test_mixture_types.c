@@ -21,6 +21,11 @@ static const struct mixture_model falcon = { .n_layer = 32,
                                              .n_gqa = 71,
                                              .falcon = true };
 
+static const struct mixture_model ling3 = { .n_layer = 24,
+                                            .n_gqa = 16,
+                                            .n_expert = 128,
+                                            .ling3 = true };
+
 static const struct {
     const char *mixture;
     const struct mixture_model *model;
@@ -30,6 +35,9 @@ static const struct {
     { "Q4_K_M", &small, "output.weight", GGML_TYPE_Q6_K },
     { "MXFP4_MOE", &mixtral, "blk.1.ffn_up_exps.weight", GGML_TYPE_MXFP4 },
     { "MXFP4_MOE", &mixtral, "blk.1.ffn_down_exps.weight", GGML_TYPE_MXFP4 },
+    { "MXFP4_MOE", &mixtral, "blk.1.attn_k_b.weight", GGML_TYPE_MXFP4 },
+    { "MXFP4_MOE", &ling3, "blk.1.attn_k_b.weight", GGML_TYPE_Q8_0 },
+    { "MXFP4_MOE", &ling3, "blk.1.ffn_up_exps.weight", GGML_TYPE_MXFP4 },
     { "MXFP4_MOE", &small, "blk.1.ffn_gate_shexp.weight", GGML_TYPE_Q8_0 },
     { "MXFP4_MOE", &small, "blk.1.attn_q.weight", GGML_TYPE_Q8_0 },
     { "MXFP4_MOE", &small, "output.weight", GGML_TYPE_Q8_0 },
@@ -117,7 +125,8 @@ type_of(const char *mixture, const struct mixture_model *model,
 {
     const struct mixture *m = mixture_find(mixture);
     struct mixture_model full = *model;
-    struct mixture_tensor t = { tensor, 4096, 0, strstr(tensor, "_exps.") };
+    bool stacked = strstr(tensor, "_exps.") || strstr(tensor, "attn_k_b.");
+    struct mixture_tensor t = { tensor, 4096, 0, stacked };
     int layer = 0;
 
     (void)sscanf(tensor, "blk.%d.", &layer);

@@ -331,7 +331,8 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
     if (part == ATTN_V && model->of_70b && !few_bits &&
         (type == GGML_TYPE_Q3_K || type == GGML_TYPE_Q4_K))
         type = GGML_TYPE_Q5_K;
-    if (part != OUTPUT && m == &mixtures[MXFP4_MOE] && tensor->stacked)
+    if (part != OUTPUT && m == &mixtures[MXFP4_MOE] && tensor->stacked &&
+        !(model->ling3 && part == OTHER))
         type = GGML_TYPE_MXFP4;
     return mixture_fit(type, tensor->row, fits);
 }

@@ -100,6 +100,7 @@ describe(const struct gguf_context *gguf, bool imatrix)
     struct mixture_model m = {
         .projector = matrices_of_projector(gguf),
         .falcon = is_architecture(gguf, "falcon"),
+        .ling3 = is_architecture(gguf, "bailingmoe3"),
         .imatrix = imatrix,
         .tied = gguf_find_tensor(gguf, "output.weight") < 0,
         .n_layer = key_number(gguf, "block_count", 1),
