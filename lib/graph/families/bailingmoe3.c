@@ -20,14 +20,19 @@ check_gate(struct model_keys *keys)
                          "false: decays have a floor here");
 }
 
-/* Files of models that see have sections of the pairs of halves; others turn
+/* Files of models that see have sections, of pairs of halves; others turn
  * neighbours. */
 static int
 rope_mode(const struct model_keys *keys)
 {
-    return graph_key_exists(keys, "rope.dimension_sections")
-               ? GGML_ROPE_TYPE_NEOX
-               : GGML_ROPE_TYPE_NORMAL;
+    struct gguf_array a = { .n = 0 };
+    char key[MODEL_MAX_KEY];
+
+    graph_key_name(keys, "rope.dimension_sections", key);
+    if (gguf_get_array(keys->gguf, key, GGUF_TYPE_INT32, &a, NULL) == GG_OK &&
+        a.n > 1 && gguf_array_i32(&a, 0) > 0 && gguf_array_i32(&a, 1) > 0)
+        return GGML_ROPE_TYPE_NEOX;
+    return GGML_ROPE_TYPE_NORMAL;
 }
 
 static void
