@@ -311,7 +311,8 @@ main(void)
         else
             ok(false, names[i]);
 #ifdef HAVE_JANSSON
-    ok(folder_case_each("families", "kimi-k3", test_case), "and that");
+    ok(folder_case_each("families", "kimi-k3", test_case),
+       "there is such a case");
 #endif
     test_refused();
     test_other_ranks();
