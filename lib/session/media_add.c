@@ -129,6 +129,14 @@ session_edge(const struct gg_session *session, const int32_t *ids, size_t n)
                : session_media_edge(&session->media, ids, n);
 }
 
+bool
+session_is_asked(const struct gg_session *session, const int32_t *ids, size_t n,
+                 size_t i)
+{
+    return session->model->hp.n_encoder > 0 &&
+           i <= session_encoder_ids(session, ids, n);
+}
+
 size_t
 session_medium_end(const struct gg_session *session, const int32_t *ids,
                    size_t n, size_t at)

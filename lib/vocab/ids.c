@@ -433,12 +433,12 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
-    v->add_bos = v->add_bos && v->bos >= 0;
-    v->add_eos = v->add_eos && v->eos >= 0;
-    if (st == GG_OK)
-        st = read_padding(v, gguf, err);
     if (st == GG_OK)
         st = read_start(v, gguf, err);
+    v->add_bos = v->add_bos && v->bos >= 0;
+    v->add_eos = (v->add_eos || v->start >= 0) && v->eos >= 0;
+    if (st == GG_OK)
+        st = read_padding(v, gguf, err);
     v->add_blank = (spm && !v->ranked) || wpm;
     if (st == GG_OK && (spm || v->kind == VOCAB_UGM))
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);
