@@ -22,8 +22,8 @@ enum {
     MAX_BUCKETS = 1 << 16,
 };
 
-/* Layers of the decoder are like the first of the encoder, which keep nothing:
- * what they give goes to the decoder's rows. */
+/* All layers are like the first; those of the encoder keep nothing: what they
+ * give goes to the decoder's rows. */
 static void
 add_decoder(struct model_keys *keys, struct model_hparams *hp)
 {
@@ -31,14 +31,17 @@ add_decoder(struct model_keys *keys, struct model_hparams *hp)
     int32_t more = graph_key_int(keys, "decoder_block_count", 1, most,
                                  n < most ? n : most);
 
+    if (keys->status == GG_OK && hp->layers[0].n_head_kv == 0)
+        graph_key_refuse(keys, GG_ERR_UNSUPPORTED, "attention.head_count_kv",
+                         "a decoder has no heads of keys and values");
+    if (keys->status != GG_OK)
+        return;
     hp->n_encoder = n;
-    for (int32_t i = 0; i < n; i++)
-        hp->layers[i].kv_layer = n;
-    for (int32_t i = n; i < n + more && keys->status == GG_OK; i++) {
-        hp->layers[i] = hp->layers[0];
-        hp->layers[i].kv_layer = i;
-    }
     hp->n_layer = n + more;
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        hp->layers[i] = hp->layers[0];
+        hp->layers[i].kv_layer = i < n ? n : i;
+    }
 }
 
 static void
