@@ -13,7 +13,7 @@ store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
         g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
 }
 
-/* What the layer reads: its own, or another's. */
+/* Rows that the layer reads: its own, or another's. */
 static const struct cache_layer *
 cache_of(const struct graph *g, int32_t layer)
 {
@@ -78,14 +78,14 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct cache_layer *l = cache_of(g, layer);
     const struct cache_range *keys = across ? &s->crossed : &s->keys[l->kind];
     struct ggml_tensor *k = graph_kept_rows(g, s, layer, CACHE_K, keys);
-    struct ggml_tensor *v =
-        l->t[CACHE_V] ? graph_kept_rows(g, s, layer, CACHE_V, keys)
-                      : values_in(g, k, hp->layers[layer].d_value);
-    struct ggml_tensor *r = ggml_flash_attn_ext(
-        g->ctx, segment_queries(g, s, q), k, v,
-        across ? s->cross_mask : s->masks[l->kind],
-        graph_attention_scale(g->model, layer), hp->attn_max_bias,
-        hp->attn_softcap);
+    struct ggml_tensor *v = l->t[CACHE_V]
+                                ? graph_kept_rows(g, s, layer, CACHE_V, keys)
+                                : values_in(g, k, hp->layers[layer].d_value);
+    struct ggml_tensor *r =
+        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
+                            across ? s->cross_mask : s->masks[l->kind],
+                            graph_attention_scale(g->model, layer),
+                            hp->attn_max_bias, hp->attn_softcap);
 
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
@@ -122,7 +122,7 @@ graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
         store(g, l->t[CACHE_V], l->kind, graph_rotate(g, layer, CACHE_V, v));
 }
 
-/* Of all segments: d_value * n_head x n_tokens. */
+/* Results of all segments: d_value * n_head x n_tokens. */
 static struct ggml_tensor *
 attend_all(struct graph *g, int32_t layer, struct ggml_tensor *q, bool across)
 {

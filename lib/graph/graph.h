@@ -22,7 +22,7 @@ struct graph_segment {
      * encoder, or to the keys that a decoder reads; NULL: the model has no such
      * biases. */
     struct ggml_tensor *buckets;
-    /* Of a decoder: rows of the ids before its own, which the encoder filled,
+    /* A decoder's: rows of the ids before its own, which the encoder filled,
      * n_encoded of them; and their mask, f16, keys x n. */
     int32_t n_encoded;
     struct cache_range crossed;
@@ -253,7 +253,7 @@ struct ggml_tensor *
 graph_packed_attention(struct graph *g, int32_t layer,
                        const struct graph_heads *h);
 
-/* What queries of a decoder, as above, find in the rows that its encoder has
+/* Attention of a decoder's queries, as above, to the rows that its encoder has
  * filled: graph_keep() by layers of the decoder, of the encoder's ids. */
 struct ggml_tensor *
 graph_cross_attention(struct graph *g, int32_t layer, struct ggml_tensor *q);
@@ -299,14 +299,14 @@ struct ggml_tensor *
 graph_relative_attention(struct graph *g, struct graph_heads h,
                          struct ggml_tensor *table);
 
-/* The same of a decoder's layer, which keeps its keys and values. */
+/* A decoder's layer does so, and keeps its keys and values. */
 struct ggml_tensor *
 graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
                        struct ggml_tensor *table);
 
 /* ---- parts of a cache, for the files that attend ------------------------- */
 
-/* What a segment sees of the layer's keys, or values: d x keys x n_head_kv. */
+/* Keys, or values, that a segment sees of the layer: d x keys x n_head_kv. */
 struct ggml_tensor *
 graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
                 enum cache_tensor of, const struct cache_range *keys);

@@ -193,8 +193,7 @@ graph_mamba_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     p.dt = graph_linear(g, p.dt, &l->ssm_step);
     p.x = heads(g, x, 0, head, s->n_head);
     cur = graph_scan(g, layer, &p);
-    x = ggml_mul(g->ctx, p.x,
-                 ggml_reshape_2d(g->ctx, l->ssm_d, 1, s->n_head));
+    x = ggml_mul(g->ctx, p.x, ggml_reshape_2d(g->ctx, l->ssm_d, 1, s->n_head));
     cur = ggml_add(g->ctx, cur, ggml_reshape_2d(g->ctx, x, n, x->ne[2]));
     return graph_linear(g, gate(g, layer, cur, z), &l->ssm_out);
 }

@@ -182,10 +182,9 @@ recur_scan(struct graph *g, const struct graph_segment *s, int32_t layer,
 
     if (rates->ne[1] == 1) /* one a head, however files have them */
         rates = ggml_reshape_2d(g->ctx, rates, 1, rates->ne[0]);
-    r = ggml_ssm_scan(g->ctx, states, segment_heads(g, s, p->x),
-                      segment_columns(g, s, p->dt), rates,
-                      segment_heads(g, s, p->b), segment_heads(g, s, p->c),
-                      slot, 1);
+    r = ggml_ssm_scan(
+        g->ctx, states, segment_heads(g, s, p->x), segment_columns(g, s, p->dt),
+        rates, segment_heads(g, s, p->b), segment_heads(g, s, p->c), slot, 1);
     return split_result(g, s, layer, r, d * heads);
 }
 
@@ -245,8 +244,8 @@ recur_wkv(struct graph *g, const struct graph_segment *s, int32_t layer,
                                              rows->nb[1], row_offset(s, rows));
     int64_t d = p->k->ne[0];
     struct ggml_tensor *y =
-        p->a ? ggml_rwkv_wkv7(g->ctx, r, w, k, v, heads_of(g, s, p->a),
-                              heads_of(g, s, p->b), state)
+        p->a    ? ggml_rwkv_wkv7(g->ctx, r, w, k, v, heads_of(g, s, p->a),
+                                 heads_of(g, s, p->b), state)
         : first ? ggml_rwkv_wkv6(g->ctx, k, v, r, first, w, state)
                 : ggml_gated_linear_attn(g->ctx, k, v, r, w, state,
                                          1 / sqrtf((float)d));

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of n buckets the first half is exact. */
+/* Buckets are exact in the first half of n. */
 static int32_t
 bucket_of(int32_t d, int32_t n)
 {
@@ -91,12 +91,12 @@ graph_relative_attention(struct graph *g, struct graph_heads h,
 /* In F32, whatever the cache has: a bias in half precision, as a mask is, would
  * cost more than that of keys. */
 static struct ggml_tensor *
-kept(struct graph *g, const struct graph_segment *s, int32_t layer,
-     enum cache_tensor of)
+kept_floats(struct graph *g, const struct graph_segment *s, int32_t layer,
+            enum cache_tensor of)
 {
-    return ggml_cast(
-        g->ctx, graph_kept_rows(g, s, layer, of, &s->keys[CACHE_ALL]),
-        GGML_TYPE_F32);
+    return ggml_cast(g->ctx,
+                     graph_kept_rows(g, s, layer, of, &s->keys[CACHE_ALL]),
+                     GGML_TYPE_F32);
 }
 
 /* d_value * n_head x s->n */
@@ -104,10 +104,10 @@ static struct ggml_tensor *
 decode_relative(struct graph *g, const struct graph_segment *s, int32_t layer,
                 struct ggml_tensor *q, struct ggml_tensor *table)
 {
-    struct ggml_tensor *v = kept(g, s, layer, CACHE_V), *p;
+    struct ggml_tensor *v = kept_floats(g, s, layer, CACHE_V), *p;
     int64_t d = v->ne[0], n_head = q->ne[1];
 
-    p = ggml_mul_mat(g->ctx, kept(g, s, layer, CACHE_K), part(g, s, q));
+    p = ggml_mul_mat(g->ctx, kept_floats(g, s, layer, CACHE_K), part(g, s, q));
     p = ggml_add(g->ctx, p, biases(g, s, table));
     p = ggml_soft_max_ext(g->ctx, p, s->masks[CACHE_ALL], 1, 0);
     v = ggml_cont(g->ctx, ggml_permute(g->ctx, v, 1, 0, 2, 3));

@@ -15,7 +15,7 @@ enum {
 int32_t
 graph_relative_bucket(int32_t distance, int32_t n_buckets);
 
-/* The same of a decoder, which sees no keys ahead: all buckets are for those
+/* A decoder's bucket; it sees no keys ahead: all buckets are for those
  * before. */
 int32_t
 graph_relative_bucket_before(int32_t distance, int32_t n_buckets);

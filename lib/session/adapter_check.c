@@ -54,7 +54,7 @@ build_graph(struct meeting *m, const struct cache *cache, bool encodes)
     return true;
 }
 
-/* Of an encoder before its decoder there is one more. */
+/* An encoder before its decoder has one more. */
 static bool
 build_graphs(struct meeting *m, const struct cache *cache)
 {

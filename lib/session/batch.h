@@ -60,9 +60,9 @@ void
 session_batch_start(struct batch *b);
 
 /* Adds a segment of as many ids of the chunk before `end`, but for the first
- * `done`, as there is room for, at position `past` of the slot, where the cache makes
- * room, and returns their number; 0: the batch is full. A block of rows is
- * whole; an empty batch takes one that is longer than max_tokens. What is
+ * `done`, as there is room for, at position `past` of the slot, where the cache
+ * makes room, and returns their number; 0: the batch is full. A block of rows
+ * is whole; an empty batch takes one that is longer than max_tokens. What is
  * pooled of the chunk is added to pool[0..n_embd). */
 int32_t
 session_batch_add(struct batch *b, struct cache *cache,
@@ -88,7 +88,7 @@ session_batch_buckets(struct batch *b, int32_t i);
 /* Rows [first, first + n) of a mask of segment i in f16: 0, or, with ALiBi, the
  * distance times -1, where an id sees a key and -infinity where it does not.
  * NULL: no memory. Lives until the next call. */
-/* The same of rows that an encoder has filled. */
+/* Rows of the mask of keys that an encoder has filled. */
 const uint16_t *
 session_batch_cross_mask(struct batch *b, int32_t i, int32_t first, int32_t n);
 

@@ -9,19 +9,20 @@ enum {
 };
 
 /* Ids of a chunk. */
-struct span {
+struct id_range {
     size_t first, end;
 };
 
-/* Of a sequence that begins, an encoder has its own, and the decoder the
+/* A sequence that begins has ids for an encoder, and then the decoder the
  * others. */
-static struct span
+static struct id_range
 ids_of(const struct gg_session *s, const struct gg_chunk *c)
 {
     int32_t there = s->slots.there[c->slot];
     size_t n = there == 0 ? (size_t)s->slots.encoded[c->slot] : 0;
 
-    return s->encodes ? (struct span){ 0, n } : (struct span){ n, c->n };
+    return s->encodes ? (struct id_range){ 0, n }
+                      : (struct id_range){ n, c->n };
 }
 
 void
@@ -41,20 +42,21 @@ session_next_batch(struct gg_session *s, struct batch *b,
     b->scales = scales;
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
-        struct span ids = ids_of(s, c);
+        struct id_range ids = ids_of(s, c);
 
         if (*done < ids.first)
             *done = ids.first;
-        if (*done == ids.end || !graph_adapters_same(s->model, session_scales(s, c), scales)) {
+        if (*done == ids.end ||
+            !graph_adapters_same(s->model, session_scales(s, c), scales)) {
             vectors += session_n_pools(c);
             *done = 0;
             ++*chunk;
             continue;
         }
-        taken = session_batch_add(
-            b, &s->cache, c, *done, ids.end,
-            s->slots.there[c->slot] + (int32_t)*done,
-            s->pools ? s->pools + vectors * n_embd : NULL);
+        taken =
+            session_batch_add(b, &s->cache, c, *done, ids.end,
+                              s->slots.there[c->slot] + (int32_t)*done,
+                              s->pools ? s->pools + vectors * n_embd : NULL);
         *done += (size_t)taken;
         if (*done == ids.end) {
             vectors += session_n_pools(c);

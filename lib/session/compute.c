@@ -177,9 +177,9 @@ same_shape(const struct compute *c, const struct batch *b)
 
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
-        g->mtp != b->mtp || g->encodes != b->encodes || g->hidden != is_hidden(c, b) ||
-        g->n_given != b->n_given || g->turned != b->turned ||
-        g->n_deeper != n_deeper(b) ||
+        g->mtp != b->mtp || g->encodes != b->encodes ||
+        g->hidden != is_hidden(c, b) || g->n_given != b->n_given ||
+        g->turned != b->turned || g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {

@@ -24,7 +24,7 @@ came_before(const struct gg_session *s, const struct gg_chunk *chunks, size_t i)
     return false;
 }
 
-/* Those with adapters like the first one's: the encoder's ids before all
+/* Chunks with adapters like the first one's: the encoder's ids before all
  * others. */
 static enum gg_status
 run_alike(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,

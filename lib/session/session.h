@@ -70,14 +70,14 @@ session_check_given(const struct gg_session *session, const int32_t *ids,
 size_t
 session_edge(const struct gg_session *session, const int32_t *ids, size_t n);
 
-/* Whether ids[i] of n, a sequence's first, is the encoder's or the decoder's first:
- * then it has no probability. */
+/* Whether ids[i] of n, a sequence's first, is the encoder's or the decoder's
+ * first: then it has no probability. */
 bool
 session_is_asked(const struct gg_session *session, const int32_t *ids, size_t n,
                  size_t i);
 
-/* Where ids[0..at) of n end within a medium: the index after its last row; before
- * the decoder's first id: that after it; otherwise `at`. */
+/* Where ids[0..at) of n end within a medium: the index after its last row;
+ * before the decoder's first id: that after it; otherwise `at`. */
 size_t
 session_medium_end(const struct gg_session *session, const int32_t *ids,
                    size_t n, size_t at);

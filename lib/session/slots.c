@@ -26,7 +26,8 @@ session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters,
         .kept = keep ? mem_array(size, sizeof(*s->kept)) : NULL,
         .runs = mem_array(size, sizeof(*s->runs)),
     };
-    return s->length && s->encoded && s->there && s->scales && s->runs && (s->kept || !keep);
+    return s->length && s->encoded && s->there && s->scales && s->runs &&
+           (s->kept || !keep);
 }
 
 void

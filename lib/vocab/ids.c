@@ -392,8 +392,7 @@ read_start(struct gg_vocab *v, const struct gguf_context *gguf,
 {
     static const struct gguf_str t5 = { "t5", 2 };
     struct gguf_str arch = { "", 0 };
-    enum gg_status st =
-        gguf_opt_str(gguf, "general.architecture", &arch, err);
+    enum gg_status st = gguf_opt_str(gguf, "general.architecture", &arch, err);
 
     v->start = -1;
     if (st != GG_OK || arch.n != t5.n || memcmp(arch.s, t5.s, t5.n) != 0)

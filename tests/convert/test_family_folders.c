@@ -53,7 +53,7 @@ scores_nmse(const struct folder_case_row *row, const float *x)
     return isnan(error) ? INFINITY : error / power;
 }
 
-/* Of the ids so many are an encoder's, where the model has a decoder, too. */
+/* So many ids are an encoder's, where the model has a decoder, too. */
 static int
 n_encoded(const struct gg_model *m)
 {

@@ -72,14 +72,14 @@ find_attention(struct model_loader *l, struct model_layer *layer)
     int64_t q = n * l->hp->d_key, out = n * l->hp->d_value;
     int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
     int64_t v = (int64_t)l->hp->n_head_kv * l->hp->d_value;
-    int32_t first = graph_encodes(&l->model->hp, l->layer)
-                        ? 0
-                        : l->model->hp.n_encoder;
+    int32_t first =
+        graph_encodes(&l->model->hp, l->layer) ? 0 : l->model->hp.n_encoder;
 
     layer->attn_q = graph_find_linear(l, ".attn_q", e, q, MODEL_OPTIONAL);
     layer->attn_k = graph_find_linear(l, ".attn_k", e, k, MODEL_OPTIONAL);
     layer->attn_v = graph_find_linear(l, ".attn_v", e, v, MODEL_OPTIONAL);
-    layer->attn_output = graph_find_linear(l, ".attn_o", out, e, MODEL_OPTIONAL);
+    layer->attn_output =
+        graph_find_linear(l, ".attn_o", out, e, MODEL_OPTIONAL);
     layer->attn_bias =
         l->layer == first
             ? graph_find_table(l, ".attn_rel_b", n, l->model->hp.n_bucket)
@@ -147,11 +147,10 @@ feed_forward(struct graph *g, int32_t i, struct ggml_tensor *x)
 }
 
 static struct ggml_tensor *
-encode(struct graph *g, int32_t i, struct ggml_tensor *x)
+encode_layer(struct graph *g, int32_t i, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[i];
-    struct graph_heads h =
-        graph_project(g, i, graph_norm(g, x, &l->attn_norm));
+    struct graph_heads h = graph_project(g, i, graph_norm(g, x, &l->attn_norm));
     struct ggml_tensor *cur = graph_relative_attention(g, h, l->attn_bias);
 
     x = ggml_add(g->ctx, x, graph_linear(g, cur, &l->attn_output));
@@ -161,9 +160,9 @@ encode(struct graph *g, int32_t i, struct ggml_tensor *x)
     return x;
 }
 
-/* What the encoder gave, x, for a layer of the decoder. */
+/* Keys and values of x, which the encoder gave, for a layer of the decoder. */
 static struct ggml_tensor *
-keep(struct graph *g, int32_t i, struct ggml_tensor *x)
+keep_across(struct graph *g, int32_t i, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[i];
     struct ggml_tensor *k = graph_linear(g, x, &l->cross_k);
@@ -175,13 +174,11 @@ keep(struct graph *g, int32_t i, struct ggml_tensor *x)
 }
 
 static struct ggml_tensor *
-decode(struct graph *g, int32_t i, struct ggml_tensor *x)
+decode_layer(struct graph *g, int32_t i, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[i];
-    struct graph_heads h =
-        graph_project(g, i, graph_norm(g, x, &l->attn_norm));
-    struct ggml_tensor *cur =
-        graph_relative_decoder(g, i, h, l->attn_bias);
+    struct graph_heads h = graph_project(g, i, graph_norm(g, x, &l->attn_norm));
+    struct ggml_tensor *cur = graph_relative_decoder(g, i, h, l->attn_bias);
 
     x = ggml_add(g->ctx, x, graph_linear(g, cur, &l->attn_output));
     cur = graph_linear(g, graph_norm(g, x, &l->cross_norm), &l->cross_q);
@@ -200,11 +197,11 @@ graph(struct graph *g, const struct model *m)
 
     for (int32_t i = g->first; i < g->end; i++) {
         if (graph_encodes(&m->hp, i))
-            x = g->encodes ? encode(g, i, x) : x;
+            x = g->encodes ? encode_layer(g, i, x) : x;
         else if (g->encodes)
-            x = keep(g, i, x);
+            x = keep_across(g, i, x);
         else
-            x = decode(g, i, x);
+            x = decode_layer(g, i, x);
     }
     if (x == g->entered)
         x = ggml_cont(g->ctx, x);

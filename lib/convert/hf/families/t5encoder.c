@@ -1,5 +1,5 @@
-/* t5encoder.c - folders of T5 (Raffel et al. 2020), of its encoder alone, and of
- * its kin
+/* t5encoder.c - folders of T5 (Raffel et al. 2020) and its kin, whole or of the
+ * encoder alone
  *
  * Where the configuration calls the output the embedding's matrix, a decoder
  * scales what it gives, which the graph does where the file has no output; the
@@ -63,7 +63,7 @@ static const struct hf_name t5_decoder[] = {
     { LAST "wo", "ffn_down", 0 },
     { 0 },
 };
-/* Biases of attention to the encoder, which some files have and nobody reads. */
+/* Biases of attention to the encoder are in some files and read by nobody. */
 static const char *const t5_unread[] = {
     "embed_tokens.", "EncDecAttention.relative_attention_bias.", NULL
 };
@@ -108,9 +108,10 @@ const struct hf_family convert_hf_family_t5encoder[] = {
       .tied = true, .keys = keys_t5_decoder, .to = "enc.blk.",
       .left_out = t5_unread, .n_ctx = 512, .decoder = "decoder.block.",
       .decoder_layer = t5_decoder },
-    { "T5EncoderModel|MT5EncoderModel|UMT5EncoderModel", "t5encoder", .layer = { t5_layer }, .layers = "encoder.block.",
-      .whole = t5_whole, .activations = "relu|gated-gelu", .encoder = true,
-      .positions = true, .keys = keys_t5_encoder, .to = "enc.blk.", .left_out = t5_rest,
+    { "T5EncoderModel|MT5EncoderModel|UMT5EncoderModel", "t5encoder",
+      .layer = { t5_layer }, .layers = "encoder.block.", .whole = t5_whole,
+      .activations = "relu|gated-gelu", .encoder = true, .positions = true,
+      .keys = keys_t5_encoder, .to = "enc.blk.", .left_out = t5_rest,
       .n_ctx = 512 },
     { 0 },
 };
