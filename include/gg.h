@@ -218,6 +218,11 @@ gg_vocab_add_bos(const struct gg_vocab *vocab);
 GG_API bool
 gg_vocab_add_eos(const struct gg_vocab *vocab);
 
+/* The id that the decoder of an encoder-decoder begins with, which
+ * GG_ENCODE_EOS puts after the text's end; -1: it is none. */
+GG_API int32_t
+gg_vocab_decoder_start(const struct gg_vocab *vocab);
+
 /* True for the ids that end a generation (end of text, of turn). */
 GG_API bool
 gg_vocab_is_eog(const struct gg_vocab *vocab, int32_t id);
@@ -946,8 +951,12 @@ struct gg_session_params {
     /* Keys and values of types below 8 bits are kept as they are, not rotated
      * by a Hadamard matrix. */
     bool no_rotation;
+    /* In a model with an encoder and a decoder: so many ids of each sequence,
+     * from its first on, are the encoder's. 0: those before the first id that
+     * the decoder begins with, decoder_start_token_id of its file. */
+    int32_t n_encoder_ids;
 
-    uintptr_t reserved[5];
+    uintptr_t reserved[4];
 };
 
 /* All 0. */

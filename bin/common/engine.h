@@ -21,6 +21,7 @@ struct engine_options {
     const char *model;
     struct device_options devices;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
+    int32_t n_encoder_ids;
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
     struct engine_cache cache;
     struct adapter_options adapters;

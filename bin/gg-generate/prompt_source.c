@@ -49,7 +49,8 @@ encode_plain(struct generate *g, const struct prompt_source *s,
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
     bool bos = g->o->bos ? g->o->bos == BOS_FIRST : first;
-    unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
+    bool answers = gg_vocab_decoder_start(v) >= 0 && !g->loaded;
+    unsigned flags = (bos ? GG_ENCODE_BOS : 0) | (answers ? GG_ENCODE_EOS : 0) |
                      (g->loaded ? GG_ENCODE_CONTINUE : 0) |
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
                      (is_strict(g->o) ? GG_ENCODE_STRICT : 0);

@@ -122,7 +122,7 @@ fitting_end(const struct work *w, size_t fit)
 static size_t
 cut_window(struct work *w, size_t n, size_t n_ids)
 {
-    size_t fit = w->o->budget - w->o->eos, cut;
+    size_t fit = w->o->budget - w->o->n_ends, cut;
     struct gg_range *ranges;
     struct gg_error err;
 

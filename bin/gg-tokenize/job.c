@@ -173,14 +173,15 @@ static enum gg_status
 limit(struct work *w, struct piece *p, struct gg_error *err)
 {
     const struct tokenize_options *o = w->o;
-    size_t bos = o->bos && !o->chat, eos = o->eos && !o->chat, from, to, moved;
+    size_t bos = o->bos && !o->chat, from, to, moved;
+    size_t ends = o->chat ? 0 : o->n_ends;
 
     if (p->n <= o->max)
         return GG_OK;
     if (o->truncate == TRUNCATE_NOT)
         return cli_error(err, GG_ERR_FORMAT, "%zu tokens, more than %zu", p->n,
                          o->max);
-    moved = o->truncate == TRUNCATE_LEFT ? o->max - bos : eos;
+    moved = o->truncate == TRUNCATE_LEFT ? o->max - bos : ends;
     from = p->n - moved;
     to = o->max - moved;
     memmove(w->job->ids + to, w->job->ids + from, moved * sizeof(int32_t));

@@ -24,10 +24,11 @@ choose_ends(const struct gg_vocab *vocab, struct arguments *a,
         cli_die("%s: the vocabulary has no EOS token", model);
     o->bos = a->bos || (gg_vocab_add_bos(vocab) && !o->no_bos);
     o->eos = a->eos || (gg_vocab_add_eos(vocab) && !o->no_bos && !o->suffix);
+    o->n_ends = o->eos + (o->eos && gg_vocab_decoder_start(vocab) >= 0);
     o->empty = a->bos || a->eos;
-    if (!a->decode && o->max && o->max < (size_t)o->bos + o->eos)
+    if (!a->decode && o->max && o->max < (size_t)o->bos + o->n_ends)
         cli_misuse("--max %zu is no place for BOS and EOS", o->max);
-    if (o->budget && o->budget <= (size_t)o->bos + o->eos)
+    if (o->budget && o->budget <= (size_t)o->bos + o->n_ends)
         cli_misuse("--budget %zu has no place for a text", o->budget);
 }
 

@@ -25,6 +25,7 @@ struct tokenize_options {
 
     /* encode */
     bool bos, eos;      /* put them around each text */
+    size_t n_ends;      /* ids that eos puts there */
     bool empty;         /* an empty text will do */
     bool strict;        /* a byte without a token is an error */
     int tokenizer;      /* 1: greedy, not as the vocabulary has it */

@@ -56,9 +56,10 @@ engine_has(struct gg_sequence *q, size_t n)
     q->n_held = evaluated(q, n);
     if (!q->engine->score || q->n_known >= n)
         return;
-    for (size_t i = q->n_held; i < n; i++) /* rows, which are given */
-        if (engine_is_row(q->engine, q->ids[i]))
-            q->logprobs[i] = 0;
+    for (size_t i = q->n_held; i < n; i++)
+        if (engine_is_row(q->engine, q->ids[i]) ||
+            session_is_asked(q->engine->session, q->ids, n, i))
+            q->logprobs[i] = 0; /* it is given */
     q->n_known = n;
 }
 

@@ -191,6 +191,7 @@ grow_ids(struct gg_sequence *q, size_t more)
     if (!e->shift || q->n_ids == 0)
         return false;
     kept = engine_shift_kept(q->n_ids, q->ids[0], gg_vocab_bos(e->vocab));
+    kept = session_medium_end(e->session, q->ids, q->n_ids, kept);
     count = engine_shift_count(q->n_ids, kept, more, e->n_ctx);
     if (count == 0)
         return false;

@@ -35,7 +35,8 @@ struct model_arch {
     /* Finds what stands before them, other than token_embd and position_embd;
      * NULL: nothing does. */
     void (*embedding)(struct model_loader *l);
-    const char *stack; /* prefix of layers' names: "enc."; NULL: none */
+    const char *stack;   /* prefix of layers' names: "enc."; NULL: none */
+    const char *decoder; /* and of those after hp.n_encoder, counted anew */
     bool norm_bias; /* norms must have one: graph_norm_bias(); else they may */
     bool output_embeds;  /* a file without token_embd has it as the output */
     bool partial_layers; /* some have no attention or no feed-forward block */

@@ -13,26 +13,31 @@ store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
         g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
 }
 
-/* What the segment sees of a layer's cache: d x keys x n_head_kv. */
-static struct ggml_tensor *
-cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
-       struct ggml_tensor *t)
+/* Rows that the layer reads: its own, or another's. */
+static const struct cache_layer *
+cache_of(const struct graph *g, int32_t layer)
 {
-    const struct cache_range *keys = &s->keys[kind];
-    size_t first = (size_t)s->slot * (size_t)g->cache->parts[kind].n_rows +
+    return &g->cache->layers[g->model->hp.layers[layer].kv_layer];
+}
+
+struct ggml_tensor *
+graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
+                enum cache_tensor of, const struct cache_range *keys)
+{
+    const struct cache_layer *l = cache_of(g, layer);
+    struct ggml_tensor *t = l->t[of];
+    size_t first = (size_t)s->slot * (size_t)g->cache->parts[l->kind].n_rows +
                    (size_t)keys->row;
 
     return ggml_view_3d(g->ctx, t, t->ne[0], keys->n, t->ne[2], t->nb[1],
                         t->nb[2], first * t->nb[1]);
 }
 
-/* Each head of x times Hadamard's matrix, in blocks where its length is no
- * power of two, if the layer's keys, or values, are kept so. Twice is once
- * back. */
-static struct ggml_tensor *
-rotated(struct graph *g, const struct cache_layer *l, enum cache_tensor of,
-        struct ggml_tensor *x)
+struct ggml_tensor *
+graph_rotate(struct graph *g, int32_t layer, enum cache_tensor of,
+             struct ggml_tensor *x)
 {
+    const struct cache_layer *l = cache_of(g, layer);
     const struct cache_home *home = &g->cache->homes[l->home];
     struct ggml_tensor *m = home->rotations[graph_rotation_of(x->ne[0])], *y;
 
@@ -55,13 +60,6 @@ segment_queries(struct graph *g, const struct graph_segment *s,
     return ggml_permute(g->ctx, q, 0, 2, 1, 3);
 }
 
-/* What the layer reads: its own, or another's. */
-static const struct cache_layer *
-cache_of(const struct graph *g, int32_t layer)
-{
-    return &g->cache->layers[g->model->hp.layers[layer].kv_layer];
-}
-
 /* The first d_value of keys. */
 static struct ggml_tensor *
 values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
@@ -70,21 +68,24 @@ values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
                         k->nb[2], 0);
 }
 
-/* Result: d_value x n_head x s->n. */
+/* Result: d_value x n_head x s->n. Queries find the rows of their own sequence,
+ * or, across, those of its encoder. */
 static struct ggml_tensor *
 attend(struct graph *g, const struct graph_segment *s, int32_t layer,
-       struct ggml_tensor *q)
+       struct ggml_tensor *q, bool across)
 {
     const struct model_hparams *hp = &g->model->hp;
     const struct cache_layer *l = cache_of(g, layer);
-    struct ggml_tensor *k = cached(g, s, l->kind, l->t[CACHE_K]);
+    const struct cache_range *keys = across ? &s->crossed : &s->keys[l->kind];
+    struct ggml_tensor *k = graph_kept_rows(g, s, layer, CACHE_K, keys);
     struct ggml_tensor *v = l->t[CACHE_V]
-                                ? cached(g, s, l->kind, l->t[CACHE_V])
+                                ? graph_kept_rows(g, s, layer, CACHE_V, keys)
                                 : values_in(g, k, hp->layers[layer].d_value);
-    struct ggml_tensor *r = ggml_flash_attn_ext(
-        g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind],
-        graph_attention_scale(g->model, layer), hp->attn_max_bias,
-        hp->attn_softcap);
+    struct ggml_tensor *r =
+        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
+                            across ? s->cross_mask : s->masks[l->kind],
+                            graph_attention_scale(g->model, layer),
+                            hp->attn_max_bias, hp->attn_softcap);
 
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
@@ -97,15 +98,15 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
  * them as often as there are others. */
 static struct ggml_tensor *
 attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
-            struct ggml_tensor *q)
+            struct ggml_tensor *q, bool across)
 {
     int32_t middle = first + (end - first) / 2;
     struct ggml_tensor *a, *b;
 
     if (end - first == 1)
-        return attend(g, &g->segments[first], layer, q);
-    a = attend_each(g, first, middle, layer, q);
-    b = attend_each(g, middle, end, layer, q);
+        return attend(g, &g->segments[first], layer, q, across);
+    a = attend_each(g, first, middle, layer, q, across);
+    b = attend_each(g, middle, end, layer, q, across);
     return ggml_concat(g->ctx, a, b, 2);
 }
 
@@ -116,27 +117,38 @@ graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
     const struct cache_layer *l = &g->cache->layers[layer];
 
     if (k)
-        store(g, l->t[CACHE_K], l->kind, rotated(g, l, CACHE_K, k));
+        store(g, l->t[CACHE_K], l->kind, graph_rotate(g, layer, CACHE_K, k));
     if (v)
-        store(g, l->t[CACHE_V], l->kind, rotated(g, l, CACHE_V, v));
+        store(g, l->t[CACHE_V], l->kind, graph_rotate(g, layer, CACHE_V, v));
+}
+
+/* Results of all segments: d_value * n_head x n_tokens. */
+static struct ggml_tensor *
+attend_all(struct graph *g, int32_t layer, struct ggml_tensor *q, bool across)
+{
+    const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
+    struct ggml_tensor *all;
+
+    q = graph_rotate(g, layer, CACHE_K, q);
+    all = attend_each(g, 0, g->n_segments, layer, q, across);
+    all = graph_rotate(g, layer, CACHE_V, all);
+    return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
+                           g->n_tokens);
 }
 
 struct ggml_tensor *
 graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                 struct ggml_tensor *k, struct ggml_tensor *v)
 {
-    const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
-    const struct cache_layer *l;
-    struct ggml_tensor *all;
-
     if (g->packing.n_rows > 0)
         return graph_packed_attention(g, layer,
                                       &(struct graph_heads){ q, k, v, NULL });
-    l = cache_of(g, layer);
     graph_keep(g, layer, k, v);
-    q = rotated(g, l, CACHE_K, q);
-    all = attend_each(g, 0, g->n_segments, layer, q);
-    all = rotated(g, l, CACHE_V, all);
-    return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
-                           g->n_tokens);
+    return attend_all(g, layer, q, false);
+}
+
+struct ggml_tensor *
+graph_cross_attention(struct graph *g, int32_t layer, struct ggml_tensor *q)
+{
+    return attend_all(g, layer, q, true);
 }

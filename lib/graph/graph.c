@@ -11,7 +11,7 @@ enum {
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
     NODES_BANK = 80,       /* or kept for later layers */
     NODES_PER_SEGMENT = 8, /* of each layer */
-    NODES_PER_RELATIVE = 20,
+    NODES_PER_RELATIVE = 24,
     NODES_PER_RECURRENCE = 48,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
     NODES_BESIDE = 32 + NODES_PER_MEDIA,
@@ -33,7 +33,7 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
-           (CACHE_KINDS + 1) * (size_t)n_segments + NODES_BESIDE +
+           (CACHE_KINDS + 2) * (size_t)n_segments + NODES_BESIDE +
            graph_adapters_max_nodes(model);
 }
 
@@ -101,14 +101,20 @@ new_packing_mask(struct graph *g, enum cache_kind kind)
 static void
 new_buckets(struct graph *g)
 {
+    bool decodes = g->model->hp.n_encoder > 0 && !g->encodes;
+
     for (int32_t i = 0; i < g->n_segments; i++) {
         struct graph_segment *s = &g->segments[i];
+        int32_t n = decodes ? s->keys[CACHE_ALL].n : s->n;
 
         s->buckets = NULL;
         if (g->model->hp.n_bucket > 0) {
-            s->buckets = input(g, GGML_TYPE_I32, (int64_t)s->n * s->n, "");
+            s->buckets = input(g, GGML_TYPE_I32, (int64_t)s->n * n, "");
             ggml_format_name(s->buckets, "buckets.%d", (int)i);
         }
+        s->cross_mask = NULL;
+        if (decodes)
+            s->cross_mask = new_mask(g, "mask_cross", i, s->crossed.n);
     }
 }
 

@@ -18,9 +18,15 @@ struct graph_segment {
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
-    /* Input, i32: n for each id, the buckets of its distances to all; NULL: the
-     * model has no such biases. */
+    /* Input, i32: for each id the buckets of its distances to all ids of an
+     * encoder, or to the keys that a decoder reads; NULL: the model has no such
+     * biases. */
     struct ggml_tensor *buckets;
+    /* A decoder's: rows of the ids before its own, which the encoder filled,
+     * n_encoded of them; and their mask, f16, keys x n. */
+    int32_t n_encoded;
+    struct cache_range crossed;
+    struct ggml_tensor *cross_mask;
 };
 
 /* Rows of ids that are computed whole, without a KV cache, as training does:
@@ -50,6 +56,7 @@ struct graph {
                            reads, or the next layer */
     bool bf16;          /* F16 weights may be rounded: GGML_PREC_BF16 */
     bool named;         /* somebody watches: graph_name() */
+    bool encodes;       /* ids are an encoder's, for a decoder */
     bool hidden;        /* of these not the logits, but what they are made of */
     /* How much each of the model's adapters counts; NULL: none does. */
     const float *scales;
@@ -246,6 +253,11 @@ struct ggml_tensor *
 graph_packed_attention(struct graph *g, int32_t layer,
                        const struct graph_heads *h);
 
+/* Attention of a decoder's queries, as above, to the rows that its encoder has
+ * filled: graph_keep() by layers of the decoder, of the encoder's ids. */
+struct ggml_tensor *
+graph_cross_attention(struct graph *g, int32_t layer, struct ggml_tensor *q);
+
 /* What q k is multiplied by. */
 float
 graph_attention_scale(const struct model *m, int32_t layer);
@@ -293,6 +305,25 @@ struct ggml_tensor *
 graph_relative_attention(struct graph *g, struct graph_heads h,
                          struct ggml_tensor *table);
 
+/* A decoder's layer does so, and keeps its keys and values. */
+struct ggml_tensor *
+graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
+                       struct ggml_tensor *table);
+
+/* ---- parts of a cache, for the files that attend ------------------------- */
+
+/* Keys, or values, that a segment sees of the layer: d x keys x n_head_kv. */
+struct ggml_tensor *
+graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
+                enum cache_tensor of, const struct cache_range *keys);
+
+/* Each head of x times Hadamard's matrix, in blocks where its length is no
+ * power of two, if the layer's keys, or values, are kept so. Twice is once
+ * back. */
+struct ggml_tensor *
+graph_rotate(struct graph *g, int32_t layer, enum cache_tensor of,
+             struct ggml_tensor *x);
+
 /* What attention gives, projected back; of the last layer only the wanted rows.
  */
 struct ggml_tensor *
@@ -336,6 +367,9 @@ struct ggml_tensor *
 graph_mamba(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 struct ggml_tensor *
 graph_mamba2(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+/* Heads of channels, as of 2, that have steps, B and C as of 1. */
+struct ggml_tensor *
+graph_mamba_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
 /* ggml_gated_delta_net() after the states of the slots: d_inner x n_tokens. */
 struct ggml_tensor *

@@ -173,6 +173,9 @@ struct model_hparams {
     int32_t n_layer;
     int32_t n_behind; /* layers of the file after these: MTP layers; */
     int32_t n_mtp;    /* how many of them are computed: all or none */
+    int32_t n_encoder; /* the first so many layers encode a prompt, and those
+                          after them decode the answer; 0: there are none */
+    int32_t decoder_start; /* the id that a decoder's ids begin with */
     int32_t n_loop;   /* so many have weights of their own, those after them the
                          same once more; 0: all have */
     struct model_layer_hparams layers[MODEL_MAX_LAYERS];
@@ -275,6 +278,13 @@ static inline int32_t
 graph_used_layers(const struct model_hparams *hp)
 {
     return hp->n_layer + hp->n_mtp;
+}
+
+/* Whether the layer is of an encoder that a decoder follows. */
+static inline bool
+graph_encodes(const struct model_hparams *hp, int32_t layer)
+{
+    return layer < hp->n_encoder;
 }
 
 /* Whether the layer keeps keys and values of its own. */
@@ -547,6 +557,10 @@ void
 graph_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_mamba2(struct model_keys *keys, struct model_hparams *hp);
+/* Heads, as of 2, whose steps come from so many values, as of 1. */
+void
+graph_keys_mamba_heads(struct model_keys *keys, struct model_hparams *hp,
+                       int32_t d_rank);
 /* RWKV's, in all layers: heads of wkv.head_size, and what so many blocks of a
  * layer read of the id before. */
 void

@@ -144,6 +144,21 @@ graph_keys_mamba2(struct model_keys *keys, struct model_hparams *hp)
 }
 
 void
+graph_keys_mamba_heads(struct model_keys *keys, struct model_hparams *hp,
+                       int32_t d_rank)
+{
+    struct model_ssm *s = &hp->ssm;
+
+    read_lengths(keys, s);
+    s->d_rank = d_rank;
+    s->n_head = graph_key_int(keys, "ssm.time_step_rank", 1, MAX_HEADS, 0);
+    graph_key_int(keys, "ssm.group_count", 0, 0, 0);
+    s->n_group = 1;
+    check_ssm_heads(keys, s);
+    keep(keys, hp, "ssm.inner_size", s->d_inner);
+}
+
+void
 graph_keys_delta_net(struct model_keys *keys, struct model_hparams *hp)
 {
     struct model_ssm *s = &hp->ssm;

@@ -16,14 +16,16 @@ static void
 full_name(const struct model_loader *l, const char *name, const char *suffix,
           char *buf)
 {
+    const struct model_hparams *hp = &l->model->hp;
     const struct model_arch *arch = l->model->arch;
-
+    bool decodes = hp->n_encoder > 0 && !graph_encodes(hp, l->layer);
+    const char *stack = decodes ? arch->decoder : arch->stack;
     const char *dot = *suffix ? "." : "";
 
     if (name[0] == '.')
-        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s%s%s",
-                 arch->stack ? arch->stack : "", (int)l->layer, name, dot,
-                 suffix);
+        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s%s%s", stack ? stack : "",
+                 (int)(decodes ? l->layer - hp->n_encoder : l->layer), name,
+                 dot, suffix);
     else
         snprintf(buf, GGML_MAX_NAME, "%s%s%s", name, dot, suffix);
 }

@@ -10,6 +10,8 @@
  * z, xBC, dt = in(c); x, B, C = silu(conv(xBC)); dt = softplus(dt + b)
  * S and y as above; out(norm(y silu(z))), each group normed alone
  *
+ * PLaMo 2: families/plamo.c
+ *
  * Files hold A < 0. */
 #include "graph/graph.h"
 #include "graph/loader.h"
@@ -77,6 +79,14 @@ heads(struct graph *g, struct ggml_tensor *x, int64_t at, int64_t d, int64_t n)
 {
     return ggml_view_3d(g->ctx, x, d, n, x->ne[1], (size_t)d * x->nb[0],
                         x->nb[1], (size_t)at * x->nb[0]);
+}
+
+/* One half of each head's rows of x, from row `at` on. */
+static struct ggml_tensor *
+half_heads(struct graph *g, struct ggml_tensor *x, int64_t at)
+{
+    return ggml_view_3d(g->ctx, x, x->ne[0] / 2, x->ne[1], x->ne[2], x->nb[1],
+                        x->nb[2], (size_t)at * x->nb[0]);
 }
 
 /* y silu(z); of the last layer the wanted rows. */
@@ -160,4 +170,30 @@ graph_mamba2(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     cur = ggml_add(g->ctx, cur, ggml_reshape_2d(g->ctx, x, n, x->ne[2]));
     cur = norm_groups(g, l, gate(g, layer, cur, z));
     return graph_linear(g, cur, &l->ssm_out);
+}
+
+struct ggml_tensor *
+graph_mamba_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    const struct model_ssm *s = &g->model->hp.ssm;
+    int64_t n = s->d_inner, head = n / s->n_head, d = s->d_state;
+    struct ggml_tensor *x, *z, *parts;
+    struct graph_scan p;
+
+    cur = graph_linear(g, cur, &l->ssm_in);
+    cur = ggml_reshape_3d(g->ctx, cur, 2 * head, s->n_head, cur->ne[1]);
+    z = ggml_cont_2d(g->ctx, half_heads(g, cur, 0), n, cur->ne[2]);
+    x = ggml_cont_2d(g->ctx, half_heads(g, cur, head), n, cur->ne[2]);
+    x = ggml_silu(g->ctx, graph_short_conv(g, layer, x));
+    parts = graph_linear(g, x, &l->ssm_x);
+    p.b = norm_part(g, heads(g, parts, 0, d, 1), &l->ssm_b_norm);
+    p.c = norm_part(g, heads(g, parts, d, d, 1), &l->ssm_c_norm);
+    p.dt = norm_part(g, rows(g, parts, 2 * d, s->d_rank), &l->ssm_dt_norm);
+    p.dt = graph_linear(g, p.dt, &l->ssm_step);
+    p.x = heads(g, x, 0, head, s->n_head);
+    cur = graph_scan(g, layer, &p);
+    x = ggml_mul(g->ctx, p.x, ggml_reshape_2d(g->ctx, l->ssm_d, 1, s->n_head));
+    cur = ggml_add(g->ctx, cur, ggml_reshape_2d(g->ctx, x, n, x->ne[2]));
+    return graph_linear(g, gate(g, layer, cur, z), &l->ssm_out);
 }

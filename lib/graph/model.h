@@ -78,6 +78,9 @@ struct model_layer {
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
     struct ggml_tensor *attn_bias;   /* n_head x hp.n_bucket; or NULL */
     struct model_linear attn_output;
+    /* A decoder's attention to what the encoder gave. */
+    struct model_norm cross_norm;
+    struct model_linear cross_q, cross_k, cross_v, cross_output;
     struct model_norm attn_post_norm;
 
     /* Of latent attention: attn_q reads what attn_q_a gives, if there is that;
@@ -248,6 +251,7 @@ struct model {
     struct model_rope rope_local;     /* of windowed ones, where they differ */
     struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
     struct model_norm output_bank;    /* as layers have; or empty */
+    struct model_norm encoder_norm;   /* after hp.n_encoder layers */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 

@@ -107,6 +107,8 @@ graph_norm_heads(struct graph *g, struct ggml_tensor *x,
         return x;
     if (norm->weight->ne[0] == d)
         return graph_norm(g, x, norm);
+    if (!ggml_is_contiguous(x)) /* of queries, keys and values in one */
+        x = ggml_cont(g->ctx, x);
     x = ggml_reshape_2d(g->ctx, x, d * n, g->n_tokens);
     return graph_heads(g, graph_norm(g, x, norm), (int32_t)d, (int32_t)n);
 }

@@ -172,16 +172,19 @@ recur_scan(struct graph *g, const struct graph_segment *s, int32_t layer,
 {
     const struct graph_scan *p = data;
     struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_STATE];
+    struct ggml_tensor *rates = g->model->layers[layer].ssm_a;
     int64_t n = p->b->ne[0], d = p->x->ne[0], heads = p->x->ne[1];
     struct ggml_tensor *states =
         ggml_reshape_4d(g->ctx, rows, n, d, heads, rows->ne[1]);
     struct ggml_tensor *slot = ggml_view_1d(
         g->ctx, g->slots, 1, (size_t)(s - g->segments) * g->slots->nb[0]);
-    struct ggml_tensor *r = ggml_ssm_scan(
-        g->ctx, states, segment_heads(g, s, p->x), segment_columns(g, s, p->dt),
-        g->model->layers[layer].ssm_a, segment_heads(g, s, p->b),
-        segment_heads(g, s, p->c), slot, 1);
+    struct ggml_tensor *r;
 
+    if (rates->ne[1] == 1) /* one a head, however files have them */
+        rates = ggml_reshape_2d(g->ctx, rates, 1, rates->ne[0]);
+    r = ggml_ssm_scan(
+        g->ctx, states, segment_heads(g, s, p->x), segment_columns(g, s, p->dt),
+        rates, segment_heads(g, s, p->b), segment_heads(g, s, p->c), slot, 1);
     return split_result(g, s, layer, r, d * heads);
 }
 
@@ -239,10 +242,13 @@ recur_wkv(struct graph *g, const struct graph_segment *s, int32_t layer,
     struct ggml_tensor *k = heads_of(g, s, p->k), *v = heads_of(g, s, p->v);
     struct ggml_tensor *state = ggml_view_2d(g->ctx, rows, rows->ne[0], 1,
                                              rows->nb[1], row_offset(s, rows));
+    int64_t d = p->k->ne[0];
     struct ggml_tensor *y =
-        p->a ? ggml_rwkv_wkv7(g->ctx, r, w, k, v, heads_of(g, s, p->a),
-                              heads_of(g, s, p->b), state)
-             : ggml_rwkv_wkv6(g->ctx, k, v, r, first, w, state);
+        p->a    ? ggml_rwkv_wkv7(g->ctx, r, w, k, v, heads_of(g, s, p->a),
+                                 heads_of(g, s, p->b), state)
+        : first ? ggml_rwkv_wkv6(g->ctx, k, v, r, first, w, state)
+                : ggml_gated_linear_attn(g->ctx, k, v, r, w, state,
+                                         1 / sqrtf((float)d));
 
     return split_result(g, s, layer, y, p->v->ne[0] * p->v->ne[1]);
 }

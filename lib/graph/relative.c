@@ -1,8 +1,8 @@
 /* relative.c - attention with a bias by relative position (Raffel et al. 2020)
  *
  * softmax(q k + b(bucket(key - query))) v: a value a head for each bucket of
- * distances. All ids of a text are there at once, so that keys and values come
- * from the batch and not from the cache. */
+ * distances. All ids of an encoder's text are there at once, so that keys and
+ * values come from the batch; a decoder's come from the cache. */
 #include "graph/graph.h"
 
 #include "graph/relative.h"
@@ -10,19 +10,33 @@
 #include <math.h>
 #include <stdlib.h>
 
-int32_t
-graph_relative_bucket(int32_t distance, int32_t n_buckets)
+/* Buckets are exact in the first half of n. */
+static int32_t
+bucket_of(int32_t d, int32_t n)
 {
-    int32_t half = n_buckets / 2, exact = half / 2, d = abs(distance);
-    int32_t first = distance > 0 ? half : 0, bucket;
+    int32_t exact = n / 2, bucket;
     float log_ratio;
 
     if (d < exact)
-        return first + d;
+        return d;
     log_ratio = logf((float)d / (float)exact) /
                 logf((float)MODEL_RELATIVE_FAR / (float)exact);
-    bucket = exact + (int32_t)(log_ratio * (float)(half - exact));
-    return first + (bucket < half ? bucket : half - 1);
+    bucket = exact + (int32_t)(log_ratio * (float)(n - exact));
+    return bucket < n ? bucket : n - 1;
+}
+
+int32_t
+graph_relative_bucket(int32_t distance, int32_t n_buckets)
+{
+    int32_t half = n_buckets / 2;
+
+    return (distance > 0 ? half : 0) + bucket_of(abs(distance), half);
+}
+
+int32_t
+graph_relative_bucket_before(int32_t distance, int32_t n_buckets)
+{
+    return distance < 0 ? bucket_of(-distance, n_buckets) : 0;
 }
 
 /* Ids of the segment, d x n_head x n -> d x n x n_head. */
@@ -41,7 +55,7 @@ biases(struct graph *g, const struct graph_segment *s,
 {
     struct ggml_tensor *b = ggml_get_rows(g->ctx, table, s->buckets);
 
-    b = ggml_reshape_3d(g->ctx, b, b->ne[0], s->n, s->n);
+    b = ggml_reshape_3d(g->ctx, b, b->ne[0], s->buckets->ne[0] / s->n, s->n);
     return ggml_cont(g->ctx, ggml_permute(g->ctx, b, 2, 0, 1, 3));
 }
 
@@ -72,4 +86,48 @@ graph_relative_attention(struct graph *g, struct graph_heads h,
         all = all ? ggml_concat(g->ctx, all, one, 1) : one;
     }
     return all;
+}
+
+/* In F32, whatever the cache has: a bias in half precision, as a mask is, would
+ * cost more than that of keys. */
+static struct ggml_tensor *
+kept_floats(struct graph *g, const struct graph_segment *s, int32_t layer,
+            enum cache_tensor of)
+{
+    return ggml_cast(g->ctx,
+                     graph_kept_rows(g, s, layer, of, &s->keys[CACHE_ALL]),
+                     GGML_TYPE_F32);
+}
+
+/* d_value * n_head x s->n */
+static struct ggml_tensor *
+decode_relative(struct graph *g, const struct graph_segment *s, int32_t layer,
+                struct ggml_tensor *q, struct ggml_tensor *table)
+{
+    struct ggml_tensor *v = kept_floats(g, s, layer, CACHE_V), *p;
+    int64_t d = v->ne[0], n_head = q->ne[1];
+
+    p = ggml_mul_mat(g->ctx, kept_floats(g, s, layer, CACHE_K), part(g, s, q));
+    p = ggml_add(g->ctx, p, biases(g, s, table));
+    p = ggml_soft_max_ext(g->ctx, p, s->masks[CACHE_ALL], 1, 0);
+    v = ggml_cont(g->ctx, ggml_permute(g->ctx, v, 1, 0, 2, 3));
+    p = ggml_mul_mat(g->ctx, v, p);
+    p = ggml_cont(g->ctx, ggml_permute(g->ctx, p, 0, 2, 1, 3));
+    return ggml_reshape_3d(g->ctx, p, d, n_head, s->n);
+}
+
+struct ggml_tensor *
+graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
+                       struct ggml_tensor *table)
+{
+    struct ggml_tensor *q = graph_rotate(g, layer, CACHE_K, h.q);
+    struct ggml_tensor *all = NULL, *one;
+
+    graph_keep(g, layer, h.k, h.v);
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        one = decode_relative(g, &g->segments[i], layer, q, table);
+        all = all ? ggml_concat(g->ctx, all, one, 2) : one;
+    }
+    all = graph_rotate(g, layer, CACHE_V, all);
+    return ggml_reshape_2d(g->ctx, all, all->ne[0] * all->ne[1], g->n_tokens);
 }

@@ -15,4 +15,9 @@ enum {
 int32_t
 graph_relative_bucket(int32_t distance, int32_t n_buckets);
 
+/* A decoder's bucket; it sees no keys ahead: all buckets are for those
+ * before. */
+int32_t
+graph_relative_bucket_before(int32_t distance, int32_t n_buckets);
+
 #endif

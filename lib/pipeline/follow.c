@@ -248,6 +248,7 @@ begin(struct pipeline *p, const struct model *m,
         .no_rotation = c->args[4] & PIPELINE_NO_ROTATION,
         .value_type = (enum gg_cache_type)c->args[5],
         .has_value_type = true,
+        .n_encoder_ids = (int32_t)c->args[6],
         .watch = serve->watch,
         .watch_data = serve->watch_data,
     };

@@ -43,7 +43,7 @@ enum {
 struct pipeline_command {
     int32_t op;      /* enum pipeline_op */
     int32_t session; /* by number */
-    int64_t args[6];
+    int64_t args[7];
     uint64_t size; /* bytes that follow */
 };
 

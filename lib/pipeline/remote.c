@@ -48,7 +48,8 @@ begin_elsewhere(struct pipeline *p, struct gg_session *s, struct gg_error *err)
                   (params->bf16 ? PIPELINE_BF16 : 0) |
                       (params->no_rotation ? PIPELINE_NO_ROTATION : 0),
                   (int64_t)(params->has_value_type ? params->value_type
-                                                   : params->cache_type) },
+                                                   : params->cache_type),
+                  params->n_encoder_ids },
     };
     enum gg_status st;
 

@@ -21,7 +21,7 @@ meet(void *data, size_t adapter, size_t i)
 
 /* The smallest one that there is, of all adapters. */
 static bool
-build_graph(struct meeting *m, const struct cache *cache)
+build_graph(struct meeting *m, const struct cache *cache, bool encodes)
 {
     size_t max_nodes = graph_max_nodes(m->model, 1);
     struct graph_segment segment = { .n = 1 };
@@ -37,7 +37,8 @@ build_graph(struct meeting *m, const struct cache *cache)
                        .n_segments = 1,
                        .n_tokens = 1,
                        .n_outputs = 1,
-                       .hidden = m->model->hp.encoder,
+                       .encodes = encodes,
+                       .hidden = m->model->hp.encoder || encodes,
                        .end = m->model->hp.n_layer,
                        .scales = m->scales,
                        .met = meet,
@@ -47,9 +48,18 @@ build_graph(struct meeting *m, const struct cache *cache)
         return false;
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         segment.keys[kind].n = cache->parts[kind].n_rows;
+    segment.crossed.n = segment.keys[CACHE_ALL].n;
     graph_build(&g, max_nodes);
     ggml_free(g.ctx);
     return true;
+}
+
+/* An encoder before its decoder has one more. */
+static bool
+build_graphs(struct meeting *m, const struct cache *cache)
+{
+    return build_graph(m, cache, false) &&
+           (m->model->hp.n_encoder == 0 || build_graph(m, cache, true));
 }
 
 static size_t
@@ -126,7 +136,7 @@ session_adapters_check(const struct model *m, struct gg_error *err)
         return GG_OK;
     st = session_cache_init_dry(&cache, m, &exact, 1, 1, 1, err);
     if (st == GG_OK &&
-        !(start_meeting(&meeting) && build_graph(&meeting, &cache)))
+        !(start_meeting(&meeting) && build_graphs(&meeting, &cache)))
         st = error_nomem(err);
     if (st == GG_OK)
         st = check_met(&meeting, err);

@@ -107,7 +107,7 @@ void
 session_batch_start(struct batch *b)
 {
     b->n_tokens = b->n_segments = b->n_outputs = b->n_given = 0;
-    b->scored = b->pooled = b->turned = false;
+    b->scored = b->pooled = b->turned = b->encodes = false;
     b->scales = NULL;
 }
 
@@ -252,6 +252,22 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     b->n_outputs++;
 }
 
+/* A decoder's ids see themselves, and those of the encoder across: the rows of
+ * both are one after the other. */
+static void
+set_crossed(const struct batch *b, struct graph_segment *s)
+{
+    struct cache_range *keys = &s->keys[CACHE_ALL];
+    int32_t n = b->encodes ? 0 : b->slots->encoded[s->slot];
+    int32_t above = n / CACHE_BLOCK * CACHE_BLOCK;
+
+    s->n_encoded = n;
+    s->crossed.n = (n + CACHE_BLOCK - 1) / CACHE_BLOCK * CACHE_BLOCK;
+    keys->row += above;
+    keys->start += above;
+    keys->n -= above;
+}
+
 /* The chunk's ids from `done` on; there is room for them. */
 static struct graph_segment *
 add_segment(struct batch *b, const struct cache *cache,
@@ -260,11 +276,13 @@ add_segment(struct batch *b, const struct cache *cache,
 {
     struct graph_segment *s = &b->segments[b->n_segments++];
 
-    *s = (struct graph_segment){ chunk->slot, b->n_tokens, n,
-                                 { { 0 } },   { NULL },    NULL };
+    *s = (struct graph_segment){ .slot = chunk->slot,
+                                 .first = b->n_tokens,
+                                 .n = n };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = session_cache_seen(cache, i, chunk->slot, past, n);
-    for (int32_t i = 0; i < n; i++)
+    set_crossed(b, s);
+    for (int32_t i = 0; i < n && !b->encodes; i++)
         add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
     add_tokens(b, cache, chunk->slot, past, chunk->ids + done, n);
     return s;
@@ -296,20 +314,20 @@ whole_blocks(const struct batch *b, const int32_t *ids, int32_t most)
 
 int32_t
 session_batch_add(struct batch *b, struct cache *cache,
-                  const struct gg_chunk *chunk, size_t done, int32_t past,
-                  double *pool)
+                  const struct gg_chunk *chunk, size_t done, size_t end,
+                  int32_t past, double *pool)
 {
     int32_t room =
         b->n_tokens < b->max_tokens ? b->max_tokens - b->n_tokens : 0;
     int32_t slot = chunk->slot;
-    size_t n = chunk->n - done;
+    size_t n = end - done;
     int32_t take = n < (size_t)room ? (int32_t)n : room;
     struct graph_segment *s;
 
     take = whole_blocks(b, chunk->ids + done, take);
     if (take == 0 || b->n_segments == b->max_segments)
         return 0;
-    if (b->hp->encoder && (size_t)take < n)
+    if ((b->hp->encoder || b->encodes) && (size_t)take < n)
         return 0;
     session_cache_make_room(cache, slot, past, take);
     s = add_segment(b, cache, chunk, done, past, take, pool);
@@ -373,16 +391,22 @@ session_batch_finish(struct batch *b)
 const int32_t *
 session_batch_buckets(struct batch *b, int32_t i)
 {
-    int32_t n = b->segments[i].n;
-    size_t side = (size_t)n;
+    const struct graph_segment *s = &b->segments[i];
+    bool decodes = b->hp->n_encoder > 0 && !b->encodes;
+    int32_t n = decodes ? s->keys[CACHE_ALL].n : s->n;
+    int32_t past =
+        decodes ? b->positions[s->first] - s->keys[CACHE_ALL].start : 0;
+    size_t row = (size_t)n;
 
-    if (!mem_grow(&b->buckets, &b->buckets_cap, side * side,
+    if (!mem_grow(&b->buckets, &b->buckets_cap, row * (size_t)s->n,
                   sizeof(*b->buckets)))
         return NULL;
-    for (int32_t q = 0; q < n; q++)
+    for (int32_t q = 0; q < s->n; q++)
         for (int32_t k = 0; k < n; k++)
-            b->buckets[(size_t)q * side + (size_t)k] =
-                graph_relative_bucket(k - q, b->hp->n_bucket);
+            b->buckets[(size_t)q * row + (size_t)k] =
+                decodes ? graph_relative_bucket_before(k - q - past,
+                                                       b->hp->n_bucket)
+                        : graph_relative_bucket(k - q, b->hp->n_bucket);
     return b->buckets;
 }
 
@@ -477,6 +501,21 @@ hide_holes(uint16_t *row, const struct cache_range *keys,
 }
 
 const uint16_t *
+session_batch_cross_mask(struct batch *b, int32_t i, int32_t first, int32_t n)
+{
+    const struct graph_segment *s = &b->segments[i];
+    size_t row = (size_t)s->crossed.n;
+
+    (void)first;
+    if (!mem_grow(&b->mask, &b->mask_cap, row * (size_t)n, sizeof(*b->mask)))
+        return NULL;
+    memset(b->mask, 0, row * (size_t)n * sizeof(*b->mask));
+    for (int32_t r = 0; r < n; r++)
+        hide(b->mask + (size_t)r * row, s->n_encoded, s->crossed.n);
+    return b->mask;
+}
+
+const uint16_t *
 session_batch_mask(struct batch *b, const struct cache *cache,
                    enum cache_kind kind, int32_t i, int32_t first, int32_t n)
 {
@@ -494,6 +533,8 @@ session_batch_mask(struct batch *b, const struct cache *cache,
         int32_t last = both_ways ? positions[s->n - 1] : position;
         struct span seen = { keys->start, last };
 
+        if (s->n_encoded > seen.first)
+            seen.first = s->n_encoded;
         if (window)
             seen = seen_in_window(b->hp, seen, window, position);
         if (b->n_given > 0)

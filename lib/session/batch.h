@@ -30,6 +30,7 @@ struct batch {
     int32_t *rows;         /* n_outputs: rows of the batch that are wanted */
     float **logits;        /* n_outputs: where they go; NULL: none wants them */
     struct gg_best **best; /* n_outputs: what is wanted in their place */
+    bool encodes;          /* ids are an encoder's, for a decoder */
     bool scored;           /* log-probabilities are wanted, too */
     const int32_t **next;  /* n_outputs: of which ids */
     size_t *n_next;        /* n_outputs: how many */
@@ -58,15 +59,15 @@ session_batch_clear(struct batch *b); /* takes an empty one */
 void
 session_batch_start(struct batch *b);
 
-/* Adds a segment of as many ids of the chunk, but for the first `done`, as
- * there is room for, at position `past` of the slot, where the cache makes
- * room, and returns their number; 0: the batch is full. A block of rows is
- * whole; an empty batch takes one that is longer than max_tokens. What is
+/* Adds a segment of as many ids of the chunk before `end`, but for the first
+ * `done`, as there is room for, at position `past` of the slot, where the cache
+ * makes room, and returns their number; 0: the batch is full. A block of rows
+ * is whole; an empty batch takes one that is longer than max_tokens. What is
  * pooled of the chunk is added to pool[0..n_embd). */
 int32_t
 session_batch_add(struct batch *b, struct cache *cache,
-                  const struct gg_chunk *chunk, size_t done, int32_t past,
-                  double *pool);
+                  const struct gg_chunk *chunk, size_t done, size_t end,
+                  int32_t past, double *pool);
 
 /* Adds a segment of all ids of the chunk for an MTP layer, at position `past`
  * of a slot, which does not count them. */
@@ -78,7 +79,8 @@ session_batch_add_draft(struct batch *b, struct cache *cache,
 void
 session_batch_finish(struct batch *b);
 
-/* The buckets of a segment's distances, n for each of its ids. NULL: no memory.
+/* The buckets of a segment's distances, of each of its ids to all ids or
+ * keys. NULL: no memory.
  * Lives until the next call. */
 const int32_t *
 session_batch_buckets(struct batch *b, int32_t i);
@@ -86,6 +88,10 @@ session_batch_buckets(struct batch *b, int32_t i);
 /* Rows [first, first + n) of a mask of segment i in f16: 0, or, with ALiBi, the
  * distance times -1, where an id sees a key and -infinity where it does not.
  * NULL: no memory. Lives until the next call. */
+/* Rows of the mask of keys that an encoder has filled. */
+const uint16_t *
+session_batch_cross_mask(struct batch *b, int32_t i, int32_t first, int32_t n);
+
 const uint16_t *
 session_batch_mask(struct batch *b, const struct cache *cache,
                    enum cache_kind kind, int32_t i, int32_t first, int32_t n);

@@ -8,6 +8,23 @@ enum {
     LEAST_PART = 32, /* ids of a batch of a pipeline, if there are as many */
 };
 
+/* Ids of a chunk. */
+struct id_range {
+    size_t first, end;
+};
+
+/* A sequence that begins has ids for an encoder, and then the decoder the
+ * others. */
+static struct id_range
+ids_of(const struct gg_session *s, const struct gg_chunk *c)
+{
+    int32_t there = s->slots.there[c->slot];
+    size_t n = there == 0 ? (size_t)s->slots.encoded[c->slot] : 0;
+
+    return s->encodes ? (struct id_range){ 0, n }
+                      : (struct id_range){ n, c->n };
+}
+
 void
 session_next_batch(struct gg_session *s, struct batch *b,
                    const struct gg_chunk *chunks, size_t n_chunks,
@@ -20,21 +37,28 @@ session_next_batch(struct gg_session *s, struct batch *b,
         vectors += session_n_pools(&chunks[i]);
 
     session_batch_start(b);
-    b->max_tokens = s->n_part;
+    b->encodes = s->encodes;
+    b->max_tokens = s->encodes ? s->n_batch : s->n_part;
     b->scales = scales;
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
+        struct id_range ids = ids_of(s, c);
 
-        if (!graph_adapters_same(s->model, session_scales(s, c), scales)) {
+        if (*done < ids.first)
+            *done = ids.first;
+        if (*done == ids.end ||
+            !graph_adapters_same(s->model, session_scales(s, c), scales)) {
             vectors += session_n_pools(c);
+            *done = 0;
             ++*chunk;
             continue;
         }
-        taken = session_batch_add(
-            b, &s->cache, c, *done, s->slots.there[c->slot] + (int32_t)*done,
-            s->pools ? s->pools + vectors * n_embd : NULL);
+        taken =
+            session_batch_add(b, &s->cache, c, *done, ids.end,
+                              s->slots.there[c->slot] + (int32_t)*done,
+                              s->pools ? s->pools + vectors * n_embd : NULL);
         *done += (size_t)taken;
-        if (*done == c->n) {
+        if (*done == ids.end) {
             vectors += session_n_pools(c);
             *done = 0;
             ++*chunk;

@@ -63,6 +63,71 @@ check_encoder(const struct gg_session *s, const struct gg_chunk *c,
     return GG_OK;
 }
 
+size_t
+session_encoder_ids(const struct gg_session *s, const int32_t *ids, size_t n)
+{
+    size_t given = (size_t)s->params.n_encoder_ids, i = 0;
+
+    if (s->model->hp.n_encoder == 0)
+        return 0;
+    if (given)
+        return given < n ? given : n;
+    while (i < n && ids[i] != s->model->hp.decoder_start)
+        i++;
+    return i;
+}
+
+/* A sequence begins with the encoder's ids, all of them, and the first of the
+ * decoder's. */
+static enum gg_status
+check_beginning(struct gg_session *s, const struct gg_chunk *c,
+                struct gg_error *err)
+{
+    size_t n = session_encoder_ids(s, c->ids, c->n);
+
+    if (n == c->n)
+        return error_set(err, GG_ERR_ARG,
+                         "%zu ids for the encoder and none after them for the "
+                         "decoder, which begins with id %d",
+                         n, (int)s->model->hp.decoder_start);
+    if (n == 0)
+        return error_set(err, GG_ERR_ARG,
+                         "no ids for the encoder before the decoder's");
+    if (n > (size_t)s->n_batch)
+        return error_set(err, GG_ERR_CONTEXT,
+                         "%zu ids for the encoder are above the limit of %d", n,
+                         (int)s->n_batch);
+    if (c->rows.n_last > c->n - n)
+        return error_set(err, GG_ERR_ARG,
+                         "logits of %zu ids, of which %zu are the decoder's",
+                         c->rows.n_last, c->n - n);
+    s->slots.encoded[c->slot] = (int32_t)n;
+    return GG_OK;
+}
+
+static enum gg_status
+check_decoder(struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    const struct model_hparams *hp = &s->model->hp;
+    int32_t n = s->slots.length[c->slot];
+
+    if (hp->n_encoder == 0)
+        return GG_OK;
+    if (c->embed.values)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "%s answers: it makes no embeddings",
+                         s->model->arch->name);
+    if (n == 0)
+        return check_beginning(s, c, err);
+    if (n == s->slots.encoded[c->slot] && s->params.n_encoder_ids == 0 &&
+        c->ids[0] != hp->decoder_start)
+        return error_set(err, GG_ERR_ARG,
+                         "the decoder begins with id %d, not with %d",
+                         (int)hp->decoder_start, (int)c->ids[0]);
+    return GG_OK;
+}
+
 static enum gg_status
 check_room(const struct gg_session *s, const struct gg_chunk *c,
            struct gg_error *err)
@@ -180,6 +245,8 @@ session_check_chunk(struct gg_session *s, const struct gg_chunk *c,
         st = check_ids(s, c, err);
     if (st == GG_OK)
         st = check_encoder(s, c, err);
+    if (st == GG_OK)
+        st = check_decoder(s, c, err);
     if (st == GG_OK)
         st = check_adapters(s, c, err);
     if (st == GG_OK)

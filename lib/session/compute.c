@@ -67,11 +67,13 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
 /* As many segments as there may be, and as many ids, before a full cache, and
  * all adapters. */
 static bool
-build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
+build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
+              bool encodes)
 {
     bool encoder = c->model->hp.encoder;
     int32_t first = 0;
 
+    c->graph.encodes = encodes;
     for (size_t i = 0; i < c->model->files.n_adapters; i++)
         c->scales[i] = 1;
     for (int32_t i = 0; i < c->max_segments; i++) {
@@ -84,19 +86,30 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
         };
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
+        c->graph.segments[i].crossed.n = cache->parts[CACHE_ALL].n_rows;
         first++;
     }
     return build(c, cache, c->max_segments, max_tokens,
-                 encoder ? max_tokens : c->max_segments, encoder);
+                 encoder ? max_tokens : c->max_segments, encoder || encodes);
+}
+
+/* The graphs that there are: of an encoder before its decoder, too. */
+static int
+n_graphs(const struct compute *c)
+{
+    return c->model->hp.n_encoder > 0 ? 2 : 1;
 }
 
 static bool
 reserve_graph(struct compute *c, const struct cache *cache, int32_t max_tokens)
 {
-    bool done = build_largest(c, cache, max_tokens) &&
-                ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+    bool done = true;
 
-    drop_graph(c);
+    for (int i = n_graphs(c); i-- > 0 && done;) {
+        done = build_largest(c, cache, max_tokens, i > 0) &&
+               ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+        drop_graph(c);
+    }
     return done;
 }
 
@@ -120,12 +133,17 @@ static bool
 measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
               uint64_t *sizes)
 {
-    size_t own[MODEL_MAX_HOMES];
-    bool done = build_largest(c, cache, max_tokens) &&
-                sched_measure(c->sched, c->graph.cgraph, own);
+    size_t own[MODEL_MAX_HOMES], most[MODEL_MAX_HOMES] = { 0 };
+    bool done = true;
 
+    for (int k = n_graphs(c); k-- > 0 && done;) {
+        done = build_largest(c, cache, max_tokens, k > 0) &&
+               sched_measure(c->sched, c->graph.cgraph, own);
+        for (int i = 0; i < c->n_backends && done; i++)
+            most[i] = own[i] > most[i] ? own[i] : most[i];
+    }
     for (int i = 0; i < c->n_backends && done; i++)
-        sizes[session_compute_home(c, i)] += own[i];
+        sizes[session_compute_home(c, i)] += most[i];
     return done;
 }
 
@@ -135,14 +153,14 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
     for (int i = 0; i < CACHE_KINDS; i++)
         if (a->keys[i].row != b->keys[i].row || a->keys[i].n != b->keys[i].n)
             return false;
-    return true;
+    return a->crossed.n == b->crossed.n;
 }
 
 /* Whether the batch's graph ends in front of the output. */
 static bool
 is_hidden(const struct compute *c, const struct batch *b)
 {
-    return b->scored || b->pooled || c->model->hp.encoder;
+    return b->scored || b->pooled || b->encodes || c->model->hp.encoder;
 }
 
 /* Layers that get rows of media after them. */
@@ -159,9 +177,9 @@ same_shape(const struct compute *c, const struct batch *b)
 
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
-        g->mtp != b->mtp || g->hidden != is_hidden(c, b) ||
-        g->n_given != b->n_given || g->turned != b->turned ||
-        g->n_deeper != n_deeper(b) ||
+        g->mtp != b->mtp || g->encodes != b->encodes ||
+        g->hidden != is_hidden(c, b) || g->n_given != b->n_given ||
+        g->turned != b->turned || g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -189,6 +207,7 @@ prepare_batch(struct compute *c, const struct cache *cache,
     c->graph.n_given = b->n_given;
     c->graph.n_deeper = n_deeper(b);
     c->graph.turned = b->turned;
+    c->graph.encodes = b->encodes;
     if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
               is_hidden(c, b)) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))

@@ -24,9 +24,19 @@ set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
         set(c, t, data);
 }
 
+/* Rows of the mask of segment i: of the kind, or of what it sees across. */
+static const uint16_t *
+mask_rows(struct compute *c, struct batch *b, int kind, int32_t i,
+          int32_t first, int32_t n)
+{
+    return kind == CACHE_KINDS
+               ? session_batch_cross_mask(b, i, first, n)
+               : session_batch_mask(b, c->graph.cache, kind, i, first, n);
+}
+
 /* A long context's mask is large; it goes to the device by and by. */
 static bool
-set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
+set_mask(struct compute *c, struct batch *b, int kind, int32_t i,
          struct ggml_tensor *mask)
 {
     enum {
@@ -38,8 +48,7 @@ set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
     n = n ? n : 1;
     for (int32_t first = 0; first < rows; first += n) {
         int32_t take = rows - first < n ? rows - first : n;
-        const uint16_t *p =
-            session_batch_mask(b, c->graph.cache, kind, i, first, take);
+        const uint16_t *p = mask_rows(c, b, kind, i, first, take);
 
         if (!p)
             return false;
@@ -48,14 +57,18 @@ set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
     return true;
 }
 
+/* And what a decoder sees of its encoder. */
 static bool
 set_buckets(struct compute *c, struct batch *b, int32_t i)
 {
     struct ggml_tensor *t = c->graph.segments[i].buckets;
+    struct ggml_tensor *across = c->graph.segments[i].cross_mask;
     const int32_t *p = t ? session_batch_buckets(b, i) : NULL;
 
     if (p)
         set_if_used(c, t, p);
+    if (across && across->buffer && !set_mask(c, b, CACHE_KINDS, i, across))
+        return false;
     return p || !t;
 }
 

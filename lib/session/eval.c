@@ -24,6 +24,23 @@ came_before(const struct gg_session *s, const struct gg_chunk *chunks, size_t i)
     return false;
 }
 
+/* Chunks with adapters like the first one's: the encoder's ids before all
+ * others. */
+static enum gg_status
+run_alike(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+          const float *scales, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    s->encodes = s->model->hp.n_encoder > 0;
+    if (s->encodes)
+        st = s->model->pipeline->call->eval(s, chunks, n_chunks, scales, err);
+    s->encodes = false;
+    return st == GG_OK ? s->model->pipeline->call->eval(s, chunks, n_chunks,
+                                                        scales, err)
+                       : st;
+}
+
 /* Behind what the cache has of their slots; those with other adapters by
  * themselves. */
 static enum gg_status
@@ -34,8 +51,8 @@ run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         if (!came_before(s, chunks, i))
-            st = s->model->pipeline->call->eval(
-                s, chunks, n_chunks, session_scales(s, &chunks[i]), err);
+            st = run_alike(s, chunks, n_chunks, session_scales(s, &chunks[i]),
+                           err);
     return st;
 }
 
@@ -85,14 +102,16 @@ find_nothing(const struct gg_chunk *c)
         c->rows.best[i].n = 0;
 }
 
-/* Rows, which are given. */
+/* Rows, and what a decoder answers, are given. */
 static void
-score_rows(const struct gg_session *s, const struct gg_chunk *c)
+score_given(const struct gg_session *s, const struct gg_chunk *c)
 {
+    bool begins = s->slots.length[c->slot] == 0;
     size_t first = c->scores.first ? c->scores.first : 1;
+    size_t n = begins ? (size_t)s->slots.encoded[c->slot] : 0;
 
     for (size_t i = first; c->scores.logprobs && i < c->n; i++)
-        if (session_media_has_row(&s->media, c->ids[i]))
+        if ((n > 0 && i <= n) || session_media_has_row(&s->media, c->ids[i]))
             c->scores.logprobs[i - first] = 0;
 }
 
@@ -122,7 +141,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     start_report(s, chunks, n_chunks);
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
         find_nothing(&chunks[i]);
-        score_rows(s, &chunks[i]);
+        score_given(s, &chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
     }
     keep_snapshots(s, chunks, n_chunks);

@@ -36,6 +36,7 @@ struct gg_session {
     struct batch mtp_batch;
     struct pipeline_session *shared; /* what a pipeline has for it; or NULL */
     uint64_t ticket;        /* of the last call: what there is to wait for */
+    bool encodes;           /* the ids of encoders are evaluated, or others */
     int32_t n_part;         /* ids of a batch of the present call at most */
     uint64_t n_done, n_all; /* ids of a call, for params.progress */
     double *pools;          /* n_embd sums a chunk of a call */
@@ -62,6 +63,11 @@ session_has_lost(const struct gg_session *s);
 enum gg_status
 session_follow(struct gg_session *s, const struct gg_chunk *chunks,
                size_t n_chunks, struct gg_error *err);
+
+/* How many ids of a sequence, whose first n these are, are the encoder's: n
+ * where the decoder's have not begun, or, without an encoder, 0. */
+size_t
+session_encoder_ids(const struct gg_session *s, const int32_t *ids, size_t n);
 
 /* How much adapters count for the chunk. */
 const float *

@@ -27,7 +27,7 @@ check_place(const struct gg_session *s, const struct gg_medium *g,
     const struct model_hparams *hp = &s->model->hp;
     size_t block = longest_block(g);
 
-    if (hp->encoder)
+    if (hp->encoder || hp->n_encoder > 0)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "%s is a family of encoders: their texts have no rows "
                          "of images or sounds",
@@ -122,12 +122,28 @@ session_check_ids(const struct gg_session *session, const int32_t *ids,
 size_t
 session_edge(const struct gg_session *session, const int32_t *ids, size_t n)
 {
-    return session_media_edge(&session->media, ids, n);
+    size_t encoded = session_encoder_ids(session, ids, n);
+
+    return encoded == n && session->model->hp.n_encoder > 0
+               ? 0
+               : session_media_edge(&session->media, ids, n);
+}
+
+bool
+session_is_asked(const struct gg_session *session, const int32_t *ids, size_t n,
+                 size_t i)
+{
+    return session->model->hp.n_encoder > 0 &&
+           i <= session_encoder_ids(session, ids, n);
 }
 
 size_t
 session_medium_end(const struct gg_session *session, const int32_t *ids,
                    size_t n, size_t at)
 {
+    size_t encoded = session_encoder_ids(session, ids, n);
+
+    if (session->model->hp.n_encoder > 0 && at <= encoded)
+        return encoded < n ? encoded + 1 : n;
     return session_media_end(&session->media, ids, n, at);
 }

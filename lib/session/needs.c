@@ -39,12 +39,14 @@ static void
 add_tensor(struct model_needs *n, const struct model *m,
            const struct gguf_tensor *t)
 {
-    const char *name = t->name + (begins(t->name, "enc.") ? 4 : 0); /* T5's */
+    bool decodes = begins(t->name, "dec."); /* T5's */
+    const char *name = t->name + (decodes || begins(t->name, "enc.") ? 4 : 0);
     char *end;
     long layer;
 
     if (begins(name, "blk.")) {
         layer = strtol(name + 4, &end, 10);
+        layer += decodes && layer < n->n ? m->hp.n_encoder : 0;
         if (!graph_has_layer(m, (int32_t)(layer < n->n ? layer : n->n)))
             return;
         if (*end == '.' && layer >= 0 && layer < n->n)

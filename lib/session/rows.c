@@ -11,6 +11,8 @@ session_assume(struct gg_session *s, const struct gg_chunk *chunk)
         session_slots_cut(&s->slots, chunk->slot, 0);
         return;
     }
+    s->slots.encoded[chunk->slot] =
+        (int32_t)session_encoder_ids(s, chunk->ids, chunk->n);
     session_cache_assume(&s->cache, chunk->slot, (int32_t)chunk->n);
     session_slots_add(&s->slots, chunk);
 }

@@ -154,6 +154,12 @@ check_params(const struct model *model, const struct gg_session_params *p,
     if (st == GG_OK)
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
     if (st == GG_OK)
+        st = check_range("ids of an encoder", p->n_encoder_ids, MAX_BATCH, err);
+    if (st == GG_OK && p->n_encoder_ids > 0 && model->hp.n_encoder == 0)
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "%s has no encoder before a decoder: no ids are its",
+                       model->arch->name);
+    if (st == GG_OK)
         st = ERROR_RESERVED(p, err);
     return st == GG_OK ? check_types(model, p, err) : st;
 }
@@ -184,8 +190,9 @@ set_sizes(struct gg_session *s, const struct model *model,
     /* no more than all sequences have room for */
     if (s->n_batch / s->n_slots >= s->n_ctx)
         s->n_batch = s->n_ctx * s->n_slots;
-    if (model->hp.encoder) {
+    if (model->hp.encoder || model->hp.n_encoder > 0)
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
+    if (model->hp.encoder) {
         s->form.types[CACHE_K] = s->form.types[CACHE_V] =
             GGML_TYPE_F32; /* little, and nothing is lost */
     }

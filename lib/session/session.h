@@ -65,12 +65,19 @@ enum gg_status
 session_check_given(const struct gg_session *session, const int32_t *ids,
                     size_t n, struct gg_error *err);
 
-/* The most of the first n ids that do not end within a block of rows. */
+/* The most of the first n ids of a sequence that do not end within a block of
+ * rows, or before the decoder's first. */
 size_t
 session_edge(const struct gg_session *session, const int32_t *ids, size_t n);
 
+/* Whether ids[i] of n, a sequence's first, is the encoder's or the decoder's
+ * first: then it has no probability. */
+bool
+session_is_asked(const struct gg_session *session, const int32_t *ids, size_t n,
+                 size_t i);
+
 /* Where ids[0..at) of n end within a medium: the index after its last row;
- * otherwise `at`. */
+ * before the decoder's first id: that after it; otherwise `at`. */
 size_t
 session_medium_end(const struct gg_session *session, const int32_t *ids,
                    size_t n, size_t at);

@@ -21,11 +21,13 @@ session_slots_init(struct slots *s, int32_t n, bool keep, size_t n_adapters,
         .n_adapters = n_adapters,
         .scales = mem_array(size * n_adapters + 1, sizeof(*s->scales)),
         .length = mem_array(size, sizeof(*s->length)),
+        .encoded = mem_array(size, sizeof(*s->encoded)),
         .there = mem_array(size, sizeof(*s->there)),
         .kept = keep ? mem_array(size, sizeof(*s->kept)) : NULL,
         .runs = mem_array(size, sizeof(*s->runs)),
     };
-    return s->length && s->there && s->scales && s->runs && (s->kept || !keep);
+    return s->length && s->encoded && s->there && s->scales && s->runs &&
+           (s->kept || !keep);
 }
 
 void
@@ -38,6 +40,7 @@ session_slots_clear(struct slots *s)
     mem_free(s->kept);
     mem_free(s->runs);
     mem_free(s->length);
+    mem_free(s->encoded);
     mem_free(s->there);
     mem_free(s->scales);
     *s = (struct slots){ 0 };
@@ -153,6 +156,8 @@ session_slots_edge(const struct slots *s, int32_t slot, int32_t n)
     struct medium_block b;
     int32_t id;
 
+    if (n < s->encoded[slot])
+        return 0;
     if (!r || n - r->at >= r->n)
         return n;
     id = r->id + (n - r->at);
@@ -250,6 +255,8 @@ void
 session_slots_cut(struct slots *s, int32_t slot, int32_t n)
 {
     s->length[slot] = n;
+    if (n == 0)
+        s->encoded[slot] = 0;
     if (s->there[slot] > n)
         s->there[slot] = n;
     cut_runs(&s->runs[slot], n);
@@ -266,6 +273,7 @@ session_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
     if (!copy_runs(s, to, from, n))
         return false;
     s->length[to] = n;
+    s->encoded[to] = n > 0 ? s->encoded[from] : 0;
     s->there[to] = there < n ? there : n;
     session_slots_set_scales(s, to, session_slots_scales(s, from));
     return true;

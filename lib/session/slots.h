@@ -21,6 +21,8 @@ struct slots {
     int32_t *length; /* ids that each of them holds */
     size_t n_adapters;
     float *scales;  /* n_adapters each: that its ids were evaluated with */
+    int32_t *encoded; /* how many of these are the encoder's of a model that has
+                         a decoder, too; else 0 */
     int32_t *there; /* how many of these, from the first, the cache has: all,
                        unless they are kept */
     struct slot_ids {
@@ -69,7 +71,8 @@ bool
 session_slots_missing(const struct slots *s, int32_t slot,
                       struct gg_chunk *chunk);
 
-/* The most of its first n ids that do not end within a block of rows. */
+/* The most of its first n ids that do not end within a block of rows, or within
+ * the encoder's. */
 int32_t
 session_slots_edge(const struct slots *s, int32_t slot, int32_t n);
 

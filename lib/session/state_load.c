@@ -42,6 +42,14 @@ set_states(struct gg_session *s, const struct gg_state_file *f, int32_t slot,
     }
 }
 
+/* A decoder that has nothing to look at: no session has made that. */
+static bool
+lacks_encoder(const struct gg_session *s, const struct gg_chunk *c)
+{
+    return s->model->hp.n_encoder > 0 &&
+           session_encoder_ids(s, c->ids, c->n) == 0;
+}
+
 int32_t
 gg_session_load(struct gg_session *session, int32_t slot,
                 const struct gg_state_file *file, size_t i)
@@ -57,7 +65,8 @@ gg_session_load(struct gg_session *session, int32_t slot,
     chunk = (struct gg_chunk){ .slot = slot, .ids = q->ids, .n = q->n_held };
     session_slots_cut(&s->slots, slot, 0);
     session_slots_set_scales(&s->slots, slot, s->model->scales);
-    if (q->n_held > (size_t)s->n_ctx || !session_slots_keep(&s->slots, &chunk))
+    if (q->n_held > (size_t)s->n_ctx || lacks_encoder(s, &chunk) ||
+        !session_slots_keep(&s->slots, &chunk))
         chunk.n = 0;
     session_assume(s, &chunk);
     if (chunk.n == 0)

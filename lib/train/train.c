@@ -72,6 +72,8 @@ check_family(const struct model *m, struct gg_error *err)
 
     if (hp->encoder || !m->output.weight)
         why = "it has no logits";
+    else if (hp->n_encoder > 0)
+        why = "its encoder and decoder are not packed in rows";
     else if (keeps_states(hp))
         why = "recurrent layers have no gradient here";
     else if (hp->latent.n > 0)

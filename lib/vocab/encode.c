@@ -512,5 +512,7 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
         vocab_emit(&out, v->eos);
     while (eos && out.n < (size_t)v->n_padded)
         vocab_emit(&out, v->pad);
+    if (eos && v->start >= 0)
+        vocab_emit(&out, v->start);
     return vocab_encoded(&out, flags & GG_ENCODE_STRICT, result, err);
 }

@@ -385,6 +385,22 @@ read_padding(struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
+/* T5's text is the encoder's, and EOS ends it. */
+static enum gg_status
+read_start(struct gg_vocab *v, const struct gguf_context *gguf,
+           struct gg_error *err)
+{
+    static const struct gguf_str t5 = { "t5", 2 };
+    struct gguf_str arch = { "", 0 };
+    enum gg_status st = gguf_opt_str(gguf, "general.architecture", &arch, err);
+
+    v->start = -1;
+    if (st != GG_OK || arch.n != t5.n || memcmp(arch.s, t5.s, t5.n) != 0)
+        return st;
+    v->start = 0;
+    return vocab_read_id(v, gguf, "t5.decoder_start_token_id", &v->start, err);
+}
+
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct vocab_split_name *defaults, struct gg_error *err)
@@ -416,8 +432,10 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
+    if (st == GG_OK)
+        st = read_start(v, gguf, err);
     v->add_bos = v->add_bos && v->bos >= 0;
-    v->add_eos = v->add_eos && v->eos >= 0;
+    v->add_eos = (v->add_eos || v->start >= 0) && v->eos >= 0;
     if (st == GG_OK)
         st = read_padding(v, gguf, err);
     v->add_blank = (spm && !v->ranked) || wpm;

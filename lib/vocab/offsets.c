@@ -253,6 +253,8 @@ gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
         ranges[w.i++] = (struct gg_range){ len, len };
     while (same && w.i < n && n <= (size_t)v->n_padded && ids[w.i] == v->pad)
         ranges[w.i++] = (struct gg_range){ len, len };
+    if (same && w.i == n - 1 && flags & GG_ENCODE_EOS && ids[w.i] == v->start)
+        ranges[w.i++] = (struct gg_range){ len, len };
     if (w.i != n)
         return error_set(err, GG_ERR_ARG, "the ids are not those of the text");
     return GG_OK;

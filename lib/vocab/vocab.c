@@ -71,6 +71,12 @@ gg_vocab_add_eos(const struct gg_vocab *v)
     return v && v->add_eos;
 }
 
+int32_t
+gg_vocab_decoder_start(const struct gg_vocab *v)
+{
+    return v ? v->start : -1;
+}
+
 bool
 gg_vocab_is_eog(const struct gg_vocab *v, int32_t id)
 {

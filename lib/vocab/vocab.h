@@ -147,6 +147,8 @@ struct gg_vocab {
      * is left out. Byte-level BPE has none. */
     int32_t unk;
     bool add_bos, add_eos;
+    int32_t start;    /* what a decoder's ids begin with, after the text of its
+                         encoder; or -1 */
     int32_t pad;      /* or -1 */
     int32_t n_padded; /* ids of a text that EOS ends, at least */
     int32_t *eog;

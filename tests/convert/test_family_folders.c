@@ -53,11 +53,19 @@ scores_nmse(const struct folder_case_row *row, const float *x)
     return isnan(error) ? INFINITY : error / power;
 }
 
+/* So many ids are an encoder's, where the model has a decoder, too. */
+static int
+n_encoded(const struct gg_model *m)
+{
+    return m->model->hp.n_encoder > 0 ? FOLDER_CASE_ENCODED : 0;
+}
+
 /* In pieces that end at the positions. */
 static double
 worst_logits(const struct gg_model *m, const struct folder_case *c)
 {
-    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32,
+                                        .n_encoder_ids = n_encoded(m) };
     struct gg_session *s = new_session(m, params);
     double worst = 0;
     float logits[FOLDER_CASE_VOCAB];
@@ -177,7 +185,9 @@ goes_on_from_file(const struct gg_model *m, struct gg_session *s, int cut,
                                    .n_ids = (size_t)cut,
                                    .n_held = (size_t)cut };
     struct gg_state state = { .sequences = &q, .n_sequences = 1 };
-    struct gg_session_params params = { .n_slots = 2, .n_ctx = cut + REST };
+    struct gg_session_params params = { .n_slots = 2,
+                                        .n_ctx = cut + REST,
+                                        .n_encoder_ids = n_encoded(m) };
     struct gg_session *other = new_session(m, params);
     const char *path = scratch_file("state");
     struct gg_state_file *f;
@@ -234,10 +244,13 @@ static void
 check_session(const struct gg_model *m, const char *name)
 {
     int n = has_learned_positions(m) ? LEARNED : MOST, cut = n - REST;
-    struct gg_session_params whole = { .n_ctx = n };
+    int first = n_encoded(m) + 1;
+    struct gg_session_params whole = { .n_ctx = n,
+                                       .n_encoder_ids = n_encoded(m) };
     struct gg_session_params pieces = { .n_ctx = n,
                                         .n_slots = 2,
-                                        .n_batch = BATCH };
+                                        .n_batch = BATCH,
+                                        .n_encoder_ids = n_encoded(m) };
     struct gg_session *s = new_session(m, whole);
     float truth[V];
     char title[160];
@@ -246,8 +259,8 @@ check_session(const struct gg_model *m, const char *name)
     eval_ids(s, 0, ids, 0, n, truth);
     gg_session_free(s);
     s = new_session(m, pieces);
-    eval_ids(s, 0, ids, 0, 1, NULL);
-    eval_ids(s, 0, ids, 1, cut, NULL);
+    eval_ids(s, 0, ids, 0, first, NULL);
+    eval_ids(s, 0, ids, first, cut, NULL);
     file = goes_on_from_file(m, s, cut, truth);
     slots = goes_on_from_slots(s, cut, recurs(m), truth);
     gg_session_free(s);

@@ -173,6 +173,9 @@ struct hf_family {
     void (*scale)(struct hf *h, const char *to, struct hf_rows *rows);
     bool no_heads;               /* of attention: the configuration has none */
     const char *to;              /* "enc.blk."; NULL: "blk." */
+    /* Layers of a decoder, prefix and names, which become "dec.blk."; NULL. */
+    const char *decoder;
+    const struct hf_name *decoder_layer;
     const char *const *left_out; /* parts of names; ended by NULL; or NULL */
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
     const char *defaults; /* settings that the configuration lacks: an object of

@@ -36,6 +36,7 @@ struct hf {
     size_t cap_rows;
 
     int32_t n_mtp; /* layers after n_layer */
+    int32_t n_decoder; /* layers of a decoder, after the others; or 0 */
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t d_own, d_value; /* of heads of latent attention: of a key what is
                                its own, and of a value */

@@ -17,6 +17,9 @@ enum {
     NAME = 256,
 };
 
+/* T5's is the first. */
+#define TIED "scale_decoder_outputs|tie_word_embeddings"
+
 /* What is quantised already becomes BF16. */
 static enum ggml_type
 read_as(const struct safetensors_tensor *t)
@@ -233,15 +236,21 @@ is_bare(const struct hf *h)
                                        convert_hf_whole(h->family)->from);
 }
 
-/* Whether the output is the embedding's matrix: then one that is there all the
- * same is a copy of it. A bare model has none. */
+/* Whether the output is the embedding's matrix. */
+static bool
+is_tied(struct hf *h)
+{
+    return core_json_bool(&h->config, TIED, h->family->tied);
+}
+
+/* Where it is, one that is there all the same is a copy of it. A bare model has
+ * none. */
 static void
 check_output(struct hf *h)
 {
     const struct hf_name *name = convert_hf_whole(h->family);
-    bool said = core_json_find(&h->config, "tie_word_embeddings") != NULL;
-    bool tied =
-        core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    bool said = core_json_find(&h->config, TIED) != NULL;
+    bool tied = is_tied(h);
     bool found = false;
     char from[NAME];
 
@@ -257,8 +266,7 @@ check_output(struct hf *h)
 static void
 take_whole(struct hf *h)
 {
-    bool tied =
-        core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    bool tied = is_tied(h);
     const struct hf_name *name = convert_hf_whole(h->family);
 
     for (; name->from && convert_hf_good(h); name++) {
@@ -437,21 +445,32 @@ check_rows(struct hf *h, const char *tensor, const char *setting, int64_t n)
                       (long long)t->ne[1], setting, (long long)n);
 }
 
-void
-convert_hf_add_tensors(struct hf *h)
+/* The names of a layer, in all of its lists. */
+static void
+take_layer(struct hf *h, const char *layers, const char *layers_to, int32_t i,
+           const struct hf_name *const *lists, int n)
 {
     char from[NAME], to[64];
 
-    if (!h->family->encoder)
+    snprintf(from, NAME, "%s%d.", layers, (int)i);
+    snprintf(to, sizeof(to), "%s%d.", layers_to, (int)i);
+    for (int k = 0; k < n; k++)
+        convert_hf_take_list(h, from, to, lists[k]);
+}
+
+void
+convert_hf_add_tensors(struct hf *h)
+{
+    const struct hf_family *f = h->family;
+
+    if (!f->encoder)
         check_output(h);
     take_whole(h);
-    for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
-        snprintf(from, NAME, "%s%d.", convert_hf_layers(h->family), (int)i);
-        snprintf(to, sizeof(to), "%s%d.", convert_hf_layers_to(h->family),
-                 (int)i);
-        for (int k = 0; k < HF_LISTS; k++)
-            convert_hf_take_list(h, from, to, h->family->layer[k]);
-    }
+    for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++)
+        take_layer(h, convert_hf_layers(f), convert_hf_layers_to(f), i,
+                   f->layer, HF_LISTS);
+    for (int32_t i = 0; i < h->n_decoder && convert_hf_good(h); i++)
+        take_layer(h, f->decoder, "dec.blk.", i, &f->decoder_layer, 1);
     for (int32_t i = 0; i < h->n_mtp && convert_hf_good(h); i++)
         take_mtp(h, i);
     if (convert_hf_good(h)) {
