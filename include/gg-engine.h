@@ -190,6 +190,17 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err);
 
+/* The same, a piece at a time: as many ids as a step may have
+ * (gg_engine_bound_steps()), next to texts that draw, or with `alone` four times
+ * as many. *done: all is evaluated, and what is wanted is there; else the next
+ * call with the same queries goes on, as long as their sequences have their
+ * slots: next to texts one of them is evaluated at a time. Texts of other
+ * sequences may be stepped between two calls. Results do not depend on it. What
+ * cannot be parted is evaluated at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_eval_some(struct gg_engine *engine, const struct gg_query *queries,
+                    size_t n, bool alone, bool *done, struct gg_error *err);
+
 /* How many ids an evaluation of the sequence would have to evaluate, after
  * those of `others`, without what it shares with them and with what slots hold.
  */
@@ -461,6 +472,8 @@ struct gg_choice {
     double probability; /* result: as if one of the choices had to come */
 };
 
+struct gg_contest; /* choices that are being scored */
+
 struct gg_choices {
     const int32_t *prompt;
     size_t n_prompt;
@@ -476,6 +489,20 @@ struct gg_choices {
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err);
+
+/* The same, a piece at a time: what the choices point to stays as it is until
+ * the contest is freed. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_contest_new(struct gg_engine *engine, struct gg_choices *choices, size_t n,
+               struct gg_contest **out, struct gg_error *err);
+GG_API void
+gg_contest_free(struct gg_contest *contest); /* takes NULL */
+
+/* A piece as that of gg_engine_eval_some(). After GG_ERR_ABORTED the next call
+ * goes on. *done: the log-likelihoods are there. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_contest_step(struct gg_contest *contest, bool alone, bool *done,
+                struct gg_error *err);
 
 #ifdef __cplusplus
 }
