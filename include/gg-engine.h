@@ -341,7 +341,8 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
 /* Evaluates what the texts need, together, and draws one id for each, but for
  * those whose prompts are not all evaluated yet: gg_engine_bound_steps(). None
  * of them has ended. A text that fails for itself (its logits are not numbers,
- * its sampler says so) does not make the call fail: gg_text_error(). */
+ * its sampler says so) does not make the call fail: gg_text_error(); one that
+ * lacks memory does, and the others have drawn nevertheless. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err);
@@ -370,6 +371,11 @@ gg_text_finish(const struct gg_text *text);
 /* Why it failed; NULL: it did not. It has then ended as far as it went. */
 GG_API const char *
 gg_text_error(const struct gg_text *text);
+
+/* The stop string that ended it, of *len bytes, which lives as long as those
+ * that the text was given; NULL: it has another end. */
+GG_API const char *
+gg_text_stop(const struct gg_text *text, size_t *len);
 
 /* True where what was drawn follows a grammar, or the form of a schema, that is
  * not at an end; or where it has not come to the text yet: gg_text_part(). */
@@ -480,6 +486,7 @@ struct gg_choices {
     struct gg_choice *list;
     size_t n;
     const float *scales; /* as of gg_sequence_set_scales() */
+    const char *key;     /* as of gg_sequence_set_key() */
 };
 
 /* Log-likelihoods of the choices of all n prompts, in batches. GG_ERR_ARG: a

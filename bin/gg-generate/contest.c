@@ -58,6 +58,15 @@ contest_fits(const struct gg_choices *c, const struct engine *engine,
     return false;
 }
 
+bool
+contest_run(struct gg_engine *engine, struct gg_choices *list, size_t n)
+{
+    struct gg_error err;
+    enum gg_status st = gg_engine_choose(engine, list, n, &err);
+
+    return cli_finished(st, &err);
+}
+
 static int
 by_score(const void *x, const void *y)
 {

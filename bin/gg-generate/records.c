@@ -1,7 +1,9 @@
 /* records.c - one answer for each record of the input, several at once */
 #include <config.h>
 
+#include "common/spare.h"
 #include "common/terminal.h"
+#include "gg-generate/asides.h"
 #include "gg-generate/likely.h"
 #include "gg-generate/media.h"
 #include "gg-generate/run.h"
@@ -39,13 +41,14 @@ static void
 end_active(struct active *a)
 {
     answer_clear(&a->answer);
+    asides_close(&a->aside);
     a->record = NULL;
 }
 
 /* A record is done; it waits for those before it. Its samplers may have a
  * grammar of its own, which goes. */
-static void
-finish_record(struct records *w, struct record *r)
+void
+records_finish(struct records *w, struct record *r)
 {
     r->done = true;
     for (size_t i = 0; i < w->n_active; i++)
@@ -72,7 +75,7 @@ records_fail(struct records *w, struct record *r, enum gg_status st,
     w->unordered.n_failed++;
     r->status = st;
     r->writer->write(w->g, r, message);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 void
@@ -86,7 +89,7 @@ records_stop(struct records *w, struct record *r, const char *code,
     r->stopped = code;
     r->status = GG_ERR_ABORTED;
     r->writer->write(w->g, r, message);
-    finish_record(w, r);
+    records_finish(w, r);
     records_remove_ended(w);
 }
 
@@ -137,7 +140,7 @@ take_over(struct records *w, struct record *r)
 {
     buffer_clear(&r->out);
     buffer_add(&r->out, r->before.p, r->before.len);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 static enum gg_status
@@ -149,6 +152,8 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     if (!text)
         return cli_error(err, GG_ERR_FORMAT, "more than %zu bytes",
                          w->in.reader.max);
+    if (w->g->o->unordered && !spare_keep())
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     if (w->g->o->unordered) /* a date of its own */
         w->g->date = w->g->o->date;
     st = w->form->read(w->g, r, text, len, err);
@@ -168,9 +173,11 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
         records_fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
+    } else if (r->vectors && w->g->o->unordered) {
+        w->beginning = r;
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         r->writer->write(w->g, r, NULL);
-        finish_record(w, r);
+        records_finish(w, r);
     } else {
         w->beginning = r;
     }
@@ -210,8 +217,10 @@ begin_answer(struct records *w)
     enum gg_status st = GG_OK;
     struct gg_error err;
 
-    *a = (struct active){ r, r->answers.n_begun++, { .tail = -1 }, 0 };
-    if (r->prompt.contest.n == 0)
+    *a = (struct active){ .record = r,
+                          .which = r->answers.n_begun++,
+                          .answer.tail = -1 };
+    if (r->prompt.contest.n == 0 && !r->vectors)
         st = record_begin(w->g, r, a->which, &a->answer, &err);
     if (r->answers.n_begun == r->answers.n)
         w->beginning = NULL;
@@ -269,14 +278,14 @@ fill_slots(struct records *w)
 
 /* ---- choosing ---- */
 
-static void
-decide(struct records *w, struct record *r)
+void
+records_decide(struct records *w, struct record *r)
 {
     struct gg_error err;
 
     if (contest_decide(&r->prompt.contest, &err)) {
         r->writer->write(w->g, r, NULL);
-        finish_record(w, r);
+        records_finish(w, r);
     } else {
         records_fail(w, r, GG_ERR_FORMAT, err.message);
     }
@@ -296,7 +305,7 @@ choose_tokens(struct records *w)
     if (n && contest_run(w->g->engine.gg, list, n)) {
         for (size_t i = 0; i < w->n_active; i++)
             if (w->active[i].record->prompt.contest.n)
-                decide(w, w->active[i].record);
+                records_decide(w, w->active[i].record);
         records_remove_ended(w);
     }
     free(list);
@@ -336,8 +345,8 @@ say_cut(struct records *w, const struct active *a)
 }
 
 /* The answer has ended, and perhaps its record. */
-static void
-end_answer(struct records *w, struct active *a)
+void
+records_end_answer(struct records *w, struct active *a)
 {
     struct record *r = a->record;
     const char *error = gg_text_error(a->answer.made);
@@ -361,7 +370,7 @@ end_answer(struct records *w, struct active *a)
     if (r->answers.n_ended < r->answers.n)
         return;
     r->writer->write(w->g, r, NULL);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 /* Prompts that are written with how likely they are; of some nothing more is
@@ -380,7 +389,7 @@ score_prompts(struct records *w)
         if (request_wants_prompt(&r->request) && !r->likely.n_prompt)
             records_fail(w, r, GG_ERR_FORMAT, "the logits are not numbers");
         else if (r->request.sampling.none)
-            end_answer(w, a);
+            records_end_answer(w, a);
     }
     records_remove_ended(w);
 }
@@ -409,7 +418,7 @@ step_answers(struct records *w)
         if (a->record->writer->step)
             a->record->writer->step(w->g, a->record, a->which, &a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
-            end_answer(w, a);
+            records_end_answer(w, a);
     }
     records_remove_ended(w);
 }
@@ -514,8 +523,12 @@ generate_records(struct generate *g)
     do {
         unordered_tick(&w);
         fill_slots(&w);
-        choose_tokens(&w);
-        score_prompts(&w);
+        if (g->o->unordered) {
+            asides_step(&w);
+        } else {
+            choose_tokens(&w);
+            score_prompts(&w);
+        }
         if (w.n_active && !cli_signal())
             flights_begin(&w.flights, w.active, w.n_active);
         if (w.n_active && !cli_signal())

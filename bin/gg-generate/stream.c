@@ -26,6 +26,8 @@ struct piece {
     size_t n_thought;        /* of those drawn */
     struct calls_piece calls;
     const char *finish; /* why it ended; NULL: it has not */
+    const char *stop;   /* the record's string that ended it, or NULL */
+    size_t n_stop;
 };
 
 struct stream {
@@ -331,6 +333,7 @@ add_stream(const struct generate *g, const struct record *r, size_t which,
     put_calls(g, r, which, a, p, true);
     p->n_made = a->n_made;
     p->finish = finish_of(a);
+    p->stop = gg_text_stop(a->made, &p->n_stop);
 }
 
 static void
@@ -378,9 +381,17 @@ add_end(const struct record *r, struct buffer *out)
     const struct stream *s = r->stream;
 
     buffer_format(out, ",\"end\":[");
-    for (size_t i = 0; i < s->n; i++)
-        buffer_format(out, "%s{\"index\":%zu,\"finish_reason\":\"%s\"}",
-                      i ? "," : "", i, s->list[i].finish);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct piece *p = &s->list[i];
+
+        buffer_format(out, "%s{\"index\":%zu,\"finish_reason\":\"%s\"",
+                      i ? "," : "", i, p->finish);
+        if (p->stop) {
+            buffer_format(out, ",\"stop\":");
+            cli_json_add(out, p->stop, p->n_stop);
+        }
+        buffer_char(out, '}');
+    }
     buffer_char(out, ']');
     add_usage(r, out);
     add_timings(r, out);

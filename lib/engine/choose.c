@@ -23,7 +23,7 @@ struct contest {
 /* What is after the first id of a choice. */
 struct rest {
     struct gg_choice *choice;
-    const float *scales;
+    const struct gg_choices *from;
     struct gg_sequence *sequence;
     float *logprobs;
     size_t n;
@@ -97,6 +97,8 @@ contest_open(struct contest *c, struct gg_engine *e, struct gg_choices *choices,
     if (st == GG_OK)
         st = gg_sequence_set_scales(c->first, choices->scales, err);
     if (st == GG_OK)
+        st = gg_sequence_set_key(c->first, choices->key, err);
+    if (st == GG_OK)
         st = gg_sequence_put(c->first, choices->prompt, c->head, err);
     return st;
 }
@@ -165,7 +167,9 @@ open_rest(struct rest *r, struct gg_engine *e, struct gg_choice *choice,
     if (st == GG_OK && !r->logprobs)
         st = error_nomem(err);
     if (st == GG_OK)
-        st = gg_sequence_set_scales(r->sequence, r->scales, err);
+        st = gg_sequence_set_scales(r->sequence, r->from->scales, err);
+    if (st == GG_OK)
+        st = gg_sequence_set_key(r->sequence, r->from->key, err);
     if (st == GG_OK)
         st = gg_sequence_put(r->sequence, choice->ids, choice->n - 1, err);
     *query = (struct gg_query){
@@ -187,19 +191,25 @@ close_rest(struct rest *r, bool scored)
     *r = (struct rest){ 0 };
 }
 
-/* As many choices as there are slots, or one. */
+/* As many choices as there are slots, or one. Heads then stay where they are,
+ * and need no slot of their own. */
 static enum gg_status
-open_round(struct gg_contest *all, size_t most, struct gg_error *err)
+open_round(struct gg_contest *all, bool alone, struct gg_error *err)
 {
+    size_t most = alone ? (size_t)all->engine->n_slots : 1;
     enum gg_status st = GG_OK;
     struct gg_choice *choice;
 
+    for (size_t i = 0; i < all->n && !alone; i++) {
+        gg_sequence_free(all->list[i].first);
+        all->list[i].first = NULL;
+    }
     for (size_t i = 0; i < all->n && st == GG_OK; i++)
         while (st == GG_OK && all->n_asked < most &&
                (choice = next_choice(&all->list[i]))) {
             size_t k = all->n_asked++;
 
-            all->rests[k].scales = all->list[i].choices->scales;
+            all->rests[k].from = all->list[i].choices;
             st = open_rest(&all->rests[k], all->engine, choice,
                            &all->queries[k], err);
         }
@@ -329,7 +339,7 @@ gg_contest_step(struct gg_contest *contest, bool alone, bool *done,
         return error_null(err);
     *done = false;
     if (all->n_asked == 0)
-        st = open_round(all, alone ? (size_t)all->engine->n_slots : 1, err);
+        st = open_round(all, alone, err);
     if (st != GG_OK)
         return st;
     if (all->n_asked == 0 && all->has_heads) {
