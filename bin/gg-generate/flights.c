@@ -101,6 +101,6 @@ flights_step(struct flights *f, struct active *active, size_t n)
     found = gather(f, active, n, flight);
     f->status = gg_engine_step(f->engine, f->texts, found, &f->error);
     if (f->mild)
-        return f->status == GG_OK ? flight : 0;
+        return f->status == GG_OK || f->status == GG_ERR_NOMEM ? flight : 0;
     return cli_finished(f->status, &f->error) ? flight : 0;
 }

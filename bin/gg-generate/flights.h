@@ -46,7 +46,8 @@ void
 flights_begin(struct flights *f, struct active *active, size_t n);
 
 /* Draws one id for each answer of the oldest flight; returns its number; 0: a
- * signal came, or, where that does not end the tool, it failed. */
+ * signal came, or, where that does not end the tool, it failed. Where it lacked
+ * memory some may have drawn. */
 uint64_t
 flights_step(struct flights *f, struct active *active, size_t n);
 

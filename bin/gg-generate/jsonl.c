@@ -125,6 +125,7 @@ read_object(struct generate *g, struct record *r,
         jsonl_pass_through(object, &r->text);
     st = request_read(&g->requests, &r->request, object, err);
     stream_open(g, r, object);
+    r->is_read = true;
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
     if (st == GG_OK && !r->stopped)
@@ -212,6 +213,8 @@ answer_of(const struct generate *g, const struct record *r, size_t which,
                                  .seed = seed_of(r) };
 
     out.ids = gg_text_ids(a->made, &out.n_ids);
+    if (g->o->unordered)
+        out.stop = gg_text_stop(a->made, &out.n_stop);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include "gg-generate/likely.h"
 #include "gg-generate/media.h"
 #include "gg-generate/run.h"
+#include "gg-generate/stream.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -152,13 +153,19 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     if (!text)
         return cli_error(err, GG_ERR_FORMAT, "more than %zu bytes",
                          w->in.reader.max);
-    if (w->g->o->unordered && !spare_keep())
-        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     if (w->g->o->unordered) /* a date of its own */
         w->g->date = w->g->o->date;
     st = w->form->read(w->g, r, text, len, err);
     r->date = w->g->date;
     return st == GG_OK ? check_room(w, r, err) : st;
+}
+
+/* Nothing is known of it but its id, if that comes first. */
+static void
+lose_record(struct records *w, struct record *r, const char *text, size_t len)
+{
+    stream_lose(r, text, len);
+    records_fail(w, r, GG_ERR_NOMEM, "out of memory");
 }
 
 static void
@@ -169,6 +176,8 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
 
     if (st == GG_ERR_ABORTED) { /* a signal came: it has no answer */
         return;
+    } else if (st == GG_ERR_NOMEM && w->g->o->unordered && !r->is_read) {
+        lose_record(w, r, text, len);
     } else if (st != GG_OK) {
         records_fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
@@ -189,7 +198,10 @@ records_start(struct records *w, struct inbox_item *item)
     struct record *r = add_record(w, item->number);
 
     r->came = item->came;
-    start_record(w, r, item->too_long ? NULL : item->text, item->len);
+    if (item->no_memory || !spare_keep())
+        lose_record(w, r, item->text, item->len);
+    else
+        start_record(w, r, item->too_long ? NULL : item->text, item->len);
     inbox_item_free(item);
 }
 
@@ -201,7 +213,7 @@ records_refuse(struct records *w, struct inbox_item *item, const char *code,
     struct gg_error err;
 
     r->stopped = code;
-    if (!item->too_long)
+    if (!item->too_long && !item->no_memory)
         (void)!w->form->read(w->g, r, item->text, item->len, &err);
     inbox_item_free(item);
     records_stop(w, r, code, message);
@@ -361,8 +373,8 @@ records_end_answer(struct records *w, struct active *a)
     }
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
-        records_fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
-                     error ? error : text);
+        st = w->flights.status == GG_ERR_NOMEM ? GG_ERR_NOMEM : GG_ERR_FORMAT;
+        records_fail(w, r, error ? st : GG_ERR_CONTEXT, error ? error : text);
         return;
     }
     say_cut(w, a);
@@ -398,7 +410,7 @@ score_prompts(struct records *w)
 static void
 step_answers(struct records *w)
 {
-    uint64_t flight;
+    uint64_t flight, failed = w->unordered.n_failed;
 
     w->unordered.steps = true;
     flight = flights_step(&w->flights, w->active, w->n_active);
@@ -421,6 +433,8 @@ step_answers(struct records *w)
             records_end_answer(w, a);
     }
     records_remove_ended(w);
+    if (flight && failed == w->unordered.n_failed)
+        unordered_fail_step(w);
 }
 
 /* ---- life ---- */

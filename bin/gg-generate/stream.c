@@ -530,6 +530,62 @@ keep_key(struct record *r, const struct record_object *o)
         r->cache_key = cli_copy(key, strlen(key));
 }
 
+/* A string without escapes, or a whole number; 0: it is neither. */
+static size_t
+id_length(const char *p, size_t len)
+{
+    size_t n = *p == '"';
+
+    while (n < len && (*p == '"' ? p[n] >= ' ' && p[n] < 0x7f && p[n] != '"' &&
+                                       p[n] != '\\'
+                                 : p[n] >= '0' && p[n] <= '9'))
+        n++;
+    if (n == len)
+        return 0;
+    return *p == '"' ? (p[n] == '"' ? n + 1 : 0) : n;
+}
+
+static size_t
+skip_text(const char *text, size_t len, const char *word)
+{
+    size_t at = strspn(text, " \t"), n = strlen(word);
+
+    return at + n < len && memcmp(text + at, word, n) == 0 ? at + n : 0;
+}
+
+void
+stream_find_id(const char *text, size_t len, struct buffer *id)
+{
+    size_t at = text ? skip_text(text, len, "{") : 0, n = 0;
+
+    if (at)
+        n = skip_text(text + at, len - at, "\"id\"");
+    if (at && !n)
+        n = skip_text(text + at, len - at, "\"custom_id\"");
+    at += n;
+    n = n ? skip_text(text + at, len - at, ":") : 0;
+    if (n == 0)
+        return;
+    at += n;
+    at += strspn(text + at, " \t");
+    buffer_add(id, text + at, at < len ? id_length(text + at, len - at) : 0);
+}
+
+static void
+start_stream(struct record *r)
+{
+    r->stream = cli_alloc(NULL, 1, sizeof(*r->stream));
+    *r->stream = (struct stream){ 0 };
+    r->writer = &stream_writer;
+}
+
+void
+stream_lose(struct record *r, const char *text, size_t len)
+{
+    stream_find_id(text, len, &r->id);
+    start_stream(r);
+}
+
 void
 stream_open(const struct generate *g, struct record *r,
             const struct record_object *object)
@@ -544,9 +600,7 @@ stream_open(const struct generate *g, struct record *r,
     keep_id(r, object);
     if (!wanted && !(json_is_true(inside) && batch_is(&object->value)))
         return;
-    r->stream = cli_alloc(NULL, 1, sizeof(*r->stream));
-    *r->stream = (struct stream){ 0 };
-    r->writer = &stream_writer;
+    start_stream(r);
 }
 
 void
@@ -560,6 +614,12 @@ stream_free(struct stream *s)
 }
 
 #else
+
+void
+stream_lose(struct record *r, const char *text, size_t len)
+{
+    (void)r, (void)text, (void)len;
+}
 
 void
 stream_free(struct stream *s)
