@@ -1,6 +1,7 @@
 /* prompt_source.c - what a prompt is made of, and its ids */
 #include <config.h>
 
+#include "common/spare.h"
 #include "gg-generate/media.h"
 
 #include <stdlib.h>
