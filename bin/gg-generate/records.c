@@ -213,7 +213,9 @@ records_refuse(struct records *w, struct inbox_item *item, const char *code,
     struct gg_error err;
 
     r->stopped = code;
-    if (!item->too_long && !item->no_memory)
+    if (item->no_memory)
+        stream_lose(r, item->text, item->len);
+    else if (!item->too_long)
         (void)!w->form->read(w->g, r, item->text, item->len, &err);
     inbox_item_free(item);
     records_stop(w, r, code, message);

@@ -1,0 +1,202 @@
+/* fuzz_record_stream.c - gg-generate --jsonl --unordered from its input to its
+ * output, with a tiny model: each line is a record of JSON, and each record of
+ * the input has one end, after which nothing comes
+ *
+ * The first byte says how many answers are made at once. */
+#include <config.h>
+
+#include <fcntl.h>
+#include <gg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/json.h"
+#include "common/spare.h"
+#include "fixtures/models.h"
+#include "fuzz.h"
+#include "gg-generate/editor.h"
+#include "gg-generate/run.h"
+#include "harness/scratch.h"
+#include "tool.h"
+
+const char fuzz_name[] = "record_stream";
+const char cli_name[] = "fuzz_record_stream";
+
+enum {
+    MOST = 4, /* answers at once */
+    MAX_OUT = 1 << 22,
+};
+
+static void
+check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* Of -i, which is not tried. */
+void
+editor_allow(void)
+{
+}
+
+static struct generate all;
+static struct options options;
+static int in = -1, out = -1; /* files in memory */
+
+static void
+start(void)
+{
+    const struct model_spec spec = { "llama",      .n_layer = 1, .n_ctx = 64,
+                                     .n_embd = 32, .n_ff = 32,   .seed = 1 };
+
+    if (all.o)
+        return;
+    check(models_write(&spec, scratch_path()));
+    options.engine = engine_options_default();
+    options.engine.model = scratch_path();
+    options.engine.devices.device = "cpu";
+    options.engine.n_threads = 1;
+    options.engine.quiet = true;
+    options.sampling = sampling_options_default();
+    options.sampling.count = 6;
+    options.n_slots = MOST + 1;
+    options.form = FORM_JSONL;
+    options.unordered = true;
+    options.drain = 1;
+    all = (struct generate){ .o = &options, .answer.tail = -1, .resumed = -1 };
+    engine_open(&all.engine, &options.engine, MOST + 1, false);
+    all.date = 1795780800;
+    in = memfd_create("in", MFD_CLOEXEC);
+    out = memfd_create("out", MFD_CLOEXEC);
+    check(in >= 0 && out >= 0);
+}
+
+static void
+work(void *unused)
+{
+    (void)unused;
+    (void)generate_records(&all);
+}
+
+#ifdef HAVE_JANSSON
+/* Whether no other line can have the id: nothing in the input names it again,
+ * nor in other words. */
+static bool
+is_single(const char *text, size_t len, const char *id)
+{
+    char quoted[40];
+    size_t n;
+    const char *at;
+
+    if (!id || *id != 'u' || strlen(id) > 30 || memchr(text, '\\', len))
+        return false;
+    n = (size_t)snprintf(quoted, sizeof(quoted), "\"%s\"", id);
+    at = memmem(text, len, quoted, n);
+    return at && !memmem(at + 1, len - (size_t)(at + 1 - text), quoted, n);
+}
+
+static void
+check_line(json_t *ended, const char *line, size_t len, const uint8_t *data,
+           size_t size)
+{
+    json_error_t e;
+    json_t *json = json_loadb(line, len, JSON_ALLOW_NUL, &e);
+    const char *id = json_string_value(json_object_get(json, "id"));
+    bool goes_on =
+        json_object_get(json, "delta") || json_object_get(json, "start") ||
+        json_object_get(json, "progress");
+
+    check(json_is_object(json));
+    if (is_single((const char *)data, size, id)) {
+        check(!json_object_get(ended, id));
+        if (!goes_on)
+            json_object_set_new(ended, id, json_true());
+    }
+    json_decref(json);
+}
+
+static void
+check_output(const uint8_t *data, size_t size)
+{
+    static char text[MAX_OUT];
+    ssize_t n = pread(out, text, sizeof(text), 0);
+    json_t *ended = json_object();
+    char *line = text, *end;
+
+    check(n >= 0);
+    for (; (end = memchr(line, '\n', (size_t)(text + n - line)));
+         line = end + 1)
+        check_line(ended, line, (size_t)(end - line), data, size);
+    check(line == text + n || n == MAX_OUT);
+    json_decref(ended);
+}
+#endif
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int before[2];
+
+    start();
+    if (size < 1 || !jsonl_form)
+        return 0;
+    options.n_batch = 1 + data[0] % MOST;
+    check(ftruncate(in, 0) == 0 && ftruncate(out, 0) == 0);
+    check(pwrite(in, data + 1, size - 1, 0) == (ssize_t)size - 1);
+    lseek(in, 0, SEEK_SET);
+    lseek(out, 0, SEEK_SET);
+    fflush(stdout);
+    before[0] = dup(STDIN_FILENO);
+    before[1] = dup(STDOUT_FILENO);
+    check(dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0);
+    (void)tool_run(work, NULL, NULL);
+    fflush(stdout);
+    spare_drop();
+    if (before[0] >= 0)
+        dup2(before[0], STDIN_FILENO);
+    dup2(before[1], STDOUT_FILENO);
+    close(before[0]);
+    close(before[1]);
+#ifdef HAVE_JANSSON
+    check_output(data + 1, size - 1);
+#endif
+    return 0;
+}
+
+/* ---- the corpus ---------------------------------------------------------- */
+
+static const char *const texts[] = {
+    "\2{\"id\":\"ua\",\"prompt\":\"a b\",\"seed\":3,\"n\":4,\"stream\":true,"
+    "\"stop\":[\"x\"]}\n{\"id\":\"ub\",\"prompt\":\"a b\",\"n\":40}\n"
+    "{\"cancel\":\"ua\"}\n{\"stats\":true}\n{\"drain\":3}\n",
+    "\1{\"id\":\"uc\",\"prompt\":\"a\",\"choice\":[\"b\",\"c d\"]}\n"
+    "{\"tokenize\":\"a b\",\"id\":1}\n{\"detokenize\":[4,5]}\n"
+    "{\"count\":{\"prompt\":\"a b\"}}\n{\"id\":3,\"render\":{\"prompt\":7}}\n"
+    "{\"tokenize\":{\"content\":\"a\",\"add_special\":true,"
+    "\"parse_special\":true,\"with_pieces\":true}}\n{\"cancel\":\"uc\"}\n",
+    "\3{\"custom_id\":\"ud\",\"url\":\"/v1/completions\",\"body\":{\"prompt\":"
+    "[\"a\",\"b\"],\"n\":2,\"max_tokens\":3,\"stream\":true,\"logprobs\":1,"
+    "\"echo\":true}}\n{\"custom_id\":\"ue\",\"url\":\"/v1/embeddings\","
+    "\"body\":{\"input\":[\"a\",\"b c\"]}}\n{\"id\":\"ud\",\"cancel\":\"ue\"}\n",
+    "\0{\"id\":\"uf\",\"prompt\":[1,2,3],\"cache_key\":\"k\",\"stream\":true}\n"
+    "{\"id\":\"ug\n{\"id\":\"uh\",\"messages\":[{\"role\":\"user\","
+    "\"content\":\"a\"}],\"stream\":true}\n\n \n{\"drain\":0}\n{}\n[]\nx",
+};
+
+uint8_t *
+fuzz_corpus(size_t i, size_t *size)
+{
+    uint8_t *data;
+
+    if (i >= sizeof(texts) / sizeof(texts[0]))
+        return NULL;
+    *size = 1 + strlen(texts[i] + 1);
+    data = malloc(*size);
+    check(data != NULL);
+    memcpy(data, texts[i], *size);
+    return data;
+}
