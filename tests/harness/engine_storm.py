@@ -45,7 +45,7 @@ def strip(answer):
         body = a['response'].get('body') or {}
         return [body.get('choices'), body.get('data'),
                 (body.get('error') or {}).get('message')]
-    for k in ('id', 'seed', 'sampling'):
+    for k in ('id', 'seed', 'sampling', 'cache_key'):
         a.pop(k, None)
     return a
 
@@ -53,7 +53,8 @@ def strip(answer):
 def run_alone(model, bodies):
     lines = ''.join(json.dumps(b) + '\n' for b in bodies)
     p = subprocess.run(['gg-generate', '--jsonl', '-q', '-m', model, '-c',
-                        '256', '--device', 'cpu'], input=lines.encode(),
+                        '256', '--device', 'cpu', '--pooling', 'mean'],
+                       input=lines.encode(),
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return [json.loads(x) for x in p.stdout.decode().splitlines()]
 
@@ -72,7 +73,7 @@ class Storm:
         self.p = subprocess.Popen(
             ['gg-generate', '--jsonl', '--unordered', '-q', '-m', model,
              '-c', '256', '--batch', '3', '--slots', '5', '--device', 'cpu',
-             '--drain', '60'],
+             '--drain', '60', '--pooling', 'mean'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.err)
         os.set_blocking(self.p.stdin.fileno(), False)
         os.set_blocking(self.p.stdout.fileno(), False)
@@ -163,7 +164,7 @@ class Storm:
             o = json.loads(line)
         except ValueError:
             return self.complain('no JSON:', line[:200])
-        name = o.get('id', o.get('custom_id'))
+        name = o.get('custom_id', o.get('id'))
         if name == 'stats' or 'stats' in o:
             return None
         if name not in self.sent:
