@@ -78,8 +78,8 @@ echo "-- ids of a text"
 cat >in <<'END'
 {"id":1,"tokenize":{"content":"a b"}}
 {"id":2,"tokenize":{"content":"a b","add_special":true,"with_pieces":true}}
-{"id":3,"tokenize":{"content":"</s>","parse_special":true,"with_pieces":true}}
-{"id":4,"tokenize":{"content":"</s>","with_pieces":true}}
+{"id":3,"tokenize":{"content":"<|control|>","parse_special":true,"with_pieces":true}}
+{"id":4,"tokenize":{"content":"<|control|>","with_pieces":true}}
 {"id":5,"tokenize":{"content":"a","with_pieces":1}}
 {"id":6,"tokenize":{"text":"a"}}
 END
@@ -87,7 +87,7 @@ gg-generate --jsonl --unordered -q in >out
 jq -c '[.id, (.ids | length), (.tokens // [] | map(.piece)), .error]' out
 
 echo "-- which string ended an answer"
-first=$(jq -r 'select(.id == "long") | .text' alone | cut -c 9-11)
+first=$(jq -r 'select(.id == "long") | .text' alone | tr -dc a-z | cut -c 1)
 jq -nc --arg s "$first" '["zzz", $s] as $stop |
     {prompt: "a b c", seed: 1, n: 40, temperature: 1.5, stop: $stop} as $r |
     ($r + {id: "s", stream: true}), ($r + {id: "n", stop: ["zzz"], stream: true}),
@@ -97,7 +97,7 @@ jq -nc --arg s "$first" '["zzz", $s] as $stop |
 jq -c --arg s "$first" 'def told: .finish_reason,
         (.stop | if . == null then . else . == $s end);
     select(.end or .response)
-    | [.id // .custom_id, (.end[0] // .response.body.choices[0] | told)]' out |
+    | [.custom_id // .id, (.end[0] // .response.body.choices[0] | told)]' out |
     sort
 
 echo "-- other than texts, next to one"
@@ -106,19 +106,19 @@ cat >others <<'END'
 {"custom_id":"embeds","url":"/v1/embeddings","body":{"input":["a b c d e f g h i j k l m n o p q r s t u v w x y z","a"]}}
 {"id":"choice","prompt":"a b c d e f g h i j k l m n o p q r s t u v w x y z","choice":["a b","c","d e f"]}
 END
-gg-generate --jsonl -q others |
-    jq -c '[.id // .custom_id, .choices, .text, .response.body.choices,
+gg-generate --jsonl -q --pooling mean others |
+    jq -c '[.custom_id // .id, .choices, .text, .response.body.choices,
         .response.body.data]' | sort >want
 {
     echo '{"id":"text","prompt":"a b c","seed":1,"n":40,"temperature":1.5,"stream":true}'
     cat others
-} | gg-generate --jsonl --unordered -q --batch 4 >out
-jq -c 'select(.id != "text") | [.id // .custom_id, .choices, .text,
+} | gg-generate --jsonl --unordered -q --pooling mean --batch 4 >out
+jq -c 'select(.id != "text") | [.custom_id // .id, .choices, .text,
     .response.body.choices, .response.body.data]' out | sort | cmp - want
 text text out >got
 jq -j 'select(.id == "long") | .text' alone | cmp - got
-jq -c 'select(.response) | [.custom_id, .response.body.usage |
-    has("prompt_tokens_details")]' out | sort
+jq -c 'select(.response) | [.custom_id, (.response.body.usage |
+    has("prompt_tokens_details"))]' out | sort
 
 echo "-- errors"
 head -c 200000 /dev/zero | tr '\0' a >many

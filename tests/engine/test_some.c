@@ -57,7 +57,7 @@ ask(struct wanted *w, struct gg_sequence *q, bool embeds, enum gg_pooling p)
 }
 
 static bool
-same(const struct wanted *a, const struct wanted *b)
+has_same(const struct wanted *a, const struct wanted *b)
 {
     return !memcmp(a->scores, b->scores, sizeof(a->scores)) &&
            !memcmp(a->best_ids, b->best_ids, sizeof(a->best_ids)) &&
@@ -141,6 +141,7 @@ check_query(const struct gg_model *m, const char *what, bool embeds,
     size_t calls = 0;
     bool done = false;
 
+    printf("# %s\n", what);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
     q = new_sequence(&b, ids, LONG);
     query = ask(&whole, q, embeds, pooling);
@@ -160,10 +161,10 @@ check_query(const struct gg_model *m, const char *what, bool embeds,
         step_beside(&t, &b);
         calls++;
     }
-    ok(same(&whole, &parted), "%s: the same", what);
+    ok(has_same(&whole, &parted), "the same");
     ok(most == BOUND && calls == (LONG + BOUND - 1) / BOUND,
-       "%s: no piece is longer", what);
-    ok(close_beside(&t, &b) == make_alone(m), "%s: nor is a text another", what);
+       "no piece is longer");
+    ok(close_beside(&t, &b) == make_alone(m), "nor is a text another");
     gg_sequence_free(q);
     close_bench(&b);
 }
@@ -191,7 +192,7 @@ check_lost(const struct gg_model *m)
     must(gg_engine_eval(b.engine, &thief, 1, &err));
     while (!done)
         must(gg_engine_eval_some(b.engine, &query, 1, true, &done, &err));
-    ok(same(&whole, &parted), "a lost slot changes nothing");
+    ok(has_same(&whole, &parted), "a lost slot changes nothing");
     gg_sequence_free(q);
     gg_sequence_free(other);
     close_bench(&b);
