@@ -259,6 +259,7 @@ test_no_text(void)
     gg_text_cut(NULL);
     is(gg_text_finish(NULL), GG_FINISH_NONE, "gg_text_finish: no text");
     ok(!gg_text_error(NULL), "gg_text_error: no text");
+    ok(!gg_text_stop(NULL, NULL), "gg_text_stop: no text");
     ok(!gg_text_is_open(NULL), "gg_text_is_open: no text");
     is(gg_text_drawn(NULL).draw.id, -1, "gg_text_drawn: no text");
     ok(!gg_text_top(NULL, NULL), "gg_text_top: no text");
