@@ -2,15 +2,17 @@
  * output, with a tiny model: each line is a record of JSON, and each record of
  * the input has one end, after which nothing comes
  *
- * The first byte says how many answers are made at once. */
+ * Nothing in the input ends the tool. The first byte says how many answers are
+ * made at once, and how often a line comes, which is known by poll(). */
 #include <config.h>
 
-#include <fcntl.h>
 #include <gg.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/json.h"
@@ -28,6 +30,7 @@ const char cli_name[] = "fuzz_record_stream";
 enum {
     MOST = 4, /* answers at once */
     MAX_OUT = 1 << 22,
+    PIECE = 1 << 14, /* bytes that come at once: a pipe has more */
 };
 
 static void
@@ -45,7 +48,55 @@ editor_allow(void)
 
 static struct generate all;
 static struct options options;
-static int in = -1, out = -1; /* files in memory */
+static int out = -1; /* a file in memory */
+
+/* ---- the input, a line at a time ----------------------------------------- */
+
+static struct {
+    int fd; /* where lines go; -1: all have come */
+    const uint8_t *data;
+    size_t size;
+    unsigned calls, period;
+} lines = { .fd = -1 };
+
+static void
+end_lines(void)
+{
+    if (lines.fd >= 0)
+        close(lines.fd);
+    lines.fd = -1;
+}
+
+static void
+send_line(void)
+{
+    const uint8_t *end = memchr(lines.data, '\n', lines.size);
+    size_t n = end ? (size_t)(end - lines.data) + 1 : lines.size;
+
+    n = n < PIECE ? n : PIECE;
+    check(write(lines.fd, lines.data, n) == (ssize_t)n);
+    lines.data += n;
+    lines.size -= n;
+    if (lines.size == 0)
+        end_lines();
+}
+
+/* In place of poll(), as the linker is told: the reader asks whether there is
+ * something. */
+int
+__wrap_poll(struct pollfd *fds, nfds_t n, int ms);
+
+int
+__wrap_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    bool input = n == 1 && fds->fd == STDIN_FILENO && lines.fd >= 0;
+    struct timespec wait = { 0, 0 };
+
+    (void)ms;
+    if (input && ++lines.calls % lines.period == 0)
+        send_line();
+    return ppoll(fds, n, &wait, NULL);
+}
 
 static void
 start(void)
@@ -70,9 +121,8 @@ start(void)
     all = (struct generate){ .o = &options, .answer.tail = -1, .resumed = -1 };
     engine_open(&all.engine, &options.engine, MOST + 1, false);
     all.date = 1795780800;
-    in = memfd_create("in", MFD_CLOEXEC);
     out = memfd_create("out", MFD_CLOEXEC);
-    check(in >= 0 && out >= 0);
+    check(out >= 0);
 }
 
 static void
@@ -139,22 +189,27 @@ check_output(const uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int before[2];
+    int before[2], in[2];
 
     start();
-    if (size < 1 || !jsonl_form)
+    if (size < 2 || !jsonl_form)
         return 0;
     options.n_batch = 1 + data[0] % MOST;
-    check(ftruncate(in, 0) == 0 && ftruncate(out, 0) == 0);
-    check(pwrite(in, data + 1, size - 1, 0) == (ssize_t)size - 1);
-    lseek(in, 0, SEEK_SET);
+    check(ftruncate(out, 0) == 0 && pipe(in) == 0);
+    lines.fd = in[1];
+    lines.data = data + 1;
+    lines.size = size - 1;
+    lines.period = 1 + data[0] / MOST % 8;
+    lines.calls = 0;
     lseek(out, 0, SEEK_SET);
     fflush(stdout);
     before[0] = dup(STDIN_FILENO);
     before[1] = dup(STDOUT_FILENO);
-    check(dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0);
-    (void)tool_run(work, NULL, NULL);
+    check(dup2(in[0], STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0);
+    close(in[0]);
+    check(tool_run(work, NULL, NULL));
     fflush(stdout);
+    end_lines();
     spare_drop();
     if (before[0] >= 0)
         dup2(before[0], STDIN_FILENO);
@@ -170,17 +225,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- the corpus ---------------------------------------------------------- */
 
 static const char *const texts[] = {
-    "\2{\"id\":\"ua\",\"prompt\":\"a b\",\"seed\":3,\"n\":4,\"stream\":true,"
+    "\26{\"id\":\"ua\",\"prompt\":\"a b\",\"seed\":3,\"n\":4,\"stream\":true,"
     "\"stop\":[\"x\"]}\n{\"id\":\"ub\",\"prompt\":\"a b\",\"n\":40}\n"
     "{\"cancel\":\"ua\"}\n{\"stats\":true}\n{\"drain\":3}\n",
-    "\1{\"id\":\"uc\",\"prompt\":\"a\",\"choice\":[\"b\",\"c d\"]}\n"
+    "\35{\"id\":\"uc\",\"prompt\":\"a b\",\"choice\":[\"b\",\"c d\"]}\n"
     "{\"tokenize\":\"a b\",\"id\":1}\n{\"detokenize\":[4,5]}\n"
     "{\"count\":{\"prompt\":\"a b\"}}\n{\"id\":3,\"render\":{\"prompt\":7}}\n"
     "{\"tokenize\":{\"content\":\"a\",\"add_special\":true,"
     "\"parse_special\":true,\"with_pieces\":true}}\n{\"cancel\":\"uc\"}\n",
-    "\3{\"custom_id\":\"ud\",\"url\":\"/v1/completions\",\"body\":{\"prompt\":"
-    "[\"a\",\"b\"],\"n\":2,\"max_tokens\":3,\"stream\":true,\"logprobs\":1,"
-    "\"echo\":true}}\n{\"custom_id\":\"ue\",\"url\":\"/v1/embeddings\","
+    "\13{\"custom_id\":\"ud\",\"url\":\"/v1/completions\",\"body\":{\"prompt\":"
+    "[\"a\",\"b\"],\"n\":2,\"max_tokens\":3,\"stream\":true,\"logprobs\":1"
+    "}}\n{\"id\":\"ui\",\"prompt\":\"a b\",\"echo\":true,\"logprobs\":2}\n{\"custom_id\":\"ue\",\"url\":\"/v1/embeddings\","
     "\"body\":{\"input\":[\"a\",\"b c\"]}}\n{\"id\":\"ud\",\"cancel\":\"ue\"}\n",
     "\0{\"id\":\"uf\",\"prompt\":[1,2,3],\"cache_key\":\"k\",\"stream\":true}\n"
     "{\"id\":\"ug\n{\"id\":\"uh\",\"messages\":[{\"role\":\"user\","
