@@ -34,7 +34,7 @@ enum {
 };
 
 static void
-check(bool right)
+must_be(bool right)
 {
     if (!right)
         abort();
@@ -74,7 +74,7 @@ send_line(void)
     size_t n = end ? (size_t)(end - lines.data) + 1 : lines.size;
 
     n = n < PIECE ? n : PIECE;
-    check(write(lines.fd, lines.data, n) == (ssize_t)n);
+    must_be(write(lines.fd, lines.data, n) == (ssize_t)n);
     lines.data += n;
     lines.size -= n;
     if (lines.size == 0)
@@ -99,14 +99,14 @@ __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 }
 
 static void
-start(void)
+open_model(void)
 {
     const struct model_spec spec = { "llama",      .n_layer = 1, .n_ctx = 64,
                                      .n_embd = 32, .n_ff = 32,   .seed = 1 };
 
     if (all.o)
         return;
-    check(models_write(&spec, scratch_path()));
+    must_be(models_write(&spec, scratch_path()));
     options.engine = engine_options_default();
     options.engine.model = scratch_path();
     options.engine.devices.device = "cpu";
@@ -122,11 +122,11 @@ start(void)
     engine_open(&all.engine, &options.engine, MOST + 1, false);
     all.date = 1795780800;
     out = memfd_create("out", MFD_CLOEXEC);
-    check(out >= 0);
+    must_be(out >= 0);
 }
 
 static void
-work(void *unused)
+stream_records(void *unused)
 {
     (void)unused;
     (void)generate_records(&all);
@@ -150,7 +150,7 @@ is_single(const char *text, size_t len, const char *id)
 }
 
 static void
-check_line(json_t *ended, const char *line, size_t len, const uint8_t *data,
+check_record(json_t *ended, const char *line, size_t len, const uint8_t *data,
            size_t size)
 {
     json_error_t e;
@@ -160,9 +160,9 @@ check_line(json_t *ended, const char *line, size_t len, const uint8_t *data,
         json_object_get(json, "delta") || json_object_get(json, "start") ||
         json_object_get(json, "progress");
 
-    check(json_is_object(json));
+    must_be(json_is_object(json));
     if (is_single((const char *)data, size, id)) {
-        check(!json_object_get(ended, id));
+        must_be(!json_object_get(ended, id));
         if (!goes_on)
             json_object_set_new(ended, id, json_true());
     }
@@ -170,18 +170,18 @@ check_line(json_t *ended, const char *line, size_t len, const uint8_t *data,
 }
 
 static void
-check_output(const uint8_t *data, size_t size)
+check_records(const uint8_t *data, size_t size)
 {
     static char text[MAX_OUT];
     ssize_t n = pread(out, text, sizeof(text), 0);
     json_t *ended = json_object();
     char *line = text, *end;
 
-    check(n >= 0);
+    must_be(n >= 0);
     for (; (end = memchr(line, '\n', (size_t)(text + n - line)));
          line = end + 1)
-        check_line(ended, line, (size_t)(end - line), data, size);
-    check(line == text + n || n == MAX_OUT);
+        check_record(ended, line, (size_t)(end - line), data, size);
+    must_be(line == text + n || n == MAX_OUT);
     json_decref(ended);
 }
 #endif
@@ -191,11 +191,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int before[2], in[2];
 
-    start();
+    open_model();
     if (size < 2 || !jsonl_form)
         return 0;
     options.n_batch = 1 + data[0] % MOST;
-    check(ftruncate(out, 0) == 0 && pipe(in) == 0);
+    must_be(ftruncate(out, 0) == 0 && pipe(in) == 0);
     lines.fd = in[1];
     lines.data = data + 1;
     lines.size = size - 1;
@@ -205,9 +205,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fflush(stdout);
     before[0] = dup(STDIN_FILENO);
     before[1] = dup(STDOUT_FILENO);
-    check(dup2(in[0], STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0);
+    must_be(dup2(in[0], STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0);
     close(in[0]);
-    check(tool_run(work, NULL, NULL));
+    must_be(tool_run(stream_records, NULL, NULL));
     fflush(stdout);
     end_lines();
     spare_drop();
@@ -217,7 +217,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(before[0]);
     close(before[1]);
 #ifdef HAVE_JANSSON
-    check_output(data + 1, size - 1);
+    check_records(data + 1, size - 1);
 #endif
     return 0;
 }
@@ -251,7 +251,7 @@ fuzz_corpus(size_t i, size_t *size)
         return NULL;
     *size = 1 + strlen(texts[i] + 1);
     data = malloc(*size);
-    check(data != NULL);
+    must_be(data != NULL);
     memcpy(data, texts[i], *size);
     return data;
 }

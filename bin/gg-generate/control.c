@@ -29,7 +29,7 @@ fail_control(struct buffer *line, enum gg_status st, const char *message)
 
 /* Ends a line that began `begun` bytes long; or an error takes its place. */
 static void
-end_line(struct buffer *line, size_t begun, enum gg_status st,
+end_control(struct buffer *line, size_t begun, enum gg_status st,
          const struct gg_error *err)
 {
     if (st == GG_OK) {
@@ -152,7 +152,7 @@ tokenize(struct records *w, const struct record_value *v, struct buffer *line)
     enum gg_status st =
         control_tokenize(w->g->engine.vocab, v->json, line, &err);
 
-    end_line(line, begun, st, &err);
+    end_control(line, begun, st, &err);
 }
 
 /* The text of ids, control tokens among it. */
@@ -224,7 +224,7 @@ detokenize(struct records *w, const struct record_value *v, struct buffer *line)
     struct gg_error err;
     enum gg_status st = decode_list(w, v->json, line, &err);
 
-    end_line(line, begun, st, &err);
+    end_control(line, begun, st, &err);
 }
 
 /* ---- prompts ------------------------------------------------------------- */
@@ -245,7 +245,7 @@ read_prompt(struct records *w, const struct record_value *v, bool text,
         control_add_ids(line, r->prompt.ids, r->prompt.n);
     else if (st == GG_OK)
         buffer_format(line, ",\"count\":%zu", r->prompt.n);
-    end_line(line, begun, st, &err);
+    end_control(line, begun, st, &err);
     record_free(w->g, r);
 }
 

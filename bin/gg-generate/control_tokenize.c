@@ -89,7 +89,7 @@ is_utf8(const char *p, size_t n)
 
 /* A string, or, where its bytes are no characters, an array of these. */
 static void
-add_piece(struct buffer *line, const char *p, size_t n)
+add_token_text(struct buffer *line, const char *p, size_t n)
 {
     if (is_utf8(p, n)) {
         cli_json_add(line, p, n);
@@ -101,7 +101,7 @@ add_piece(struct buffer *line, const char *p, size_t n)
 }
 
 static enum gg_status
-add_token(const struct gg_vocab *v, int32_t id, struct buffer *line,
+add_one_token(const struct gg_vocab *v, int32_t id, struct buffer *line,
           struct gg_error *err)
 {
     struct gg_decode_state state = { .started = true };
@@ -116,14 +116,14 @@ add_token(const struct gg_vocab *v, int32_t id, struct buffer *line,
                              buffer_room(&text, n), n, &n, err);
     }
     buffer_format(line, "{\"id\":%" PRId32 ",\"piece\":", id);
-    add_piece(line, text.p, n);
+    add_token_text(line, text.p, n);
     buffer_char(line, '}');
     buffer_clear(&text);
     return st;
 }
 
 static enum gg_status
-add_tokens(const struct gg_vocab *v, const int32_t *ids, size_t n,
+add_all_tokens(const struct gg_vocab *v, const int32_t *ids, size_t n,
            struct buffer *line, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
@@ -132,7 +132,7 @@ add_tokens(const struct gg_vocab *v, const int32_t *ids, size_t n,
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         if (i)
             buffer_char(line, ',');
-        st = add_token(v, ids[i], line, err);
+        st = add_one_token(v, ids[i], line, err);
     }
     buffer_char(line, ']');
     return st;
@@ -162,7 +162,7 @@ control_tokenize(const struct gg_vocab *v, const json_t *value,
     if (st == GG_OK)
         control_add_ids(line, ids, made.n);
     if (st == GG_OK && a.pieces)
-        st = add_tokens(v, ids, made.n, line, err);
+        st = add_all_tokens(v, ids, made.n, line, err);
     free(ids);
     return st;
 }

@@ -34,7 +34,7 @@ make_best(size_t n, size_t k)
 }
 
 static enum gg_status
-ask(const struct generate *g, struct finding *f, struct gg_error *err)
+ask_likely(const struct generate *g, struct finding *f, struct gg_error *err)
 {
     struct record *r = f->record;
     struct gg_query *q = &f->query;
@@ -70,7 +70,7 @@ likely_open(const struct generate *g, struct record *r, struct finding **out,
         f->query.rows.best = f->best;
         f->query.rows.n_last = n;
     }
-    return ask(g, f, err);
+    return ask_likely(g, f, err);
 }
 
 const struct gg_query *
@@ -146,7 +146,7 @@ comes_again(const struct active *active, size_t i)
 
 /* Finds it for those that have not got it; returns their number. */
 static size_t
-find(const struct generate *g, const struct active *active, size_t n,
+find_likely(const struct generate *g, const struct active *active, size_t n,
      struct finding **list, struct gg_query *queries)
 {
     struct gg_error err;
@@ -176,7 +176,7 @@ likely_run(const struct generate *g, struct active *active, size_t n)
     if (found) {
         list = cli_alloc(NULL, n, sizeof(*list));
         queries = cli_alloc(NULL, n, sizeof(*queries));
-        found = find(g, active, n, list, queries);
+        found = find_likely(g, active, n, list, queries);
         done = cli_finished(gg_engine_eval(g->engine.gg, queries, found, &err),
                             &err);
         for (size_t i = 0; i < found; i++) {

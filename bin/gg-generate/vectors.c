@@ -46,7 +46,7 @@ vectors_encode(const struct gg_vocab *v, const char *text, size_t len,
 
 /* With what the model wants around a text. */
 static enum gg_status
-encode(const struct gg_vocab *v, const struct request_prompt *p, int32_t **ids,
+encode_input(const struct gg_vocab *v, const struct request_prompt *p, int32_t **ids,
        size_t *n, struct gg_error *err)
 {
     unsigned flags = (gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0) |
@@ -77,7 +77,7 @@ vectors_check_ids(const struct generate *g, const char *what,
 
 /* All of a text is a sequence of its own, of which nothing is shared. */
 static enum gg_status
-add_ids(const struct generate *g, struct vectors *v, const int32_t *ids,
+add_sequence(const struct generate *g, struct vectors *v, const int32_t *ids,
         size_t n, enum gg_pooling pooling, struct gg_error *err)
 {
     struct gg_query *q = &v->queries[v->n];
@@ -95,7 +95,7 @@ add_ids(const struct generate *g, struct vectors *v, const int32_t *ids,
 }
 
 static enum gg_status
-add_text(const struct generate *g, struct vectors *v,
+add_input(const struct generate *g, struct vectors *v,
          const struct request_prompt *p, enum gg_pooling pooling,
          struct gg_error *err)
 {
@@ -104,11 +104,11 @@ add_text(const struct generate *g, struct vectors *v,
     enum gg_status st = GG_OK;
 
     if (p->kind != REQUEST_IDS)
-        st = encode(g->engine.vocab, p, &own, &n, err);
+        st = encode_input(g->engine.vocab, p, &own, &n, err);
     if (st == GG_OK)
         st = vectors_check_ids(g, "input", own ? own : p->ids, n, err);
     if (st == GG_OK)
-        st = add_ids(g, v, own ? own : p->ids, n, pooling, err);
+        st = add_sequence(g, v, own ? own : p->ids, n, pooling, err);
     v->n_ids += n;
     free(own);
     return st;
@@ -145,7 +145,7 @@ add_texts(const struct generate *g, const struct request *r, struct vectors *v,
                        "dimensions: an embedding has %d values",
                        (int)gg_model_n_embd(g->engine.model));
     for (size_t i = 0; i < r->n_prompts && st == GG_OK; i++)
-        st = add_text(g, v, &r->prompts[i], pooling, err);
+        st = add_input(g, v, &r->prompts[i], pooling, err);
     return st;
 }
 

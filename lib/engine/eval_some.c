@@ -165,7 +165,7 @@ find_next(struct gg_engine *e, const struct gg_query *queries, size_t n,
 
 /* Results of the ids that were evaluated are there. */
 static enum gg_status
-take_piece(const struct gg_query *w, size_t before, struct gg_error *err)
+take_results(const struct gg_query *w, size_t before, struct gg_error *err)
 {
     struct gg_sequence *q = w->sequence;
     enum gg_status st = q->sum ? add_sum(w, before, err) : GG_OK;
@@ -193,12 +193,12 @@ eval_piece(struct gg_engine *e, const struct gg_query *queries, size_t n,
         engine_step_learn(e, (size_t)(e->stats.n_evaluated - before), false,
                           (double)(ggml_time_us() - start));
     for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = take_piece(&queries[i], queries[i].sequence->given, err);
+        st = take_results(&queries[i], queries[i].sequence->given, err);
     return st;
 }
 
 static void
-forget(const struct gg_query *queries, size_t n)
+forget_pieces(const struct gg_query *queries, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         queries[i].sequence->given = 0;
@@ -231,7 +231,7 @@ eval_some(struct gg_engine *e, const struct gg_query *queries, size_t n,
     mem_free(some);
     *done = st == GG_OK && are_done(queries, n);
     if (*done)
-        forget(queries, n);
+        forget_pieces(queries, n);
     return st;
 }
 

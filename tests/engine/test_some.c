@@ -26,7 +26,7 @@ evaluated(const struct bench *b)
 }
 
 static struct gg_sequence *
-new_sequence(struct bench *b, const int32_t *list, size_t n)
+sequence_of(struct bench *b, const int32_t *list, size_t n)
 {
     struct gg_sequence *q;
 
@@ -36,7 +36,7 @@ new_sequence(struct bench *b, const int32_t *list, size_t n)
 }
 
 static struct gg_query
-ask(struct wanted *w, struct gg_sequence *q, bool embeds, enum gg_pooling p)
+ask_for(struct wanted *w, struct gg_sequence *q, bool embeds, enum gg_pooling p)
 {
     struct gg_query query = { .sequence = q };
 
@@ -81,7 +81,7 @@ open_beside(struct beside *t, struct bench *b)
 
     p.seed = 5;
     must(gg_sampler_new(&p, &t->sampler, &err));
-    t->sequence = new_sequence(b, ids + 300, 9);
+    t->sequence = sequence_of(b, ids + 300, 9);
     params.sampler = t->sampler;
     must(gg_text_new(t->sequence, &params, &t->text, &err));
 }
@@ -113,7 +113,7 @@ close_beside(struct beside *t, struct bench *b)
 }
 
 static uint64_t
-make_alone(const struct gg_model *m)
+draw_alone(const struct gg_model *m)
 {
     struct beside t;
     struct bench b;
@@ -143,16 +143,16 @@ check_query(const struct gg_model *m, const char *what, bool embeds,
 
     printf("# %s\n", what);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
-    q = new_sequence(&b, ids, LONG);
-    query = ask(&whole, q, embeds, pooling);
+    q = sequence_of(&b, ids, LONG);
+    query = ask_for(&whole, q, embeds, pooling);
     must(gg_engine_eval(b.engine, &query, 1, &err));
     gg_sequence_free(q);
     close_bench(&b);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
     gg_engine_bound_steps(b.engine, BOUND, 0);
     open_beside(&t, &b);
-    q = new_sequence(&b, ids, LONG);
-    query = ask(&parted, q, embeds, pooling);
+    q = sequence_of(&b, ids, LONG);
+    query = ask_for(&parted, q, embeds, pooling);
     while (!done) {
         uint64_t before = evaluated(&b);
 
@@ -164,7 +164,7 @@ check_query(const struct gg_model *m, const char *what, bool embeds,
     ok(has_same(&whole, &parted), "the same");
     ok(most == BOUND && calls == (LONG + BOUND - 1) / BOUND,
        "no piece is longer");
-    ok(close_beside(&t, &b) == make_alone(m), "nor is a text another");
+    ok(close_beside(&t, &b) == draw_alone(m), "nor is a text another");
     gg_sequence_free(q);
     close_bench(&b);
 }
@@ -180,13 +180,13 @@ check_lost(const struct gg_model *m)
     bool done = false;
 
     open_bench(&b, m, 1, 200, (struct gg_engine_params){ 0 });
-    q = new_sequence(&b, ids, LONG);
-    other = new_sequence(&b, ids + 200, 20);
+    q = sequence_of(&b, ids, LONG);
+    other = sequence_of(&b, ids + 200, 20);
     thief.sequence = other;
-    query = ask(&whole, q, false, GG_POOL_NONE);
+    query = ask_for(&whole, q, false, GG_POOL_NONE);
     must(gg_engine_eval(b.engine, &query, 1, &err));
     gg_engine_bound_steps(b.engine, BOUND, 0);
-    query = ask(&parted, q, false, GG_POOL_NONE);
+    query = ask_for(&parted, q, false, GG_POOL_NONE);
     for (int i = 0; i < 3; i++)
         must(gg_engine_eval_some(b.engine, &query, 1, true, &done, &err));
     must(gg_engine_eval(b.engine, &thief, 1, &err));
@@ -215,7 +215,7 @@ fill_choices(struct gg_choices *c, struct gg_choice list[CHOICES],
 }
 
 static void
-check_choices(const struct gg_model *m)
+check_contests(const struct gg_model *m)
 {
     static int32_t lists[CHOICES][LONG + 40];
     struct gg_choice whole[CHOICES], parted[CHOICES];
@@ -248,7 +248,7 @@ check_choices(const struct gg_model *m)
                 whole[i].probability == parted[i].probability;
     ok(right, "choices: the same");
     ok(most == BOUND, "choices: no piece is longer");
-    ok(close_beside(&t, &b) == make_alone(m), "choices: nor is a text another");
+    ok(close_beside(&t, &b) == draw_alone(m), "choices: nor is a text another");
     close_bench(&b);
 }
 
@@ -302,7 +302,7 @@ check_draft(const struct gg_model *m)
         if (i)
             must(gg_engine_draft(b.engine, d.engine, &err));
         gg_engine_bound_steps(d.engine, BOUND, 0);
-        q = new_sequence(&b, ids, LONG);
+        q = sequence_of(&b, ids, LONG);
         must(gg_text_new(q, &params, &t, &err));
         while (gg_text_finish(t) == GG_FINISH_NONE) {
             uint64_t before = evaluated(&d);
@@ -342,7 +342,7 @@ main(void)
     check_query(m, "a mean", true, GG_POOL_MEAN);
     check_query(m, "the last", true, GG_POOL_LAST);
     check_lost(m);
-    check_choices(m);
+    check_contests(m);
     check_choice_keys(m);
     check_draft(m);
     gg_model_free(m);
@@ -351,7 +351,7 @@ main(void)
             exit(99);
         m = new_model(&spec);
         check_query(m, names[i], false, GG_POOL_NONE);
-        check_choices(m);
+        check_contests(m);
         gg_model_free(m);
     }
     return tap_done();
