@@ -190,6 +190,17 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err);
 
+/* The same, a piece at a time: as many ids as a step may have
+ * (gg_engine_bound_steps()), next to texts that draw, or with `alone` four times
+ * as many. *done: all is evaluated, and what is wanted is there; else the next
+ * call with the same queries goes on, as long as their sequences have their
+ * slots: next to texts one of them is evaluated at a time. Texts of other
+ * sequences may be stepped between two calls. Results do not depend on it. What
+ * cannot be parted is evaluated at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_eval_some(struct gg_engine *engine, const struct gg_query *queries,
+                    size_t n, bool alone, bool *done, struct gg_error *err);
+
 /* How many ids an evaluation of the sequence would have to evaluate, after
  * those of `others`, without what it shares with them and with what slots hold.
  */
@@ -330,7 +341,8 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
 /* Evaluates what the texts need, together, and draws one id for each, but for
  * those whose prompts are not all evaluated yet: gg_engine_bound_steps(). None
  * of them has ended. A text that fails for itself (its logits are not numbers,
- * its sampler says so) does not make the call fail: gg_text_error(). */
+ * its sampler says so) does not make the call fail: gg_text_error(); one that
+ * lacks memory does, and the others have drawn nevertheless. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err);
@@ -359,6 +371,11 @@ gg_text_finish(const struct gg_text *text);
 /* Why it failed; NULL: it did not. It has then ended as far as it went. */
 GG_API const char *
 gg_text_error(const struct gg_text *text);
+
+/* The stop string that ended it, of *len bytes, which lives as long as those
+ * that the text was given; NULL: it has another end. */
+GG_API const char *
+gg_text_stop(const struct gg_text *text, size_t *len);
 
 /* True where what was drawn follows a grammar, or the form of a schema, that is
  * not at an end; or where it has not come to the text yet: gg_text_part(). */
@@ -461,12 +478,15 @@ struct gg_choice {
     double probability; /* result: as if one of the choices had to come */
 };
 
+struct gg_contest; /* choices that are being scored */
+
 struct gg_choices {
     const int32_t *prompt;
     size_t n_prompt;
     struct gg_choice *list;
     size_t n;
     const float *scales; /* as of gg_sequence_set_scales() */
+    const char *key;     /* as of gg_sequence_set_key() */
 };
 
 /* Log-likelihoods of the choices of all n prompts, in batches. GG_ERR_ARG: a
@@ -476,6 +496,20 @@ struct gg_choices {
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err);
+
+/* The same, a piece at a time: what the choices point to stays as it is until
+ * the contest is freed. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_contest_new(struct gg_engine *engine, struct gg_choices *choices, size_t n,
+               struct gg_contest **out, struct gg_error *err);
+GG_API void
+gg_contest_free(struct gg_contest *contest); /* takes NULL */
+
+/* A piece as that of gg_engine_eval_some(). After GG_ERR_ABORTED the next call
+ * goes on. *done: the log-likelihoods are there. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_contest_step(struct gg_contest *contest, bool alone, bool *done,
+                struct gg_error *err);
 
 #ifdef __cplusplus
 }

@@ -379,12 +379,15 @@ chat_read(struct chat *c, const struct gg_chat_template *template,
     if (len > INT_MAX) /* so Jansson counts */
         return fail(&r, "a conversation of more than 2 GiB");
     while (st == GG_OK && at < len) {
+        bool no_memory;
         json_error_t e;
-        json_t *value = cli_json_load(text + at, len - at,
-                                      JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
-                                          JSON_DISABLE_EOF_CHECK,
-                                      &e);
+        json_t *value = cli_json_try_load(
+            text + at, len - at,
+            JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK,
+            &e, &no_memory);
 
+        if (no_memory)
+            return cli_error(err, GG_ERR_NOMEM, "out of memory");
         st = value ? read_value(&r, value) : fail_syntax(&r, &e);
         json_decref(value);
         if (st != GG_OK)

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/spare.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -208,7 +209,9 @@ cli_alloc(void *p, size_t n, size_t size)
     void *grown = NULL;
 
     if (!__builtin_mul_overflow(n, size, &bytes))
-        grown = realloc(p, bytes ? bytes : 1);
+        do
+            grown = realloc(p, bytes ? bytes : 1);
+        while (!grown && spare_use());
     if (!grown)
         cli_die("out of memory");
     return grown;

@@ -87,7 +87,7 @@ bool
 cli_finished(enum gg_status status, const struct gg_error *err);
 
 void *
-cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
+cli_alloc(void *p, size_t n, size_t size); /* realloc or die: spare.h */
 
 /* text[0..len) and a NUL, for free(). */
 char *

@@ -3,6 +3,7 @@
 
 #include "common/json.h"
 #include "common/plant.h"
+#include "common/spare.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -236,6 +237,9 @@ cli_json_dump(const json_t *value, size_t flags)
 
 /* ---- texts ---- */
 
+/* A text is being read that may have too many values; it has. */
+static _Thread_local bool tries, lacks;
+
 json_t *
 cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
 {
@@ -261,6 +265,23 @@ cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
     return NULL;
 }
 
+json_t *
+cli_json_try_load(const char *text, size_t len, size_t flags, json_error_t *err,
+                  bool *no_memory)
+{
+    json_t *value;
+
+    tries = spare_is_kept();
+    lacks = false;
+    value = cli_json_load(text, len, flags, err);
+    tries = false;
+    *no_memory = lacks;
+    if (!lacks)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 const char *
 cli_json_why(char *buf, const json_error_t *e)
 {
@@ -278,7 +299,13 @@ cli_json_text(const json_t *value)
 static void *
 must_alloc(size_t size)
 {
-    return cli_alloc(NULL, size, 1);
+    void *p;
+
+    if (!tries)
+        return cli_alloc(NULL, size, 1);
+    p = malloc(size);
+    lacks = lacks || !p;
+    return p;
 }
 
 /* It would return texts without some of their bytes. */

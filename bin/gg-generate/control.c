@@ -12,24 +12,32 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/spare.h"
 #include "gg-generate/run.h"
 #include "gg-generate/stream.h"
 
 /* ---- answers ------------------------------------------------------------- */
 
 static void
-fail_control(struct buffer *line, const char *message)
+fail_control(struct buffer *line, enum gg_status st, const char *message)
 {
-    stream_add_error(400, "invalid_request", message, line);
+    if (st == GG_ERR_NOMEM)
+        stream_add_error(503, "out_of_memory", message, line);
+    else
+        stream_add_error(400, "invalid_request", message, line);
 }
 
+/* Ends a line that began `begun` bytes long; or an error takes its place. */
 static void
-add_ids(struct buffer *line, const int32_t *ids, size_t n)
+end_control(struct buffer *line, size_t begun, enum gg_status st,
+         const struct gg_error *err)
 {
-    buffer_format(line, ",\"ids\":[");
-    for (size_t i = 0; i < n; i++)
-        buffer_format(line, "%s%" PRId32, i ? "," : "", ids[i]);
-    buffer_char(line, ']');
+    if (st == GG_OK) {
+        buffer_format(line, "}\n");
+        return;
+    }
+    line->len = begun;
+    fail_control(line, st, err->message);
 }
 
 /* ---- cancel, drain ------------------------------------------------------- */
@@ -98,7 +106,7 @@ drain(struct records *w, const struct record_value *v, struct buffer *line)
     double seconds = json_number_value(v->json);
 
     if (!json_is_number(v->json) || !(seconds >= 0 && seconds < 1e9)) {
-        fail_control(line, "drain: not a number of seconds");
+        fail_control(line, GG_ERR_FORMAT, "drain: not a number of seconds");
         return;
     }
     w->unordered.drains = true;
@@ -139,26 +147,12 @@ stats(struct records *w, const struct record_value *v, struct buffer *line)
 static void
 tokenize(struct records *w, const struct record_value *v, struct buffer *line)
 {
-    const struct gg_vocab *vocab = w->g->engine.vocab;
-    size_t len = json_string_length(v->json), most = len + 3;
-    const char *text = json_string_value(v->json);
-    struct gg_encoded out;
+    size_t begun = line->len;
     struct gg_error err;
-    int32_t *ids;
+    enum gg_status st =
+        control_tokenize(w->g->engine.vocab, v->json, line, &err);
 
-    if (!text) {
-        fail_control(line, "tokenize: not a string");
-        return;
-    }
-    ids = cli_alloc(NULL, most, sizeof(*ids));
-    if (gg_vocab_encode(vocab, text, len, GG_ENCODE_CONTINUE, ids, most, &out,
-                        &err) != GG_OK)
-        fail_control(line, err.message);
-    else {
-        add_ids(line, ids, out.n < most ? out.n : most);
-        buffer_format(line, "}\n");
-    }
-    free(ids);
+    end_control(line, begun, st, &err);
 }
 
 /* The text of ids, control tokens among it. */
@@ -205,19 +199,32 @@ read_ids(const json_t *list, int32_t *ids)
     return true;
 }
 
+static enum gg_status
+decode_list(const struct records *w, const json_t *list, struct buffer *line,
+            struct gg_error *err)
+{
+    size_t n = json_array_size(list);
+    enum gg_status st = spare_check(n, sizeof(int32_t), err);
+    int32_t *ids;
+
+    if (st != GG_OK)
+        return st;
+    ids = cli_alloc(NULL, n, sizeof(*ids));
+    st = json_is_array(list) && read_ids(list, ids)
+             ? add_decoded(w, ids, n, line, err)
+             : cli_error(err, GG_ERR_FORMAT, "detokenize: no array of ids");
+    free(ids);
+    return st;
+}
+
 static void
 detokenize(struct records *w, const struct record_value *v, struct buffer *line)
 {
-    size_t n = json_array_size(v->json);
-    int32_t *ids = cli_alloc(NULL, n + 1, sizeof(*ids));
-    struct gg_error err = { .message = "detokenize: no array of ids" };
+    size_t begun = line->len;
+    struct gg_error err;
+    enum gg_status st = decode_list(w, v->json, line, &err);
 
-    if (json_is_array(v->json) && read_ids(v->json, ids) &&
-        add_decoded(w, ids, n, line, &err) == GG_OK)
-        buffer_format(line, "}\n");
-    else
-        fail_control(line, err.message);
-    free(ids);
+    end_control(line, begun, st, &err);
 }
 
 /* ---- prompts ------------------------------------------------------------- */
@@ -228,19 +235,17 @@ read_prompt(struct records *w, const struct record_value *v, bool text,
             struct buffer *line)
 {
     struct record *r = record_new(w->g, w->form->writer, 0);
+    size_t begun = line->len;
     struct gg_error err;
     enum gg_status st = w->form->read(w->g, r, v->text, v->len, &err);
 
     if (st == GG_OK && text)
         st = add_decoded(w, r->prompt.ids, r->prompt.n, line, &err);
-    if (st != GG_OK) {
-        fail_control(line, err.message);
-    } else if (text) {
-        add_ids(line, r->prompt.ids, r->prompt.n);
-        buffer_format(line, "}\n");
-    } else {
-        buffer_format(line, ",\"count\":%zu}\n", r->prompt.n);
-    }
+    if (st == GG_OK && text)
+        control_add_ids(line, r->prompt.ids, r->prompt.n);
+    else if (st == GG_OK)
+        buffer_format(line, ",\"count\":%zu", r->prompt.n);
+    end_control(line, begun, st, &err);
     record_free(w->g, r);
 }
 
@@ -304,16 +309,19 @@ may_be(const char *text, size_t len)
 }
 
 bool
-control_is(const char *text, size_t len)
+control_is(const char *text, size_t len, bool *no_memory)
 {
     struct record_value object, value;
     struct gg_error err;
+    enum gg_status st;
     bool found;
 
+    *no_memory = false;
     if (!may_be(text, len))
         return false;
-    found = record_value_read(text, len, &object, &err) == GG_OK &&
-            find_control(&object, &value);
+    st = record_value_read(text, len, &object, &err);
+    *no_memory = st == GG_ERR_NOMEM;
+    found = st == GG_OK && find_control(&object, &value);
     record_value_clear(&object);
     return found;
 }
@@ -350,14 +358,20 @@ control_do(struct records *w, const struct inbox_item *item)
     struct buffer line = { 0 }, name = { 0 };
     const struct control *c = NULL;
     struct gg_error err;
+    enum gg_status st =
+        record_value_read(item->text, item->len, &object, &err);
 
-    if (record_value_read(item->text, item->len, &object, &err) == GG_OK)
+    if (st == GG_OK)
         c = find_control(&object, &value);
     if (c && record_value_find(&object, "id", &id))
         buffer_add(&name, id.text, id.len);
+    else if (!c)
+        stream_find_id(item->text, item->len, &name);
     stream_begin_line(&name, item->number, &line);
     if (c)
         c->run(w, &value, &line);
+    else
+        fail_control(&line, st, err.message);
     if (line.len)
         stream_put(&line);
     buffer_clear(&line);
@@ -368,10 +382,10 @@ control_do(struct records *w, const struct inbox_item *item)
 #else
 
 bool
-control_is(const char *text, size_t len)
+control_is(const char *text, size_t len, bool *no_memory)
 {
     (void)text, (void)len;
-    return false;
+    return *no_memory = false;
 }
 
 #endif

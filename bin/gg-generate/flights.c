@@ -68,15 +68,15 @@ begin_one(struct flights *f, struct active *active, size_t n, size_t most)
 
     f->last++;
     for (size_t i = 0; i < n && found < most; i++)
-        if (!active[i].flight) {
+        if (!active[i].flight && !active[i].waits) {
             active[i].flight = f->last;
             found++;
         }
     if (found == 0)
         return false;
     found = gather(f, active, n, f->last);
-    return cli_finished(gg_engine_begin(f->engine, f->texts, found, &err),
-                        &err);
+    f->status = gg_engine_begin(f->engine, f->texts, found, &err);
+    return f->mild ? f->status == GG_OK : cli_finished(f->status, &err);
 }
 
 void
@@ -93,10 +93,14 @@ uint64_t
 flights_step(struct flights *f, struct active *active, size_t n)
 {
     uint64_t flight = oldest(active, n);
-    size_t found = gather(f, active, n, flight);
+    size_t found;
 
+    f->status = GG_OK;
+    if (!flight)
+        return 0;
+    found = gather(f, active, n, flight);
     f->status = gg_engine_step(f->engine, f->texts, found, &f->error);
     if (f->mild)
-        return f->status == GG_OK ? flight : 0;
+        return f->status == GG_OK || f->status == GG_ERR_NOMEM ? flight : 0;
     return cli_finished(f->status, &f->error) ? flight : 0;
 }

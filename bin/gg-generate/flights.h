@@ -8,12 +8,22 @@
 
 #include "gg-generate/records.h"
 
-/* An answer that is being made, or a record with choices. */
+struct finding;
+
+/* What is begun of something other than a text: asides.h. */
+struct aside {
+    struct gg_contest *contest; /* or NULL */
+    struct finding *finding;
+};
+
+/* An answer that is being made, or a record with choices or texts to embed. */
 struct active {
     struct record *record;
     size_t which; /* of its answers */
     struct answer answer;
     uint64_t flight; /* of the set that it is stepped with; 0: none yet */
+    bool waits;      /* its text is not stepped yet */
+    struct aside aside;
 };
 
 struct flights {
@@ -36,7 +46,8 @@ void
 flights_begin(struct flights *f, struct active *active, size_t n);
 
 /* Draws one id for each answer of the oldest flight; returns its number; 0: a
- * signal came, or, where that does not end the tool, it failed. */
+ * signal came, or, where that does not end the tool, it failed. Where it lacked
+ * memory some may have drawn. */
 uint64_t
 flights_step(struct flights *f, struct active *active, size_t n);
 

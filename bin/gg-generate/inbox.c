@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/spare.h"
 #include "gg-generate/control.h"
 
 enum {
+    BEGINNING = 512,       /* bytes of a line that there is no memory for */
     MAX_WAITING = 1 << 26, /* bytes; then the input waits, too */
 };
 
@@ -72,14 +74,20 @@ static void
 add_line(struct inbox *b, const char *text, size_t len, uint64_t number)
 {
     struct inbox_item *item = cli_alloc(NULL, 1, sizeof(*item));
-    bool too_long = b->in->reader.too_long;
-    bool is_control = !too_long && control_is(text, len);
+    bool too_long = b->in->reader.too_long, no_memory = false;
+    bool is_control = !too_long && control_is(text, len, &no_memory);
     struct inbox_list *list = is_control ? &b->controls : &b->waiting;
+    struct gg_error err;
 
+    no_memory = no_memory || b->in->reader.no_memory ||
+                spare_check(len, 1, &err) != GG_OK;
+    if (no_memory && len > BEGINNING)
+        len = BEGINNING;
     *item = (struct inbox_item){ .text = cli_copy(text, len),
                                  .len = len,
                                  .number = number,
                                  .too_long = too_long,
+                                 .no_memory = no_memory,
                                  .came = ggml_time_us() };
     *list->end = item;
     list->end = &item->next;

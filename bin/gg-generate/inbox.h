@@ -12,6 +12,7 @@ struct inbox_item {
     size_t len;
     uint64_t number; /* of the record */
     bool too_long;   /* the line was, and is not here */
+    bool no_memory;  /* for it: here is its beginning, if anything */
     int64_t came;    /* microseconds */
 };
 

@@ -9,8 +9,13 @@
 
 #include "common/records/batch.h"
 #include "common/records/jsonl.h"
+#include "common/spare.h"
 #include "gg-generate/stream.h"
 #include "gg-generate/vectors.h"
+
+enum {
+    COPIES = 24, /* bytes that a byte of a record takes in texts and ids */
+};
 
 /* ---- reading ---- */
 
@@ -77,14 +82,25 @@ check_likely(const struct generate *g, const struct record *r,
 
 static const struct writer batch_writer;
 
-/* Embeddings and scores are there at once; all else is made of the prompts. */
+/* They are there at once, unless others go on meanwhile. */
+static enum gg_status
+take_vectors(struct generate *g, struct record *r, struct gg_error *err)
+{
+    enum gg_status st = vectors_open(g, &r->request, &r->vectors, err);
+
+    return st == GG_OK && !g->o->unordered
+               ? vectors_answer(g, &r->request, r->vectors, &r->out, err)
+               : st;
+}
+
+/* Embeddings and scores are no texts; all else is made of the prompts. */
 static enum gg_status
 take_request(struct generate *g, struct record *r, struct gg_error *err)
 {
     enum gg_status st;
 
     if (r->request.batch && r->request.batch->kind == BATCH_EMBEDS)
-        return vectors_answer(g, &r->request, &r->out, err);
+        return take_vectors(g, r, err);
     if (r->request.batch && r->request.batch->kind == BATCH_RANKS)
         return ranks_answer(g, &r->request, &r->out, err);
     if (gg_model_is_encoder(g->engine.model))
@@ -109,6 +125,7 @@ read_object(struct generate *g, struct record *r,
         jsonl_pass_through(object, &r->text);
     st = request_read(&g->requests, &r->request, object, err);
     stream_open(g, r, object);
+    r->is_read = true;
     if (st == GG_OK && is_batch)
         (void)generate_date(g); /* which answers have */
     if (st == GG_OK && !r->stopped)
@@ -132,6 +149,8 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
     if (st == GG_OK && g->o->numbered && !jsonl_number(&value, &number))
         st = cli_error(err, GG_ERR_FORMAT, JSONL_NUMBER ": not a whole number");
     record_object_open(&value, &object);
+    if (st == GG_OK)
+        st = spare_check(len, COPIES, err);
     if (st == GG_OK)
         st = read_object(g, r, &object, err);
     record_object_close(&object);
@@ -194,6 +213,8 @@ answer_of(const struct generate *g, const struct record *r, size_t which,
                                  .seed = seed_of(r) };
 
     out.ids = gg_text_ids(a->made, &out.n_ids);
+    if (g->o->unordered)
+        out.stop = gg_text_stop(a->made, &out.n_stop);
     return out;
 }
 

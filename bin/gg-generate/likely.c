@@ -6,25 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is found of a record's prompt. */
+#include "common/spare.h"
+
 struct finding {
     struct record *record;
-    struct gg_sequence *sequence;
+    struct gg_query query;
     float *logprobs;
     struct gg_best *best; /* one an id, of a single array each; or NULL */
 };
 
-/* Answers of a record that begin together have it once. */
-static bool
-is_wanted(const struct active *active, size_t i)
-{
-    struct record *r = active[i].record;
-
-    for (size_t k = 0; k < i; k++)
-        if (active[k].record == r)
-            return false;
-    return request_wants_prompt(&r->request) && r->likely.n_prompt == 0;
-}
+enum {
+    COPIES = 8, /* of a likely token: what is found, kept and written */
+};
 
 static struct gg_best *
 make_best(size_t n, size_t k)
@@ -40,28 +33,50 @@ make_best(size_t n, size_t k)
     return best;
 }
 
-static struct gg_query
-open_finding(const struct generate *g, struct record *r, struct finding *f)
+static enum gg_status
+ask_likely(const struct generate *g, struct finding *f, struct gg_error *err)
+{
+    struct record *r = f->record;
+    struct gg_query *q = &f->query;
+    enum gg_status st = gg_sequence_new(g->engine.gg, &q->sequence, err);
+
+    if (st == GG_OK)
+        st = gg_sequence_set_scales(q->sequence, r->request.scales, err);
+    if (st == GG_OK && r->cache_key)
+        st = gg_sequence_set_key(q->sequence, r->cache_key, err);
+    return st == GG_OK ? gg_sequence_put(q->sequence, r->prompt.ids,
+                                         r->prompt.n, err)
+                       : st;
+}
+
+enum gg_status
+likely_open(const struct generate *g, struct record *r, struct finding **out,
+            struct gg_error *err)
 {
     size_t n = r->prompt.n, k = r->request.logprobs.n_top;
-    struct gg_query q = { 0 };
-    struct gg_error err;
+    enum gg_status st =
+        spare_check(n, (1 + k) * sizeof(struct gg_likely) * COPIES, err);
+    struct finding *f;
 
+    if (st != GG_OK)
+        return st;
+    f = *out = cli_alloc(NULL, 1, sizeof(*f));
     *f = (struct finding){ .record = r };
-    cli_check(gg_sequence_new(g->engine.gg, &f->sequence, &err), &err);
-    cli_check(gg_sequence_set_scales(f->sequence, r->request.scales, &err),
-              &err);
-    cli_check(gg_sequence_put(f->sequence, r->prompt.ids, n, &err), &err);
     f->logprobs = cli_alloc(NULL, n, sizeof(*f->logprobs));
-    q.sequence = f->sequence;
-    q.scores.logprobs = f->logprobs + 1;
-    q.scores.first = 1;
+    f->query.scores.logprobs = f->logprobs + 1;
+    f->query.scores.first = 1;
     if (k) {
         f->best = make_best(n, k);
-        q.rows.best = f->best;
-        q.rows.n_last = n;
+        f->query.rows.best = f->best;
+        f->query.rows.n_last = n;
     }
-    return q;
+    return ask_likely(g, f, err);
+}
+
+const struct gg_query *
+likely_query(const struct finding *f)
+{
+    return &f->query;
 }
 
 static bool
@@ -75,8 +90,8 @@ are_numbers(const struct finding *f)
     return all;
 }
 
-static void
-take_finding(const struct finding *f)
+void
+likely_take(const struct finding *f)
 {
     struct record *r = f->record;
 
@@ -86,21 +101,24 @@ take_finding(const struct finding *f)
                             f->best);
 }
 
-static void
-close_finding(struct finding *f)
+void
+likely_close(struct finding *f)
 {
-    gg_sequence_free(f->sequence);
+    if (!f)
+        return;
+    gg_sequence_free(f->query.sequence);
     free(f->logprobs);
     if (f->best) {
         free(f->best->ids);
         free(f->best->logits);
     }
     free(f->best);
+    free(f);
 }
 
 /* An answer that has begun before has no tokens of its own yet. */
-static void
-hand_out(struct active *active, size_t n)
+void
+likely_hand_out(struct active *active, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct logprobs *l = &active[i].answer.logprobs;
@@ -110,25 +128,35 @@ hand_out(struct active *active, size_t n)
     }
 }
 
-static bool
-is_any_wanted(const struct active *active, size_t n)
+bool
+likely_is_wanted(const struct record *r)
 {
-    for (size_t i = 0; i < n; i++)
-        if (request_wants_prompt(&active[i].record->request))
+    return request_wants_prompt(&r->request) && r->likely.n_prompt == 0;
+}
+
+/* Answers of a record that begin together have it once. */
+static bool
+comes_again(const struct active *active, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (active[k].record == active[i].record)
             return true;
     return false;
 }
 
-/* The queries of those that have not got it; returns their number. */
+/* Finds it for those that have not got it; returns their number. */
 static size_t
-open_findings(const struct generate *g, const struct active *active, size_t n,
-              struct finding *list, struct gg_query *queries)
+find_likely(const struct generate *g, const struct active *active, size_t n,
+     struct finding **list, struct gg_query *queries)
 {
+    struct gg_error err;
     size_t found = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (is_wanted(active, i)) {
-            queries[found] = open_finding(g, active[i].record, &list[found]);
+        if (likely_is_wanted(active[i].record) && !comes_again(active, i)) {
+            cli_check(likely_open(g, active[i].record, &list[found], &err),
+                      &err);
+            queries[found] = list[found]->query;
             found++;
         }
     return found;
@@ -137,28 +165,29 @@ open_findings(const struct generate *g, const struct active *active, size_t n,
 bool
 likely_run(const struct generate *g, struct active *active, size_t n)
 {
-    struct finding *list;
+    struct finding **list;
     struct gg_query *queries;
     struct gg_error err;
     bool done = true;
-    size_t found;
+    size_t found = 0;
 
-    if (!is_any_wanted(active, n))
-        return true;
-    list = cli_alloc(NULL, n, sizeof(*list));
-    queries = cli_alloc(NULL, n, sizeof(*queries));
-    found = open_findings(g, active, n, list, queries);
-    if (found)
+    for (size_t i = 0; i < n; i++)
+        found += likely_is_wanted(active[i].record);
+    if (found) {
+        list = cli_alloc(NULL, n, sizeof(*list));
+        queries = cli_alloc(NULL, n, sizeof(*queries));
+        found = find_likely(g, active, n, list, queries);
         done = cli_finished(gg_engine_eval(g->engine.gg, queries, found, &err),
                             &err);
-    for (size_t i = 0; i < found; i++) {
-        if (done)
-            take_finding(&list[i]);
-        close_finding(&list[i]);
+        for (size_t i = 0; i < found; i++) {
+            if (done)
+                likely_take(list[i]);
+            likely_close(list[i]);
+        }
+        free(list);
+        free(queries);
     }
     if (done)
-        hand_out(active, n);
-    free(list);
-    free(queries);
+        likely_hand_out(active, n);
     return done;
 }

@@ -4,9 +4,34 @@
 
 #include "gg-generate/flights.h"
 
-/* Finds it for the records of these answers that want it, and have not got it,
- * together; their answers begin with it. False: a signal came. A record whose
- * logits are not numbers has r->likely.n == 0 afterwards. */
+struct finding;
+
+/* Whether the record wants it, and has not got it. */
+bool
+likely_is_wanted(const struct record *r);
+
+/* Begins to find it. *out is to be closed in any case, unless it is NULL. */
+enum gg_status
+likely_open(const struct generate *g, struct record *r, struct finding **out,
+            struct gg_error *err);
+void
+likely_close(struct finding *f); /* takes NULL */
+
+/* What is to be evaluated for it. */
+const struct gg_query *
+likely_query(const struct finding *f);
+
+/* That is done: the record gets it. Where logits are not numbers it has none.
+ */
+void
+likely_take(const struct finding *f);
+
+/* Answers of records that have it begin with it. */
+void
+likely_hand_out(struct active *active, size_t n);
+
+/* All of that for the records of these answers, together. False: a signal came.
+ */
 bool
 likely_run(const struct generate *g, struct active *active, size_t n);
 

@@ -1,6 +1,7 @@
 /* prompt_source.c - what a prompt is made of, and its ids */
 #include <config.h>
 
+#include "common/spare.h"
 #include "gg-generate/media.h"
 
 #include <stdlib.h>
@@ -345,10 +346,11 @@ encode_prompt(struct generate *g, struct prompt_source *s,
               const struct choice *choice, struct prompt *out,
               struct gg_error *err)
 {
-    enum gg_status st = s->is_chat && !s->goes_on
-                            ? encode_chat(g, s, choice, out, err)
-                            : encode_text(g, s, choice, out, err);
+    enum gg_status st = spare_check(out->cap + s->len, sizeof(*out->ids), err);
 
+    if (st == GG_OK)
+        st = s->is_chat && !s->goes_on ? encode_chat(g, s, choice, out, err)
+                                       : encode_text(g, s, choice, out, err);
     if (st == GG_OK)
         put_base(g->base.sequence, out);
     return st;
@@ -400,8 +402,10 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
         struct prompt both = { 0 };
 
-        st = encode_choice(g, s, &choices->list[i], left_out, medium, &both,
-                           err);
+        st = spare_check(out->n + choices->list[i].len, sizeof(*out->ids), err);
+        if (st == GG_OK)
+            st = encode_choice(g, s, &choices->list[i], left_out, medium,
+                               &both, err);
         if (st == GG_OK)
             st = contest_add(&out->contest, &choices->list[i], both.ids, both.n,
                              err);

@@ -11,6 +11,7 @@
 #include "common/ranked_pair.h"
 #include "common/ranker.h"
 #include "common/records/batch.h"
+#include "common/spare.h"
 
 /* The documents of a request, while they are scored. */
 struct ranks {
@@ -30,12 +31,12 @@ encode_text(void *data, const char *text, size_t len, unsigned flags,
             const int32_t **ids, size_t *n, struct gg_error *err)
 {
     struct ranks *k = data;
+    enum gg_status st;
 
-    (void)err;
     free(k->encoded);
-    k->encoded = vectors_encode(k->vocab, text, len, flags, n);
+    st = vectors_encode(k->vocab, text, len, flags, &k->encoded, n, err);
     *ids = k->encoded;
-    return GG_OK;
+    return st;
 }
 
 /* Document i, from 1, after the query. */
@@ -57,7 +58,9 @@ add_document_pair(struct generate *g, const struct request *r, size_t i,
     if (st != GG_OK)
         return st;
     *q = (struct gg_query){ 0 };
-    cli_check(gg_sequence_new(g->engine.gg, &q->sequence, err), err);
+    st = gg_sequence_new(g->engine.gg, &q->sequence, err);
+    if (st != GG_OK)
+        return st;
     k->list[k->n] = (struct batch_ranked){ .index = i - 1,
                                            .text = text->text,
                                            .len = text->len };
@@ -104,6 +107,12 @@ score_all(struct generate *g, const struct request *r, struct ranks *k,
     size_t n = r->n_prompts - 1;
     enum gg_status st = ranker_choose(&k->ranker, &g->engine, err);
 
+    if (st != GG_OK)
+        return st;
+    st = spare_check(n,
+                     sizeof(*k->queries) + sizeof(*k->list) +
+                         (size_t)k->ranker.n_values * sizeof(*k->values),
+                     err);
     if (st != GG_OK)
         return st;
     k->queries = cli_alloc(NULL, n, sizeof(*k->queries));

@@ -9,6 +9,7 @@
 #include "gg-generate/options.h"
 #include "gg-generate/records.h"
 #include "gg-generate/stream.h"
+#include "gg-generate/vectors.h"
 
 /* ---- life ---- */
 
@@ -41,6 +42,8 @@ record_forget_input(struct generate *g, struct record *r)
     buffer_clear(&r->text);
     prompt_clear(&r->prompt);
     logprobs_clear(&r->likely);
+    vectors_close(r->vectors);
+    r->vectors = NULL;
     for (size_t i = 0; i < r->n_others; i++)
         prompt_clear(&r->others[i]);
     free(r->others);

@@ -1,10 +1,13 @@
 /* records.c - one answer for each record of the input, several at once */
 #include <config.h>
 
+#include "common/spare.h"
 #include "common/terminal.h"
+#include "gg-generate/asides.h"
 #include "gg-generate/likely.h"
 #include "gg-generate/media.h"
 #include "gg-generate/run.h"
+#include "gg-generate/stream.h"
 
 #include <ggml.h>
 #include <inttypes.h>
@@ -39,13 +42,14 @@ static void
 end_active(struct active *a)
 {
     answer_clear(&a->answer);
+    asides_close(&a->aside);
     a->record = NULL;
 }
 
 /* A record is done; it waits for those before it. Its samplers may have a
  * grammar of its own, which goes. */
-static void
-finish_record(struct records *w, struct record *r)
+void
+records_finish(struct records *w, struct record *r)
 {
     r->done = true;
     for (size_t i = 0; i < w->n_active; i++)
@@ -72,7 +76,7 @@ records_fail(struct records *w, struct record *r, enum gg_status st,
     w->unordered.n_failed++;
     r->status = st;
     r->writer->write(w->g, r, message);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 void
@@ -86,7 +90,7 @@ records_stop(struct records *w, struct record *r, const char *code,
     r->stopped = code;
     r->status = GG_ERR_ABORTED;
     r->writer->write(w->g, r, message);
-    finish_record(w, r);
+    records_finish(w, r);
     records_remove_ended(w);
 }
 
@@ -137,7 +141,7 @@ take_over(struct records *w, struct record *r)
 {
     buffer_clear(&r->out);
     buffer_add(&r->out, r->before.p, r->before.len);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 static enum gg_status
@@ -156,6 +160,14 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
     return st == GG_OK ? check_room(w, r, err) : st;
 }
 
+/* Nothing is known of it but its id, if that comes first. */
+static void
+lose_record(struct records *w, struct record *r, const char *text, size_t len)
+{
+    stream_lose(r, text, len);
+    records_fail(w, r, GG_ERR_NOMEM, "out of memory");
+}
+
 static void
 start_record(struct records *w, struct record *r, const char *text, size_t len)
 {
@@ -164,13 +176,17 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
 
     if (st == GG_ERR_ABORTED) { /* a signal came: it has no answer */
         return;
+    } else if (st == GG_ERR_NOMEM && w->g->o->unordered && !r->is_read) {
+        lose_record(w, r, text, len);
     } else if (st != GG_OK) {
         records_fail(w, r, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
         take_over(w, r);
+    } else if (r->vectors && w->g->o->unordered) {
+        w->beginning = r;
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         r->writer->write(w->g, r, NULL);
-        finish_record(w, r);
+        records_finish(w, r);
     } else {
         w->beginning = r;
     }
@@ -182,7 +198,10 @@ records_start(struct records *w, struct inbox_item *item)
     struct record *r = add_record(w, item->number);
 
     r->came = item->came;
-    start_record(w, r, item->too_long ? NULL : item->text, item->len);
+    if (item->no_memory || !spare_keep())
+        lose_record(w, r, item->text, item->len);
+    else
+        start_record(w, r, item->too_long ? NULL : item->text, item->len);
     inbox_item_free(item);
 }
 
@@ -194,7 +213,9 @@ records_refuse(struct records *w, struct inbox_item *item, const char *code,
     struct gg_error err;
 
     r->stopped = code;
-    if (!item->too_long)
+    if (item->no_memory)
+        stream_lose(r, item->text, item->len);
+    else if (!item->too_long)
         (void)!w->form->read(w->g, r, item->text, item->len, &err);
     inbox_item_free(item);
     records_stop(w, r, code, message);
@@ -210,8 +231,10 @@ begin_answer(struct records *w)
     enum gg_status st = GG_OK;
     struct gg_error err;
 
-    *a = (struct active){ r, r->answers.n_begun++, { .tail = -1 }, 0 };
-    if (r->prompt.contest.n == 0)
+    *a = (struct active){ .record = r,
+                          .which = r->answers.n_begun++,
+                          .answer.tail = -1 };
+    if (r->prompt.contest.n == 0 && !r->vectors)
         st = record_begin(w->g, r, a->which, &a->answer, &err);
     if (r->answers.n_begun == r->answers.n)
         w->beginning = NULL;
@@ -269,14 +292,14 @@ fill_slots(struct records *w)
 
 /* ---- choosing ---- */
 
-static void
-decide(struct records *w, struct record *r)
+void
+records_decide(struct records *w, struct record *r)
 {
     struct gg_error err;
 
     if (contest_decide(&r->prompt.contest, &err)) {
         r->writer->write(w->g, r, NULL);
-        finish_record(w, r);
+        records_finish(w, r);
     } else {
         records_fail(w, r, GG_ERR_FORMAT, err.message);
     }
@@ -296,7 +319,7 @@ choose_tokens(struct records *w)
     if (n && contest_run(w->g->engine.gg, list, n)) {
         for (size_t i = 0; i < w->n_active; i++)
             if (w->active[i].record->prompt.contest.n)
-                decide(w, w->active[i].record);
+                records_decide(w, w->active[i].record);
         records_remove_ended(w);
     }
     free(list);
@@ -336,8 +359,8 @@ say_cut(struct records *w, const struct active *a)
 }
 
 /* The answer has ended, and perhaps its record. */
-static void
-end_answer(struct records *w, struct active *a)
+void
+records_end_answer(struct records *w, struct active *a)
 {
     struct record *r = a->record;
     const char *error = gg_text_error(a->answer.made);
@@ -352,8 +375,8 @@ end_answer(struct records *w, struct active *a)
     }
     record_end(w->g, r, a->which, &a->answer);
     if (error || is_too_short(w, a, text, sizeof(text))) {
-        records_fail(w, r, error ? GG_ERR_FORMAT : GG_ERR_CONTEXT,
-                     error ? error : text);
+        st = w->flights.status == GG_ERR_NOMEM ? GG_ERR_NOMEM : GG_ERR_FORMAT;
+        records_fail(w, r, error ? st : GG_ERR_CONTEXT, error ? error : text);
         return;
     }
     say_cut(w, a);
@@ -361,7 +384,7 @@ end_answer(struct records *w, struct active *a)
     if (r->answers.n_ended < r->answers.n)
         return;
     r->writer->write(w->g, r, NULL);
-    finish_record(w, r);
+    records_finish(w, r);
 }
 
 /* Prompts that are written with how likely they are; of some nothing more is
@@ -380,7 +403,7 @@ score_prompts(struct records *w)
         if (request_wants_prompt(&r->request) && !r->likely.n_prompt)
             records_fail(w, r, GG_ERR_FORMAT, "the logits are not numbers");
         else if (r->request.sampling.none)
-            end_answer(w, a);
+            records_end_answer(w, a);
     }
     records_remove_ended(w);
 }
@@ -389,7 +412,7 @@ score_prompts(struct records *w)
 static void
 step_answers(struct records *w)
 {
-    uint64_t flight;
+    uint64_t flight, failed = w->unordered.n_failed;
 
     w->unordered.steps = true;
     flight = flights_step(&w->flights, w->active, w->n_active);
@@ -409,9 +432,11 @@ step_answers(struct records *w)
         if (a->record->writer->step)
             a->record->writer->step(w->g, a->record, a->which, &a->answer);
         if (gg_text_finish(a->answer.made) != GG_FINISH_NONE)
-            end_answer(w, a);
+            records_end_answer(w, a);
     }
     records_remove_ended(w);
+    if (flight && failed == w->unordered.n_failed)
+        unordered_fail_step(w);
 }
 
 /* ---- life ---- */
@@ -514,8 +539,12 @@ generate_records(struct generate *g)
     do {
         unordered_tick(&w);
         fill_slots(&w);
-        choose_tokens(&w);
-        score_prompts(&w);
+        if (g->o->unordered) {
+            asides_step(&w);
+        } else {
+            choose_tokens(&w);
+            score_prompts(&w);
+        }
         if (w.n_active && !cli_signal())
             flights_begin(&w.flights, w.active, w.n_active);
         if (w.n_active && !cli_signal())

@@ -31,6 +31,7 @@ struct record {
     uint64_t sequence;      /* what its draws depend on, beside their place */
     bool takes_date;        /* its prompt may depend on it */
     struct prompt prompt;
+    struct vectors *vectors; /* what is embedded; NULL: nothing is */
     struct prompt *others; /* more of them, whose answers come after its */
     size_t n_others;
     struct logprobs likely; /* of the prompt; empty: not wanted, or not yet */
@@ -38,6 +39,7 @@ struct record {
     struct buffer out; /* what is written, once it is */
     const struct writer *writer;
     enum gg_status status; /* GG_OK: it has not failed */
+    bool is_read; /* its members are known */
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;

@@ -36,6 +36,18 @@ void
 records_stop(struct records *w, struct record *r, const char *code,
              const char *message);
 
+/* All that is written of the record is there: it is done. */
+void
+records_finish(struct records *w, struct record *r);
+
+/* Its choices are scored: it gets the likeliest. */
+void
+records_decide(struct records *w, struct record *r);
+
+/* The answer has ended, and perhaps its record. */
+void
+records_end_answer(struct records *w, struct active *a);
+
 /* Answers that have ended are active no longer. */
 void
 records_remove_ended(struct records *w);

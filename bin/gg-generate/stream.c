@@ -26,6 +26,8 @@ struct piece {
     size_t n_thought;        /* of those drawn */
     struct calls_piece calls;
     const char *finish; /* why it ended; NULL: it has not */
+    const char *stop;   /* the record's string that ended it, or NULL */
+    size_t n_stop;
 };
 
 struct stream {
@@ -331,6 +333,7 @@ add_stream(const struct generate *g, const struct record *r, size_t which,
     put_calls(g, r, which, a, p, true);
     p->n_made = a->n_made;
     p->finish = finish_of(a);
+    p->stop = gg_text_stop(a->made, &p->n_stop);
 }
 
 static void
@@ -378,9 +381,17 @@ add_end(const struct record *r, struct buffer *out)
     const struct stream *s = r->stream;
 
     buffer_format(out, ",\"end\":[");
-    for (size_t i = 0; i < s->n; i++)
-        buffer_format(out, "%s{\"index\":%zu,\"finish_reason\":\"%s\"}",
-                      i ? "," : "", i, s->list[i].finish);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct piece *p = &s->list[i];
+
+        buffer_format(out, "%s{\"index\":%zu,\"finish_reason\":\"%s\"",
+                      i ? "," : "", i, p->finish);
+        if (p->stop) {
+            buffer_format(out, ",\"stop\":");
+            cli_json_add(out, p->stop, p->n_stop);
+        }
+        buffer_char(out, '}');
+    }
     buffer_char(out, ']');
     add_usage(r, out);
     add_timings(r, out);
@@ -519,6 +530,62 @@ keep_key(struct record *r, const struct record_object *o)
         r->cache_key = cli_copy(key, strlen(key));
 }
 
+/* A string without escapes, or a whole number; 0: it is neither. */
+static size_t
+id_length(const char *p, size_t len)
+{
+    size_t n = *p == '"';
+
+    while (n < len && (*p == '"' ? p[n] >= ' ' && p[n] < 0x7f && p[n] != '"' &&
+                                       p[n] != '\\'
+                                 : p[n] >= '0' && p[n] <= '9'))
+        n++;
+    if (n == len)
+        return 0;
+    return *p == '"' ? (p[n] == '"' ? n + 1 : 0) : n;
+}
+
+static size_t
+skip_text(const char *text, size_t len, const char *word)
+{
+    size_t at = strspn(text, " \t"), n = strlen(word);
+
+    return at + n < len && memcmp(text + at, word, n) == 0 ? at + n : 0;
+}
+
+void
+stream_find_id(const char *text, size_t len, struct buffer *id)
+{
+    size_t at = text ? skip_text(text, len, "{") : 0, n = 0;
+
+    if (at)
+        n = skip_text(text + at, len - at, "\"id\"");
+    if (at && !n)
+        n = skip_text(text + at, len - at, "\"custom_id\"");
+    at += n;
+    n = n ? skip_text(text + at, len - at, ":") : 0;
+    if (n == 0)
+        return;
+    at += n;
+    at += strspn(text + at, " \t");
+    buffer_add(id, text + at, at < len ? id_length(text + at, len - at) : 0);
+}
+
+static void
+start_stream(struct record *r)
+{
+    r->stream = cli_alloc(NULL, 1, sizeof(*r->stream));
+    *r->stream = (struct stream){ 0 };
+    r->writer = &stream_writer;
+}
+
+void
+stream_lose(struct record *r, const char *text, size_t len)
+{
+    stream_find_id(text, len, &r->id);
+    start_stream(r);
+}
+
 void
 stream_open(const struct generate *g, struct record *r,
             const struct record_object *object)
@@ -533,9 +600,7 @@ stream_open(const struct generate *g, struct record *r,
     keep_id(r, object);
     if (!wanted && !(json_is_true(inside) && batch_is(&object->value)))
         return;
-    r->stream = cli_alloc(NULL, 1, sizeof(*r->stream));
-    *r->stream = (struct stream){ 0 };
-    r->writer = &stream_writer;
+    start_stream(r);
 }
 
 void
@@ -549,6 +614,12 @@ stream_free(struct stream *s)
 }
 
 #else
+
+void
+stream_lose(struct record *r, const char *text, size_t len)
+{
+    (void)r, (void)text, (void)len;
+}
 
 void
 stream_free(struct stream *s)

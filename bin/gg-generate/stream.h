@@ -14,6 +14,16 @@ stream_open(const struct generate *g, struct record *r,
 void
 stream_free(struct stream *s); /* takes NULL */
 
+/* Of a line that cannot be read: the id, if that is its first member, and has
+ * no escapes. A NUL or a newline is after the text. */
+void
+stream_find_id(const char *text, size_t len, struct buffer *id);
+
+/* The record is such a line: an error is written as that of an answer in
+ * pieces. */
+void
+stream_lose(struct record *r, const char *text, size_t len);
+
 /* Adds {"id": .., up to the next member; without an id the number stands for
  * it. */
 void

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "common/spare.h"
 #include "gg-generate/control.h"
 #include "gg-generate/run.h"
 #include "gg-generate/stream.h"
@@ -18,6 +19,7 @@ enum {
     STEP_US = 100000,      /* of prompts beside answers */
     POLL_US = 20000,       /* between two looks at the input */
     WAIT_MS = 1000,        /* until a signal is seen that came before a wait */
+    DRAFT_PART = 4,        /* of that: the draft's model is stepped before */
     MAX_RECORD = 40 << 20, /* bytes: images are in it */
 };
 
@@ -100,6 +102,21 @@ check_drain(struct records *w)
         drain(w);
 }
 
+/* Somebody has to give memory back. */
+static void
+end_youngest(struct records *w, enum gg_status st, const char *message)
+{
+    struct record *r = NULL;
+
+    for (size_t i = 0; i < w->n_active; i++)
+        if (w->active[i].record &&
+            (!r || w->active[i].record->begun >= r->begun))
+            r = w->active[i].record;
+    if (r)
+        records_fail(w, r, st, message);
+    records_remove_ended(w);
+}
+
 /* ---- the job ------------------------------------------------------------- */
 
 /* Ids of answers are not those of another run, unless a date says that both
@@ -130,6 +147,9 @@ unordered_open(struct records *w)
     w->in.reader.max_lost = SIZE_MAX;
     w->flights.mild = true;
     gg_engine_bound_steps(w->g->engine.gg, 0, STEP_US);
+    if (w->g->draft.gg) /* whose steps count as those without texts */
+        gg_engine_bound_steps(w->g->draft.gg, 0, STEP_US / DRAFT_PART);
+    (void)spare_keep();
     w->g->engine.interrupt = is_interrupted;
     w->g->engine.interrupt_data = w;
     cli_drain_by_signal();
@@ -141,6 +161,7 @@ unordered_close(struct records *w)
     if (!w->g->o->unordered)
         return;
     w->g->engine.interrupt = NULL;
+    spare_drop();
     inbox_clear(&w->unordered.inbox);
 }
 
@@ -161,6 +182,8 @@ unordered_tick(struct records *w)
 
     if (!w->g->o->unordered)
         return;
+    if (!spare_keep())
+        end_youngest(w, GG_ERR_NOMEM, "out of memory");
     inbox_read(&u->inbox, is_idle(w) ? WAIT_MS : 0);
     while ((item = inbox_take(&u->inbox, &u->inbox.controls))) {
         control_do(w, item);
@@ -179,6 +202,10 @@ unordered_fail_step(struct records *w)
 
     if (st == GG_OK || st == GG_ERR_ABORTED)
         return;
+    if (st == GG_ERR_NOMEM) {
+        end_youngest(w, st, w->flights.error.message);
+        return;
+    }
     for (size_t i = 0; i < w->n_active; i++) {
         w->active[i].flight = 0;
         if (w->active[i].record)

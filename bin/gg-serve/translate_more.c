@@ -43,6 +43,19 @@ set_value(struct translation *t, const struct record_value *v)
     translate_put(&t->body, ",%v", v);
 }
 
+/* Names of control tokens in the text are these, as llama.cpp's server has it,
+ * where nothing is said. */
+static void
+set_options(struct translation *t, const struct record_object *body)
+{
+    for (size_t i = 0; i < body->n; i++)
+        if (cli_has_word("content|add_special|parse_special|with_pieces",
+                         body->members[i].key))
+            translate_set(t, body->members[i].key, &body->members[i].value);
+    if (!record_object_find(body, "parse_special"))
+        translate_put(&t->body, ",'parse_special':true");
+}
+
 /* The text is `content`, as llama.cpp's server has it, or vLLM's `prompt`; or
  * the conversation `messages`. */
 static void
@@ -54,6 +67,10 @@ read_content(struct translation *t, const struct record_object *body)
 
     if (text && !json_is_string(text->json))
         translate_refuse(t, 400, "content", "content: not a string");
+    if (content) {
+        set_options(t, body);
+        return;
+    }
     if (text) {
         set_value(t, text);
         return;
@@ -81,13 +98,15 @@ static void
 put_tokenized(struct translation *t, const struct record_value *record,
               struct buffer *out)
 {
-    struct record_value ids;
+    struct record_value ids, pieces;
 
     if (!record_value_find(record, "ids", &ids) || !json_is_array(ids.json))
         translate_refuse(t, 500, NULL, "the engine gave no ids");
     else
         translate_put(out, "{'count':%z,'tokens':%v}",
-                      json_array_size(ids.json), &ids);
+                      json_array_size(ids.json),
+                      record_value_find(record, "tokens", &pieces) ? &pieces
+                                                                   : &ids);
 }
 
 static void

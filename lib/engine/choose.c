@@ -23,10 +23,20 @@ struct contest {
 /* What is after the first id of a choice. */
 struct rest {
     struct gg_choice *choice;
-    const float *scales;
+    const struct gg_choices *from;
     struct gg_sequence *sequence;
     float *logprobs;
     size_t n;
+};
+
+struct gg_contest {
+    struct gg_engine *engine;
+    struct contest *list;
+    size_t n;
+    bool has_heads; /* else these are evaluated */
+    struct rest *rests;
+    struct gg_query *queries; /* under way: */
+    size_t n_asked;
 };
 
 /* ---- birth and death ----------------------------------------------------- */
@@ -87,6 +97,8 @@ contest_open(struct contest *c, struct gg_engine *e, struct gg_choices *choices,
     if (st == GG_OK)
         st = gg_sequence_set_scales(c->first, choices->scales, err);
     if (st == GG_OK)
+        st = gg_sequence_set_key(c->first, choices->key, err);
+    if (st == GG_OK)
         st = gg_sequence_put(c->first, choices->prompt, c->head, err);
     return st;
 }
@@ -112,25 +124,19 @@ take_firsts(struct contest *c)
     }
 }
 
-static enum gg_status
-run_heads(struct gg_engine *e, struct contest *list, size_t n,
-          struct gg_error *err)
+static void
+ask_heads(struct gg_contest *all)
 {
-    struct gg_query *queries = mem_array(n, sizeof(*queries));
-    enum gg_status st = queries ? GG_OK : error_nomem(err);
+    for (size_t i = 0; i < all->n; i++) {
+        struct contest *c = &all->list[i];
 
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        queries[i] = (struct gg_query){ .sequence = list[i].first,
-                                        .scores.logprobs = list[i].logprobs,
-                                        .scores.first = list[i].head,
-                                        .scores.next = list[i].next,
-                                        .scores.n_next = list[i].choices->n };
-    if (st == GG_OK)
-        st = gg_engine_eval(e, queries, n, err);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        take_firsts(&list[i]);
-    mem_free(queries);
-    return st;
+        all->queries[i] = (struct gg_query){ .sequence = c->first,
+                                             .scores.logprobs = c->logprobs,
+                                             .scores.first = c->head,
+                                             .scores.next = c->next,
+                                             .scores.n_next = c->choices->n };
+    }
+    all->n_asked = all->n;
 }
 
 /* ---- what choices have more ---------------------------------------------- */
@@ -161,7 +167,9 @@ open_rest(struct rest *r, struct gg_engine *e, struct gg_choice *choice,
     if (st == GG_OK && !r->logprobs)
         st = error_nomem(err);
     if (st == GG_OK)
-        st = gg_sequence_set_scales(r->sequence, r->scales, err);
+        st = gg_sequence_set_scales(r->sequence, r->from->scales, err);
+    if (st == GG_OK)
+        st = gg_sequence_set_key(r->sequence, r->from->key, err);
     if (st == GG_OK)
         st = gg_sequence_put(r->sequence, choice->ids, choice->n - 1, err);
     *query = (struct gg_query){
@@ -183,46 +191,37 @@ close_rest(struct rest *r, bool scored)
     *r = (struct rest){ 0 };
 }
 
-/* As many choices as there are slots; *n gets how many. */
+/* As many choices as there are slots, or one. Heads then stay where they are,
+ * and need no slot of their own. */
 static enum gg_status
-run_round(struct gg_engine *e, struct contest *list, size_t n_contests,
-          struct rest *rests, struct gg_query *queries, size_t *n,
-          struct gg_error *err)
+open_round(struct gg_contest *all, bool alone, struct gg_error *err)
 {
+    size_t most = alone ? (size_t)all->engine->n_slots : 1;
     enum gg_status st = GG_OK;
+    struct gg_choice *choice;
 
-    *n = 0;
-    for (size_t i = 0; i < n_contests && st == GG_OK; i++) {
-        struct gg_choice *choice;
-
-        while (st == GG_OK && *n < (size_t)e->n_slots &&
-               (choice = next_choice(&list[i]))) {
-            rests[*n].scales = list[i].choices->scales;
-            st = open_rest(&rests[*n], e, choice, &queries[*n], err);
-            ++*n;
-        }
+    for (size_t i = 0; i < all->n && !alone; i++) {
+        gg_sequence_free(all->list[i].first);
+        all->list[i].first = NULL;
     }
-    if (st == GG_OK && *n)
-        st = gg_engine_eval(e, queries, *n, err);
-    for (size_t i = 0; i < *n; i++)
-        close_rest(&rests[i], st == GG_OK);
+    for (size_t i = 0; i < all->n && st == GG_OK; i++)
+        while (st == GG_OK && all->n_asked < most &&
+               (choice = next_choice(&all->list[i]))) {
+            size_t k = all->n_asked++;
+
+            all->rests[k].from = all->list[i].choices;
+            st = open_rest(&all->rests[k], all->engine, choice,
+                           &all->queries[k], err);
+        }
     return st;
 }
 
-static enum gg_status
-run_rests(struct gg_engine *e, struct contest *list, size_t n_contests,
-          struct gg_error *err)
+static void
+close_round(struct gg_contest *all, bool scored)
 {
-    size_t room = (size_t)e->n_slots, n = 1;
-    struct rest *rests = mem_array(room, sizeof(*rests));
-    struct gg_query *queries = mem_array(room, sizeof(*queries));
-    enum gg_status st = rests && queries ? GG_OK : error_nomem(err);
-
-    while (st == GG_OK && n)
-        st = run_round(e, list, n_contests, rests, queries, &n, err);
-    mem_free(rests);
-    mem_free(queries);
-    return st;
+    for (size_t i = 0; i < all->n_asked && all->has_heads; i++)
+        close_rest(&all->rests[i], scored);
+    all->n_asked = 0;
 }
 
 /* NaN, where some log-likelihood is. */
@@ -260,29 +259,114 @@ check_lists(const struct gg_engine *e, const struct gg_choices *choices,
     return GG_OK;
 }
 
+/* ---- pieces -------------------------------------------------------------- */
+
+static enum gg_status
+contest_start(struct gg_contest *all, struct gg_engine *e,
+              struct gg_choices *choices, size_t n, struct gg_error *err)
+{
+    size_t slots = (size_t)e->n_slots, most = n > slots ? n : slots;
+    enum gg_status st = GG_OK;
+
+    *all = (struct gg_contest){ .engine = e };
+    all->list = mem_array(n, sizeof(*all->list));
+    all->rests = mem_array(slots, sizeof(*all->rests));
+    all->queries = mem_array(most, sizeof(*all->queries));
+    if (!all->list || !all->rests || !all->queries)
+        return error_nomem(err);
+    for (; all->n < n && st == GG_OK; all->n++)
+        st = contest_open(&all->list[all->n], e, &choices[all->n], err);
+    if (st == GG_OK)
+        ask_heads(all);
+    return st;
+}
+
+enum gg_status
+gg_contest_new(struct gg_engine *engine, struct gg_choices *choices, size_t n,
+               struct gg_contest **out, struct gg_error *err)
+{
+    struct gg_contest *all = NULL;
+    enum gg_status st = check_lists(engine, choices, n, err);
+
+    if (st == GG_OK && !out)
+        st = error_null(err);
+    if (st == GG_OK && engine->score)
+        st = error_set(err, GG_ERR_ARG, "an engine that scores has no choices");
+    if (st == GG_OK)
+        st = (all = mem_zalloc(sizeof(*all))) ? GG_OK : error_nomem(err);
+    if (st == GG_OK)
+        st = contest_start(all, engine, choices, n, err);
+    if (st == GG_OK)
+        *out = all;
+    else
+        gg_contest_free(all);
+    return st;
+}
+
+void
+gg_contest_free(struct gg_contest *contest)
+{
+    if (!contest)
+        return;
+    close_round(contest, false);
+    for (size_t i = 0; i < contest->n; i++)
+        contest_close(&contest->list[i]);
+    mem_free(contest->list);
+    mem_free(contest->rests);
+    mem_free(contest->queries);
+    mem_free(contest);
+}
+
+/* What was asked is there. */
+static void
+take_round(struct gg_contest *all)
+{
+    for (size_t i = 0; i < all->n && !all->has_heads; i++)
+        take_firsts(&all->list[i]);
+    close_round(all, true);
+    all->has_heads = true;
+}
+
+enum gg_status
+gg_contest_step(struct gg_contest *contest, bool alone, bool *done,
+                struct gg_error *err)
+{
+    struct gg_contest *all = contest;
+    enum gg_status st = GG_OK;
+    bool whole = false;
+
+    if (!all || !done)
+        return error_null(err);
+    *done = false;
+    if (all->n_asked == 0)
+        st = open_round(all, alone, err);
+    if (st != GG_OK)
+        return st;
+    if (all->n_asked == 0 && all->has_heads) {
+        for (size_t i = 0; i < all->n; i++)
+            share_probability(all->list[i].choices);
+        *done = true;
+        return GG_OK;
+    }
+    st = gg_engine_eval_some(all->engine, all->queries, all->n_asked, alone,
+                             &whole, err);
+    if (whole)
+        take_round(all);
+    return st;
+}
+
 enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err)
 {
-    struct contest *list;
-    enum gg_status st = check_lists(engine, choices, n, err);
+    struct gg_contest *all;
+    enum gg_status st = gg_contest_new(engine, choices, n, &all, err);
+    bool done = false;
 
     if (st != GG_OK)
         return st;
-    list = mem_array(n, sizeof(*list));
-    st = list ? GG_OK : error_nomem(err);
-    if (engine->score)
-        st = error_set(err, GG_ERR_ARG, "an engine that scores has no choices");
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = contest_open(&list[i], engine, &choices[i], err);
-    if (st == GG_OK)
-        st = run_heads(engine, list, n, err);
-    if (st == GG_OK)
-        st = run_rests(engine, list, n, err);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        share_probability(&choices[i]);
-    for (size_t i = 0; i < n && list; i++)
-        contest_close(&list[i]);
-    mem_free(list);
+    while (st == GG_OK && !done)
+        st = gg_contest_step(all, true, &done, err);
+    gg_contest_free(all);
     return st;
 }

@@ -267,7 +267,9 @@ find_short(struct gg_text *const *texts, size_t n, const size_t *wanted,
     return found;
 }
 
-/* Each draft that lacks some gets one id; one that has ended lacks none. */
+/* Each draft that lacks some gets one id; one that has ended lacks none, nor
+ * one whose model has not come to the end of the prompt: that goes on with the
+ * next step. */
 static void
 take_drawn(struct gg_text *const *texts, size_t n, size_t *wanted)
 {
@@ -276,7 +278,7 @@ take_drawn(struct gg_text *const *texts, size_t n, size_t *wanted)
 
         if (td->n >= wanted[i])
             continue;
-        if (td->text->finish == GG_FINISH_NONE)
+        if (td->text->finish == GG_FINISH_NONE && td->text->n_made > td->n)
             td->ids[td->n++] = td->text->drawn.draw.id;
         else
             wanted[i] = td->n;

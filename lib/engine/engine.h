@@ -25,7 +25,8 @@ struct engine_bound {
     size_t ids;  /* at most; 0: no limit */
     uint64_t us; /* that a step may take; 0: no limit */
     double us_per_id, us_decode;
-    bool applies; /* to the evaluation under way */
+    bool applies; /* to the evaluation under way, */
+    bool pieces;  /* which gives results of what it evaluates */
 };
 
 struct engine_draft;
@@ -62,6 +63,8 @@ struct gg_sequence {
     size_t most;     /* ids that a bounded step evaluates of it: */
     bool goes_on;    /* there were more */
     size_t n_shared; /* ids that its slot had when it got it */
+    size_t given;    /* ids whose results gg_engine_eval_some() has given, and */
+    double *sum;     /* of these the sum of embeddings; or NULL */
     bool keep;
     float *scales; /* of adapters; NULL: the model's */
     char *key;     /* whose prefixes it shares; NULL: those without one */
@@ -128,6 +131,25 @@ engine_has(struct gg_sequence *q, size_t n);
 enum gg_status
 engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
              uint64_t *ticket, struct gg_error *err);
+
+/* The same for the first of the queries, which there are slots for. */
+enum gg_status
+engine_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
+             uint64_t *ticket, struct gg_error *err);
+
+/* GG_ERR_ARG: the query cannot be. No other of this call, e->call, may name its
+ * sequence. */
+enum gg_status
+engine_check_query(struct gg_engine *e, const struct gg_query *w,
+                   struct gg_error *err);
+
+/* The first id that has a score. */
+size_t
+engine_first_scored(const struct gg_query *w);
+
+/* What is wanted of the piece of a query's ids that the chunk is. */
+void
+engine_want_piece(const struct gg_query *w, struct gg_chunk *c);
 
 /* Evaluates chunks, and counts them; with a ticket it only starts them. */
 enum gg_status

@@ -15,9 +15,8 @@ wants_anything(const struct gg_query *w)
            w->embed.values;
 }
 
-/* The first id that has a score. */
-static size_t
-first_scored(const struct gg_query *w)
+size_t
+engine_first_scored(const struct gg_query *w)
 {
     return w->scores.first ? w->scores.first : 1;
 }
@@ -33,12 +32,13 @@ most_held(const struct gg_query *w)
     if (w->embed.values)
         return 0;
     if (w->scores.logprobs)
-        return first_scored(w) - 1;
+        return engine_first_scored(w) - 1;
     return q->n_ids - (w->rows.n_last ? w->rows.n_last : 1);
 }
 
-static enum gg_status
-check_query(struct gg_engine *e, const struct gg_query *w, struct gg_error *err)
+enum gg_status
+engine_check_query(struct gg_engine *e, const struct gg_query *w,
+                   struct gg_error *err)
 {
     struct gg_sequence *q = w->sequence;
 
@@ -65,7 +65,7 @@ add_wanted(const struct gg_query *w, struct gg_chunk *c)
     c->embed = w->embed;
     c->scores = w->scores;
     if (w->scores.logprobs)
-        c->scores.first = first_scored(w) - w->sequence->n_held;
+        c->scores.first = engine_first_scored(w) - w->sequence->n_held;
 }
 
 /* Slots for all; and what is to be evaluated there. */
@@ -75,8 +75,11 @@ assign_slots(const struct gg_query *queries, size_t n, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < n; i++) {
-        queries[i].sequence->pinned = queries[i].sequence->slot >= 0;
-        queries[i].sequence->limit = most_held(&queries[i]);
+        struct gg_sequence *q = queries[i].sequence;
+        size_t most = most_held(&queries[i]);
+
+        q->pinned = q->slot >= 0;
+        q->limit = q->given > most ? q->given : most;
     }
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         struct gg_sequence *q = queries[i].sequence;
@@ -106,7 +109,9 @@ make_chunks(struct gg_engine *e, const struct gg_query *queries, size_t n)
         if (!engine_missing(q, goal, c))
             continue;
         c->goes_on = q->goes_on;
-        if (!e->score && !c->goes_on)
+        if (e->bound.pieces)
+            engine_want_piece(&queries[i], c);
+        else if (!e->score && !c->goes_on)
             add_wanted(&queries[i], c);
         n_chunks++;
     }
@@ -128,9 +133,9 @@ update_held(const struct gg_query *queries, size_t n, enum gg_status st)
     }
 }
 
-static enum gg_status
-eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
-           uint64_t *ticket, struct gg_error *err)
+enum gg_status
+engine_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
+             uint64_t *ticket, struct gg_error *err)
 {
     enum gg_status st = assign_slots(queries, n, err);
 
@@ -149,10 +154,10 @@ engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
 
     e->call++;
     for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = check_query(e, &queries[i], err);
+        st = engine_check_query(e, &queries[i], err);
     for (size_t i = 0; i < n && st == GG_OK; i += at_once)
-        st = eval_round(e, queries + i, n - i < at_once ? n - i : at_once,
-                        ticket, err);
+        st = engine_round(e, queries + i, n - i < at_once ? n - i : at_once,
+                          ticket, err);
     return st;
 }
 

@@ -144,6 +144,7 @@ gg_sequence_free(struct gg_sequence *sequence)
     mem_free(sequence->logprobs);
     mem_free(sequence->scales);
     mem_free(sequence->key);
+    mem_free(sequence->sum);
     mem_free(sequence);
 }
 
@@ -159,6 +160,7 @@ gg_sequence_keep(struct gg_sequence *sequence, bool keep)
 void
 engine_sequence_release(struct gg_sequence *q, size_t n)
 {
+    q->given = q->given < n ? q->given : n;
     if (q->n_held > n)
         q->n_held = (size_t)gg_session_truncate(q->engine->session, q->slot,
                                                 (int32_t)n);

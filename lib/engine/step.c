@@ -22,20 +22,34 @@ gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us)
 
 /* ---- time ---------------------------------------------------------------- */
 
-/* How many ids of prompts, next to texts that draw or alone. */
+/* How many ids of prompts so many microseconds are enough for. */
 static size_t
-budget(const struct engine_bound *b, bool decodes)
+count_ids(const struct engine_bound *b, double us)
 {
     size_t most = b->ids ? b->ids : SIZE_MAX;
-    double us = (double)b->us, n;
+    double n;
 
     if (!b->us)
         return most;
-    us = decodes ? us - b->us_decode : us * ALONE;
     n = b->us_per_id > 0 ? us / b->us_per_id : LEAST;
     if (n < LEAST)
         n = LEAST;
     return n < (double)most ? (size_t)n : most;
+}
+
+/* The same of a step, next to texts that draw or alone. */
+static size_t
+budget(const struct engine_bound *b, bool decodes)
+{
+    double us = (double)b->us;
+
+    return count_ids(b, decodes ? us - b->us_decode : us * ALONE);
+}
+
+size_t
+engine_step_ids(const struct gg_engine *e, bool alone)
+{
+    return count_ids(&e->bound, (double)e->bound.us * (alone ? ALONE : 1));
 }
 
 static void

@@ -180,8 +180,24 @@ engine_stop_add(struct engine_stop *stop, const char *text, size_t len,
         return false;
     if (ended)
         stop->held.len = 0;
+    stop->found = ended;
     *found = ended > 0;
     return true;
+}
+
+/* Strings of one length that are complete at one place are the same. */
+const char *
+engine_stop_found(const struct engine_stop *stop, size_t *len)
+{
+    for (size_t i = 0; i < stop->strings->n; i++) {
+        const struct stop_string *s = &stop->strings->list[i];
+
+        if (s->len == stop->found && stop->states[i] == s->len) {
+            *len = s->len;
+            return s->s;
+        }
+    }
+    return NULL;
 }
 
 bool

@@ -25,6 +25,7 @@ struct engine_stop {
     size_t *states; /* of each string: bytes of it that the text ends with */
     size_t cap;
     struct engine_bytes held; /* what may be the beginning of a string */
+    size_t found;             /* bytes of the one that was complete */
 };
 
 /* A text begins; the strings outlive it. False: no memory. */
@@ -42,6 +43,10 @@ engine_stop_add(struct engine_stop *stop, const char *text, size_t len,
 /* The text ends: adds what is held back. False: no memory. */
 bool
 engine_stop_end(struct engine_stop *stop, struct engine_bytes *out);
+
+/* The string that was complete, of *len bytes; NULL: none was. */
+const char *
+engine_stop_found(const struct engine_stop *stop, size_t *len);
 
 void
 engine_stop_clear(struct engine_stop *stop);

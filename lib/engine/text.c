@@ -246,11 +246,13 @@ needs_evaluation(const struct gg_text *t)
     return t->row == t->n_rows;
 }
 
-/* A text that fails for itself ends; only want of memory concerns all. One that
- * has no logits has a prompt that goes on. */
+/* A text that fails for itself ends; of want of memory the call tells, too, and
+ * the others are drawn. One that has no logits has a prompt that goes on. */
 static enum gg_status
 draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
 {
+    bool no_memory = false;
+
     for (size_t i = 0; i < n; i++) {
         struct gg_text *t = texts[i];
         enum gg_status st;
@@ -258,15 +260,13 @@ draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
         if (needs_evaluation(t))
             continue;
         st = draw_one(t, &t->error);
-
-        if (st == GG_ERR_NOMEM)
-            return error_nomem(err);
+        no_memory = no_memory || st == GG_ERR_NOMEM;
         if (st != GG_OK)
             t->finish = GG_FINISH_ERROR;
         if (t->finish != GG_FINISH_NONE)
             engine_draft_drop(t);
     }
-    return GG_OK;
+    return no_memory ? error_nomem(err) : GG_OK;
 }
 
 /* The texts that need an evaluation, to `out`. */
@@ -432,6 +432,14 @@ const char *
 gg_text_error(const struct gg_text *text)
 {
     return text && text->finish == GG_FINISH_ERROR ? text->error.message : NULL;
+}
+
+const char *
+gg_text_stop(const struct gg_text *text, size_t *len)
+{
+    bool found = text && text->finish == GG_FINISH_STOP;
+
+    return found ? engine_stop_found(&text->stop, len) : NULL;
 }
 
 /* What it has not come to yet: a text. */

@@ -119,6 +119,10 @@ size_t
 engine_step_plan(struct gg_engine *e, struct gg_text **texts, size_t n,
                  size_t *lacks, bool *decodes);
 
+/* How many ids are enough for a step without texts. */
+size_t
+engine_step_ids(const struct gg_engine *e, bool alone);
+
 /* So long an evaluation took of n ids of prompts. */
 void
 engine_step_learn(struct gg_engine *e, size_t n, bool decodes, double us);

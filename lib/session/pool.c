@@ -4,6 +4,7 @@
 #include "core/mem.h"
 #include "graph/head.h"
 #include "session/chunks.h"
+#include "session/session.h"
 
 size_t
 session_n_pools(const struct gg_chunk *c)
@@ -72,6 +73,24 @@ finish_pool(struct gg_session *s, const struct gg_chunk *c, const double *pool,
     for (int32_t j = 0; j < n; j++)
         to[j] = (float)s->head[j];
     return (size_t)n;
+}
+
+size_t
+session_width(const struct gg_session *s)
+{
+    return (size_t)s->model->hp.n_embd;
+}
+
+bool
+session_finish_mean(struct gg_session *s, const double *sum, size_t n,
+                    float *to)
+{
+    struct gg_chunk all = { .n = n, .embed.pooling = GG_POOL_MEAN };
+
+    if (!room_for_heads(s))
+        return false;
+    finish_pool(s, &all, sum, to);
+    return true;
 }
 
 bool

@@ -155,4 +155,14 @@ session_memory_at(const struct model *model,
 size_t
 session_n_adapters(const struct gg_session *session);
 
+/* Values of an embedding. */
+size_t
+session_width(const struct gg_session *s);
+
+/* The embedding, GG_POOL_MEAN, of n ids whose vectors (GG_POOL_NONE) have this
+ * sum. False: no memory. */
+bool
+session_finish_mean(struct gg_session *s, const double *sum, size_t n,
+                    float *to);
+
 #endif

@@ -94,10 +94,12 @@ test_choose(void)
 {
     struct gg_choice none = { .n = 1 }, same = { .ids = ids, .n = 2 };
     struct gg_choices wrong[] = {
-        { NULL, 1, &same, 1, NULL }, { ids, 2, NULL, 1, NULL },
-        { ids, 2, &none, 1, NULL },  { ids, 2, &same, 1, NULL },
-        { NULL, 0, &same, 1, NULL },
+        { NULL, 1, &same, 1, NULL, NULL }, { ids, 2, NULL, 1, NULL, NULL },
+        { ids, 2, &none, 1, NULL, NULL },  { ids, 2, &same, 1, NULL, NULL },
+        { NULL, 0, &same, 1, NULL, NULL },
     };
+    struct gg_contest *contest = NULL;
+    bool done;
 
     refused(gg_engine_choose(NULL, wrong, 1, &err),
             "gg_engine_choose: no engine");
@@ -105,12 +107,19 @@ test_choose(void)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         refused(gg_engine_choose(engine, &wrong[i], 1, &err),
                 "a wrong list of choices");
+    refused(gg_contest_new(NULL, wrong, 1, &contest, &err),
+            "gg_contest_new: no engine");
+    refused(gg_contest_new(engine, wrong, 0, NULL, &err), "no result");
+    refused(gg_contest_step(NULL, true, &done, &err),
+            "gg_contest_step: no contest");
+    gg_contest_free(NULL);
 }
 
 static void
 test_sequences(void)
 {
     const int32_t wrong[] = { -1, V };
+    bool done;
     struct gg_sequence *q = NULL;
     size_t n = 7;
 
@@ -127,6 +136,10 @@ test_sequences(void)
     is(gg_sequence_evaluated(NULL), 0, "gg_sequence_evaluated: none");
     is(gg_sequence_shared(NULL), 0, "gg_sequence_shared: none");
     gg_engine_bound_steps(NULL, 1, 1);
+    refused(gg_engine_eval_some(NULL, NULL, 0, true, &done, &err),
+            "gg_engine_eval_some: no engine");
+    refused(gg_engine_eval_some(engine, NULL, 0, true, NULL, &err),
+            "no result");
     gg_engine_bound_cache(NULL, 1);
     refused(gg_sequence_put(NULL, ids, 1, &err), "gg_sequence_put: nowhere");
     refused(gg_sequence_put(sequence, NULL, 1, &err), "no ids");
@@ -246,6 +259,7 @@ test_no_text(void)
     gg_text_cut(NULL);
     is(gg_text_finish(NULL), GG_FINISH_NONE, "gg_text_finish: no text");
     ok(!gg_text_error(NULL), "gg_text_error: no text");
+    ok(!gg_text_stop(NULL, NULL), "gg_text_stop: no text");
     ok(!gg_text_is_open(NULL), "gg_text_is_open: no text");
     is(gg_text_drawn(NULL).draw.id, -1, "gg_text_drawn: no text");
     ok(!gg_text_top(NULL, NULL), "gg_text_top: no text");

@@ -74,6 +74,52 @@ gg-generate --jsonl --unordered -q in | jq -c 'del(.ids, .text)'
 echo '{"stats":true,"id":"s"}' | gg-generate --jsonl --unordered |
     jq -c '[.id, (.stats | keys | length > 10)]'
 
+echo "-- ids of a text"
+cat >in <<'END'
+{"id":1,"tokenize":{"content":"a b"}}
+{"id":2,"tokenize":{"content":"a b","add_special":true,"with_pieces":true}}
+{"id":3,"tokenize":{"content":"<|control|>","parse_special":true,"with_pieces":true}}
+{"id":4,"tokenize":{"content":"<|control|>","with_pieces":true}}
+{"id":5,"tokenize":{"content":"a","with_pieces":1}}
+{"id":6,"tokenize":{"text":"a"}}
+END
+gg-generate --jsonl --unordered -q in >out
+jq -c '[.id, (.ids | length), (.tokens // [] | map(.piece)), .error]' out
+
+echo "-- which string ended an answer"
+first=$(jq -r 'select(.id == "long") | .text' alone | tr -dc a-z | cut -c 1)
+jq -nc --arg s "$first" '["zzz", $s] as $stop |
+    {prompt: "a b c", seed: 1, n: 40, temperature: 1.5, stop: $stop} as $r |
+    ($r + {id: "s", stream: true}), ($r + {id: "n", stop: ["zzz"], stream: true}),
+    {custom_id: "w", url: "/v1/completions",
+     body: ($r | del(.n) + {max_tokens: 40})}' |
+    gg-generate --jsonl --unordered -q >out
+jq -c --arg s "$first" 'def told: .finish_reason,
+        (.stop | if . == null then . else . == $s end);
+    select(.end or .response)
+    | [.custom_id // .id, (.end[0] // .response.body.choices[0] | told)]' out |
+    sort
+
+echo "-- other than texts, next to one"
+cat >others <<'END'
+{"custom_id":"likely","url":"/v1/completions","body":{"prompt":"a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f","echo":true,"logprobs":2,"max_tokens":3,"seed":7}}
+{"custom_id":"embeds","url":"/v1/embeddings","body":{"input":["a b c d e f g h i j k l m n o p q r s t u v w x y z","a"]}}
+{"id":"choice","prompt":"a b c d e f g h i j k l m n o p q r s t u v w x y z","choice":["a b","c","d e f"]}
+END
+gg-generate --jsonl -q --pooling mean others |
+    jq -c '[.custom_id // .id, .choices, .text, .response.body.choices,
+        .response.body.data]' | sort >want
+{
+    echo '{"id":"text","prompt":"a b c","seed":1,"n":40,"temperature":1.5,"stream":true}'
+    cat others
+} | gg-generate --jsonl --unordered -q --pooling mean --batch 4 >out
+jq -c 'select(.id != "text") | [.custom_id // .id, .choices, .text,
+    .response.body.choices, .response.body.data]' out | sort | cmp - want
+text text out >got
+jq -j 'select(.id == "long") | .text' alone | cmp - got
+jq -c 'select(.response) | [.custom_id, (.response.body.usage |
+    has("prompt_tokens_details"))]' out | sort
+
 echo "-- errors"
 head -c 200000 /dev/zero | tr '\0' a >many
 {

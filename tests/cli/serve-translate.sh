@@ -187,6 +187,8 @@ try embeddings '{"input":["a",[1]],"encoding_format":"base64","model":"m","x":1}
 try embeddings '{"input":"a","user":"u"}' \
     '{"response":{"status_code":200,"body":{"object":"list","data":[],"model":"m"}}}'
 try tokenize '{"content":"a\nb","add_special":true,"with_pieces":true}'
+try tokenize '{"content":"a","with_pieces":true,"parse_special":false}' \
+    '{"id":"r1","ids":[1],"tokens":[{"id":1,"piece":[195]}]}'
 try tokenize '{"prompt":7}'
 try tokenize '{"messages":[],"tools":[],"model":"m"}'
 try tokenize '{"prompt":"a"}' '{"id":"r1","ids":[1,2]}'

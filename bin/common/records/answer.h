@@ -17,6 +17,8 @@ struct record_answer {
     size_t n_ids;
     double logprob; /* the sum of theirs */
     enum gg_finish finish;
+    const char *stop; /* the string that ended it; NULL: none, or not told */
+    size_t n_stop;
     const struct logprobs *logprobs; /* of each; NULL: they are not wanted */
     struct logprobs_texts texts;     /* for these, but for its echo */
     const uint64_t *seed;            /* that nobody has said; or NULL */

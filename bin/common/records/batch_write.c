@@ -67,7 +67,12 @@ batch_add_answer(const struct batch *b, size_t index,
         record_answer_add_text(a, out);
     }
     add_logprobs(b, a, out);
-    buffer_format(out, ",\"finish_reason\":\"%s\"}", finish_reason(a));
+    buffer_format(out, ",\"finish_reason\":\"%s\"", finish_reason(a));
+    if (a->stop) {
+        buffer_format(out, ",\"stop\":");
+        cli_json_add(out, a->stop, a->n_stop);
+    }
+    buffer_char(out, '}');
 }
 
 /* ---- a record ---- */

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/records/reader.h"
+#include "common/spare.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,6 +22,21 @@ is_ready(const struct reader *r)
     return poll(&p, 1, 0) != 0; /* an error: read() will tell */
 }
 
+/* What there is of a record goes where there is no memory for more. */
+static void
+forget_large(struct reader *r)
+{
+    struct buffer *t = &r->text;
+    struct gg_error err;
+
+    if (t->cap - t->len >= CHUNK ||
+        spare_check(2, t->cap + CHUNK, &err) == GG_OK)
+        return;
+    r->lost += t->len - r->start;
+    r->start = r->seen = t->len;
+    r->lacks = true;
+}
+
 /* False: a signal came. */
 static bool
 read_more(struct reader *r)
@@ -28,6 +44,7 @@ read_more(struct reader *r)
     struct buffer *t = &r->text;
     ssize_t n;
 
+    forget_large(r);
     if (r->start && t->len > r->start)
         memmove(t->p, t->p + r->start, t->len - r->start);
     t->len -= r->start;
@@ -78,6 +95,8 @@ take_text(struct reader *r, const char **text, size_t *len)
     *len = (end ? (size_t)(end - t->p) : t->len) - r->start;
     r->too_long = r->lost || *len > r->max;
     r->lost = 0;
+    r->no_memory = r->lacks;
+    r->lacks = false;
     r->start += *len + (end != NULL);
     r->seen = r->start;
     return end || *len || r->too_long;

@@ -20,7 +20,9 @@ struct reader {
     bool ended;         /* nothing more can be read */
     uint64_t n_read;    /* bytes in all */
     size_t lost;        /* bytes of a record that is too long */
-    bool too_long;      /* the record that was returned, which is: */
+    bool too_long;      /* the record that was returned, which is; or, where */
+    bool no_memory;     /* a tool goes on without (spare.h), there was none, */
+    bool lacks;         /* as there is none for what is being read */
     uint64_t n_records; /* from 1, blank ones counted */
 };
 

@@ -36,12 +36,15 @@ record_value_read(const char *line, size_t len, struct record_value *out,
 {
     char why[CLI_JSON_WHY];
     json_error_t e;
-    json_t *json = cli_json_load(line, len, FLAGS, &e);
+    bool no_memory;
+    json_t *json = cli_json_try_load(line, len, FLAGS, &e, &no_memory);
 
     *out = (struct record_value){ json, line, len };
     if (json_is_object(json))
         return GG_OK;
     *out = (struct record_value){ 0 };
+    if (no_memory)
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     if (!json)
         return cli_error(err, GG_ERR_FORMAT, "not JSON: %s",
                          cli_json_why(why, &e));
