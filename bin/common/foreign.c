@@ -363,7 +363,8 @@ take_option(struct walk *w, int i)
     const struct cli_option *o = own ? foreign_own(w->rows, arg, len) : NULL;
 
     row = row && fits_second(w, i, row) ? row : NULL;
-    same = row && row->ours && strcmp(row->ours, "=") == 0;
+    same = row && row->ours && strcmp(row->ours, "=") == 0 &&
+           !foreign_is_passed(tool_of(w), row);
     if (row && !same && !(own && !w->program && is_cluster(w, arg)))
         return take_word(w, i, row, g);
     if (!row && own && arg[1] != '-' && (row = find_glued(w, arg, &g)) &&

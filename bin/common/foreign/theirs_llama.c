@@ -76,8 +76,6 @@ const struct foreign_word foreign_llama[] = {
       .note = "four requests at a time are the default",
       .tool = "gg-serve" },
     { "-np|--parallel", 1, .ours = "--batch %", .tool = "gg-serve" },
-    { "-c|--ctx-size", 1, .only = "[1-9]*", .ours = "-c %",
-      .tool = "gg-serve" },
     { "--host|--port", 1, .ours = "-l %L", .tool = "gg-serve" },
     { "--reuse-port", 0, .note = "systemd(1) passes sockets that are open",
       .tool = "gg-serve" },
@@ -197,6 +195,7 @@ const struct foreign_word foreign_llama[] = {
       .only = "[0-9]|[0-9][0-9]|[0-9][0-9][0-9]",
       .ours = "--control-vector-layer-range %r" },
     { "--chat-template", 1, .only = "*{[{%]*", .ours = "--template %f" },
+    { "-c|--ctx-size", 1, .ours = "-c %", .tool = "gg-serve" },
     { "--lora|--control-vector|--top-k|--top-n-sigma|--numa", 1,
       .ours = "-- =", .tool = "gg-serve" },
 
