@@ -14,10 +14,10 @@
 static void
 read_prompt(struct translation *t, const struct record_value *v)
 {
+    const json_t *media = json_object_get(v->json, "multimodal_data");
     struct record_value text;
 
-    if (json_object_size(json_object_get(v->json, "multimodal_data")) ||
-        json_array_size(json_object_get(v->json, "multimodal_data")))
+    if (json_is_string(media) || json_array_size(media))
         translate_refuse(t, 400, "prompt",
                          "multimodal_data: a chat alone has media");
     else if (record_value_find(v, "prompt_string", &text))
@@ -34,17 +34,9 @@ read_probabilities(struct translation *t, const struct record_value *v)
         translate_set(t, "logprobs", v);
 }
 
-/* Those that change what is computed, or how an answer is written, and no text.
- */
-#define OWN                                                                    \
-    { "n_probs", read_probabilities }, { "response_fields", translate_tell },  \
-        { "n_indent|n_discard|min_keep|t_max_prompt_ms|return_progress|"       \
-          "sse_ping_interval|backend_sampling|verbose|id_task|chat_format",    \
-          NULL }
-
 static const struct translate_member members[] = {
     { "prompt", read_prompt },
-    OWN,
+    { "n_probs", read_probabilities },
     { 0 },
 };
 
@@ -58,7 +50,7 @@ read_completion(struct translation *t, const struct record_object *body)
 
 static const struct translate_member gap_members[] = {
     { "prompt|input_prefix|input_suffix|input_extra", NULL }, /* read before */
-    OWN,
+    { "n_probs", read_probabilities },
     { 0 },
 };
 

@@ -60,6 +60,9 @@ read_content(struct translation *t, const struct record_object *body)
     const struct record_value *text =
         content ? content : record_object_find(body, "prompt");
 
+    if (json_is_true(json_object_get(body->value.json, "with_pieces")))
+        translate_refuse(t, 400, "with_pieces",
+                         "with_pieces: ids alone are told");
     if (text && !json_is_string(text->json))
         translate_refuse(t, 400, "content", "content: not a string");
     if (text) {
