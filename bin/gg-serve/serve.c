@@ -122,7 +122,9 @@ serve_defaults(struct serve_options *o)
 
 #if defined(HAVE_LIBEVENT) && defined(HAVE_JANSSON)
 
+#include <errno.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "gg-serve/monitor.h"
 
@@ -189,6 +191,8 @@ make_model(const struct serve_options *o, struct models *models)
     if (!o->fetch || !path || !strchr(path, ':')) {
         cli_check_model(path);
         path = cli_model(path, true);
+        if (access(path, R_OK))
+            cli_die("%s: %s", path, strerror(errno));
     }
     name_of_model(o, path, name);
     args[n++] = (char *)"-m";

@@ -1,5 +1,6 @@
 # Command lines of public reports, and what each is answered with. What is said
 # is then run, without a model: no tool may complain of an option.
+unset GG_MODEL
 mkdir bin
 echo 'echo none.gguf' >bin/gg-fetch
 chmod +x bin/gg-fetch

@@ -51,7 +51,8 @@ ask /tokenize -d '{"content":"Once upon a time"}'
 echo
 ask /v1/models | sed 's/"created":[0-9]*/"created":0/'
 echo
-ask /models/story | cut -c 1-14
+ask /models/gg-story | cut -c 1-16
+echo
 ask /props | sed 's/"gg [^"]*"/"gg"/'
 echo
 ask /slots | cut -c 1-46
@@ -61,10 +62,9 @@ jq -c '[.stop_type, .tokens_predicted, (.completion_probabilities | length)]' bo
 ask /completion -d "{$once,\"seed\":7,\"stream\":true}" | sed -n 's/^data: //p' |
     jq -j .content | cmp - want && echo 'its stream, too'
 ask /apply-template -d '{"messages":[{"role":"user","content":"hi"}]}' | jq -c .
-for path in /chat/completions /responses; do
-    ask $path/input_tokens -d '{"input":"hi",
-        "messages":[{"role":"user","content":"hi"}]}' | cut -c 1-60
-done
+ask /chat/completions/input_tokens -d '{"messages":[{"role":"user","content":"hi"}]}'
+ask /responses/input_tokens -d '{"input":"hi"}'
+echo
 
 echo '== eight at once, and one that goes away'
 for i in 1 2 3 4 5 6 7 8; do
@@ -182,3 +182,4 @@ for line in 'x' 'a\t-m "x' ; do
 done
 gg-serve -m "$GG_MODEL" -l 0.0.0.0:0
 gg-serve -m "$GG_MODEL" -l nowhere || echo "status $?"
+gg-serve -m none.gguf -l "$PWD/socket" || echo "status $?"
