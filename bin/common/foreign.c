@@ -537,6 +537,7 @@ cli_check_foreign(int argc, char **argv, const struct cli_rows *rows,
         add_program(&w, n);
     line.tool = tool_of(&w);
     line.rows = is_this_tool(&w) ? rows : NULL;
+    line.passed = strcmp(cli_name, "gg-generate") == 0 ? rows : NULL;
     walk_through(&w, 1 + n);
     foreign_print(&line, w.whose ? w.whose->name : groups[0].name);
 }

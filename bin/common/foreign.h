@@ -17,6 +17,7 @@ struct foreign_piece {
 struct foreign_line {
     const char *tool;            /* whose command line it is */
     const struct cli_rows *rows; /* this tool's; NULL: `tool` is another one */
+    const struct cli_rows *passed; /* of what goes after "--", likewise */
     struct foreign_piece *p;
     size_t n;
     struct buffer prompt;     /* -p of the arguments */

@@ -89,6 +89,7 @@ static void
 add_option(struct foreign_line *line, const char *ours, const char *word,
            const char *const values[2], const char *file)
 {
+    const struct cli_rows *rows = line->passes ? line->passed : line->rows;
     const char *percent = strchr(ours, '%'), *why;
     size_t n = strcspn(ours, " ");
     char *option = cli_copy(ours, n);
@@ -96,10 +97,13 @@ add_option(struct foreign_line *line, const char *ours, const char *word,
     struct buffer text = { 0 };
     struct gg_error err;
 
-    o = line->rows && !line->passes ? foreign_own(line->rows, option, n) : NULL;
+    o = rows ? foreign_own(rows, option, n) : NULL;
     if (percent && !percent[1] && o && values[0] &&
         !foreign_is_value(o, values[0], &err)) {
-        foreign_leave(line, word, err.message);
+        bool named = strncmp(err.message, word, strlen(word)) == 0;
+
+        foreign_leave(line, word,
+                      err.message + (named ? strlen(word) + 2 : 0));
         free(option);
         return;
     }
@@ -199,16 +203,14 @@ add_members(struct foreign_line *line, const char *word, const char *json)
 
 /* A word that the tool which gets it has, too. */
 static void
-add_same(struct foreign_line *line, const char *word, const char *value)
+add_same(struct foreign_line *line, const char *word,
+         const char *const values[2])
 {
-    struct buffer text = { 0 };
+    struct buffer ours = { 0 };
 
-    buffer_format(&text, "%s", word);
-    if (value) {
-        buffer_char(&text, ' ');
-        foreign_quote(&text, value);
-    }
-    foreign_add(line, end_text(&text), word, word);
+    buffer_format(&ours, "%s%s", word, values[0] ? " %" : "");
+    add_option(line, end_text(&ours), word, values, NULL);
+    buffer_clear(&ours);
 }
 
 void
@@ -226,7 +228,7 @@ foreign_translate(struct foreign_line *line, const struct foreign_word *row,
     if (!ours)
         foreign_leave(line, word, row->note);
     else if (strcmp(ours, "=") == 0)
-        add_same(line, word, row->args ? values[0] : NULL);
+        add_same(line, word, values);
     else if (*ours == '|')
         add_elsewhere(line, ours[1], values[0]);
     else if (percent && percent[1] == 'k')

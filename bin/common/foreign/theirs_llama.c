@@ -146,7 +146,10 @@ const struct foreign_word foreign_llama[] = {
     { "--keep", 1, .note = "--shift keeps the first token",
       .tool = "gg-serve" },
     { "--log-disable", 0, .ours = "-q", .tool = "gg-serve" },
-    { "--cpu-moe", 0, .ours = "-- =", .tool = "gg-serve" },
+    { "-p|--prompt", 1, .note = ASKED, .tool = "gg-serve" },
+    { "--batch-size", 1, .ours = "-- =", .unless = "-ub|--ubatch-size",
+      .tool = "gg-serve" },
+    { "--cpu-moe|--no-mmap|--mlock", 0, .ours = "-- =", .tool = "gg-serve" },
     { "--rope-scaling|--cache-type-k|--cache-type-v|--n-cpu-moe|--samplers|"
       "--temp|--temperature|--top-p|--min-p|--xtc-probability|"
       "--xtc-threshold|--typical-p|--repeat-last-n|--repeat-penalty|"
