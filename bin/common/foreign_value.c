@@ -129,7 +129,8 @@ static bool
 add_listen(struct buffer *out, const char *value, const char *other)
 {
     bool is_port = !value[strspn(value, "0123456789")];
-    const char *hosts = is_port ? other : value, *port = is_port ? value : other;
+    const char *hosts = is_port ? other : value;
+    const char *port = is_port ? value : other;
     const char *sign = "";
 
     for (hosts = hosts ? hosts : "127.0.0.1"; *hosts;) {

@@ -70,7 +70,7 @@ origin_is_allowed(const struct front *f, const struct http_call *call)
 
 /* A page that may ask may read the answer, too. */
 static void
-add_origin(struct http_call *call)
+allow_origin(struct http_call *call)
 {
     const char *origin = http_field(call, "Origin");
 
@@ -128,7 +128,7 @@ access_check(struct front *f, struct http_call *call, int *key)
             "requests of this Origin are not allowed: --origin adds one");
         return false;
     }
-    add_origin(call);
+    allow_origin(call);
     if (answer_browser(call))
         return false;
     if (!f->has_keys || (path && strcmp(path, "/health") == 0))

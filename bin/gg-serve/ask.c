@@ -296,7 +296,7 @@ answer_metrics(struct front *f, struct http_call *call)
 }
 
 static struct translate_model
-model_of(struct front *f, const char *name)
+listed_model(struct front *f, const char *name)
 {
     const struct engine *e = engine_of_model(f, name);
 
@@ -328,7 +328,7 @@ answer_models(struct front *f, struct http_call *call)
     struct buffer b = { 0 };
 
     for (int i = 0; i < f->models.n; i++)
-        list[i] = model_of(f, f->models.of[i].name);
+        list[i] = listed_model(f, f->models.of[i].name);
     translate_models(list, (size_t)f->models.n,
                      http_field(call, "anthropic-version") != NULL, &b);
     free(list);
@@ -338,7 +338,7 @@ answer_models(struct front *f, struct http_call *call)
 static void
 answer_model(struct front *f, struct http_call *call, const char *name)
 {
-    struct translate_model m = model_of(f, name);
+    struct translate_model m = listed_model(f, name);
     struct buffer b = { 0 };
 
     if (models_find(&f->models, name) < 0) {

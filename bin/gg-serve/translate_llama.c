@@ -12,7 +12,7 @@
 
 /* An object in the place of a prompt has it, and media, which are none here. */
 static void
-read_prompt(struct translation *t, const struct record_value *v)
+read_llama_prompt(struct translation *t, const struct record_value *v)
 {
     const json_t *media = json_object_get(v->json, "multimodal_data");
     struct record_value text;
@@ -35,7 +35,7 @@ read_probabilities(struct translation *t, const struct record_value *v)
 }
 
 static const struct translate_member members[] = {
-    { "prompt", read_prompt },
+    { "prompt", read_llama_prompt },
     { "n_probs", read_probabilities },
     { 0 },
 };
@@ -71,7 +71,7 @@ add_inside(struct translation *t, const struct record_value *of,
 
 /* Files that a client shows first. */
 static void
-add_extra(struct translation *t, const struct record_value *extra)
+add_shown_files(struct translation *t, const struct record_value *extra)
 {
     struct record_items items;
     struct record_value file, text;
@@ -98,7 +98,7 @@ read_gap(struct translation *t, const struct record_object *body)
 
     translate_put(&t->body, ",'prompt':'");
     if (extra && !json_is_null(extra->json))
-        add_extra(t, extra);
+        add_shown_files(t, extra);
     add_inside(t, &body->value, "input_prefix");
     add_inside(t, &body->value, "prompt");
     translate_put(&t->body, "','suffix':'");
@@ -111,7 +111,7 @@ read_gap(struct translation *t, const struct record_object *body)
 
 /* Milliseconds that `n` ids took; none where nobody measured. */
 static void
-add_speed(const char *what, double n, const json_t *ms, struct buffer *out)
+add_llama_speed(const char *what, double n, const json_t *ms, struct buffer *out)
 {
     double all = json_number_value(ms);
 
@@ -134,9 +134,9 @@ translate_add_timings(const struct translation *t, const json_t *record,
     struct translate_end e = parts_end(t, record);
 
     translate_put(out, ",'timings':{'cache_n':%n", e.cached);
-    add_speed("prompt", e.prompt - e.cached,
+    add_llama_speed("prompt", e.prompt - e.cached,
               json_object_get(timings, "prompt_ms"), out);
-    add_speed("predicted", e.made, json_object_get(timings, "decode_ms"), out);
+    add_llama_speed("predicted", e.made, json_object_get(timings, "decode_ms"), out);
     buffer_char(out, '}');
 }
 
@@ -172,7 +172,7 @@ add_probabilities(const struct record_value *from, struct buffer *out)
 /* Members of an answer that has ended but for its text; `record` is NULL where
  * it is one of several, whose ids are not counted apart. */
 static void
-add_end(struct translation *t, const json_t *choice, const json_t *record,
+add_llama_end(struct translation *t, const json_t *choice, const json_t *record,
         struct buffer *out)
 {
     const char *reason = translate_text(choice, "finish_reason");
@@ -197,7 +197,7 @@ add_end(struct translation *t, const json_t *choice, const json_t *record,
 }
 
 static void
-add_answer(struct translation *t, const struct record_value *choice,
+add_llama_answer(struct translation *t, const struct record_value *choice,
            const json_t *record, struct buffer *out)
 {
     const json_t *text = json_object_get(choice->json, "text");
@@ -208,7 +208,7 @@ add_answer(struct translation *t, const struct record_value *choice,
                          '\n', json_string_length(text))
                       ? "true"
                       : "false");
-    add_end(t, choice->json, record, out);
+    add_llama_end(t, choice->json, record, out);
     if (t->logprobs)
         add_probabilities(choice, out);
     buffer_char(out, '}');
@@ -233,7 +233,7 @@ put_completion(struct translation *t, const struct record_value *body,
     translate_put(out, n > 1 ? "[" : "");
     while (record_items_next(&items, &choice)) {
         translate_put(out, i++ ? "," : "");
-        add_answer(t, &choice, n > 1 ? NULL : body->json, out);
+        add_llama_answer(t, &choice, n > 1 ? NULL : body->json, out);
     }
     translate_put(out, n > 1 ? "]" : "");
 }
@@ -276,7 +276,7 @@ send_completed(struct translation *t, const struct record_value *record,
 
         translate_put(out, "data: {'index':%n,'content':''",
                       translate_number(end, "index"));
-        add_end(t, end, n > 1 ? NULL : record->json, out);
+        add_llama_end(t, end, n > 1 ? NULL : record->json, out);
         translate_put(out, "}\n\n");
     }
 }

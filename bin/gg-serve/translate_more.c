@@ -1,5 +1,5 @@
-/* translate_more.c - embeddings, ranks, ids of a text and back, prompts, lists of
- * models */
+/* translate_more.c - embeddings, ranks, ids of a text and back, prompts, lists
+ * of models */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -22,8 +22,8 @@ read_embeddings(struct translation *t, const struct record_object *body)
         if (json_is_null(m->value.json) ||
             translate_common(t, m->key, &m->value))
             continue;
-        if (cli_has_word("input|encoding_format|dimensions|query|documents|texts|"
-                         "top_n|top_k|return_documents|return_text", m->key))
+        if (cli_has_word("input|encoding_format|dimensions|query|documents|"
+                         "texts|top_n|top_k|return_documents|return_text", m->key))
             translate_set(t, m->key, &m->value);
         else
             translate_warn(t, "%.60s is left out", m->key);
@@ -128,7 +128,7 @@ const struct translate_row translate_detokenize_row = {
 /* ---- prompts ---- */
 
 static void
-put_count(struct translation *t, const struct record_value *record,
+put_input_tokens(struct translation *t, const struct record_value *record,
           struct buffer *out)
 {
     const json_t *ids = json_object_get(record->json, "count");
@@ -146,7 +146,7 @@ put_count(struct translation *t, const struct record_value *record,
 }
 
 static void
-put_prompt(struct translation *t, const struct record_value *record,
+put_rendered(struct translation *t, const struct record_value *record,
            struct buffer *out)
 {
     const json_t *text = json_object_get(record->json, "text");
@@ -161,25 +161,25 @@ const struct translate_row translate_count_row = {
     .verb = "count",
     .anthropic = true,
     .read = messages_read,
-    .whole = put_count,
+    .whole = put_input_tokens,
 };
 
 const struct translate_row translate_chat_count_row = {
     .verb = "count",
     .read = chat_read,
-    .whole = put_count,
+    .whole = put_input_tokens,
 };
 
 const struct translate_row translate_responses_count_row = {
     .verb = "count",
     .read = responses_read,
-    .whole = put_count,
+    .whole = put_input_tokens,
 };
 
 const struct translate_row translate_template_row = {
     .verb = "render",
     .read = chat_read,
-    .whole = put_prompt,
+    .whole = put_rendered,
 };
 
 /* ---- models ---- */
