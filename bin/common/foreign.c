@@ -46,6 +46,7 @@ can_write(const struct walk *w, const struct foreign_word *row)
     size_t n = row->ours ? strcspn(row->ours, " ") : 0;
 
     return n < 2 || row->ours[0] != '-' || !is_this_tool(w) ||
+           foreign_is_passed(cli_name, row) ||
            foreign_own(w->rows, row->ours, n);
 }
 
@@ -130,10 +131,24 @@ has_any(const struct walk *w, const char *words)
 static const char *
 value_of(const struct walk *w, const char *words)
 {
-    for (int i = 1; i + 1 < w->argc; i++)
-        if (foreign_has_part(words, w->argv[i], strlen(w->argv[i]), false))
-            return w->argv[i + 1];
+    for (int i = 1; i < w->argc; i++) {
+        size_t n = strcspn(w->argv[i], "=");
+
+        if (!foreign_has_part(words, w->argv[i], n, false))
+            continue;
+        return w->argv[i][n] ? w->argv[i] + n + 1 : w->argv[i + 1];
+    }
     return NULL;
+}
+
+/* What another word adds to the value of this one. */
+static const char *
+other_value(const struct walk *w, const char *word)
+{
+    if (strcmp(word, "--host") == 0)
+        return value_of(w, "--port");
+    return value_of(w, strcmp(word, "--port") == 0 ? "--host"
+                                                   : "-hff|--hf-file");
 }
 
 /* ---- one step ------------------------------------------------------------ */
@@ -247,8 +262,7 @@ take_word(struct walk *w, int i, const struct foreign_word *row,
     else if (row->args == 2 && !values[1])
         foreign_leave(w->line, word, "it takes two values");
     else
-        foreign_translate(w->line, row, word, values,
-                          value_of(w, "-hff|--hf-file"));
+        foreign_translate(w->line, row, word, values, other_value(w, word));
     free(word);
     return first + (args > 0 ? args : 0);
 }
@@ -349,7 +363,8 @@ take_option(struct walk *w, int i)
     const struct cli_option *o = own ? foreign_own(w->rows, arg, len) : NULL;
 
     row = row && fits_second(w, i, row) ? row : NULL;
-    same = row && row->ours && strcmp(row->ours, "=") == 0;
+    same = row && row->ours && strcmp(row->ours, "=") == 0 &&
+           !foreign_is_passed(tool_of(w), row);
     if (row && !same && !(own && !w->program && is_cluster(w, arg)))
         return take_word(w, i, row, g);
     if (!row && own && arg[1] != '-' && (row = find_glued(w, arg, &g)) &&
@@ -522,6 +537,7 @@ cli_check_foreign(int argc, char **argv, const struct cli_rows *rows,
         add_program(&w, n);
     line.tool = tool_of(&w);
     line.rows = is_this_tool(&w) ? rows : NULL;
+    line.passed = strcmp(cli_name, "gg-generate") == 0 ? rows : NULL;
     walk_through(&w, 1 + n);
     foreign_print(&line, w.whose ? w.whose->name : groups[0].name);
 }

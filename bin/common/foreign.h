@@ -11,14 +11,17 @@ struct foreign_piece {
     char *text;       /* as a shell reads it */
     char *option;     /* "--top-k"; NULL: an argument */
     char *word;       /* theirs that it comes from; NULL: it is ours */
+    bool is_passed;   /* it goes after "--" */
 };
 
 struct foreign_line {
     const char *tool;            /* whose command line it is */
     const struct cli_rows *rows; /* this tool's; NULL: `tool` is another one */
+    const struct cli_rows *passed; /* of what goes after "--", likewise */
     struct foreign_piece *p;
     size_t n;
     struct buffer prompt;     /* -p of the arguments */
+    bool passes;              /* pieces that are added go after "--" */
     char *text, *file, *last; /* what gg-tokenize reads in front of it; the
                                  last argument. In a shell's form; or NULL */
     struct buffer words;      /* theirs: "-fa, -hf" */
@@ -88,10 +91,15 @@ foreign_add(struct foreign_line *line, char *text, const char *option,
 bool
 foreign_is_value(const struct cli_option *o, const char *value,
                  struct gg_error *err);
+/* True where the row's option goes after "--": what another tool of ours gets
+ * from this one, which has no such option. */
+bool
+foreign_is_passed(const char *tool, const struct foreign_word *row);
 /* Says why a word of theirs is left out. */
 void
 foreign_leave(struct foreign_line *line, const char *word, const char *why);
-/* Adds what the row says. `file`: -hff's value, or NULL. */
+/* Adds what the row says. `file`: what another word
+ * adds, -hff's value; or NULL. */
 void
 foreign_translate(struct foreign_line *line, const struct foreign_word *row,
                   const char *word, const char *const values[2],

@@ -26,8 +26,15 @@ foreign_add(struct foreign_line *line, char *text, const char *option,
     line->p = cli_alloc(line->p, line->n + 1, sizeof(*line->p));
     line->p[line->n++] = (struct foreign_piece){
         text, option ? cli_copy(option, strlen(option)) : NULL,
-        word ? cli_copy(word, strlen(word)) : NULL
+        word ? cli_copy(word, strlen(word)) : NULL, line->passes
     };
+}
+
+bool
+foreign_is_passed(const char *tool, const struct foreign_word *row)
+{
+    return row->ours && strcmp(tool, "gg-serve") == 0 &&
+           (!row->tool || strncmp(row->ours, "-- ", 3) == 0);
 }
 
 void
@@ -82,6 +89,7 @@ static void
 add_option(struct foreign_line *line, const char *ours, const char *word,
            const char *const values[2], const char *file)
 {
+    const struct cli_rows *rows = line->passes ? line->passed : line->rows;
     const char *percent = strchr(ours, '%'), *why;
     size_t n = strcspn(ours, " ");
     char *option = cli_copy(ours, n);
@@ -89,10 +97,13 @@ add_option(struct foreign_line *line, const char *ours, const char *word,
     struct buffer text = { 0 };
     struct gg_error err;
 
-    o = line->rows ? foreign_own(line->rows, option, n) : NULL;
+    o = rows ? foreign_own(rows, option, n) : NULL;
     if (percent && !percent[1] && o && values[0] &&
         !foreign_is_value(o, values[0], &err)) {
-        foreign_leave(line, word, err.message);
+        bool named = strncmp(err.message, word, strlen(word)) == 0;
+
+        foreign_leave(line, word,
+                      err.message + (named ? strlen(word) + 2 : 0));
         free(option);
         return;
     }
@@ -190,25 +201,45 @@ add_members(struct foreign_line *line, const char *word, const char *json)
         foreign_leave(line, word, "its value is no object of JSON");
 }
 
+/* A word that the tool which gets it has, too. */
+static void
+add_same(struct foreign_line *line, const char *word,
+         const char *const values[2])
+{
+    struct buffer ours = { 0 };
+
+    buffer_format(&ours, "%s%s", word, values[0] ? " %" : "");
+    add_option(line, end_text(&ours), word, values, NULL);
+    buffer_clear(&ours);
+}
+
 void
 foreign_translate(struct foreign_line *line, const struct foreign_word *row,
                   const char *word, const char *const values[2],
                   const char *file)
 {
-    const char *percent = row->ours ? strchr(row->ours, '%') : NULL;
+    bool passed = foreign_is_passed(line->tool, row);
+    const char *ours = row->ours;
+    const char *percent = ours ? strchr(ours, '%') : NULL;
 
-    if (!row->ours)
+    if (passed && strncmp(ours, "-- ", 3) == 0)
+        ours += 3;
+    line->passes = passed;
+    if (!ours)
         foreign_leave(line, word, row->note);
-    else if (*row->ours == '|')
-        add_elsewhere(line, row->ours[1], values[0]);
+    else if (strcmp(ours, "=") == 0)
+        add_same(line, word, values);
+    else if (*ours == '|')
+        add_elsewhere(line, ours[1], values[0]);
     else if (percent && percent[1] == 'k')
         add_member(line, word, values);
     else if (percent && percent[1] == 'j')
         add_members(line, word, values[0]);
     else if (percent && (percent[1] == 'l' || percent[1] == 's'))
-        add_each(line, row->ours, word, values[0], file);
+        add_each(line, ours, word, values[0], file);
     else
-        add_option(line, row->ours, word, values, file);
+        add_option(line, ours, word, values, file);
+    line->passes = false;
 }
 
 /* ---- what goes together -------------------------------------------------- */
@@ -257,7 +288,7 @@ check_pieces(struct foreign_line *line)
     for (size_t i = 0; line->rows && i < line->n; i++) {
         struct foreign_piece *p = &line->p[i];
         const struct cli_option *o =
-            p->option && p->word
+            p->option && p->word && !p->is_passed
                 ? foreign_own(line->rows, p->option, strlen(p->option))
                 : NULL;
 
@@ -307,6 +338,19 @@ add_front(struct buffer *out, const struct foreign_line *line)
                       line->file ? line->file : "");
 }
 
+static void
+add_pieces(struct buffer *out, const struct foreign_line *line, bool passed)
+{
+    const char *sign = passed ? " --" : "";
+
+    for (size_t i = 0; i < line->n; i++) {
+        if (!line->p[i].text || line->p[i].is_passed != passed)
+            continue;
+        buffer_format(out, "%s %s", sign, line->p[i].text);
+        sign = "";
+    }
+}
+
 void
 foreign_print(struct foreign_line *line, const char *whose)
 {
@@ -322,9 +366,8 @@ foreign_print(struct foreign_line *line, const char *whose)
     check_pieces(line);
     add_front(&out, line);
     buffer_format(&out, "%s", line->tool);
-    for (size_t i = 0; i < line->n; i++)
-        if (line->p[i].text)
-            buffer_format(&out, " %s", line->p[i].text);
+    add_pieces(&out, line, false);
+    add_pieces(&out, line, true);
     if (line->last)
         buffer_format(&out, " %s", line->last);
     cli_warn("%s: of %s; ours is:", end_text(&line->words), whose);

@@ -123,6 +123,38 @@ add_thought(struct buffer *out, const char *value)
     return true;
 }
 
+/* Where a server listens: addresses, or a socket, and a port, one of which
+ * another word may say. */
+static bool
+add_listen(struct buffer *out, const char *value, const char *other)
+{
+    bool is_port = !value[strspn(value, "0123456789")];
+    const char *hosts = is_port ? other : value;
+    const char *port = is_port ? value : other;
+    const char *sign = "";
+
+    for (hosts = hosts ? hosts : "127.0.0.1"; *hosts;) {
+        size_t n = strcspn(hosts, ",");
+        bool is_file = n > 5 && strncmp(hosts + n - 5, ".sock", 5) == 0;
+        bool is_six = memchr(hosts, ':', n) != NULL;
+        struct buffer text = { 0 };
+
+        if (is_file)
+            buffer_format(&text, "%s%.*s", memchr(hosts, '/', n) ? "" : "./",
+                          (int)n, hosts);
+        else
+            buffer_format(&text, is_six ? "[%.*s]:%s" : "%.*s:%s", (int)n,
+                          hosts, port ? port : "8080");
+        buffer_char(&text, '\0');
+        buffer_format(out, "%s", sign);
+        foreign_quote(out, text.p);
+        buffer_clear(&text);
+        sign = " -l ";
+        hosts += n + (hosts[n] == ',');
+    }
+    return true;
+}
+
 bool
 foreign_value(struct buffer *out, char how, const char *const values[2],
               const char *file, const char **why)
@@ -157,6 +189,10 @@ foreign_value(struct buffer *out, char how, const char *const values[2],
         return add_pattern(out, v);
     case 'o':
         return add_thought(out, v);
+    case 'L':
+        return add_listen(out, v, file);
+    case 'M':
+        return add_joined(out, v, "", "M");
     case 'e':
         return add_joined(out, "reasoning_effort=\"", v, "\"");
     default:

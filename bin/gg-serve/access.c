@@ -68,6 +68,38 @@ origin_is_allowed(const struct front *f, const struct http_call *call)
     return !origin || is_listed(f->params.origins, origin, strlen(origin));
 }
 
+/* A page that may ask may read the answer, too. */
+static void
+allow_origin(struct http_call *call)
+{
+    const char *origin = http_field(call, "Origin");
+
+    if (!origin)
+        return;
+    http_add_field(call, "Access-Control-Allow-Origin", origin);
+    http_add_field(call, "Access-Control-Expose-Headers",
+                   "X-Request-Id, Retry-After");
+    http_add_field(call, "Vary", "Origin");
+}
+
+/* A browser asks first whether a page may send a request, without its key.
+ * False: it is no such question. */
+static bool
+answer_browser(struct http_call *call)
+{
+    const char *fields = http_field(call, "Access-Control-Request-Headers");
+
+    if (strcmp(http_method(call), "OPTIONS") != 0 ||
+        !http_field(call, "Origin"))
+        return false;
+    http_add_field(call, "Access-Control-Allow-Methods", "GET, POST");
+    if (fields)
+        http_add_field(call, "Access-Control-Allow-Headers", fields);
+    http_add_field(call, "Access-Control-Max-Age", "600");
+    http_answer(call, 200, "text/plain", "", 0);
+    return true;
+}
+
 /* The key of "Authorization: Bearer KEY" or "x-api-key: KEY"; NULL. */
 static const char *
 key_of(const struct http_call *call)
@@ -96,6 +128,9 @@ access_check(struct front *f, struct http_call *call, int *key)
             "requests of this Origin are not allowed: --origin adds one");
         return false;
     }
+    allow_origin(call);
+    if (answer_browser(call))
+        return false;
     if (!f->has_keys || (path && strcmp(path, "/health") == 0))
         return true;
     *key = given ? keys_find(&f->keys, given) : -1;

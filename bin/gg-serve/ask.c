@@ -295,6 +295,31 @@ answer_metrics(struct front *f, struct http_call *call)
     buffer_clear(&b);
 }
 
+static struct translate_model
+listed_model(struct front *f, const char *name)
+{
+    const struct engine *e = engine_of_model(f, name);
+
+    return (struct translate_model){ name, f->params.started,
+                                     e ? (uint64_t)e->n_ctx : 0 };
+}
+
+/* Numbers of the first model, as monitors of llama.cpp's server read them. */
+static void
+answer_state(struct front *f, struct http_call *call, bool slots)
+{
+    const char *name = f->models.n ? f->models.of[0].name : "";
+    const struct engine *e = engine_of_model(f, name);
+    struct buffer b = { 0 };
+
+    if (slots)
+        translate_slots(e ? e->n_ctx : 0, e ? e->n_slots : 0,
+                        e ? e->n_running : 0, &b);
+    else
+        translate_properties(name, e ? e->n_ctx : 0, e ? e->n_slots : 0, &b);
+    answer_json(call, 200, &b);
+}
+
 static void
 answer_models(struct front *f, struct http_call *call)
 {
@@ -303,8 +328,7 @@ answer_models(struct front *f, struct http_call *call)
     struct buffer b = { 0 };
 
     for (int i = 0; i < f->models.n; i++)
-        list[i] = (struct translate_model){ f->models.of[i].name,
-                                            f->params.started, 0 };
+        list[i] = listed_model(f, f->models.of[i].name);
     translate_models(list, (size_t)f->models.n,
                      http_field(call, "anthropic-version") != NULL, &b);
     free(list);
@@ -314,7 +338,7 @@ answer_models(struct front *f, struct http_call *call)
 static void
 answer_model(struct front *f, struct http_call *call, const char *name)
 {
-    struct translate_model m = { name, f->params.started, 0 };
+    struct translate_model m = listed_model(f, name);
     struct buffer b = { 0 };
 
     if (models_find(&f->models, name) < 0) {
@@ -329,15 +353,20 @@ answer_model(struct front *f, struct http_call *call, const char *name)
 static bool
 answer_here(struct front *f, struct http_call *call, const char *path)
 {
-    static const char models[] = "/v1/models/";
+    static const char models[] = "/models/";
 
+    path += strncmp(path, "/v1/", 4) == 0 ? 3 : 0;
     if (strcmp(http_method(call), "GET") != 0)
         return false;
-    if (strcmp(path, "/health") == 0 || strcmp(path, "/v1/health") == 0)
+    if (strcmp(path, "/health") == 0)
         answer_health(f, call);
     else if (strcmp(path, "/metrics") == 0)
         answer_metrics(f, call);
-    else if (strcmp(path, "/v1/models") == 0)
+    else if (strcmp(path, "/props") == 0)
+        answer_state(f, call, false);
+    else if (strcmp(path, "/slots") == 0)
+        answer_state(f, call, true);
+    else if (strcmp(path, "/models") == 0)
         answer_models(f, call);
     else if (strncmp(path, models, sizeof(models) - 1) == 0)
         answer_model(f, call, path + sizeof(models) - 1);

@@ -1,6 +1,7 @@
 /* engines.c - engines as the front sees them: sockets with lines of JSON */
 #include <config.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,13 +55,16 @@ take_stats(struct engine *e, const char *line, size_t n)
 {
     json_error_t why;
     json_t *record = cli_json_load(line, n, 0, &why);
-    json_t *batch = json_object_get(json_object_get(record, "stats"), "batch");
+    json_t *stats = json_object_get(record, "stats");
+    json_t *batch = json_object_get(stats, "batch");
+    json_int_t n_ctx = json_integer_value(json_object_get(stats, "n_ctx"));
     json_int_t most = json_integer_value(batch);
 
     if (json_is_integer(batch) && most > 0 && most <= 4096) {
         if (!e->n_slots)
             front_tell(e->front, WIRE_ALIVE, e->number, -1, -1);
         e->n_slots = (int)most;
+        e->n_ctx = n_ctx > 0 && n_ctx <= INT_MAX ? (int)n_ctx : 0;
     }
     json_decref(record);
 }
@@ -162,6 +166,17 @@ engine_find(struct front *f, int number)
 
     TAILQ_FOREACH(e, &f->engines, next)
     if (e->number == number)
+        return e;
+    return NULL;
+}
+
+struct engine *
+engine_of_model(struct front *f, const char *model)
+{
+    struct engine *e;
+
+    TAILQ_FOREACH(e, &f->engines, next)
+    if (strcmp(e->model, model) == 0)
         return e;
     return NULL;
 }

@@ -20,6 +20,8 @@
 
 enum {
     MOST_BYTES_LOG2 = 32, /* of memory */
+    TEXTS_BYTES = 8 << 20,  /* of a body, */
+    MEDIA_BYTES = 32 << 20, /* and where a model sees or hears */
 };
 
 int64_t
@@ -63,6 +65,19 @@ take_key(struct front *f, const struct wire *w)
 }
 
 static void
+start_lists(struct front *f, const struct wire *w)
+{
+    size_t usual = w->model ? MEDIA_BYTES : TEXTS_BYTES;
+    bool is_first = !f->generation;
+
+    f->generation = w->number;
+    http_set_max_body(f->http, f->params.max_body ? f->params.max_body : usual);
+    if (is_first && f->models.n == 1 && !f->params.engine_per_key)
+        front_tell(f, WIRE_START, 0, 0, -1); /* who asks need not wait */
+    dispatch(f);
+}
+
+static void
 take_lists(struct front *f, const struct wire *w)
 {
     static char *const no_args[] = { NULL };
@@ -80,8 +95,7 @@ take_lists(struct front *f, const struct wire *w)
         f->new_keys = (struct keys){ 0 };
         f->new_models = (struct models){ 0 };
         f->has_keys = f->keys.n > 0;
-        f->generation = w->number;
-        dispatch(f);
+        start_lists(f, w);
     }
 }
 
@@ -166,6 +180,20 @@ monitor_speaks(evutil_socket_t socket, short what, void *context)
         take_message(f, &w, fd);
     else
         event_base_loopbreak(f->base); /* it has ended */
+}
+
+/* Nobody is answered before it is known who may ask. */
+static void
+wait_for_lists(struct front *f)
+{
+    struct wire w;
+    int fd;
+
+    while (!f->generation) {
+        if (!pass_receive(f->monitor, &w, sizeof(w), &fd))
+            exit(0);
+        take_message(f, &w, fd);
+    }
 }
 
 /* ---- each second --------------------------------------------------------- */
@@ -280,6 +308,7 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
         cli_die("the front: %s", strerror(ENOMEM));
     start_http(&f, sockets, n_sockets);
     add_events(&f);
+    wait_for_lists(&f);
     if (f.params.is_confined)
         confine();
     event_base_dispatch(f.base);

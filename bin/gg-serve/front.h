@@ -27,6 +27,7 @@ enum {
 /* Settings of the command line. */
 struct front_params {
     struct http_limits http;
+    size_t max_body; /* bytes; 0: what the models need */
     int max_waiting, max_waiting_of_key; /* requests */
     int queue_seconds, answer_seconds, ping_seconds, silent_seconds;
     const char *const *hosts, *const *origins; /* each ends with NULL */
@@ -65,6 +66,7 @@ struct engine {
     char model[MODEL_MAX_NAME], key[KEY_MAX_NAME];
     struct asks running;
     int n_running, n_slots; /* 0: it has not said yet */
+    int n_ctx;              /* ids of a prompt and its answer; 0: not known */
     int64_t heard;          /* ms */
     bool is_retired, is_busy;
 };
@@ -158,6 +160,9 @@ void
 engine_add(struct front *f, const struct wire *w, int socket);
 struct engine *
 engine_find(struct front *f, int number);
+/* One of the model; NULL: none runs. */
+struct engine *
+engine_of_model(struct front *f, const char *model);
 void
 engine_send(struct engine *e, const char *line, size_t n);
 /* Something of it has ended. */

@@ -27,6 +27,7 @@
 
 enum {
     MAX_DOORS = 8,
+    MAX_BODIES = 16, /* as long as one may be, at a time */
     /* A refusal is written without evhttp, which may not answer at all. */
     MAX_REFUSAL = 512,
 };
@@ -58,7 +59,7 @@ struct http {
     struct http_handler handler;
     struct evhttp_bound_socket *doors[MAX_DOORS];
     int n_doors, n_connections;
-    size_t n_bodies;
+    size_t n_bodies, max_body;
     bool is_full, is_ending;
     struct connection **of_socket; /* by its number */
     int n_sockets;
@@ -191,14 +192,14 @@ look_at(struct connection *c, const char *bytes, size_t n)
 {
     struct http *h = c->http;
     enum head_at before = c->head.at;
-    size_t taken = head_take(&c->head, bytes, n, h->limits.max_body);
+    size_t taken = head_take(&c->head, bytes, n, h->max_body);
 
     if (c->head.at == HEAD_BAD) {
         refuse_connection(c, c->head.status, c->head.why);
         return;
     }
     if (before != HEAD_BODY && c->head.at == HEAD_BODY) {
-        if (c->head.length > h->limits.max_bodies - h->n_bodies) {
+        if (c->head.length + h->n_bodies > MAX_BODIES * h->max_body) {
             c->head.at = HEAD_BAD;
             refuse_connection(c, 503, "too many bodies are being read");
             return;
@@ -343,6 +344,8 @@ http_method(const struct http_call *call)
         return "GET";
     case EVHTTP_REQ_POST:
         return "POST";
+    case EVHTTP_REQ_OPTIONS:
+        return "OPTIONS";
     default:
         return "";
     }
@@ -525,13 +528,19 @@ http_new(struct event_base *base, const struct http_limits *limits,
         return NULL;
     }
     evhttp_set_max_headers_size(h->ev, HEAD_MAX_BYTES);
-    evhttp_set_max_body_size(h->ev, (ev_ssize_t)limits->max_body);
     evhttp_set_allowed_methods(
         h->ev, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
                    EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS);
     evhttp_set_bevcb(h->ev, new_connection, h);
     evhttp_set_gencb(h->ev, request_came, h);
     return h;
+}
+
+void
+http_set_max_body(struct http *h, size_t bytes)
+{
+    h->max_body = bytes;
+    evhttp_set_max_body_size(h->ev, (ev_ssize_t)bytes);
 }
 
 bool

@@ -17,8 +17,6 @@ struct http_call; /* a request that is being answered */
 
 struct http_limits {
     int head_seconds, body_seconds, idle_seconds;
-    size_t max_body;   /* bytes of one */
-    size_t max_bodies; /* of all that are read or being answered */
     int max_connections;
     size_t max_waiting; /* bytes that a client has not taken: it is slow */
 };
@@ -36,6 +34,11 @@ struct http *
 http_new(struct event_base *base, const struct http_limits *limits,
          const struct http_handler *handler);
 
+/* Bytes that a body may have from now on: 0 until it is called. All that are
+ * read or being answered may have 16 times as many. */
+void
+http_set_max_body(struct http *http, size_t bytes);
+
 /* Accepts at a socket that listens already. False: no memory. */
 bool
 http_listen(struct http *http, int socket);
@@ -50,7 +53,7 @@ http_n_connections(const struct http *http);
 
 /* ---- a request ---- */
 
-/* "GET", "POST", or "" for any other. */
+/* "GET", "POST", "OPTIONS", or "" for any other. */
 const char *
 http_method(const struct http_call *call);
 /* Without the query; NULL: no path. */

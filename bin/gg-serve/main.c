@@ -31,8 +31,9 @@ static const struct cli_option rows[] = {
     { "translate", 0, CLI_TEXT, "API",
       "serve nothing: print the record that a request in FILE becomes",
       AT(try.api),
-      .values = "chat|completions|messages|count|responses|embeddings|"
-                "tokenize|detokenize|transcriptions|models" },
+      .values = "chat|completions|messages|count|responses|embeddings|rerank|"
+                "tokenize|detokenize|transcriptions|models|completion|infill|"
+                "template|chat-count|responses-count" },
     { "answer", 0, CLI_TEXT, "FILE",
       "print what the client gets for records of the engine", AT(try.answer),
       .only_with = "translate" },

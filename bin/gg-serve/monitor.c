@@ -17,11 +17,23 @@
 #include <unistd.h>
 
 #include "common/pass.h"
+#include "gg-serve/child.h"
 #include "gg-serve/workers.h"
 
 static volatile sig_atomic_t ends_asked, reloads;
 
 /* ---- the front ----------------------------------------------------------- */
+
+static bool
+has_projector(const struct models *models)
+{
+    int at;
+
+    for (int i = 0; i < models->n; i++)
+        if (child_option(models->of[i].args, 0, "mmproj", &at))
+            return true;
+    return false;
+}
 
 static void
 send_lists(struct monitor *m)
@@ -38,7 +50,9 @@ send_lists(struct monitor *m)
         memcpy(w.text, m->models.of[i].name, MODEL_MAX_NAME);
         monitor_tell(m, &w, -1);
     }
-    w = (struct wire){ .kind = WIRE_LISTED, .number = m->generation };
+    w = (struct wire){ .kind = WIRE_LISTED,
+                       .model = has_projector(&m->models),
+                       .number = m->generation };
     monitor_tell(m, &w, -1);
 }
 

@@ -92,8 +92,8 @@ const struct cli_option serve_options[] = {
     { "idle-time", 0, CLI_INT, "SECONDS", "between two requests (60)",
       AT(idle), 1, 86400 },
     { "max-body", 0, CLI_INT, "MIB",
-      "of a request (8); all that are read, 16 times as much", AT(max_body), 1,
-      1024 },
+      "of a request (8; 32 with --mmproj); all, 16 times as much",
+      AT(max_body), 1, 1024 },
     { "connections", 0, CLI_INT, "N", "that are open at a time (1024)",
       AT(max_connections), 1, 1 << 20 },
     { "quiet", 'q', CLI_FLAG, NULL, "no line for each request", AT(quiet) },
@@ -116,19 +116,19 @@ serve_defaults(struct serve_options *o)
         .head = 10,
         .body = 30,
         .idle = 60,
-        .max_body = 8,
         .max_connections = 1024,
     };
 }
 
 #if defined(HAVE_LIBEVENT) && defined(HAVE_JANSSON)
 
+#include <errno.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "gg-serve/monitor.h"
 
 enum {
-    BODIES = 16,          /* as long as one may be, that are read at a time */
     SLOW_BYTES = 1 << 20, /* that a client has not taken */
     SPARE_SOCKETS = 64,
 };
@@ -142,10 +142,9 @@ front_params_of(const struct serve_options *o)
         .http = { .head_seconds = o->head,
                   .body_seconds = o->body,
                   .idle_seconds = o->idle,
-                  .max_body = (size_t)o->max_body << 20,
-                  .max_bodies = BODIES * ((size_t)o->max_body << 20),
                   .max_connections = o->max_connections,
                   .max_waiting = SLOW_BYTES },
+        .max_body = (size_t)o->max_body << 20,
         .max_waiting = o->queue,
         .max_waiting_of_key = o->queue_of_key,
         .queue_seconds = o->queue_time,
@@ -192,6 +191,8 @@ make_model(const struct serve_options *o, struct models *models)
     if (!o->fetch || !path || !strchr(path, ':')) {
         cli_check_model(path);
         path = cli_model(path, true);
+        if (access(path, R_OK))
+            cli_die("%s: %s", path, strerror(errno));
     }
     name_of_model(o, path, name);
     args[n++] = (char *)"-m";

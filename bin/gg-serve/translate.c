@@ -13,6 +13,7 @@ enum {
     MOST_VALUES = 1 << 19, /* and values: what each takes in memory counts */
 };
 
+/* clang-format off */
 const struct translate_api translate_apis[] = {
     { "chat", "POST", "/v1/chat/completions", true, false,
       &translate_chat_row },
@@ -26,26 +27,45 @@ const struct translate_api translate_apis[] = {
       &translate_responses_row },
     { "embeddings", "POST", "/v1/embeddings", false, false,
       &translate_embeddings_row },
+    { "rerank", "POST", "/v1/rerank", false, false, &translate_ranks_row },
     { "tokenize", "POST", "/tokenize", false, false, &translate_tokenize_row },
     { "detokenize", "POST", "/detokenize", false, false,
       &translate_detokenize_row },
-    { "transcriptions", "POST", "/v1/audio/transcriptions", false, true,
+    { "transcriptions", "POST", "/v1/audio/transcriptions", true, true,
       &translate_sound_row },
+    { "completion", "POST", "/completion", true, false, &translate_llama_row },
+    { "completion", "POST", "/completions", true, false,
+      &translate_llama_row },
+    { "infill", "POST", "/infill", true, false, &translate_infill_row },
+    { "template", "POST", "/apply-template", false, false,
+      &translate_template_row },
+    { "chat-count", "POST", "/v1/chat/completions/input_tokens", false, false,
+      &translate_chat_count_row },
+    { "responses-count", "POST", "/v1/responses/input_tokens", false, false,
+      &translate_responses_count_row },
+    { "rerank", "POST", "/v1/reranking", false, false, &translate_ranks_row },
     { 0 },
 };
+/* clang-format on */
+
+/* Clients whose base address ends without "/v1" leave it out. */
+static bool
+is_path_of(const struct translate_api *a, const char *path)
+{
+    return strcmp(path, a->path) == 0 || (strncmp(a->path, "/v1/", 4) == 0 &&
+                                          strcmp(path, a->path + 3) == 0);
+}
 
 const struct translate_api *
 translate_find(const char *method, const char *path, bool *known)
 {
-    *known = false;
-    for (const struct translate_api *a = translate_apis; a->name; a++) {
-        if (strcmp(path, a->path) != 0)
-            continue;
-        *known = true;
-        if (strcmp(method, a->method) == 0)
-            return a;
-    }
-    return NULL;
+    const struct translate_api *found = NULL;
+
+    for (const struct translate_api *a = translate_apis; a->name; a++)
+        if (is_path_of(a, path) && !(found && strcmp(path, a->path) != 0))
+            found = a;
+    *known = found != NULL;
+    return found && strcmp(method, found->method) == 0 ? found : NULL;
 }
 
 const struct translate_api *
@@ -225,6 +245,14 @@ translate_add_error(const struct translation *t, struct buffer *out)
         add_anthropic_error(t, out);
     else
         add_openai_error(t, out);
+}
+
+void
+translate_send_error(struct translation *t, struct buffer *out)
+{
+    translate_put(out, "data: ");
+    translate_add_error(t, out);
+    translate_put(out, "\n\n");
 }
 
 void

@@ -135,6 +135,12 @@ struct translate_model {
 void
 translate_models(const struct translate_model *list, size_t n, bool anthropic,
                  struct buffer *out);
+/* Those to GET /props and GET /slots of llama.cpp's server. */
+void
+translate_properties(const char *model, int n_ctx, int n_slots,
+                     struct buffer *out);
+void
+translate_slots(int n_ctx, int n_slots, int n_busy, struct buffer *out);
 /* That to GET /v1/models/NAME. */
 void
 translate_model(const struct translate_model *model, bool anthropic,

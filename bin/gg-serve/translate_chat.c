@@ -52,8 +52,8 @@ static const struct translate_member members[] = {
     { 0 },
 };
 
-static void
-read_request(struct translation *t, const struct record_object *body)
+void
+chat_read(struct translation *t, const struct record_object *body)
 {
     translate_read_members(t, body, members);
 }
@@ -231,39 +231,33 @@ send_end(struct translation *t, const struct record_value *record,
         return;
     if (t->usage && record_value_find(record, "usage", &usage)) {
         begin_chunk(t, out);
-        translate_put(out, "],'usage':%v}\n\n", &usage);
+        translate_put(out, "],'usage':%v", &usage);
+        translate_add_timings(t, record->json, out);
+        translate_put(out, "}\n\n");
     }
     translate_put(out, "data: [DONE]\n\n");
-}
-
-static void
-send_error(struct translation *t, struct buffer *out)
-{
-    translate_put(out, "data: ");
-    translate_add_error(t, out);
-    translate_put(out, "\n\n");
 }
 
 const struct translate_row translate_chat_row = {
     .url = "/v1/chat/completions",
     .id = "chatcmpl",
-    .read = read_request,
+    .read = chat_read,
     .whole = translate_add_whole,
     .start = send_roles,
     .delta = send_delta,
     .end = send_end,
-    .fail = send_error,
+    .fail = translate_send_error,
 };
 
 const struct translate_row translate_prompt_row = {
     .url = "/v1/completions",
     .id = "cmpl",
-    .read = read_request,
+    .read = chat_read,
     .whole = translate_add_whole,
     .start = send_roles,
     .delta = send_delta,
     .end = send_end,
-    .fail = send_error,
+    .fail = translate_send_error,
 };
 
 #endif

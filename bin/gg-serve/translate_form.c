@@ -12,6 +12,7 @@
 enum {
     MOST_FIELDS = 32,
     MOST_NAME = 64,
+    MOST_TEXT = 64 << 20, /* bytes of an answer */
 };
 
 /* A field of the form. */
@@ -178,8 +179,7 @@ read_wishes(struct translation *t, const struct form *form)
     if (format && format->len && !t->plain && !says(format, "json"))
         translate_refuse(t, 400, "response_format",
                          "response_format: neither json nor text");
-    if (says(find_field(form, "stream"), "true"))
-        translate_warn(t, "stream is left out");
+    t->stream = says(find_field(form, "stream"), "true");
     if (find_field(form, "language"))
         translate_warn(t, "language is left out");
     if (!model || model->len == 0 || model->len >= sizeof(name))
@@ -211,6 +211,32 @@ translate_read_form(struct translation *t, const char *type, const char *body,
     put_temperature(t, find_field(&form, "temperature"), "temperature");
 }
 
+/* The text and what it took, which end the object that was begun. */
+static void
+end_transcript(struct translation *t, const json_t *record,
+               struct buffer *out)
+{
+    struct translate_end e = parts_end(t, record);
+
+    translate_put(out,
+                  "'text':%b,'usage':{'type':'tokens','input_tokens':%n,"
+                  "'output_tokens':%n,'total_tokens':%n}",
+                  &t->part.text, e.prompt, e.made, e.prompt + e.made);
+    translate_add_warnings(t, out);
+    buffer_char(out, '}');
+}
+
+/* A part of an answer may have no text, but thoughts. */
+static void
+add_transcript(struct translation *t, const json_t *text)
+{
+    if (t->part.text.len > MOST_TEXT)
+        translate_refuse(t, 500, NULL, "the engine's text has no end");
+    else if (json_is_string(text))
+        buffer_add(&t->part.text, json_string_value(text),
+                   json_string_length(text));
+}
+
 static void
 put_transcript(struct translation *t, const struct record_value *body,
                struct buffer *out)
@@ -220,21 +246,54 @@ put_transcript(struct translation *t, const struct record_value *body,
     const json_t *text =
         json_object_get(json_object_get(choice, "message"), "content");
 
-    if (!json_is_string(text))
+    add_transcript(t, text);
+    if (!json_is_string(text)) {
         translate_refuse(t, 500, NULL, "the engine gave no text");
-    else if (t->plain)
-        buffer_add(out, json_string_value(text), json_string_length(text));
-    else
-        translate_put(out, "{'text':%j", text);
-    if (t->plain || t->status != 200)
-        return;
-    translate_add_warnings(t, out);
-    buffer_char(out, '}');
+    } else if (t->plain) {
+        buffer_add(out, t->part.text.p, t->part.text.len);
+    } else {
+        buffer_char(out, '{');
+        end_transcript(t, body->json, out);
+    }
+}
+
+/* ---- streams ---- */
+
+static void
+begin_transcript(struct translation *t, struct buffer *out)
+{
+    (void)t, (void)out; /* there is no event for it */
+}
+
+static void
+send_transcript(struct translation *t, const struct record_value *record,
+                struct buffer *out)
+{
+    const json_t *delta = json_object_get(record->json, "delta");
+    const json_t *text = json_object_get(delta, "content");
+
+    add_transcript(t, text);
+    if (json_string_length(text))
+        translate_put(
+            out, "data: {'type':'transcript.text.delta','delta':%j}\n\n", text);
+}
+
+static void
+send_done(struct translation *t, const struct record_value *record,
+          struct buffer *out)
+{
+    translate_put(out, "data: {'type':'transcript.text.done',");
+    end_transcript(t, record->json, out);
+    translate_put(out, "\n\n");
 }
 
 const struct translate_row translate_sound_row = {
     .url = "/v1/chat/completions",
     .whole = put_transcript,
+    .start = begin_transcript,
+    .delta = send_transcript,
+    .end = send_done,
+    .fail = translate_send_error,
 };
 
 #endif

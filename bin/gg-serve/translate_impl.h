@@ -127,6 +127,9 @@ translate_add_warnings(const struct translation *t, struct buffer *out);
 /* Adds the body of the error. */
 void
 translate_add_error(const struct translation *t, struct buffer *out);
+/* An event with it, as OpenAI's streams have it. */
+void
+translate_send_error(struct translation *t, struct buffer *out);
 /* Adds the model's name in JSON. */
 void
 translate_add_model(const struct translation *t, struct buffer *out);
@@ -230,6 +233,14 @@ parts_close(struct translation *t, struct buffer *out);
 struct translate_end
 parts_end(const struct translation *t, const json_t *record);
 
+/* ---- translate_llama.c ---- */
+
+/* Adds ,"timings":{...} as llama.cpp's server has them, of a record with
+ * `usage`, and `timings` if it is a stream's. */
+void
+translate_add_timings(const struct translation *t, const json_t *record,
+                      struct buffer *out);
+
 /* ---- translate_turn.c: messages of a chat that are put together ---- */
 
 /* A message to be. Texts are those of JSON without their quotes. */
@@ -289,6 +300,8 @@ translate_read_form(struct translation *t, const char *type, const char *body,
 /* ---- rows ---- */
 
 void
+chat_read(struct translation *t, const struct record_object *body);
+void
 messages_read(struct translation *t, const struct record_object *body);
 void
 responses_read(struct translation *t, const struct record_object *body);
@@ -296,6 +309,8 @@ responses_read(struct translation *t, const struct record_object *body);
 extern const struct translate_row translate_chat_row, translate_prompt_row,
     translate_messages_row, translate_count_row, translate_responses_row,
     translate_embeddings_row, translate_tokenize_row, translate_detokenize_row,
-    translate_sound_row;
+    translate_sound_row, translate_ranks_row, translate_template_row,
+    translate_chat_count_row, translate_responses_count_row,
+    translate_llama_row, translate_infill_row;
 
 #endif

@@ -198,26 +198,4 @@ const struct translate_row translate_messages_row = {
     .close = close_block,
 };
 
-/* ---- the length of a prompt ---- */
-
-static void
-add_count(struct translation *t, const struct record_value *record,
-          struct buffer *out)
-{
-    const json_t *ids = json_object_get(record->json, "count");
-    double n = json_number_value(ids);
-
-    if (!json_is_number(ids) || !(n >= 0 && n < 1e15))
-        translate_refuse(t, 500, NULL, "the engine gave no number");
-    else
-        translate_put(out, "{'input_tokens':%n}", n);
-}
-
-const struct translate_row translate_count_row = {
-    .verb = "count",
-    .anthropic = true,
-    .read = messages_read,
-    .whole = add_count,
-};
-
 #endif

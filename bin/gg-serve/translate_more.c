@@ -1,4 +1,5 @@
-/* translate_more.c - embeddings, ids of a text and back, lists of models */
+/* translate_more.c - embeddings, ranks, ids of a text and back, prompts, lists
+ * of models */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -9,7 +10,7 @@
 #include "common/options.h"
 #include "gg-serve/translate_impl.h"
 
-/* ---- embeddings ---- */
+/* ---- embeddings, ranks ---- */
 
 /* The engine takes no other members. */
 static void
@@ -21,7 +22,8 @@ read_embeddings(struct translation *t, const struct record_object *body)
         if (json_is_null(m->value.json) ||
             translate_common(t, m->key, &m->value))
             continue;
-        if (cli_has_word("input|encoding_format|dimensions", m->key))
+        if (cli_has_word("input|encoding_format|dimensions|query|documents|"
+                         "texts|top_n|top_k|return_documents|return_text", m->key))
             translate_set(t, m->key, &m->value);
         else
             translate_warn(t, "%.60s is left out", m->key);
@@ -30,6 +32,12 @@ read_embeddings(struct translation *t, const struct record_object *body)
 
 const struct translate_row translate_embeddings_row = {
     .url = "/v1/embeddings",
+    .read = read_embeddings,
+    .whole = translate_add_whole,
+};
+
+const struct translate_row translate_ranks_row = {
+    .url = "/v1/rerank",
     .read = read_embeddings,
     .whole = translate_add_whole,
 };
@@ -133,6 +141,63 @@ const struct translate_row translate_detokenize_row = {
     .whole = put_detokenized,
 };
 
+/* ---- prompts ---- */
+
+static void
+put_input_tokens(struct translation *t, const struct record_value *record,
+          struct buffer *out)
+{
+    const json_t *ids = json_object_get(record->json, "count");
+    double n = json_number_value(ids);
+
+    if (!json_is_number(ids) || !(n >= 0 && n < 1e15))
+        translate_refuse(t, 500, NULL, "the engine gave no number");
+    else
+        translate_put(out,
+                      t->api->row->anthropic
+                          ? "{'input_tokens':%n}"
+                          : "{'object':'response.input_tokens',"
+                            "'input_tokens':%n}",
+                      n);
+}
+
+static void
+put_rendered(struct translation *t, const struct record_value *record,
+           struct buffer *out)
+{
+    const json_t *text = json_object_get(record->json, "text");
+
+    if (!json_is_string(text))
+        translate_refuse(t, 500, NULL, "the engine gave no text");
+    else
+        translate_put(out, "{'prompt':%j}", text);
+}
+
+const struct translate_row translate_count_row = {
+    .verb = "count",
+    .anthropic = true,
+    .read = messages_read,
+    .whole = put_input_tokens,
+};
+
+const struct translate_row translate_chat_count_row = {
+    .verb = "count",
+    .read = chat_read,
+    .whole = put_input_tokens,
+};
+
+const struct translate_row translate_responses_count_row = {
+    .verb = "count",
+    .read = responses_read,
+    .whole = put_input_tokens,
+};
+
+const struct translate_row translate_template_row = {
+    .verb = "render",
+    .read = chat_read,
+    .whole = put_rendered,
+};
+
 /* ---- models ---- */
 
 /* Members of both interfaces are in one object, but for the date. */
@@ -181,6 +246,28 @@ translate_model(const struct translate_model *model, bool anthropic,
                 struct buffer *out)
 {
     put_model(model, anthropic, out);
+}
+
+/* ---- numbers of llama.cpp's server ---- */
+
+void
+translate_properties(const char *model, int n_ctx, int n_slots,
+                     struct buffer *out)
+{
+    translate_put(out,
+                  "{'default_generation_settings':{'n_ctx':%n},"
+                  "'total_slots':%n,'model_alias':%q,'build_info':'gg %s'}",
+                  (double)n_ctx, (double)n_slots, model, PACKAGE_VERSION);
+}
+
+void
+translate_slots(int n_ctx, int n_slots, int n_busy, struct buffer *out)
+{
+    for (int i = 0; i < n_slots; i++)
+        translate_put(out, "%s{'id':%n,'n_ctx':%n,'is_processing':%s}",
+                      i ? "," : "[", (double)i, (double)n_ctx,
+                      i < n_busy ? "true" : "false");
+    translate_put(out, n_slots > 0 ? "]" : "[]");
 }
 
 #endif

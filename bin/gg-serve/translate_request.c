@@ -31,6 +31,13 @@ static const struct {
     { "prompt_cache_retention", "=" },
     { "stream_options", "=" },
     { "timings_per_token", "=" },
+    { "return_progress", "=" },
+    { "verbose", "=" },
+    { "sse_ping_interval", "=" },
+    { "backend_sampling", "=" },
+    { "response_fields", "[]" },
+    { "min_keep", "0" },
+    { "t_max_prompt_ms", "-1" },
 };
 
 /* -1 stands for none in these. */

@@ -27,7 +27,8 @@ enum wire_kind {
     WIRE_LISTS,   /* new lists of keys and models begin */
     WIRE_KEY,     /* key: the hash and the name of one */
     WIRE_MODEL,   /* text: the name of one */
-    WIRE_LISTED,  /* they are complete, and hold from now on */
+    WIRE_LISTED,  /* they are complete, and hold from now on; model: 1 where one
+                   * has a projector */
     WIRE_DRAIN,   /* number: seconds that running answers have */
 };
 

@@ -86,6 +86,12 @@ try gg-generate llm logs
 echo == quoting
 try gg-generate -m 'a b' -fa on -p "$(printf 'tab\there \033[31m')" --stop '$x' -- '-x'
 try gg-generate -m a -fa on -p 'naïve'
+echo == a server
+try gg-serve -m a --port 8090 --host 0.0.0.0,::1 --api-key k --temp 0.5 \
+    --cache-ram 2048 --cors-origins http://a,http://b --timeout 9 --no-mmap \
+    --jinja -c 0 --keep 5
+try gg-serve llama-server -m a --host x.sock --keep 5 -b 64 -ub 32 -lv 3
+try gg-serve llama serve -hf me/it --port=9 --sleep-idle-seconds -1
 echo == nearest
 try gg-generate --temprature 1
 try gg-generate --zzzzzzzz 1

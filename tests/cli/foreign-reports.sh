@@ -1,5 +1,6 @@
 # Command lines of public reports, and what each is answered with. What is said
-# is then run, without a model: no tool may complain of an option.
+# is then run, without a model, and a server without a folder for its socket: no
+# tool may complain of an option.
 mkdir bin
 echo 'echo none.gguf' >bin/gg-fetch
 chmod +x bin/gg-fetch
@@ -21,6 +22,7 @@ report() {
     cat said
     test "$status" = 2 || echo "= $status"
     ours=$(grep -E '^(gg-[a-z]+( |$)|printf )' said) || return
+    ours=$(echo "$ours" | sed 's|^gg-serve|& -l none/socket|')
     if (PATH=$PWD/bin:$PATH && eval "$ours") </dev/null 2>&1 |
         grep "^Try 'gg-"; then
         echo "= is refused"

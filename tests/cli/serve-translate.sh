@@ -202,7 +202,42 @@ form() { # TYPE [RECORD]
             --content-type 'multipart/form-data; boundary=XX' 2>&1 || echo "status $?"
 }
 form json
+form json "$(whole "$text" stop)"
 form text "$(whole "$text" stop)"
 form srt
+stream='json\r\n--XX\r\nContent-Disposition: form-data; name="stream"\r\n\r\ntrue'
+form "$(printf "$stream")" "$start
+$piece
+$(end stop)"
+form "$(printf "$stream")" "$start
+$lost"
+
+# ---- llama.cpp's server
+try completion '{"prompt":{"prompt_string":"a"},"n_predict":-1,"n_probs":2,
+    "cache_prompt":true,"verbose":true,"response_fields":["content"]}'
+try completion '{"prompt":{"prompt_string":"a","multimodal_data":"x"}}'
+text='{"response":{"status_code":200,"body":{"choices":[{"index":0,"text":"a\nb",
+"finish_reason":"stop","stop":"c","logprobs":{"tokens":["a"],"token_logprobs":[-1.5],
+"top_logprobs":[{"a":-1.5,"b":-2}]}}CHOICE],"usage":{"prompt_tokens":9,
+"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}}}'
+text=$(printf '%s' "$text" | tr -d '\n')
+try completion '{"prompt":"a","n_probs":2}' "$(printf '%s' "$text" | sed s/CHOICE//)"
+try completion '{"prompt":["a","b"]}' "$(printf '%s' "$text" |
+    sed 's/CHOICE/,{"index":1,"text":"c","finish_reason":"length"}/')"
+try completion '{"prompt":"a"}' '{"response":{"status_code":200,"body":{"choices":[]}}}'
+try completion '{"prompt":"a","stream":true}' "$start" "$piece" \
+    "$(end length | sed 's/}$/,"timings":{"prompt_ms":10,"decode_ms":4.5}}/')"
+try completion '{"prompt":"a","stream":true}' "$start" "$lost"
+try infill '{"input_prefix":"int \"a\"","prompt":"b","input_suffix":"c","n_predict":3,
+    "input_extra":[{"filename":"f","text":"t"},{"text":"u"}]}'
+for bad in '{"input_extra":[{}]}' '{"input_extra":[{"text":7}]}' \
+    '{"input_extra":1}' '{"input_prefix":1}'; do
+    try infill "$bad"
+done
+try rerank '{"query":"q","documents":["a"],"top_n":1,"model":"m"}'
+try template "{$hi,\"tools\":[]}" '{"id":"r1","text":"a\n","ids":[1]}'
+try chat-count "{$hi}" '{"id":"r1","count":7}'
+try responses-count '{"input":"a"}' '{"id":"r1","count":7}'
+try /v1/reranking '{"query":"q","documents":["a"]}'
 try transcriptions '--XX'
 gg-serve --translate none </dev/null 2>&1 || echo "status $?"

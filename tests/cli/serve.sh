@@ -35,8 +35,6 @@ once='"prompt":"Once upon a time","max_tokens":24'
 echo '== answers'
 start
 ask /health
-ask /v1/models | sed 's/"created":[0-9]*/"created":0/'
-echo
 gg-generate -q -n 24 -s 7 -p 'Once upon a time' >want
 ask /v1/completions -d "{$once,\"seed\":7}" >body
 jq -j '.choices[].text' body >got
@@ -50,6 +48,22 @@ ask /v1/messages -d '{"max_tokens":8,"stream":true,"messages":[{"role":"user",
 ask /v1/messages/count_tokens -d '{"messages":[{"role":"user","content":"hi"}]}'
 echo
 ask /tokenize -d '{"content":"Once upon a time"}'
+echo
+ask /v1/models | sed 's/"created":[0-9]*/"created":0/'
+echo
+ask /models/gg-story | cut -c 1-16
+echo
+ask /props | sed 's/"gg [^"]*"/"gg"/'
+echo
+ask /slots | cut -c 1-46
+ask /completion -d "{$once,\"seed\":7,\"n_probs\":1}" >body
+jq -j .content body | cmp - want && echo "a completion of llama.cpp's, too"
+jq -c '[.stop_type, .tokens_predicted, (.completion_probabilities | length)]' body
+ask /completion -d "{$once,\"seed\":7,\"stream\":true}" | sed -n 's/^data: //p' |
+    jq -j .content | cmp - want && echo 'its stream, too'
+ask /apply-template -d '{"messages":[{"role":"user","content":"hi"}]}' | jq -c .
+ask /chat/completions/input_tokens -d '{"messages":[{"role":"user","content":"hi"}]}'
+ask /responses/input_tokens -d '{"input":"hi"}'
 echo
 
 echo '== eight at once, and one that goes away'
@@ -75,11 +89,22 @@ status 'no context' /v1/completions -d "{\"prompt\":\"$(seq 2000 |
 status 'a page' /v1/models -H 'Origin: http://evil.example'
 status 'two lengths' /v1/completions -H 'Content-Length: 1' \
     -H 'Content-Length: 1' -d '{}'
+status 'nine MiB' /v1/completions -H 'Content-Length: 9437184' -d '{}'
 port=$(sed -n 's/.*listening at 127.0.0.1:\([0-9]*\)$/\1/p' log)
 curl -s -m 9 -H 'Host: evil.example' -o body -w 'another Host: %{http_code}\n' \
     "http://127.0.0.1:$port/v1/models"
 curl -s -m 9 -o body -w 'localhost: %{http_code}\n' \
     "http://localhost:$port/v1/models" --resolve "localhost:$port:127.0.0.1"
+echo '== a page'
+stop TERM
+start -q --origin http://page.example
+page='Origin: http://page.example'
+ask /v1/models -X OPTIONS -H "$page" -H 'Access-Control-Request-Method: POST' \
+    -H 'Access-Control-Request-Headers: authorization' -D - |
+    tr -d '\r' | grep -i '^HTTP\|^Access\|^Vary'
+ask /v1/models -H "$page" -o body -D - | tr -d '\r' | grep -i '^HTTP\|^Access'
+ask /v1/models -X OPTIONS -H 'Origin: http://evil.example' -o body -D - |
+    tr -d '\r' | grep -i '^HTTP\|^Access'
 ask /metrics | grep -c '^gg_serve'
 stop TERM
 
@@ -157,3 +182,4 @@ for line in 'x' 'a\t-m "x' ; do
 done
 gg-serve -m "$GG_MODEL" -l 0.0.0.0:0
 gg-serve -m "$GG_MODEL" -l nowhere || echo "status $?"
+gg-serve -m none.gguf -l "$PWD/socket" || echo "status $?"

@@ -16,7 +16,8 @@ struct foreign_word {
                            also where the word is one of ours */
     const char *ours;   /* what to write; NULL: it is left out. %: the argument,
                            %X: changed, as the table in foreign_value.c says;
-                           "=": as it is */
+                           "=": as it is. "-- " in front: an argument of
+                           the tool that ours starts */
     const char *note;   /* why it is left out */
     const char *unless; /* the row is left out where one of these is there */
     const char *tool;   /* "gg-eval": the row is for this one only */

@@ -10,6 +10,13 @@
 #define CPUS   "taskset(1) sets it"
 #define SPLIT  "--device names the GPUs, --gpu-layers layers of each"
 #define DRAFT  "the draft's own length and place are chosen as it goes"
+#define LISTS   "--models FILE has lines of a name, a tab, and arguments"
+#define ALWAYS  "it is always there"
+#define STATIC  "no pages are served: a web interface is a program of its own"
+#define PAGES   "--origin names pages that may ask"
+#define TLS     "a proxy in front of it has TLS: see gg-recipes(7)"
+#define AGENTS  "gg-loop runs tools"
+#define ASKED   "a request says it"
 #define VIDEOS "videos are not read, and no speech is made"
 
 /* clang-format off */
@@ -60,6 +67,100 @@ const struct foreign_word foreign_llama[] = {
     { "-nopo|--no-op-offload|--no-host", 1, .only = SWITCH "|*,*",
       .note = "it is chosen by itself", .tool = "gg-bench" },
 
+    /* gg-serve; "-- " is in front of what gg-generate gets */
+    { "-m|--model", 1, .ours = "-m %", .tool = "gg-serve" },
+    { "-hf|-hfr|--hf-repo", 1, .ours = "-m %h", .tool = "gg-serve" },
+    { "-mu|--model-url", 1, .ours = "-m %g", .tool = "gg-serve" },
+    { "-a|--alias", 1, .ours = "--name %", .tool = "gg-serve" },
+    { "-np|--parallel", 1, .only = "-*",
+      .note = "four requests at a time are the default",
+      .tool = "gg-serve" },
+    { "-np|--parallel", 1, .ours = "--batch %", .tool = "gg-serve" },
+    { "--host|--port", 1, .ours = "-l %L", .tool = "gg-serve" },
+    { "--reuse-port", 0, .note = "systemd(1) passes sockets that are open",
+      .tool = "gg-serve" },
+    { "--api-key", 1, .note = "all users see a command line: --key-file FILE",
+      .tool = "gg-serve" },
+    { "--api-key-file", 1, .ours = "--key-file %", .tool = "gg-serve" },
+    { "-to|--timeout", 1, .ours = "--answer-time %", .tool = "gg-serve" },
+    { "--sse-ping-interval", 1, .only = "-*",
+      .note = "a silent stream gets comments", .tool = "gg-serve" },
+    { "--sse-ping-interval", 1, .ours = "--ping %", .tool = "gg-serve" },
+    { "--sleep-idle-seconds", 1, .only = "-*",
+      .note = "a model stays by default", .tool = "gg-serve" },
+    { "--sleep-idle-seconds", 1, .ours = "--keep %", .tool = "gg-serve" },
+    { "--cors-origins", 1, .only = "\\*|localhost", .note = PAGES,
+      .tool = "gg-serve" },
+    { "--cors-origins", 1, .ours = "--origin %l", .tool = "gg-serve" },
+    { "--cors-*", 1, .note = PAGES, .tool = "gg-serve" },
+    { "--no-cors-*", 0, .note = PAGES, .tool = "gg-serve" },
+    { "--models-max", 1, .note = "--memory-max bounds models that run",
+      .tool = "gg-serve" },
+    { "--models-dir|--models-preset|--tags", 1, .note = LISTS,
+      .tool = "gg-serve" },
+    { "--models-autoload|--no-models-autoload", 0,
+      .note = "a model starts with its first request", .tool = "gg-serve" },
+    { "--metrics|--props|--slots|--no-slots", 0, .note = ALWAYS,
+      .tool = "gg-serve" },
+    { "-cram|--cache-ram", 1, .only = "-*|0",
+      .note = "there is no limit by default", .tool = "gg-serve" },
+    { "-cram|--cache-ram", 1, .ours = "-- --cache-ram %M",
+      .tool = "gg-serve" },
+    { "--cache-prompt|--no-cache-prompt|--cache-idle-slots|"
+      "--no-cache-idle-slots", 0,
+      .note = "a prompt that begins like another is never computed twice",
+      .tool = "gg-serve" },
+    { "-ctxcp|--ctx-checkpoints|--swa-checkpoints|-cms|"
+      "--checkpoint-min-step|--cache-reuse|-sps|--slot-prompt-similarity|"
+      "--kv-unified-per-slot", 1,
+      .note = "a prompt that begins like another is never computed twice",
+      .tool = "gg-serve" },
+    { "--slot-save-path", 1, .note = "nothing is kept of a request",
+      .tool = "gg-serve" },
+    { "--log-prompts-dir", 1, .note = "nothing is kept of a request",
+      .tool = "gg-serve" },
+    { "--media-path", 1, .note = "no file that a request names is read",
+      .tool = "gg-serve" },
+    { "--no-mmproj|--mmproj-auto|--no-mmproj-auto", 0,
+      .note = "--mmproj alone names a projector", .tool = "gg-serve" },
+    { "--ssl-key-file|--ssl-cert-file", 1, .note = TLS, .tool = "gg-serve" },
+    { "--path|--api-prefix", 1, .note = STATIC, .tool = "gg-serve" },
+    { "--threads-http", 1, .note = "one thread has all connections",
+      .tool = "gg-serve" },
+    { "--tools|--tools-runtime|--mcp-servers-config|--mcp-servers-json", 1,
+      .note = AGENTS, .tool = "gg-serve" },
+    { "--agent|-ag|--no-agent|-no-ag|--ui-mcp-proxy|--no-ui-mcp-proxy|"
+      "--webui-mcp-proxy|--no-webui-mcp-proxy", 0, .note = AGENTS,
+      .tool = "gg-serve" },
+    { "--ui|--no-ui|--webui|--no-webui", 0, .note = STATIC,
+      .tool = "gg-serve" },
+    { "--ui-config|--ui-config-file|--webui-config|--webui-config-file", 1,
+      .note = STATIC, .tool = "gg-serve" },
+    { "--embedding|--embeddings|--rerank|--reranking", 0,
+      .note = "the model's kind decides", .tool = "gg-serve" },
+    { "--prefill-assistant|--no-prefill-assistant", 0, .note = ASKED,
+      .tool = "gg-serve" },
+    { "--lora-init-without-apply", 0, .note = ASKED, .tool = "gg-serve" },
+    { "--grammar|-j|--json-schema", 1, .note = ASKED, .tool = "gg-serve" },
+    { "--reasoning-format", 1, .note = ASKED, .tool = "gg-serve" },
+    { "--keep", 1, .note = "--shift keeps the first token",
+      .tool = "gg-serve" },
+    { "--log-disable", 0, .ours = "-q", .tool = "gg-serve" },
+    { "-p|--prompt", 1, .note = ASKED, .tool = "gg-serve" },
+    { "--batch-size", 1, .ours = "-- =", .unless = "-ub|--ubatch-size",
+      .tool = "gg-serve" },
+    { "--cpu-moe|--no-mmap|--mlock", 0, .ours = "-- =", .tool = "gg-serve" },
+    { "--rope-scaling|--cache-type-k|--cache-type-v|--n-cpu-moe|--samplers|"
+      "--temp|--temperature|--top-p|--min-p|--xtc-probability|"
+      "--xtc-threshold|--typical-p|--repeat-last-n|--repeat-penalty|"
+      "--presence-penalty|--frequency-penalty|--dry-multiplier|--dry-base|"
+      "--dry-allowed-length|--dry-penalty-last-n|--dry-sequence-breaker|"
+      "--adaptive-target|--adaptive-decay|--dynatemp-range|--dynatemp-exp|"
+      "--mirostat|--mirostat-lr|--mirostat-ent|--pooling|"
+      "--image-min-tokens|--image-max-tokens|--reasoning|"
+      "--reasoning-budget|--reasoning-budget-message", 1, .ours = "-- =",
+      .tool = "gg-serve" },
+
     /* of a conversion */
     { "--mmproj", 0, .note = "gg-convert makes no projectors",
       .tool = "gg-convert" },
@@ -97,6 +198,9 @@ const struct foreign_word foreign_llama[] = {
       .only = "[0-9]|[0-9][0-9]|[0-9][0-9][0-9]",
       .ours = "--control-vector-layer-range %r" },
     { "--chat-template", 1, .only = "*{[{%]*", .ours = "--template %f" },
+    { "-c|--ctx-size", 1, .ours = "-c %", .tool = "gg-serve" },
+    { "--lora|--control-vector|--top-k|--top-n-sigma|--numa", 1,
+      .ours = "-- =", .tool = "gg-serve" },
 
     /* what ours call so, too */
     { "-m|--model", 1, .ours = "-m %" },
