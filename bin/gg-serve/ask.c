@@ -399,7 +399,8 @@ tell_warnings(const struct ask *a)
     const char *warning;
 
     for (size_t i = 0; (warning = translation_warning(a->t, i)); i++)
-        cli_warn("%s: %s", a->id, warning);
+        if (tell_can())
+            cli_warn("%s: %s", a->id, warning);
 }
 
 /* Reads the body: the ask waits, or has ended. */

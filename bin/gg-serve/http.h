@@ -44,6 +44,10 @@ http_listen(struct http *http, int socket);
 void
 http_end_connections(struct http *http);
 
+/* Whether an answer is not all with the kernel yet. */
+bool
+http_has_unsent(const struct http *http);
+
 /* Connections that are open. */
 int
 http_n_connections(const struct http *http);

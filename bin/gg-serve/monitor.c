@@ -100,7 +100,8 @@ obey_front(struct monitor *m, const struct wire *w)
         k->was_alive = true;
     } else if (k && k->state != WORKER_FETCHING) {
         if (w->kind == WIRE_STUCK) {
-            cli_warn("engine %d is silent, and is killed", k->number);
+            if (tell_can())
+                cli_warn("engine %d is silent, and is killed", k->number);
             kill(k->pid, SIGKILL);
             return;
         }
@@ -156,7 +157,7 @@ reload(struct monitor *m)
 
     for (int i = 0; i < m->models.n; i++)
         models_add(&before, m->models.of[i].name, m->models.of[i].args);
-    if (!read_lists(m))
+    if (!read_lists(m) && tell_can())
         cli_warn("what could not be read is as before");
     for (int i = 0; i < m->n_workers; i++) {
         struct worker *k = m->workers[i];
@@ -218,7 +219,8 @@ front_ended(struct monitor *m)
         kill(m->front_pid, SIGKILL);
     if (m->is_draining)
         return false;
-    cli_warn("the front has ended, and is started again");
+    if (tell_can())
+        cli_warn("the front has ended, and is started again");
     for (int i = 0; i < m->n_workers; i++) {
         m->workers[i]->state = WORKER_ENDING;
         m->workers[i]->is_retired = true;

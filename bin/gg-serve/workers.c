@@ -193,7 +193,7 @@ run_engine(struct monitor *m, struct worker *k)
     snprintf(w.name.name, sizeof(w.name.name), "%s", k->key);
     monitor_tell(m, &w, socket);
     close(socket);
-    if (!m->params.front.quiet)
+    if (!m->params.front.quiet && tell_can())
         cli_warn("engine %d of %s: process %d", k->number, k->model.name,
                  (int)k->pid);
     return true;
@@ -317,10 +317,10 @@ worker_ended(struct monitor *m, int i, int status)
             return;
         tell_failed(m, k->model.name, "the model could not be fetched");
     }
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && tell_can())
         cli_warn("engine %d of %s was ended by signal %d", k->number,
                  k->model.name, WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0)
+    else if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && tell_can())
         cli_warn("engine %d of %s ended with status %d", k->number,
                  k->model.name, WEXITSTATUS(status));
     if (!was_asked)
@@ -349,4 +349,3 @@ workers_tick(struct monitor *m)
         }
     }
 }
-
