@@ -67,7 +67,7 @@ connect_to(void)
     struct sockaddr_in port = { .sin_family = AF_INET,
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                 .sin_port = htons((uint16_t)atoi(where)) };
-    bool is_path = strchr(where, '/') != NULL;
+    bool is_path = where[strspn(where, "0123456789")] != '\0';
     int s = socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
 
     snprintf(name.sun_path, sizeof(name.sun_path), "%s", where);
