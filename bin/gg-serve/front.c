@@ -273,6 +273,20 @@ start_http(struct front *f, const int *sockets, int n)
         cli_die("the front: %s", strerror(ENOMEM));
 }
 
+/* Nobody is answered before it is known who may ask, and for which models. */
+static void
+await_lists(struct front *f)
+{
+    struct wire w;
+    int fd;
+
+    while (f->generation == 0) {
+        if (!pass_receive(f->monitor, &w, sizeof(w), &fd))
+            exit(1);
+        take_message(f, &w, fd);
+    }
+}
+
 static void
 add_events(struct front *f)
 {
@@ -303,6 +317,7 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
     f.base = event_base_new();
     if (!f.base)
         cli_die("the front: %s", strerror(ENOMEM));
+    await_lists(&f);
     start_http(&f, sockets, n_sockets);
     add_events(&f);
     if (f.params.is_confined)

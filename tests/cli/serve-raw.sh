@@ -128,6 +128,18 @@ kill -TERM $server
 ended 'the grace is over'
 wait $server
 
+echo '== the first request'
+seq -f 'key-of-%g' 1000 >keys
+chmod 600 keys
+gg-serve -q -m "$GG_MODEL" -l "$PWD/socket" --key-file keys 2>log &
+server=$!
+until ask /v1/models -o body -w '%{http_code}\n' >code; do
+    :
+done
+cat code
+kill $server
+wait $server
+
 echo '== an engine that talks nonsense'
 mkdir fake
 cat >fake/gg-generate <<'EOF'
