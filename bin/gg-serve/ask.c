@@ -421,6 +421,10 @@ start_ask(struct front *f, struct ask *a, const struct translate_api *api)
              (uint64_t)f->born, a->number);
     a->path = api->path;
     a->t = translation_new(api, &with);
+    if (!body) {
+        ask_fail(a, 503, "no_memory", "there is no memory for the body");
+        return;
+    }
     if (!translation_read(a->t, http_field(a->call, "Content-Type"), body, n,
                           &a->record)) {
         end_ask(a, true, &a->record);

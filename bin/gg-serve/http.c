@@ -377,7 +377,8 @@ http_body(struct http_call *call, size_t *n)
     struct evbuffer *b = evhttp_request_get_input_buffer(call->request);
 
     *n = evbuffer_get_length(b);
-    evbuffer_add(b, "", 1);
+    if (evbuffer_add(b, "", 1))
+        return NULL;
     return (const char *)evbuffer_pullup(b, -1);
 }
 

@@ -66,7 +66,7 @@ http_field(const struct http_call *call, const char *name);
 /* Is it HTTP/1.0, which needs no Host? */
 bool
 http_is_old(const struct http_call *call);
-/* The whole body: *n bytes, and a NUL after them. */
+/* The whole body: *n bytes, and a NUL after them; NULL: no memory. */
 const char *
 http_body(struct http_call *call, size_t *n);
 

@@ -15,8 +15,8 @@ export PATH
 GG_MODEL=${GG_MODEL-$(cd "$(dirname "$0")/../.." && pwd)/demo/gg-story.gguf}
 export GG_MODEL
 work=$(mktemp -d)
-server=
-trap 'test -z "$server" || kill $server; rm -rf "$work"' EXIT
+server= chats=
+trap 'kill $server $chats 2>/dev/null || :; rm -rf "$work"' EXIT
 cd "$work"
 bad=0
 complain() {
@@ -115,6 +115,7 @@ done
 turn long && cached long 64
 kill $chats
 wait $chats || complain "status $?"
+chats=
 
 echo 'processes die'
 for round in 1 2 3 4 5; do
@@ -142,5 +143,5 @@ test "$(count)" -le $((before + 2)) || complain "descriptors: $before, $(count)"
 
 kill $server
 wait $server || complain "status $?"
-server=
+server= chats=
 exit $bad

@@ -265,10 +265,10 @@ start
 head -c 7000000 /dev/zero | tr '\0' a | sed 's/^/{"prompt":"/; s/$/"}/' >big
 for more in 0 100 1000 4000 10000 20000; do
     bytes=$(sed -n 's/^VmSize:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$front/status")
-    prlimit --pid $front --as=$(((bytes + more) * 1024))
+    prlimit --pid $front --as=$(((bytes + more) * 1024)):
     ask /v1/completions -d @big >/dev/null || :
     ask /v1/completions -d "$whole" >/dev/null || :
-    prlimit --pid $front --as=unlimited 2>/dev/null || :
+    prlimit --pid $front --as=4294967296: 2>/dev/null || :
     find_parts
 done
 stop
