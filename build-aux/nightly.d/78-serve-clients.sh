@@ -73,7 +73,7 @@ EOF
     tried=$((tried + 1))
 fi
 
-if install lm_eval 'lm-eval[api]>=0.4,<0.5'; then
+if install lm_eval 'lm-eval[api]>=0.4,<0.5' transformers; then
     echo '-- lm-eval'
     mkdir -p task
     for i in 1 2 3 4 5 6; do
@@ -90,10 +90,21 @@ doc_to_choice: "{{a}}"
 doc_to_target: "{{right}}"
 metric_list: [{metric: acc}]
 EOF
+    # It counts the ids of a context by a tokenizer of its own: words, here.
+    cat >tokenizer.py <<EOF
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+words = ["[UNK]", "</s>", "Once", "upon", "a", "time"]
+t = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, "[UNK]"))
+t.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+PreTrainedTokenizerFast(tokenizer_object=t, unk_token="[UNK]",
+                        eos_token="</s>").save_pretrained("words")
+EOF
+    "$venvs/lm_eval/bin/python" tokenizer.py
     HF_HUB_OFFLINE=1 HF_HOME=$work/hf OPENAI_API_KEY=k timeout 1800 \
         "$venvs/lm_eval/bin/lm_eval" --model local-completions --tasks ours \
         --include_path task --batch_size 2 --model_args \
-        "model=m,base_url=$base/v1/completions,tokenizer_backend=None,num_concurrent=2" \
+        "model=m,base_url=$base/v1/completions,tokenizer=words,tokenized_requests=False,num_concurrent=2" \
         >said 2>&1 && grep -q 'acc.*1\.0' said || {
         echo "FAIL lm-eval: $(tail -n 5 said)"
         bad=1

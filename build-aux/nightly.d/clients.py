@@ -3,6 +3,7 @@
 # must give: clients.py CLIENT BASE, where BASE is http://127.0.0.1:PORT
 import asyncio
 import json
+import os
 import sys
 
 SAY = [{"role": "user", "content": "Say hello."}]
@@ -290,6 +291,7 @@ def anthropic(base):
 # ---- litellm ---------------------------------------------------------------
 
 def litellm(base):
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # no network
     import litellm as l
 
     l.telemetry = False
