@@ -2,8 +2,8 @@
  *
  *     raw_client WHERE STEP...
  *
- * WHERE is a port of this machine, or the path of a Unix socket. Steps are words
- * in the order in which they are done:
+ * WHERE is a port of this machine, or the path of a Unix socket. Steps are
+ * words in the order in which they are done:
  *
  *     send TEXT      \r \n \t \\ and \xHH as in C
  *     slow MS TEXT   the same, a byte each MS milliseconds
@@ -12,7 +12,7 @@
  *     sleep MS
  *     some           reads until bytes have come
  *     drip N MS      reads N bytes, one each MS milliseconds
- *     heads          reads to the end; prints first lines of answers, and whether
+ *     heads          reads to the end; prints first lines of answers, and if
  *                    the server has closed the connection
  *     all            reads to the end, and prints it
  *     half           ends what it sends
