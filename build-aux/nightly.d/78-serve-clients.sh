@@ -62,7 +62,7 @@ if install llm 'llm<1'; then
   model_name: m
   api_base: "$base/v1"
 EOF
-    for more in '' --no-stream '--schema yes'; do
+    for more in '' --no-stream '--schema {"type":"object","properties":{"yes":{"type":"boolean"}},"required":["yes"]}'; do
         LLM_USER_PATH=$work/llm OPENAI_API_KEY=k timeout 600 \
             "$venvs/llm/bin/llm" -m ours -o max_tokens 20 -o seed 3 $more \
             'Say hello.' >said 2>&1 && test -s said || {
