@@ -428,7 +428,8 @@ tell_warnings(const struct ask *a)
     const char *warning;
 
     for (size_t i = 0; (warning = translation_warning(a->t, i)); i++)
-        cli_warn("%s: %s", a->id, warning);
+        if (tell_can())
+            cli_warn("%s: %s", a->id, warning);
 }
 
 /* Reads the body: the ask waits, or has ended. */
@@ -449,6 +450,10 @@ start_ask(struct front *f, struct ask *a, const struct translate_api *api)
              (uint64_t)f->born, a->number);
     a->path = api->path;
     a->t = translation_new(api, &with);
+    if (!body) {
+        ask_fail(a, 503, "no_memory", "there is no memory for the body");
+        return;
+    }
     if (!translation_read(a->t, http_field(a->call, "Content-Type"), body, n,
                           &a->record)) {
         end_ask(a, true, &a->record);

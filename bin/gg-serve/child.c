@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,11 +41,14 @@ beside(const char *tool, char path[4096])
 }
 
 static void
-become(const char *tool, char *const *args, int in, int out)
+become(const char *tool, char *const *args, int in, int out, pid_t monitor)
 {
     char path[4096];
     sigset_t none;
 
+    /* None is left where the monitor is killed. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != monitor)
+        _exit(126);
     setsid();
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -66,12 +70,12 @@ become(const char *tool, char *const *args, int in, int out)
 pid_t
 child_start(const char *tool, char *const *args, int in, int out)
 {
-    pid_t pid = fork();
+    pid_t monitor = getpid(), pid = fork();
 
     if (pid == 0) {
         int none = open("/dev/null", O_RDWR);
 
-        become(tool, args, in < 0 ? none : in, out < 0 ? none : out);
+        become(tool, args, in < 0 ? none : in, out < 0 ? none : out, monitor);
     }
     return pid;
 }

@@ -22,6 +22,7 @@ enum {
     MOST_BYTES_LOG2 = 32, /* of memory */
     TEXTS_BYTES = 8 << 20,  /* of a body, */
     MEDIA_BYTES = 32 << 20, /* and where a model sees or hears */
+    FLUSH_SECONDS = 3,      /* that clients have for the ends of answers */
 };
 
 int64_t
@@ -168,6 +169,43 @@ take_message(struct front *f, const struct wire *w, int socket)
     }
 }
 
+/* ---- the end ------------------------------------------------------------- */
+
+static void
+fail_running(struct front *f)
+{
+    struct engine *e;
+    struct ask *a;
+
+    TAILQ_FOREACH(e, &f->engines, next)
+    while ((a = TAILQ_FIRST(&e->running)))
+        ask_fail(a, 503, "shutting_down", "the server is shutting down");
+}
+
+/* Answers that have ended are on their way still, to clients that read. */
+static void
+end_drain(struct front *f)
+{
+    int64_t late = front_now() - f->drain_end;
+
+    if (late >= 0)
+        fail_running(f);
+    if (f->n_asks == 0 &&
+        (late >= FLUSH_SECONDS * 1000 || !http_has_unsent(f->http)))
+        event_base_loopbreak(f->base);
+}
+
+/* Nobody starts engines any more: its clients are told, and that is all. */
+static void
+lose_monitor(struct front *f)
+{
+    event_del(f->speaks);
+    if (tell_can())
+        cli_warn("the first process has ended, and so does the front");
+    begin_drain(f, 0);
+    end_drain(f);
+}
+
 static void
 monitor_speaks(evutil_socket_t socket, short what, void *context)
 {
@@ -179,21 +217,7 @@ monitor_speaks(evutil_socket_t socket, short what, void *context)
     if (pass_receive(socket, &w, sizeof(w), &fd))
         take_message(f, &w, fd);
     else
-        event_base_loopbreak(f->base); /* it has ended */
-}
-
-/* Nobody is answered before it is known who may ask. */
-static void
-wait_for_lists(struct front *f)
-{
-    struct wire w;
-    int fd;
-
-    while (!f->generation) {
-        if (!pass_receive(f->monitor, &w, sizeof(w), &fd))
-            exit(0);
-        take_message(f, &w, fd);
-    }
+        lose_monitor(f);
 }
 
 /* ---- each second --------------------------------------------------------- */
@@ -207,20 +231,6 @@ tick_asks(struct asks *asks)
         next = TAILQ_NEXT(a, next);
         ask_tick(a);
     }
-}
-
-static void
-end_drain(struct front *f)
-{
-    struct engine *e;
-    struct ask *a;
-
-    if (front_now() >= f->drain_end)
-        TAILQ_FOREACH(e, &f->engines, next)
-    while ((a = TAILQ_FIRST(&e->running)))
-        ask_fail(a, 503, "shutting_down", "the server is shutting down");
-    if (f->n_asks == 0)
-        event_base_loopbreak(f->base);
 }
 
 static void
@@ -277,15 +287,30 @@ start_http(struct front *f, const int *sockets, int n)
         cli_die("the front: %s", strerror(ENOMEM));
 }
 
+/* Nobody is answered before it is known who may ask, and for which models. */
+static void
+await_lists(struct front *f)
+{
+    struct wire w;
+    int fd;
+
+    while (f->generation == 0) {
+        if (!pass_receive(f->monitor, &w, sizeof(w), &fd))
+            exit(1);
+        take_message(f, &w, fd);
+    }
+}
+
 static void
 add_events(struct front *f)
 {
     struct timeval second = { .tv_sec = 1 };
-    struct event *speaks =
-        event_new(f->base, f->monitor, EV_READ | EV_PERSIST, monitor_speaks, f);
     struct event *tick = event_new(f->base, -1, EV_PERSIST, each_second, f);
 
-    if (!speaks || !tick || event_add(speaks, NULL) || event_add(tick, &second))
+    f->speaks =
+        event_new(f->base, f->monitor, EV_READ | EV_PERSIST, monitor_speaks, f);
+    if (!f->speaks || !tick || event_add(f->speaks, NULL) ||
+        event_add(tick, &second))
         cli_die("the front: %s", strerror(ENOMEM));
 }
 
@@ -306,9 +331,9 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
     f.base = event_base_new();
     if (!f.base)
         cli_die("the front: %s", strerror(ENOMEM));
+    await_lists(&f);
     start_http(&f, sockets, n_sockets);
     add_events(&f);
-    wait_for_lists(&f);
     if (f.params.is_confined)
         confine();
     event_base_dispatch(f.base);

@@ -35,6 +35,7 @@ struct front_params {
     int64_t started;
 };
 
+struct event;
 struct front;
 struct engine;
 
@@ -84,6 +85,7 @@ struct front {
     struct event_base *base;
     struct http *http;
     int monitor; /* the socket */
+    struct event *speaks;
     struct keys keys, new_keys;
     struct models models, new_models; /* names alone */
     int64_t generation;               /* of the lists */
@@ -176,6 +178,10 @@ engine_tick(struct engine *e);
 
 /* ---- tell.c: the log, and the numbers ---- */
 
+/* Whether standard error takes a line now: a log that nobody reads stops no
+ * answer. The lines that it did not take are counted, and told. */
+bool
+tell_can(void);
 void
 tell_request(const struct ask *a, const char *word);
 void

@@ -179,6 +179,7 @@ connection_closed(struct evhttp_connection *ev, void *context)
         free_call(c->call);
     }
     forget_body(c);
+    h->of_socket[socket_of(c)] = NULL;
     event_free(c->deadline);
     bufferevent_decref(c->buffers);
     free(c);
@@ -379,7 +380,8 @@ http_body(struct http_call *call, size_t *n)
     struct evbuffer *b = evhttp_request_get_input_buffer(call->request);
 
     *n = evbuffer_get_length(b);
-    evbuffer_add(b, "", 1);
+    if (evbuffer_add(b, "", 1))
+        return NULL;
     return (const char *)evbuffer_pullup(b, -1);
 }
 
@@ -562,6 +564,18 @@ void
 http_end_connections(struct http *h)
 {
     h->is_ending = true;
+}
+
+bool
+http_has_unsent(const struct http *h)
+{
+    for (int i = 0; i < h->n_sockets; i++) {
+        const struct connection *c = h->of_socket[i];
+
+        if (c && evbuffer_get_length(bufferevent_get_output(c->buffers)))
+            return true;
+    }
+    return false;
 }
 
 int

@@ -47,6 +47,10 @@ http_listen(struct http *http, int socket);
 void
 http_end_connections(struct http *http);
 
+/* Whether an answer is not all with the kernel yet. */
+bool
+http_has_unsent(const struct http *http);
+
 /* Connections that are open. */
 int
 http_n_connections(const struct http *http);
@@ -65,7 +69,7 @@ http_field(const struct http_call *call, const char *name);
 /* Is it HTTP/1.0, which needs no Host? */
 bool
 http_is_old(const struct http_call *call);
-/* The whole body: *n bytes, and a NUL after them. */
+/* The whole body: *n bytes, and a NUL after them; NULL: no memory. */
 const char *
 http_body(struct http_call *call, size_t *n);
 

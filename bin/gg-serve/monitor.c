@@ -114,7 +114,8 @@ obey_front(struct monitor *m, const struct wire *w)
         k->was_alive = true;
     } else if (k && k->state != WORKER_FETCHING) {
         if (w->kind == WIRE_STUCK) {
-            cli_warn("engine %d is silent, and is killed", k->number);
+            if (tell_can())
+                cli_warn("engine %d is silent, and is killed", k->number);
             kill(k->pid, SIGKILL);
             return;
         }
@@ -143,6 +144,32 @@ front_speaks(struct monitor *m)
 /* ---- children that end --------------------------------------------------- */
 
 static void
+note_front(struct monitor *m, int status)
+{
+    m->front_pid = 0;
+    if (m->is_draining || !tell_can())
+        return;
+    if (WIFSIGNALED(status))
+        cli_warn("the front was ended by signal %d, and is started again",
+                 WTERMSIG(status));
+    else
+        cli_warn("the front ended with status %d, and is started again",
+                 WEXITSTATUS(status));
+}
+
+static void
+end_front(struct monitor *m)
+{
+    int status;
+
+    kill(m->front_pid, SIGKILL);
+    while (waitpid(m->front_pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return;
+    note_front(m, status);
+}
+
+static void
 reap(struct monitor *m)
 {
     int status;
@@ -150,7 +177,7 @@ reap(struct monitor *m)
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == m->front_pid) {
-            m->front_pid = 0;
+            note_front(m, status);
             continue;
         }
         for (int i = 0; i < m->n_workers; i++)
@@ -170,7 +197,7 @@ reload(struct monitor *m)
 
     for (int i = 0; i < m->models.n; i++)
         models_add(&before, m->models.of[i].name, m->models.of[i].args);
-    if (!read_lists(m))
+    if (!read_lists(m) && tell_can())
         cli_warn("what could not be read is as before");
     for (int i = 0; i < m->n_workers; i++) {
         struct worker *k = m->workers[i];
@@ -229,10 +256,9 @@ front_ended(struct monitor *m)
     close(m->front);
     m->front = -1;
     if (m->front_pid > 0)
-        kill(m->front_pid, SIGKILL);
+        end_front(m);
     if (m->is_draining)
         return false;
-    cli_warn("the front has ended, and is started again");
     for (int i = 0; i < m->n_workers; i++) {
         m->workers[i]->state = WORKER_ENDING;
         m->workers[i]->is_retired = true;

@@ -249,18 +249,26 @@ open_doors(const struct serve_options *o, struct listen *doors)
     }
 }
 
-static void
-allow_sockets(const struct serve_options *o)
+/* The number of connections for which there are descriptors: accept() never
+ * fails for the lack of one. */
+static int
+allow_sockets(int connections)
 {
     struct rlimit limit;
-    rlim_t want = (rlim_t)o->max_connections + SPARE_SOCKETS;
+    rlim_t want = (rlim_t)connections + SPARE_SOCKETS;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
-        return;
+        return connections;
     limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < want)
-        cli_warn("at most %d files may be open: fewer connections than %d",
-                 (int)limit.rlim_cur, (int)o->max_connections);
+    if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
+        return connections;
+    if (limit.rlim_cur <= SPARE_SOCKETS)
+        cli_die("at most %d files may be open: %d are needed",
+                (int)limit.rlim_cur, SPARE_SOCKETS + 1);
+    cli_warn("at most %d files may be open: %d connections instead of %d",
+             (int)limit.rlim_cur, (int)limit.rlim_cur - SPARE_SOCKETS,
+             connections);
+    return (int)limit.rlim_cur - SPARE_SOCKETS;
 }
 
 int
@@ -283,7 +291,7 @@ serve_run(const struct serve_options *o)
         make_model(o, &one);
         p.only = one.of[0];
     }
-    allow_sockets(o);
+    p.front.http.max_connections = allow_sockets(o->max_connections);
     open_doors(o, &doors);
     status = monitor_run(&p, &doors);
     models_free(&one);

@@ -4,8 +4,28 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "gg-serve/front.h"
+
+static uint64_t lines_lost;
+
+bool
+tell_can(void)
+{
+    static uint64_t told;
+    struct pollfd p = { STDERR_FILENO, POLLOUT, 0 };
+
+    if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT)) {
+        lines_lost++;
+        return false;
+    }
+    if (lines_lost > told)
+        cli_warn("%" PRIu64 " lines of the log were lost", lines_lost - told);
+    told = lines_lost;
+    return true;
+}
 
 static const char *
 or_dash(const char *s)
@@ -19,7 +39,7 @@ tell_request(const struct ask *a, const char *word)
 {
     int64_t now = front_now();
 
-    if (a->front->params.quiet)
+    if (a->front->params.quiet || !tell_can())
         return;
     cli_warn("%s key=%s model=%s %s %d %s prompt=%" PRIu64 " cached=%" PRIu64
              " answer=%" PRIu64 " first=%" PRId64 "ms total=%" PRId64 "ms",
@@ -31,7 +51,8 @@ tell_request(const struct ask *a, const char *word)
 void
 tell_refusal(const char *path, int status, const char *why)
 {
-    cli_warn("- %s %d %s", or_dash(path), status, why);
+    if (tell_can())
+        cli_warn("- %s %d %s", or_dash(path), status, why);
 }
 
 /* ---- metrics ------------------------------------------------------------- */
@@ -95,5 +116,7 @@ tell_metrics(const struct front *f, struct buffer *b)
               (uint64_t)f->n_waiting);
     add_value(b, "connections", "gauge", "Connections that are open.",
               (uint64_t)http_n_connections(f->http));
+    add_value(b, "log_lines_lost_total", "counter",
+              "Lines that standard error did not take.", lines_lost);
     add_engines(f, b);
 }

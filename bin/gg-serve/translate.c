@@ -478,12 +478,14 @@ begin_events(struct translation *t, const json_t *start, struct buffer *out)
 {
     if (t->begun)
         return;
-    t->begun = t->sent = true;
+    t->begun = true;
     take_warnings(t, start);
     t->prompt_ids = translate_number(start, "prompt_tokens");
     t->cached_ids = translate_number(start, "cached_tokens");
     t->api->row->start(t, out);
 }
+
+static const char no_record[] = "the engine's answer is no record";
 
 /* A record of a stream. */
 static enum translate_state
@@ -493,13 +495,18 @@ take_event(struct translation *t, const struct record_value *record,
     const struct translate_row *row = t->api->row;
     const json_t *delta = json_object_get(record->json, "delta");
     const json_t *end = json_object_get(record->json, "end");
+    size_t before = out->len;
 
     if (!row->delta || !t->stream)
         return TRANSLATE_MORE;
     if (delta || end || json_object_get(record->json, "start"))
         begin_events(t, json_object_get(record->json, "start"), out);
+    t->sent |= out->len > before; /* a completion's begin has no event */
+    if ((delta && !json_is_object(delta)) || (end && !json_is_array(end)))
+        return translation_fail(t, 500, NULL, no_record, out);
     if (delta)
         row->delta(t, record, out);
+    t->sent |= out->len > before;
     if (end && t->status == 200)
         row->end(t, record, out);
     if (t->status != 200)
@@ -537,8 +544,7 @@ translation_take(struct translation *t, const char *line, size_t len,
     if (t->ended)
         return t->status == 200 ? TRANSLATE_DONE : TRANSLATE_FAILED;
     if (record_value_read(line, len, &record, &err) != GG_OK)
-        return translation_fail(t, 500, NULL,
-                                "the engine's answer is no record", out);
+        return translation_fail(t, 500, NULL, no_record, out);
     state = take_record(t, &record, out);
     record_value_clear(&record);
     return state;

@@ -193,7 +193,7 @@ run_engine(struct monitor *m, struct worker *k)
     snprintf(w.name.name, sizeof(w.name.name), "%s", k->key);
     monitor_tell(m, &w, socket);
     close(socket);
-    if (!m->params.front.quiet)
+    if (!m->params.front.quiet && tell_can())
         cli_warn("engine %d of %s: process %d", k->number, k->model.name,
                  (int)k->pid);
     return true;
@@ -309,7 +309,8 @@ void
 worker_ended(struct monitor *m, int i, int status)
 {
     struct worker *k = m->workers[i];
-    bool was_asked = k->state == WORKER_ENDING || k->is_retired;
+    bool was_asked =
+        k->state == WORKER_ENDING || k->is_retired || m->is_draining;
 
     if (k->state == WORKER_FETCHING) {
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && use_fetched(k) &&
@@ -317,10 +318,12 @@ worker_ended(struct monitor *m, int i, int status)
             return;
         tell_failed(m, k->model.name, "the model could not be fetched");
     }
-    if (WIFSIGNALED(status))
+    if (was_asked && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+        ; /* it had something to say to a front that has closed its socket */
+    else if (WIFSIGNALED(status) && tell_can())
         cli_warn("engine %d of %s was ended by signal %d", k->number,
                  k->model.name, WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0)
+    else if (WIFEXITED(status) && WEXITSTATUS(status) != 0 && tell_can())
         cli_warn("engine %d of %s ended with status %d", k->number,
                  k->model.name, WEXITSTATUS(status));
     if (!was_asked)
@@ -349,4 +352,3 @@ workers_tick(struct monitor *m)
         }
     }
 }
-

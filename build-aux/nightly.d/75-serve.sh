@@ -15,8 +15,8 @@ export PATH
 GG_MODEL=${GG_MODEL-$(cd "$(dirname "$0")/../.." && pwd)/demo/gg-story.gguf}
 export GG_MODEL
 work=$(mktemp -d)
-server=
-trap 'test -z "$server" || kill $server; rm -rf "$work"' EXIT
+server= chats=
+trap 'kill $server $chats 2>/dev/null || :; rm -rf "$work"' EXIT
 cd "$work"
 bad=0
 complain() {
@@ -71,6 +71,52 @@ done
 sed -n '1p;3p' cached | grep -qv '^0$' && complain "cached: $(tr '\n' ' ' <cached)"
 test "$(sed -n 2p cached)" -gt 0 || complain 'the same key had nothing'
 
+echo 'a second turn evaluates what is new, though others came in between'
+gg-serve -q -m "$GG_MODEL" -l "$work/chats" -c 6000 --batch 2 \
+    -- --slots 5 --template alpaca 2>log.chats &
+chats=$!
+until curl -s --unix-socket chats http://localhost/health >/dev/null; do
+    sleep 0.1
+done
+begin() { # NAME SENTENCES
+    awk -v w="$1" -v n="$2" 'BEGIN { for (; n; n--) printf "%s %d. ", w, n }' |
+        jq -Rc '[{role: "user", content: .}]' >$1.messages
+}
+turn() { # NAME
+    jq -c '{messages: ., max_tokens: 8, seed: 1}' $1.messages |
+        curl -s -m 900 --unix-socket chats -d @- \
+            http://localhost/v1/chat/completions >$1.answer
+    jq -c --slurpfile a $1.answer '. + [$a[0].choices[0].message,
+        {role: "user", content: "And then?"}]' $1.messages >$1.next
+    mv $1.next $1.messages
+}
+cached() { # NAME MOST: 95 of 100 ids are cached, and all but MOST
+    jq -e --argjson most "$2" '.usage | .prompt_tokens as $n |
+        .prompt_tokens_details.cached_tokens |
+        . >= 0.95 * $n and . >= $n - $most' $1.answer >/dev/null ||
+        complain "$1: $(jq -c .usage $1.answer)"
+}
+begin long 500
+turn long && turn long && cached long 64
+for agent in one two three; do
+    begin $agent 200
+done
+for round in 1 2; do
+    agents=
+    for agent in one two three; do
+        turn $agent &
+        agents="$agents $!"
+    done
+    wait $agents
+done
+for agent in one two three; do
+    cached $agent 64
+done
+turn long && cached long 64
+kill $chats
+wait $chats || complain "status $?"
+chats=
+
 echo 'processes die'
 for round in 1 2 3 4 5; do
     ask key-of-ann-0 "$(body 1 1 true)" -N >stream &
@@ -97,5 +143,5 @@ test "$(count)" -le $((before + 2)) || complain "descriptors: $before, $(count)"
 
 kill $server
 wait $server || complain "status $?"
-server=
+server= chats=
 exit $bad

@@ -88,6 +88,9 @@ try chat "{$hi,\"stream\":true}" '{"index":1e999,"delta":{"content":"b"}}'
 try completions '{"prompt":["a",[1,2]],"suffix":"z","echo":true,"stream":true}' \
     "$start" '{"index":1,"delta":{"content":"b"}}' \
     '{"end":[{"index":1,"finish_reason":"length"}]}'
+try completions '{"prompt":"a","stream":true}' "$start" "$lost"
+try completions '{"prompt":"a","stream":true}' "$start" '{"index":0,"delta":7}'
+try chat "{$hi,\"stream\":true}" "$start" '{"end":{}}'
 
 # ---- Anthropic's messages
 try messages '{"model":"m","max_tokens":9,"system":[{"type":"text","text":
