@@ -307,8 +307,8 @@ check_choices(const struct gg_model *m)
 {
     int32_t its[3][PROMPT + 3], plain[3][PROMPT + 3];
     struct gg_choice list[3], truth[3];
-    struct gg_choices all = { with_rows, PROMPT, list, 3, NULL };
-    struct gg_choices tokens = { ids, PROMPT, truth, 3, NULL };
+    struct gg_choices all = { with_rows, PROMPT, list, 3, NULL, NULL };
+    struct gg_choices tokens = { ids, PROMPT, truth, 3, NULL, NULL };
     struct bench b;
     bool good = true;
 

@@ -147,7 +147,7 @@ check_choices(const struct gg_model *m)
     };
     int32_t its[N_CHOICES][64];
     struct gg_choice list[N_CHOICES];
-    struct gg_choices all = { ids, 50, list, N_CHOICES, NULL };
+    struct gg_choices all = { ids, 50, list, N_CHOICES, NULL, NULL };
     bool right = true, shares = true;
 
     for (int i = 0; i < N_CHOICES; i++) {

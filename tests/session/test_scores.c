@@ -263,7 +263,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
                                false, &err) == GG_OK) {
         c->logprobs.max_rows = 7;
         session_batch_start(&b);
-        done = session_batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
+        done = session_batch_add(&b, cache, &chunk, 0, chunk.n, 0, NULL) == 100;
         session_batch_finish(&b);
         done = done && session_compute_run(c, cache, &b, NULL, &err) == GG_OK;
     }
