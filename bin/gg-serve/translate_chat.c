@@ -53,7 +53,7 @@ static const struct translate_member members[] = {
 };
 
 void
-chat_read(struct translation *t, const struct record_object *body)
+translate_chat_read(struct translation *t, const struct record_object *body)
 {
     translate_read_members(t, body, members);
 }
@@ -241,7 +241,7 @@ send_end(struct translation *t, const struct record_value *record,
 const struct translate_row translate_chat_row = {
     .url = "/v1/chat/completions",
     .id = "chatcmpl",
-    .read = chat_read,
+    .read = translate_chat_read,
     .whole = translate_add_whole,
     .start = send_roles,
     .delta = send_delta,
@@ -252,7 +252,7 @@ const struct translate_row translate_chat_row = {
 const struct translate_row translate_prompt_row = {
     .url = "/v1/completions",
     .id = "cmpl",
-    .read = chat_read,
+    .read = translate_chat_read,
     .whole = translate_add_whole,
     .start = send_roles,
     .delta = send_delta,

@@ -149,7 +149,7 @@ static const struct translate_member members[] = {
 
 /* Clients take the first block for the text, unless they want thoughts. */
 void
-messages_read(struct translation *t, const struct record_object *body)
+translate_messages_read(struct translation *t, const struct record_object *body)
 {
     t->hides_thoughts = true;
     take_roles(t, body);

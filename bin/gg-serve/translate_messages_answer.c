@@ -186,7 +186,7 @@ send_error_event(struct translation *t, struct buffer *out)
 const struct translate_row translate_messages_row = {
     .url = "/v1/chat/completions",
     .anthropic = true,
-    .read = messages_read,
+    .read = translate_messages_read,
     .whole = parts_whole,
     .start = send_message_start,
     .delta = parts_delta,

@@ -176,25 +176,25 @@ put_rendered(struct translation *t, const struct record_value *record,
 const struct translate_row translate_count_row = {
     .verb = "count",
     .anthropic = true,
-    .read = messages_read,
+    .read = translate_messages_read,
     .whole = put_input_tokens,
 };
 
 const struct translate_row translate_chat_count_row = {
     .verb = "count",
-    .read = chat_read,
+    .read = translate_chat_read,
     .whole = put_input_tokens,
 };
 
 const struct translate_row translate_responses_count_row = {
     .verb = "count",
-    .read = responses_read,
+    .read = translate_responses_read,
     .whole = put_input_tokens,
 };
 
 const struct translate_row translate_template_row = {
     .verb = "render",
-    .read = chat_read,
+    .read = translate_chat_read,
     .whole = put_rendered,
 };
 

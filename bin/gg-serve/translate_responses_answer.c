@@ -329,7 +329,7 @@ send_failure(struct translation *t, struct buffer *out)
 
 const struct translate_row translate_responses_row = {
     .url = "/v1/chat/completions",
-    .read = responses_read,
+    .read = translate_responses_read,
     .whole = parts_whole,
     .start = send_start,
     .delta = parts_delta,
