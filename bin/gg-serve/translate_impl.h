@@ -302,9 +302,11 @@ translate_read_form(struct translation *t, const char *type, const char *body,
 void
 translate_chat_read(struct translation *t, const struct record_object *body);
 void
-translate_messages_read(struct translation *t, const struct record_object *body);
+translate_messages_read(struct translation *t,
+                        const struct record_object *body);
 void
-translate_responses_read(struct translation *t, const struct record_object *body);
+translate_responses_read(struct translation *t,
+                         const struct record_object *body);
 
 extern const struct translate_row translate_chat_row, translate_prompt_row,
     translate_messages_row, translate_count_row, translate_responses_row,

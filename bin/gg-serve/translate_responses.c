@@ -370,7 +370,8 @@ static const struct translate_member members[] = {
 };
 
 void
-translate_responses_read(struct translation *t, const struct record_object *body)
+translate_responses_read(struct translation *t,
+                         const struct record_object *body)
 {
     take_input(t, body);
     translate_read_members(t, body, members);
