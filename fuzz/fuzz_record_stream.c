@@ -151,14 +151,14 @@ is_single(const char *text, size_t len, const char *id)
 
 static void
 check_record(json_t *ended, const char *line, size_t len, const uint8_t *data,
-           size_t size)
+             size_t size)
 {
     json_error_t e;
     json_t *json = json_loadb(line, len, JSON_ALLOW_NUL, &e);
     const char *id = json_string_value(json_object_get(json, "id"));
-    bool goes_on =
-        json_object_get(json, "delta") || json_object_get(json, "start") ||
-        json_object_get(json, "progress");
+    bool goes_on = json_object_get(json, "delta") ||
+                   json_object_get(json, "start") ||
+                   json_object_get(json, "progress");
 
     must_be(json_is_object(json));
     if (is_single((const char *)data, size, id)) {
@@ -235,8 +235,11 @@ static const char *const texts[] = {
     "\"parse_special\":true,\"with_pieces\":true}}\n{\"cancel\":\"uc\"}\n",
     "\13{\"custom_id\":\"ud\",\"url\":\"/v1/completions\",\"body\":{\"prompt\":"
     "[\"a\",\"b\"],\"n\":2,\"max_tokens\":3,\"stream\":true,\"logprobs\":1"
-    "}}\n{\"id\":\"ui\",\"prompt\":\"a b\",\"echo\":true,\"logprobs\":2}\n{\"custom_id\":\"ue\",\"url\":\"/v1/embeddings\","
-    "\"body\":{\"input\":[\"a\",\"b c\"]}}\n{\"id\":\"ud\",\"cancel\":\"ue\"}\n",
+    "}}\n{\"id\":\"ui\",\"prompt\":\"a "
+    "b\",\"echo\":true,\"logprobs\":2}\n{\"custom_id\":\"ue\",\"url\":\"/v1/"
+    "embeddings\","
+    "\"body\":{\"input\":[\"a\",\"b "
+    "c\"]}}\n{\"id\":\"ud\",\"cancel\":\"ue\"}\n",
     "\0{\"id\":\"uf\",\"prompt\":[1,2,3],\"cache_key\":\"k\",\"stream\":true}\n"
     "{\"id\":\"ug\n{\"id\":\"uh\",\"messages\":[{\"role\":\"user\","
     "\"content\":\"a\"}],\"stream\":true}\n\n \n{\"drain\":0}\n{}\n[]\nx",

@@ -191,10 +191,10 @@ gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err);
 
 /* The same, a piece at a time: as many ids as a step may have
- * (gg_engine_bound_steps()), next to texts that draw, or with `alone` four times
- * as many. *done: all is evaluated, and what is wanted is there; else the next
- * call with the same queries goes on, as long as their sequences have their
- * slots: next to texts one of them is evaluated at a time. Texts of other
+ * (gg_engine_bound_steps()), next to texts that draw, or with `alone` four
+ * times as many. *done: all is evaluated, and what is wanted is there; else the
+ * next call with the same queries goes on, as long as their sequences have
+ * their slots: next to texts one of them is evaluated at a time. Texts of other
  * sequences may be stepped between two calls. Results do not depend on it. What
  * cannot be parted is evaluated at once. */
 GG_API GG_MUST_CHECK enum gg_status

@@ -147,8 +147,8 @@ other_value(const struct walk *w, const char *word)
 {
     if (strcmp(word, "--host") == 0)
         return value_of(w, "--port");
-    return value_of(w, strcmp(word, "--port") == 0 ? "--host"
-                                                   : "-hff|--hf-file");
+    return value_of(w,
+                    strcmp(word, "--port") == 0 ? "--host" : "-hff|--hf-file");
 }
 
 /* ---- one step ------------------------------------------------------------ */

@@ -102,8 +102,7 @@ add_option(struct foreign_line *line, const char *ours, const char *word,
         !foreign_is_value(o, values[0], &err)) {
         bool named = strncmp(err.message, word, strlen(word)) == 0;
 
-        foreign_leave(line, word,
-                      err.message + (named ? strlen(word) + 2 : 0));
+        foreign_leave(line, word, err.message + (named ? strlen(word) + 2 : 0));
         free(option);
         return;
     }

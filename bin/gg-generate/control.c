@@ -30,7 +30,7 @@ fail_control(struct buffer *line, enum gg_status st, const char *message)
 /* Ends a line that began `begun` bytes long; or an error takes its place. */
 static void
 end_control(struct buffer *line, size_t begun, enum gg_status st,
-         const struct gg_error *err)
+            const struct gg_error *err)
 {
     if (st == GG_OK) {
         buffer_format(line, "}\n");
@@ -358,8 +358,7 @@ control_do(struct records *w, const struct inbox_item *item)
     struct buffer line = { 0 }, name = { 0 };
     const struct control *c = NULL;
     struct gg_error err;
-    enum gg_status st =
-        record_value_read(item->text, item->len, &object, &err);
+    enum gg_status st = record_value_read(item->text, item->len, &object, &err);
 
     if (st == GG_OK)
         c = find_control(&object, &value);

@@ -102,7 +102,7 @@ add_token_text(struct buffer *line, const char *p, size_t n)
 
 static enum gg_status
 add_one_token(const struct gg_vocab *v, int32_t id, struct buffer *line,
-          struct gg_error *err)
+              struct gg_error *err)
 {
     struct gg_decode_state state = { .started = true };
     struct buffer text = { 0 };
@@ -124,7 +124,7 @@ add_one_token(const struct gg_vocab *v, int32_t id, struct buffer *line,
 
 static enum gg_status
 add_all_tokens(const struct gg_vocab *v, const int32_t *ids, size_t n,
-           struct buffer *line, struct gg_error *err)
+               struct buffer *line, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 

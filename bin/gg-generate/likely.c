@@ -44,9 +44,9 @@ ask_likely(const struct generate *g, struct finding *f, struct gg_error *err)
         st = gg_sequence_set_scales(q->sequence, r->request.scales, err);
     if (st == GG_OK && r->cache_key)
         st = gg_sequence_set_key(q->sequence, r->cache_key, err);
-    return st == GG_OK ? gg_sequence_put(q->sequence, r->prompt.ids,
-                                         r->prompt.n, err)
-                       : st;
+    return st == GG_OK
+               ? gg_sequence_put(q->sequence, r->prompt.ids, r->prompt.n, err)
+               : st;
 }
 
 enum gg_status
@@ -147,7 +147,7 @@ comes_again(const struct active *active, size_t i)
 /* Finds it for those that have not got it; returns their number. */
 static size_t
 find_likely(const struct generate *g, const struct active *active, size_t n,
-     struct finding **list, struct gg_query *queries)
+            struct finding **list, struct gg_query *queries)
 {
     struct gg_error err;
     size_t found = 0;

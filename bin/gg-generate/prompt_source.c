@@ -404,8 +404,8 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
 
         st = spare_check(out->n + choices->list[i].len, sizeof(*out->ids), err);
         if (st == GG_OK)
-            st = encode_choice(g, s, &choices->list[i], left_out, medium,
-                               &both, err);
+            st = encode_choice(g, s, &choices->list[i], left_out, medium, &both,
+                               err);
         if (st == GG_OK)
             st = contest_add(&out->contest, &choices->list[i], both.ids, both.n,
                              err);

@@ -39,7 +39,7 @@ struct record {
     struct buffer out; /* what is written, once it is */
     const struct writer *writer;
     enum gg_status status; /* GG_OK: it has not failed */
-    bool is_read; /* its members are known */
+    bool is_read;          /* its members are known */
     bool done;
     bool known; /* it was written by an earlier run, as: */
     struct buffer before;

@@ -46,8 +46,8 @@ vectors_encode(const struct gg_vocab *v, const char *text, size_t len,
 
 /* With what the model wants around a text. */
 static enum gg_status
-encode_input(const struct gg_vocab *v, const struct request_prompt *p, int32_t **ids,
-       size_t *n, struct gg_error *err)
+encode_input(const struct gg_vocab *v, const struct request_prompt *p,
+             int32_t **ids, size_t *n, struct gg_error *err)
 {
     unsigned flags = (gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0) |
                      (gg_vocab_add_eos(v) ? GG_ENCODE_EOS : 0);
@@ -78,7 +78,7 @@ vectors_check_ids(const struct generate *g, const char *what,
 /* All of a text is a sequence of its own, of which nothing is shared. */
 static enum gg_status
 add_sequence(const struct generate *g, struct vectors *v, const int32_t *ids,
-        size_t n, enum gg_pooling pooling, struct gg_error *err)
+             size_t n, enum gg_pooling pooling, struct gg_error *err)
 {
     struct gg_query *q = &v->queries[v->n];
     size_t width = (size_t)gg_model_n_embd(g->engine.model);
@@ -96,8 +96,8 @@ add_sequence(const struct generate *g, struct vectors *v, const int32_t *ids,
 
 static enum gg_status
 add_input(const struct generate *g, struct vectors *v,
-         const struct request_prompt *p, enum gg_pooling pooling,
-         struct gg_error *err)
+          const struct request_prompt *p, enum gg_pooling pooling,
+          struct gg_error *err)
 {
     size_t n = p->n_ids;
     int32_t *own = NULL;

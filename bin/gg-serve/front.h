@@ -27,7 +27,7 @@ enum {
 /* Settings of the command line. */
 struct front_params {
     struct http_limits http;
-    size_t max_body; /* bytes; 0: what the models need */
+    size_t max_body;                     /* bytes; 0: what the models need */
     int max_waiting, max_waiting_of_key; /* requests */
     int queue_seconds, answer_seconds, ping_seconds, silent_seconds;
     const char *const *hosts, *const *origins; /* each ends with NULL */

@@ -52,8 +52,8 @@ const struct translate_api translate_apis[] = {
 static bool
 is_path_of(const struct translate_api *a, const char *path)
 {
-    return strcmp(path, a->path) == 0 || (strncmp(a->path, "/v1/", 4) == 0 &&
-                                          strcmp(path, a->path + 3) == 0);
+    return strcmp(path, a->path) == 0 ||
+           (strncmp(a->path, "/v1/", 4) == 0 && strcmp(path, a->path + 3) == 0);
 }
 
 const struct translate_api *

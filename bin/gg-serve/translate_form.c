@@ -213,8 +213,7 @@ translate_read_form(struct translation *t, const char *type, const char *body,
 
 /* The text and what it took, which end the object that was begun. */
 static void
-end_transcript(struct translation *t, const json_t *record,
-               struct buffer *out)
+end_transcript(struct translation *t, const json_t *record, struct buffer *out)
 {
     struct translate_end e = parts_end(t, record);
 

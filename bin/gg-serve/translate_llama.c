@@ -111,7 +111,8 @@ read_gap(struct translation *t, const struct record_object *body)
 
 /* Milliseconds that `n` ids took; none where nobody measured. */
 static void
-add_llama_speed(const char *what, double n, const json_t *ms, struct buffer *out)
+add_llama_speed(const char *what, double n, const json_t *ms,
+                struct buffer *out)
 {
     double all = json_number_value(ms);
 
@@ -135,8 +136,9 @@ translate_add_timings(const struct translation *t, const json_t *record,
 
     translate_put(out, ",'timings':{'cache_n':%n", e.cached);
     add_llama_speed("prompt", e.prompt - e.cached,
-              json_object_get(timings, "prompt_ms"), out);
-    add_llama_speed("predicted", e.made, json_object_get(timings, "decode_ms"), out);
+                    json_object_get(timings, "prompt_ms"), out);
+    add_llama_speed("predicted", e.made, json_object_get(timings, "decode_ms"),
+                    out);
     buffer_char(out, '}');
 }
 
@@ -173,7 +175,7 @@ add_probabilities(const struct record_value *from, struct buffer *out)
  * it is one of several, whose ids are not counted apart. */
 static void
 add_llama_end(struct translation *t, const json_t *choice, const json_t *record,
-        struct buffer *out)
+              struct buffer *out)
 {
     const char *reason = translate_text(choice, "finish_reason");
     const char *stop = translate_text(choice, "stop");
@@ -181,8 +183,7 @@ add_llama_end(struct translation *t, const json_t *choice, const json_t *record,
 
     translate_put(out, ",'tokens':[],'stop':true,'id_slot':-1,'model':");
     translate_add_model(t, out);
-    translate_put(out,
-                  ",'truncated':false,'stop_type':'%s','stopping_word':%q",
+    translate_put(out, ",'truncated':false,'stop_type':'%s','stopping_word':%q",
                   strcmp(reason, "length") == 0 ? "limit"
                   : *stop                       ? "word"
                                                 : "eos",
@@ -198,7 +199,7 @@ add_llama_end(struct translation *t, const json_t *choice, const json_t *record,
 
 static void
 add_llama_answer(struct translation *t, const struct record_value *choice,
-           const json_t *record, struct buffer *out)
+                 const json_t *record, struct buffer *out)
 {
     const json_t *text = json_object_get(choice->json, "text");
 

@@ -23,7 +23,8 @@ read_embeddings(struct translation *t, const struct record_object *body)
             translate_common(t, m->key, &m->value))
             continue;
         if (cli_has_word("input|encoding_format|dimensions|query|documents|"
-                         "texts|top_n|top_k|return_documents|return_text", m->key))
+                         "texts|top_n|top_k|return_documents|return_text",
+                         m->key))
             translate_set(t, m->key, &m->value);
         else
             translate_warn(t, "%.60s is left out", m->key);
@@ -111,10 +112,9 @@ put_tokenized(struct translation *t, const struct record_value *record,
     if (!record_value_find(record, "ids", &ids) || !json_is_array(ids.json))
         translate_refuse(t, 500, NULL, "the engine gave no ids");
     else
-        translate_put(out, "{'count':%z,'tokens':%v}",
-                      json_array_size(ids.json),
-                      record_value_find(record, "tokens", &pieces) ? &pieces
-                                                                   : &ids);
+        translate_put(
+            out, "{'count':%z,'tokens':%v}", json_array_size(ids.json),
+            record_value_find(record, "tokens", &pieces) ? &pieces : &ids);
 }
 
 static void
@@ -145,7 +145,7 @@ const struct translate_row translate_detokenize_row = {
 
 static void
 put_input_tokens(struct translation *t, const struct record_value *record,
-          struct buffer *out)
+                 struct buffer *out)
 {
     const json_t *ids = json_object_get(record->json, "count");
     double n = json_number_value(ids);
@@ -163,7 +163,7 @@ put_input_tokens(struct translation *t, const struct record_value *record,
 
 static void
 put_rendered(struct translation *t, const struct record_value *record,
-           struct buffer *out)
+             struct buffer *out)
 {
     const json_t *text = json_object_get(record->json, "text");
 

@@ -63,8 +63,8 @@ struct gg_sequence {
     size_t most;     /* ids that a bounded step evaluates of it: */
     bool goes_on;    /* there were more */
     size_t n_shared; /* ids that its slot had when it got it */
-    size_t given;    /* ids whose results gg_engine_eval_some() has given, and */
-    double *sum;     /* of these the sum of embeddings; or NULL */
+    size_t given; /* ids whose results gg_engine_eval_some() has given, and */
+    double *sum;  /* of these the sum of embeddings; or NULL */
     bool keep;
     float *scales; /* of adapters; NULL: the model's */
     char *key;     /* whose prefixes it shares; NULL: those without one */

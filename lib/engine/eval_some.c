@@ -61,8 +61,8 @@ want_embedding(const struct gg_query *w, size_t to, struct gg_chunk *c)
 {
     if (w->sequence->sum)
         c->embed = (struct gg_embedding){
-            (float *)(w->sequence->sum + session_width(
-                                             w->sequence->engine->session)),
+            (float *)(w->sequence->sum +
+                      session_width(w->sequence->engine->session)),
             GG_POOL_NONE
         };
     else if (to == w->sequence->n_ids)

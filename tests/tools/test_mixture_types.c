@@ -21,10 +21,9 @@ static const struct mixture_model falcon = { .n_layer = 32,
                                              .n_gqa = 71,
                                              .falcon = true };
 
-static const struct mixture_model ling3 = { .n_layer = 24,
-                                            .n_gqa = 16,
-                                            .n_expert = 128,
-                                            .ling3 = true };
+static const struct mixture_model ling3 = {
+    .n_layer = 24, .n_gqa = 16, .n_expert = 128, .ling3 = true
+};
 
 static const struct {
     const char *mixture;

@@ -75,9 +75,9 @@ convert_hf_keys_deepseek3(struct hf *h)
     convert_hf_set_u32(
         h, "leading_dense_block_count",
         core_json_int(c, "first_k_dense_replace", 0, h->n_layer, 0));
-    convert_hf_set_bool(h, "expert_weights_norm",
-                        core_json_bool(c, "norm_topk_prob|moe_renormalize",
-                                       true));
+    convert_hf_set_bool(
+        h, "expert_weights_norm",
+        core_json_bool(c, "norm_topk_prob|moe_renormalize", true));
     convert_hf_set_u32(h, "expert_gating_func", HF_SIGMOID);
     set_scale(h);
     set_groups(h);

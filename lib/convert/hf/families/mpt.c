@@ -50,8 +50,8 @@ keys_mpt(struct hf *h)
     const json_t *whole = h->config.object;
     struct core_json_keys *c = &h->config;
 
-    h->n_ff = h->n_embd * (int32_t)core_json_int(c, "expansion_ratio", 1,
-                                                 MOST_RATIO, 4);
+    h->n_ff = h->n_embd *
+              (int32_t)core_json_int(c, "expansion_ratio", 1, MOST_RATIO, 4);
     if (core_json_number(c, "logit_scale", 0, 1e6, 0) > 0)
         core_json_bad(c, GG_ERR_UNSUPPORTED, "logit_scale: is null here");
     c->object = core_json_object_of(c, "attn_config");

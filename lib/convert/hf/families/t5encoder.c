@@ -103,11 +103,10 @@ keys_t5_encoder(struct hf *h)
 const struct hf_family convert_hf_family_t5encoder[] = {
     { "T5ForConditionalGeneration|MT5ForConditionalGeneration|"
       "UMT5ForConditionalGeneration",
-      "t5", .layer = { t5_layer }, .layers = "encoder.block.",
-      .whole = t5_both, .activations = "relu|gated-gelu", .positions = true,
-      .tied = true, .keys = keys_t5_decoder, .to = "enc.blk.",
-      .left_out = t5_unread, .n_ctx = 512, .decoder = "decoder.block.",
-      .decoder_layer = t5_decoder },
+      "t5", .layer = { t5_layer }, .layers = "encoder.block.", .whole = t5_both,
+      .activations = "relu|gated-gelu", .positions = true, .tied = true,
+      .keys = keys_t5_decoder, .to = "enc.blk.", .left_out = t5_unread,
+      .n_ctx = 512, .decoder = "decoder.block.", .decoder_layer = t5_decoder },
     { "T5EncoderModel|MT5EncoderModel|UMT5EncoderModel", "t5encoder",
       .layer = { t5_layer }, .layers = "encoder.block.", .whole = t5_whole,
       .activations = "relu|gated-gelu", .encoder = true, .positions = true,
