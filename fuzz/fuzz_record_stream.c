@@ -40,7 +40,7 @@ must_be(bool right)
         abort();
 }
 
-/* Of -i, which is not tried. */
+/* Line editing (-i) is not tried. */
 void
 editor_allow(void)
 {

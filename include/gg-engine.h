@@ -190,9 +190,9 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err);
 
-/* The same, a piece at a time: as many ids as a step may have
- * (gg_engine_bound_steps()), next to texts that draw, or with `alone` four
- * times as many. *done: all is evaluated, and what is wanted is there; else the
+/* Evaluates as gg_engine_eval() does, a piece at a time: as many ids as a step
+ * may have (gg_engine_bound_steps()), next to texts that draw, or with `alone`
+ * four times as many. *done: all is evaluated, and what is wanted is there; else the
  * next call with the same queries goes on, as long as their sequences have
  * their slots: next to texts one of them is evaluated at a time. Texts of other
  * sequences may be stepped between two calls. Results do not depend on it. What
@@ -497,8 +497,8 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err);
 
-/* The same, a piece at a time: what the choices point to stays as it is until
- * the contest is freed. */
+/* Scores choices a piece at a time. The choices point to data that stays as it
+ * is until the contest is freed. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_contest_new(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                struct gg_contest **out, struct gg_error *err);

@@ -141,7 +141,7 @@ value_of(const struct walk *w, const char *words)
     return NULL;
 }
 
-/* What another word adds to the value of this one. */
+/* The value of another word that this word's value is joined with. */
 static const char *
 other_value(const struct walk *w, const char *word)
 {

@@ -37,9 +37,9 @@ enum {
 json_t *
 cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err);
 
-/* The same of a text that somebody sent, which may take a hundred times its
- * bytes. *no_memory: there is not as much, where the tool goes on without
- * (spare.h). */
+/* Loads a text that somebody sent, which may take a hundred times its bytes.
+ * *no_memory: there is not as much, where the tool goes on without (spare.h).
+ */
 json_t *
 cli_json_try_load(const char *text, size_t len, size_t flags, json_error_t *err,
                   bool *no_memory);

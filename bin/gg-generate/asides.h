@@ -10,7 +10,7 @@
 void
 asides_step(struct records *w);
 
-/* What was begun of it is not wanted any more. */
+/* Frees an aside that is not wanted any more. */
 void
 asides_close(struct aside *a);
 

@@ -14,7 +14,7 @@
 #include "common/utf8.h"
 #include "gg-generate/generate.h"
 
-/* What is asked for. */
+/* A request for ids of a text. */
 struct asked {
     const char *text; /* NULL: none */
     size_t len;

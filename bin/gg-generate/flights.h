@@ -10,7 +10,7 @@
 
 struct finding;
 
-/* What is begun of something other than a text: asides.h. */
+/* Work in progress other than a text: asides.h. */
 struct aside {
     struct gg_contest *contest; /* or NULL */
     struct finding *finding;

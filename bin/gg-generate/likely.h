@@ -17,7 +17,7 @@ likely_open(const struct generate *g, struct record *r, struct finding **out,
 void
 likely_close(struct finding *f); /* takes NULL */
 
-/* What is to be evaluated for it. */
+/* The query that it needs. */
 const struct gg_query *
 likely_query(const struct finding *f);
 

@@ -14,8 +14,8 @@ stream_open(const struct generate *g, struct record *r,
 void
 stream_free(struct stream *s); /* takes NULL */
 
-/* Of a line that cannot be read: the id, if that is its first member, and has
- * no escapes. A NUL or a newline is after the text. */
+/* Finds the id of a line that cannot be read, if that is its first member, and
+ * has no escapes. A NUL or a newline is after the text. */
 void
 stream_find_id(const char *text, size_t len, struct buffer *id);
 

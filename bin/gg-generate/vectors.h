@@ -15,7 +15,7 @@ vectors_open(const struct generate *g, const struct request *r,
 void
 vectors_close(struct vectors *v); /* takes NULL */
 
-/* What is to be evaluated of them. */
+/* The queries that they need. */
 const struct gg_query *
 vectors_queries(const struct vectors *v, size_t *n);
 

@@ -135,7 +135,7 @@ struct translate_model {
 void
 translate_models(const struct translate_model *list, size_t n, bool anthropic,
                  struct buffer *out);
-/* Those to GET /props and GET /slots of llama.cpp's server. */
+/* Answers to GET /props and GET /slots of llama.cpp's server. */
 void
 translate_properties(const char *model, int n_ctx, int n_slots,
                      struct buffer *out);

@@ -317,7 +317,7 @@ gg_contest_free(struct gg_contest *contest)
     mem_free(contest);
 }
 
-/* What was asked is there. */
+/* A round has been evaluated: its results are taken. */
 static void
 take_round(struct gg_contest *all)
 {

@@ -132,7 +132,7 @@ enum gg_status
 engine_start(struct gg_engine *e, const struct gg_query *queries, size_t n,
              uint64_t *ticket, struct gg_error *err);
 
-/* The same for the first of the queries, which there are slots for. */
+/* Starts the first of the queries, as many as there are slots for. */
 enum gg_status
 engine_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
              uint64_t *ticket, struct gg_error *err);
@@ -147,7 +147,7 @@ engine_check_query(struct gg_engine *e, const struct gg_query *w,
 size_t
 engine_first_scored(const struct gg_query *w);
 
-/* What is wanted of the piece of a query's ids that the chunk is. */
+/* Sets the results that the chunk, a piece of a query's ids, is to have. */
 void
 engine_want_piece(const struct gg_query *w, struct gg_chunk *c);
 

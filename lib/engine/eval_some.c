@@ -55,7 +55,7 @@ want_scores(const struct gg_query *w, size_t from, size_t to,
         w->scores.logprobs[to - first] = 0;
 }
 
-/* Of a mean the vectors of all ids, after one another, are wanted. */
+/* A mean needs the vectors of all ids, one after the other. */
 static void
 want_embedding(const struct gg_query *w, size_t to, struct gg_chunk *c)
 {

@@ -37,7 +37,7 @@ count_ids(const struct engine_bound *b, double us)
     return n < (double)most ? (size_t)n : most;
 }
 
-/* The same of a step, next to texts that draw or alone. */
+/* The ids that a step may have, next to texts that draw or alone. */
 static size_t
 budget(const struct engine_bound *b, bool decodes)
 {

@@ -107,15 +107,14 @@ struct model_ssm {
     float parts_eps; /* of norms without weights of dt, B and C; 0: none */
     int32_t n_group; /* of keys, each for n_head / n_group heads: */
     bool neighbours; /* that stand side by side; else every n_group-th */
-    /* Of Kimi's delta attention: logarithms of decays are at least so much, by
-     * a sigmoid; 0: nothing bounds them. Files have rates with their sign, or
-     * `positive`. */
+    /* Kimi's delta attention: the least logarithm of a decay, by a sigmoid; 0:
+     * nothing bounds them. Files have rates with their sign, or `positive`. */
     float floor;
     bool positive;
 };
 
-/* Of a gate g and what it gates, u: b tanh(g / b) sigmoid(g) times c tanh(u /
- * c). */
+/* SiTU of a gate g and a value u: b tanh(g / b) sigmoid(g) times c tanh(u / c).
+ */
 struct model_situ {
     float gate;   /* b, above 0 */
     float linear; /* c; 0: u is as it is */
@@ -572,8 +571,8 @@ graph_keys_rwkv(struct model_keys *keys, struct model_hparams *hp,
 void
 graph_keys_delta_net(struct model_keys *keys, struct model_hparams *hp);
 
-/* The same of Kimi's delta attention, whose heads, as many as attention's, have
- * a query, a key and a value of d_state each; those layers recur that have no
+/* hp.ssm of Kimi's delta attention, whose heads, as many as attention's, have a
+ * query, a key and a value of d_state each; those layers recur that have no
  * heads of keys. */
 void
 graph_keys_delta_attention(struct model_keys *keys, struct model_hparams *hp);

@@ -205,7 +205,7 @@ graph_find_mamba(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_mamba2(struct model_loader *l, struct model_layer *layer,
                   enum model_need norm);
-/* What graph_delta_attention() reads. */
+/* Tensors that graph_delta_attention() reads. */
 void
 graph_find_delta_attention(struct model_loader *l, struct model_layer *layer);
 /* Of RWKV, rwkv.c: the names of what is added, if not NULL, of the first and

@@ -50,7 +50,8 @@ static const char *const sentences[] = {
                 "are)",
 };
 
-/* What sees or hears for a language model has a type, whatever it is called. */
+/* A projector, which sees or hears for a language model, has a type, whatever
+ * its architecture is called. */
 static bool
 is_projector(const struct gguf_context *gguf)
 {

@@ -10,7 +10,7 @@ enum {
     MADE = 30,
 };
 
-/* What a query may want. */
+/* Results that a query may want. */
 struct wanted {
     float scores[LONG];
     struct gg_best best[LONG];

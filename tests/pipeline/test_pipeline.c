@@ -128,7 +128,7 @@ test_ranks(const char *name, struct gg_model *m, const char *from,
     ok(same, title);
 }
 
-/* Of models that keep something of each kind. */
+/* Models that keep something of each kind. */
 static void
 test_kind(const char *name, struct model_spec spec)
 {
@@ -140,7 +140,7 @@ test_kind(const char *name, struct model_spec spec)
 }
 
 #ifdef HAVE_JANSSON
-/* Of one whose layers hand more on than a hidden vector. */
+/* A model whose layers hand more on than a hidden vector. */
 static void
 test_case(const char *folder, const char *name)
 {

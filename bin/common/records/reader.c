@@ -22,7 +22,7 @@ is_ready(const struct reader *r)
     return poll(&p, 1, 0) != 0; /* an error: read() will tell */
 }
 
-/* What there is of a record goes where there is no memory for more. */
+/* A record that there is no memory for is dropped. */
 static void
 forget_large(struct reader *r)
 {

@@ -179,7 +179,7 @@ mean(struct graph *g, const struct stream *s, const struct model_norm *norm)
 
 /* ---- layers ------------------------------------------------------------- */
 
-/* Of the last layer the wanted rows; y is what attention gives of them. */
+/* The last layer has the wanted rows only; y is attention's result for them. */
 static void
 add_mixed(struct graph *g, int32_t layer, struct stream *s,
           struct ggml_tensor *y)

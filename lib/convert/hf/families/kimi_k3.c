@@ -59,7 +59,7 @@ read_vector(struct hf *h, const char *name)
     return x;
 }
 
-/* What norms are multiplied by, and then by vectors; files have the product. */
+/* Files have the product of a norm's weight and a score's. */
 static void
 add_score(struct hf *h, const char *prefix, const char *to)
 {
