@@ -275,16 +275,23 @@ confine(void)
 }
 
 static void
-start_http(struct front *f, const int *sockets, int n)
+make_http(struct front *f)
 {
     struct http_handler handler = { ask_came, ask_gone, f };
 
-    f->http = http_new(f->base, &f->params.http, &handler);
-    for (int i = 0; f->http && i < n; i++)
-        if (!http_listen(f->http, sockets[i]))
-            f->http = NULL;
+    f->base = event_base_new();
+    if (f->base)
+        f->http = http_new(f->base, &f->params.http, &handler);
     if (!f->http)
         cli_die("the front: %s", strerror(ENOMEM));
+}
+
+static void
+listen_at(struct front *f, const int *sockets, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!http_listen(f->http, sockets[i]))
+            cli_die("the front: %s", strerror(ENOMEM));
 }
 
 /* Nobody is answered before it is known who may ask, and for which models. */
@@ -328,11 +335,10 @@ front_run(const struct front_params *params, int monitor, const int *sockets,
     signal(SIGINT, SIG_IGN); /* the monitor says when */
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    f.base = event_base_new();
-    if (!f.base)
-        cli_die("the front: %s", strerror(ENOMEM));
+    make_http(&f);
     await_lists(&f);
-    start_http(&f, sockets, n_sockets);
+    if (!f.is_draining)
+        listen_at(&f, sockets, n_sockets);
     add_events(&f);
     if (f.params.is_confined)
         confine();
