@@ -28,10 +28,10 @@ static const struct {
     { "jais", OTHER },           { "llada", DIFFUSION },
     { "llada-moe", DIFFUSION },  { "maple", OTHER },
     { "minimax-01", OTHER },     { "openelm", OTHER },
-    { "pangu-embedded", OTHER }, { "plamo", OTHER },
-    { "pockettts", SPEECH },     { "qwen3tts", SPEECH },
-    { "refact", OTHER },         { "rnd1", DIFFUSION },
-    { "talkie", OTHER },         { "wavtokenizer-dec", SPEECH },
+    { "pangu-embedded", OTHER }, { "pockettts", SPEECH },
+    { "qwen3tts", SPEECH },      { "refact", OTHER },
+    { "rnd1", DIFFUSION },       { "talkie", OTHER },
+    { "wavtokenizer-dec", SPEECH },
 };
 
 /* After the architecture's name. */

@@ -42,6 +42,12 @@ vocab_bos(void)
 }
 
 static bool
+vocab_decoder_start(void)
+{
+    return gg_vocab_decoder_start(NULL) == -1;
+}
+
+static bool
 vocab_eos(void)
 {
     return gg_vocab_eos(NULL) == -1;
@@ -228,6 +234,7 @@ const struct argument_test arguments_vocab[] = {
     TEST(vocab_open),          TEST(vocab_free),
     TEST(vocab_note),          TEST(vocab_size),
     TEST(vocab_fingerprint),   TEST(vocab_bos),
+    TEST(vocab_decoder_start),
     TEST(vocab_eos),           TEST(vocab_add_bos),
     TEST(vocab_add_eos),       TEST(vocab_is_eog),
     TEST(vocab_eog_ids),       TEST(vocab_suppressed_ids),
