@@ -117,6 +117,32 @@ fail_waiting(struct front *f, const struct wire *w)
     }
 }
 
+/* ---- the end ------------------------------------------------------------- */
+
+static void
+fail_running(struct front *f)
+{
+    struct engine *e;
+    struct ask *a;
+
+    TAILQ_FOREACH(e, &f->engines, next)
+    while ((a = TAILQ_FIRST(&e->running)))
+        ask_fail(a, 503, "shutting_down", "the server is shutting down");
+}
+
+/* Answers that have ended are on their way still, to clients that read. */
+static void
+end_drain(struct front *f)
+{
+    int64_t late = front_now() - f->drain_end;
+
+    if (late >= 0)
+        fail_running(f);
+    if (f->n_asks == 0 &&
+        (late >= FLUSH_SECONDS * 1000 || !http_has_unsent(f->http)))
+        event_base_loopbreak(f->base);
+}
+
 static void
 begin_drain(struct front *f, int64_t seconds)
 {
@@ -129,7 +155,10 @@ begin_drain(struct front *f, int64_t seconds)
         dispatch_remove(f, a);
         ask_fail(a, 503, "shutting_down", "the server is shutting down");
     }
+    end_drain(f);
 }
+
+/* ---- messages of the monitor --------------------------------------------- */
 
 static void
 release_engine(struct front *f, struct engine *e)
@@ -169,31 +198,7 @@ take_message(struct front *f, const struct wire *w, int socket)
     }
 }
 
-/* ---- the end ------------------------------------------------------------- */
-
-static void
-fail_running(struct front *f)
-{
-    struct engine *e;
-    struct ask *a;
-
-    TAILQ_FOREACH(e, &f->engines, next)
-    while ((a = TAILQ_FIRST(&e->running)))
-        ask_fail(a, 503, "shutting_down", "the server is shutting down");
-}
-
-/* Answers that have ended are on their way still, to clients that read. */
-static void
-end_drain(struct front *f)
-{
-    int64_t late = front_now() - f->drain_end;
-
-    if (late >= 0)
-        fail_running(f);
-    if (f->n_asks == 0 &&
-        (late >= FLUSH_SECONDS * 1000 || !http_has_unsent(f->http)))
-        event_base_loopbreak(f->base);
-}
+/* ---- the end, without a monitor ------------------------------------------ */
 
 /* Nobody starts engines any more: its clients are told, and that is all. */
 static void
@@ -203,7 +208,6 @@ lose_monitor(struct front *f)
     if (tell_can())
         cli_warn("the first process has ended, and so does the front");
     begin_drain(f, 0);
-    end_drain(f);
 }
 
 static void

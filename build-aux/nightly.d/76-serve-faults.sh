@@ -31,6 +31,9 @@ ask() { # PATH [OPTION...]
     shift
     curl -s -m 100 --unix-socket socket "http://localhost$path" "$@"
 }
+runs() { # PID; one that nobody has waited for does not
+    case $(ps -o stat= -p "$1") in '' | Z*) return 1 ;; esac
+}
 find_parts() {
     until ask /health >/dev/null; do
         sleep 0.1
@@ -47,8 +50,8 @@ start() { # OPTION...
 stop() { # ends in order, and leaves no process
     kill $server
     wait $server || complain "status $?"
-    kill -0 $front 2>/dev/null && complain 'the front is left'
-    kill -0 $engine 2>/dev/null && complain 'an engine is left'
+    runs $front && complain 'the front is left'
+    runs $engine && complain 'an engine is left'
     server=
     ! grep 'signal \(4\|6\|7\|8\|11\)$\|signal \(4\|6\|7\|8\|11\),' log ||
         complain 'a crash'
@@ -185,12 +188,12 @@ for who in front engine first; do
             if test $who = first; then
                 wait $server || :
                 for i in $(seq 50); do
-                    kill -0 $front 2>/dev/null || kill -0 $engine 2>/dev/null ||
+                    runs $front || runs $engine ||
                         break
                     sleep 0.1
                 done
-                ! kill -0 $front 2>/dev/null || complain 'the front is left'
-                ! kill -0 $engine 2>/dev/null || complain 'an engine is left'
+                ! runs $front || complain 'the front is left'
+                ! runs $engine || complain 'an engine is left'
                 server=
             else
                 find_parts

@@ -108,7 +108,7 @@ check_model(const char *name, const struct gg_model *m)
     struct gg_medium x;
     float *rows;
 
-    if (m->model->hp.encoder)
+    if (m->model->hp.encoder || m->model->hp.n_encoder > 0)
         return;
     fill_ids(ids, N);
     for (int i = FROM; i < END && m->model->layer_embd; i++)
