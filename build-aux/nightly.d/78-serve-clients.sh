@@ -61,6 +61,7 @@ if install llm 'llm<1'; then
 - model_id: ours
   model_name: m
   api_base: "$base/v1"
+  supports_schema: true
 EOF
     for more in '' --no-stream '--schema {"type":"object","properties":{"yes":{"type":"boolean"}},"required":["yes"]}'; do
         LLM_USER_PATH=$work/llm OPENAI_API_KEY=k timeout 600 \

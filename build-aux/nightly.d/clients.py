@@ -243,14 +243,14 @@ def anthropic(base):
                 return (await s.get_final_message()).content[0].text
 
     def tools():
-        got = c.messages.create(**dict(asked, max_tokens=60), tools=[tool],
+        got = c.messages.create(**dict(asked, max_tokens=300), tools=[tool],
                                 tool_choice=must)
         call = [x for x in got.content if x.type == "tool_use"][0]
         assert got.stop_reason == "tool_use", got.stop_reason
         return call.name == "weather" and "city" in call.input
 
     def tools_stream():
-        with c.messages.stream(**dict(asked, max_tokens=60), tools=[tool],
+        with c.messages.stream(**dict(asked, max_tokens=300), tools=[tool],
                                tool_choice=must) as s:
             for _ in s:
                 pass
