@@ -17,11 +17,9 @@
 
 #include "common/json.h"
 #include "common/spare.h"
-#include "fixtures/models.h"
 #include "fuzz.h"
-#include "gg-generate/editor.h"
 #include "gg-generate/run.h"
-#include "harness/scratch.h"
+#include "generate.h"
 #include "tool.h"
 
 const char fuzz_name[] = "record_stream";
@@ -38,12 +36,6 @@ must_be(bool right)
 {
     if (!right)
         abort();
-}
-
-/* Line editing (-i) is not tried. */
-void
-editor_allow(void)
-{
 }
 
 static struct generate all;
@@ -101,26 +93,15 @@ __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 static void
 open_model(void)
 {
-    const struct model_spec spec = { "llama",      .n_layer = 1, .n_ctx = 64,
-                                     .n_embd = 32, .n_ff = 32,   .seed = 1 };
-
     if (all.o)
         return;
-    must_be(models_write(&spec, scratch_path()));
-    options.engine = engine_options_default();
-    options.engine.model = scratch_path();
-    options.engine.devices.device = "cpu";
-    options.engine.n_threads = 1;
-    options.engine.quiet = true;
-    options.sampling = sampling_options_default();
+    fuzz_generate_init(&all, &options);
     options.sampling.count = 6;
     options.n_slots = MOST + 1;
     options.form = FORM_JSONL;
     options.unordered = true;
     options.drain = 1;
-    all = (struct generate){ .o = &options, .answer.tail = -1, .resumed = -1 };
     engine_open(&all.engine, &options.engine, MOST + 1, false);
-    all.date = 1795780800;
     out = memfd_create("out", MFD_CLOEXEC);
     must_be(out >= 0);
 }

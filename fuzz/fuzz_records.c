@@ -11,11 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixtures/models.h"
 #include "fuzz.h"
-#include "gg-generate/editor.h"
 #include "gg-generate/records.h"
-#include "harness/scratch.h"
+#include "generate.h"
 #include "tool.h"
 
 const char fuzz_name[] = "records";
@@ -35,12 +33,6 @@ check(bool right)
         abort();
 }
 
-/* Of -i, which is not tried. */
-void
-editor_allow(void)
-{
-}
-
 /* A model, which serves all inputs, and what the options say without any. */
 static struct generate all;
 static struct options options;
@@ -48,23 +40,12 @@ static struct options options;
 static void
 start(void)
 {
-    const struct model_spec spec = { "llama",      .n_layer = 1, .n_ctx = 64,
-                                     .n_embd = 32, .n_ff = 32,   .seed = 1 };
-
     if (all.o)
         return;
-    check(models_write(&spec, scratch_path()));
-    options.engine = engine_options_default();
-    options.engine.model = scratch_path();
-    options.engine.devices.device = "cpu";
-    options.engine.n_threads = 1;
-    options.engine.quiet = true;
-    options.sampling = sampling_options_default();
+    fuzz_generate_init(&all, &options);
     options.n_batch = 1;
-    all = (struct generate){ .o = &options, .answer.tail = -1, .resumed = -1 };
     engine_open(&all.engine, &options.engine, 2, false);
     generate_start_requests(&all);
-    all.date = 1795780800;
 }
 
 struct input {

@@ -1,7 +1,7 @@
 /* spare.h - memory that is kept for when there is none
  *
  * cli_alloc() ends the tool where memory runs out. A tool that works for many
- * at once keeps some: what is asked for then comes out of it, and the tool
+ * at once keeps some: an allocation that fails otherwise takes it, and the tool
  * ends something of its own choice to get it back. */
 #ifndef COMMON_SPARE_H
 #define COMMON_SPARE_H

@@ -3,17 +3,7 @@
 # while others go away, nobody gets what is another's, connections and processes
 # that die leave nothing behind
 set -eu
-build=$(cd "$1" && pwd)
-for tool in curl jq pgrep; do
-    command -v $tool >/dev/null || exit 77
-done
-grep -q '^#define HAVE_LIBEVENT 1' "$build/config.h" || exit 77
-for tool in serve generate inspect fetch; do
-    PATH=$build/bin/gg-$tool:$PATH
-done
-export PATH
-GG_MODEL=${GG_MODEL-$(cd "$(dirname "$0")/../.." && pwd)/demo/gg-story.gguf}
-export GG_MODEL
+. "$(dirname "$0")/serve.inc"
 work=$(mktemp -d)
 server= chats=
 trap 'kill $server $chats 2>/dev/null || :; rm -rf "$work"' EXIT

@@ -3,20 +3,11 @@
 # and the log fail: no answer that was cut looks whole, nothing is left behind,
 # and the next request is answered
 set -eu
-build=$(cd "$1" && pwd)
-for tool in curl jq pgrep prlimit; do
-    command -v $tool >/dev/null || exit 77
-done
-grep -q '^#define HAVE_LIBEVENT 1' "$build/config.h" || exit 77
+. "$(dirname "$0")/serve.inc"
+command -v prlimit >/dev/null || exit 77
 test -x "$build/tests/raw_client" ||
     make -s -C "$build/tests" check TESTS= >/dev/null
-for tool in serve generate inspect fetch; do
-    PATH=$build/bin/gg-$tool:$PATH
-done
 PATH=$build/tests:$PATH
-export PATH
-GG_MODEL=${GG_MODEL-$(cd "$(dirname "$0")/../.." && pwd)/demo/gg-story.gguf}
-export GG_MODEL
 work=$(mktemp -d)
 server=
 trap 'test -z "$server" || kill $server; rm -rf "$work"' EXIT

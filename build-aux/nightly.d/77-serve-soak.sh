@@ -3,17 +3,7 @@
 # answers, with clients that go, from two keys: memory and descriptors of its
 # processes stay as they are once it is warm
 set -eu
-build=$(cd "$1" && pwd)
-for tool in curl jq pgrep; do
-    command -v $tool >/dev/null || exit 77
-done
-grep -q '^#define HAVE_LIBEVENT 1' "$build/config.h" || exit 77
-for tool in serve generate inspect fetch; do
-    PATH=$build/bin/gg-$tool:$PATH
-done
-export PATH
-GG_MODEL=${GG_MODEL-$(cd "$(dirname "$0")/../.." && pwd)/demo/gg-story.gguf}
-export GG_MODEL
+. "$(dirname "$0")/serve.inc"
 seconds=${GG_SOAK_SECONDS-1800}
 work=$(mktemp -d)
 server= clients=

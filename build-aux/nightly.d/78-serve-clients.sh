@@ -3,14 +3,8 @@
 # langchain-openai, llm, and lm-eval's local-completions; $GG_NIGHTLY_MODEL is a
 # model to take in the place of the demo
 set -eu
-build=$(cd "$1" && pwd)
+. "$(dirname "$0")/serve.inc"
 here=$(cd "$(dirname "$0")" && pwd)
-grep -q '^#define HAVE_LIBEVENT 1' "$build/config.h" || exit 77
-command -v curl >/dev/null || exit 77
-for tool in serve generate inspect fetch; do
-    PATH=$build/bin/gg-$tool:$PATH
-done
-export PATH
 work=$(mktemp -d)
 server=
 trap 'test -z "$server" || kill $server; rm -rf "$work"' EXIT
@@ -32,7 +26,7 @@ install() { # CLIENT PACKAGE...
 python3 -c 'import venv, ensurepip' 2>/dev/null || exit 77
 
 cd "$work"
-gg-serve -m "${GG_NIGHTLY_MODEL-$here/../../demo/gg-story.gguf}" \
+gg-serve -m "${GG_NIGHTLY_MODEL-$GG_MODEL}" \
     --name m -c 2048 -l 127.0.0.1:0 -- --pooling mean \
     --template "$here/tools.jinja" 2>log &
 server=$!
