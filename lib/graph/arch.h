@@ -6,8 +6,10 @@
 #define GRAPH_ARCH_H
 
 #include "graph/graph.h"
+#include "graph/keys.h"
 #include "graph/loader.h"
 #include "graph/mtp.h"
+#include "graph/recurrence.h"
 
 /* An architecture. Members that are not set are as most families have them. */
 struct model_arch {

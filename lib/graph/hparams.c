@@ -1,5 +1,5 @@
 /* hparams.c - hyper-parameters of a file, none believed unseen */
-#include "graph/hparams.h"
+#include "graph/keys.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* hparams_experts.c - hyper-parameters of mixtures of experts */
-#include "graph/hparams.h"
+#include "graph/keys.h"
 
 enum {
     MAX_EXPERTS = 1 << 12,

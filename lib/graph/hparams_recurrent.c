@@ -1,5 +1,5 @@
 /* hparams_recurrent.c - hyper-parameters of layers with a recurrence */
-#include "graph/hparams.h"
+#include "graph/keys.h"
 
 enum {
     MIN_CONV = 2, /* of one column nothing is kept */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/escape.h"
-#include "graph/hparams.h"
+#include "graph/keys.h"
 
 static enum rope_scaling
 read_scaling(struct model_keys *keys)

@@ -1,5 +1,5 @@
 /* keys.c - values of a file's keys, none believed unseen */
-#include "graph/hparams.h"
+#include "graph/keys.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -13,8 +13,8 @@
  * PLaMo 2: families/plamo.c
  *
  * Files hold A < 0. */
-#include "graph/graph.h"
 #include "graph/loader.h"
+#include "graph/recurrence.h"
 
 /* ---- tensors ------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "graph/graph.h"
+#include "graph/recurrence.h"
 
 /* A segment's part of something that is computed segment by segment. */
 typedef struct ggml_tensor *(*segment_fn)(struct graph *g,
