@@ -36,6 +36,7 @@ struct rope_params {
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
     bool own_divisors; /* the file's rope_freqs divide its angles, too */
+    bool no_divisors;  /* they have no part in what is computed */
     /* M-RoPE: pairs that turn by each of time, height, width and a fourth; mode
      * 0: there is none. */
     int section_mode;
@@ -155,7 +156,8 @@ struct model_layer_hparams {
                        files say so for each layer */
     float xielu[4]; /* alpha_n and alpha_p before their softplus, beta, eps */
     /* Experts' and the other feed-forward blocks' activated gates are at most
-     * this, and what they gate within +- this; 0: there is no limit. */
+     * this (hp.limit_first: gates are, before they are activated), and what
+     * they gate within +- this; 0: there is no limit. */
     float expert_limit, ff_limit;
 };
 
@@ -178,6 +180,7 @@ struct model_hparams {
     enum model_norms norms;
     float eps; /* of the norms */
     enum model_activation activation;
+    bool limit_first; /* limits of gates come before the activation */
     struct model_situ situ;
     struct model_ssm ssm;
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
@@ -209,6 +212,7 @@ struct model_hparams {
     float qkv_clamp;      /* queries, keys, values are clamped to +- this */
     float logit_scale;    /* multiplies the logits */
     float logit_softcap;
+    float router_softcap; /* of families that ask for it: Grok 2 */
 
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
