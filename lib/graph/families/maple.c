@@ -23,7 +23,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->routing.normed = true;
     graph_keys_layer_floats(keys, "swiglu_clamp_exp", 0, 1e6f, &l->expert_limit,
                             sizeof(*l));
-    hp->limit_first = true;
+    hp->limit_before = true;
 }
 
 static void
