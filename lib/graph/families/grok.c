@@ -6,12 +6,12 @@
  *                                      2: (dense + mixture) / sqrt(2)
  * logits = s_l output(norm(x))         capped, if the file says it
  *
- * Dense blocks and experts: down(gelu(gate(c)) * up(c)). Experts have the softmax
- * of all scores as weights, after Grok 2 has capped the scores. Files without
- * router_logit_softcapping divide the weights by their sum, as llama.cpp of 2026
- * does: without a dense block the norm makes both the same. The temperature that
- * Grok 2 has from attention.temperature_length on is not computed, here or
- * there. */
+ * Dense blocks and experts: down(gelu(gate(c)) * up(c)). Experts have the
+ * softmax of all scores as weights, after Grok 2 has capped the scores. Files
+ * without router_logit_softcapping divide the weights by their sum, as
+ * llama.cpp of 2026 does: without a dense block the norm makes both the same.
+ * The temperature that Grok 2 has from attention.temperature_length on is not
+ * computed, here or there. */
 #include "graph/arch.h"
 
 static const float ROOT_HALF = 0.70710678f;
