@@ -61,6 +61,20 @@ struct model_rwkv {
     struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
 };
 
+/* How a block reads streams: low_rank_streams.h. */
+struct model_stream_mix {
+    struct model_norm norm; /* of each stream */
+    struct model_linear down, up, inject;
+};
+
+/* Of the layer that adds embedded n-grams: ngrams.h. */
+struct model_ngram_layer {
+    struct ggml_tensor *table; /* d_row x rows; or NULL */
+    struct model_linear key, value;
+    struct model_norm key_norm, query_norm, conv_norm;
+    struct ggml_tensor *conv; /* d_conv x n_stream * n_embd */
+};
+
 struct model_layer {
     const struct model_layer_hparams *hp; /* its lengths */
     bool windowed; /* attention sees the last hp.window keys only */
@@ -109,6 +123,8 @@ struct model_layer {
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
     struct model_rwkv rwkv;
 
+    struct model_stream_mix attn_mix, ffn_mix;
+    struct model_ngram_layer ngrams;
     struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
@@ -250,7 +266,8 @@ struct model {
     struct model_rope rope;           /* of most layers */
     struct model_rope rope_local;     /* of windowed ones, where they differ */
     struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
-    struct model_norm output_bank;    /* as layers have; or empty */
+    struct model_stream_mix output_mix; /* as layers have, */
+    struct model_norm output_bank;      /* and this; or empty */
     struct model_norm encoder_norm;   /* after hp.n_encoder layers */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
