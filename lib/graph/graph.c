@@ -9,8 +9,8 @@
 enum {
     NODES_PER_LAYER = 96,
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
-    NODES_BANK = 80,       /* or kept for later layers */
-    NODES_STREAMS = 80,
+    NODES_BANK = 80,       /* or kept for later layers, */
+    NODES_STREAMS = 64,    /* or side by side */
     NODES_NGRAMS = 64,
     NODES_PER_NGRAMS = 256, /* of each segment */
     NODES_PER_SEGMENT = 8, /* of each layer */

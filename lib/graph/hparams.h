@@ -207,6 +207,7 @@ struct model_hparams {
     enum model_norms norms;
     float eps; /* of the norms */
     enum model_activation activation;
+    bool limit_before; /* layers' limits are of gates before, not after it */
     struct model_situ situ;
     struct model_ssm ssm;
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
@@ -261,9 +262,11 @@ struct model_hparams {
     /* Parallel hidden vectors, of which layers compute with one (AltUp:
      * Baykal et al. 2023); 0: there is the usual one. */
     int32_t n_altup, altup_active;
-    int32_t n_stream;    /* parallel residual streams: hyper-connections; 0:
-                            there is the usual one */
-    int32_t stream_rank; /* of low_rank_streams.h; 0: they are of others */
+    /* Hyper-connections: residual streams side by side, streams.h; 0: there is
+     * the usual one. sinkhorn: how often their mixes are normed; 0: they are
+     * independent. stream_rank: of what reads them; 0: it has no rank. */
+    int32_t n_stream, sinkhorn, stream_rank;
+    float stream_eps, stream_magnitude;
     struct model_ngrams ngrams;
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * so many layers, and begins anew; 0: it goes on. */

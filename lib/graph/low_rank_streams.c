@@ -1,9 +1,24 @@
-/* low_rank_streams.c - hyper-connections of low rank (Qwen) */
-#include "graph/low_rank_streams.h"
+/* low_rank_streams.c - hyper-connections of low rank (Qwen); streams.h has the
+ * formula */
+#include "graph/streams.h"
 
 #include <stdio.h>
 
-/* ---- tensors ------------------------------------------------------------ */
+enum {
+    MAX_LOW_RANK_STREAMS = 16,
+    MAX_STREAM_RANK = 1 << 16,
+};
+
+/* ---- hyper-parameters and tensors ---------------------------------------- */
+
+void
+graph_keys_low_rank_streams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hp->n_stream = graph_key_int(keys, "hyper_connection.count", 2,
+                                 MAX_LOW_RANK_STREAMS, 0);
+    hp->stream_rank =
+        graph_key_int(keys, "hyper_connection.low_rank", 1, MAX_STREAM_RANK, 0);
+}
 
 struct model_norm
 graph_find_stream_norm(struct model_loader *l, const char *name)
@@ -19,45 +34,33 @@ graph_find_stream_norm(struct model_loader *l, const char *name)
 }
 
 static const char *
-joined(char *buf, const char *name, const char *end)
+joined_name(char *buf, const char *name, const char *end)
 {
     snprintf(buf, GGML_MAX_NAME, "%s_%s", name, end);
     return buf;
 }
 
-struct model_stream_mix
-graph_find_stream_mix(struct model_loader *l, const char *name, bool injects)
+struct model_hyper
+graph_find_low_rank_streams(struct model_loader *l, const char *name,
+                            bool injects)
 {
     int64_t rank = l->model->hp.stream_rank, n = l->model->hp.n_stream;
     int64_t all = n * l->model->hp.n_embd;
-    struct model_stream_mix m = { 0 };
     enum model_need bias = MODEL_OPTIONAL;
+    struct model_hyper h = { 0 };
     char s[GGML_MAX_NAME];
 
-    m.norm = graph_find_stream_norm(l, joined(s, name, "norm"));
-    m.down = graph_find_linear(l, joined(s, name, "down"), all, rank, bias);
-    m.up = graph_find_linear(l, joined(s, name, "up"), rank, all, bias);
+    h.norm = graph_find_stream_norm(l, joined_name(s, name, "norm"));
+    h.down =
+        graph_find_linear(l, joined_name(s, name, "down"), all, rank, bias);
+    h.up = graph_find_linear(l, joined_name(s, name, "up"), rank, all, bias);
     if (injects)
-        m.inject =
-            graph_find_linear(l, joined(s, name, "inject"), all, n, bias);
-    return m;
+        h.inject =
+            graph_find_linear(l, joined_name(s, name, "inject"), all, n, bias);
+    return h;
 }
 
-/* ---- graph -------------------------------------------------------------- */
-
-struct ggml_tensor *
-graph_part_streams(struct graph *g, struct ggml_tensor *x)
-{
-    int64_t n = g->model->hp.n_stream;
-
-    return ggml_reshape_3d(g->ctx, x, x->ne[0] / n, n, x->ne[1]);
-}
-
-struct ggml_tensor *
-graph_join_streams(struct graph *g, struct ggml_tensor *x)
-{
-    return ggml_reshape_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2]);
-}
+/* ---- streams ------------------------------------------------------------- */
 
 struct ggml_tensor *
 graph_norm_streams(struct graph *g, struct ggml_tensor *x,
@@ -71,57 +74,30 @@ graph_norm_streams(struct graph *g, struct ggml_tensor *x,
     return ggml_mul(g->ctx, x, w);
 }
 
-struct ggml_tensor *
-graph_spread_streams(struct graph *g, struct ggml_tensor *x)
-{
-    int64_t n = g->model->hp.n_stream;
-
-    x = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
-    return graph_join_streams(
-        g, ggml_repeat_4d(g->ctx, x, x->ne[0], n, x->ne[2], 1));
-}
-
-/* In a fixed order. */
+/* y: the streams, normed. */
 static struct ggml_tensor *
-mean_of_streams(struct graph *g, struct ggml_tensor *x)
+injections(struct graph *g, const struct model_hyper *h, struct ggml_tensor *y,
+           float share)
 {
-    struct ggml_tensor *sum = NULL, *one;
-
-    for (int64_t i = 0; i < x->ne[1]; i++) {
-        one = ggml_view_2d(g->ctx, x, x->ne[0], x->ne[2], x->nb[2],
-                           (size_t)i * x->nb[1]);
-        sum = sum ? ggml_add(g->ctx, sum, one) : one;
-    }
-    return ggml_scale(g->ctx, sum, 1 / (float)x->ne[1]);
+    y = ggml_scale(g->ctx, graph_linear(g, y, &h->inject), share);
+    return ggml_scale(g->ctx, ggml_sigmoid(g->ctx, y), 2);
 }
 
-struct ggml_tensor *
-graph_mix_streams(struct graph *g, const struct model_stream_mix *mix,
-                  struct ggml_tensor *x, struct ggml_tensor **inject)
+struct graph_connection
+graph_low_rank_streams_read(struct graph *g, const struct model_hyper *h,
+                            struct ggml_tensor *x)
 {
-    float share = 1 / (float)g->model->hp.n_stream;
-    struct ggml_tensor *y, *gate;
+    struct graph_connection c = { .x = x };
+    struct ggml_tensor *y, *flat, *gate;
+    float share = 1 / (float)x->ne[1];
 
-    y = graph_join_streams(
-        g, graph_norm_streams(g, graph_part_streams(g, x), &mix->norm));
-    gate = ggml_scale(g->ctx, graph_linear(g, y, &mix->down), share);
-    gate = graph_linear(g, ggml_silu(g->ctx, gate), &mix->up);
-    if (inject) {
-        x = ggml_scale(g->ctx, graph_linear(g, y, &mix->inject), share);
-        *inject = ggml_scale(g->ctx, ggml_sigmoid(g->ctx, x), 2);
-    }
-    y = ggml_mul(g->ctx, y, ggml_sigmoid(g->ctx, gate));
-    return mean_of_streams(g, graph_part_streams(g, y));
-}
-
-struct ggml_tensor *
-graph_inject(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y,
-             struct ggml_tensor *inject)
-{
-    int64_t n = g->model->hp.n_stream;
-
-    inject = ggml_reshape_3d(g->ctx, inject, 1, n, inject->ne[1]);
-    y = graph_part_streams(g, graph_spread_streams(g, y));
-    y = graph_join_streams(g, ggml_mul(g->ctx, y, inject));
-    return ggml_add(g->ctx, x, y);
+    y = graph_norm_streams(g, x, &h->norm);
+    flat = graph_streams_flat(g, y);
+    gate = ggml_scale(g->ctx, graph_linear(g, flat, &h->down), share);
+    gate = graph_linear(g, ggml_silu(g->ctx, gate), &h->up);
+    gate = ggml_reshape_3d(g->ctx, gate, x->ne[0], x->ne[1], x->ne[2]);
+    c.c = ggml_dsv4_hc_pre_gated(g->ctx, y, gate, share);
+    if (h->inject.weight)
+        c.mixes = injections(g, h, flat, share);
+    return c;
 }

@@ -20,6 +20,15 @@ struct model_norm {
     struct ggml_tensor *weight, *bias;
 };
 
+/* A hyper-connection, streams.h: what it makes of n_stream vectors, and numbers
+ * that multiply and are added. Empty where there is none. */
+struct model_hyper {
+    struct model_linear fn;
+    struct ggml_tensor *scale, *base;
+    struct model_norm norm; /* of each stream; or, of low rank: */
+    struct model_linear down, up, inject;
+};
+
 /* Experts' matrices, one after the other. weight: n_in x n_out x n_expert;
  * bias: n_out x n_expert, or NULL; scales, of each expert's product: n_expert,
  * or NULL. */
@@ -59,12 +68,6 @@ struct model_rwkv {
     struct ggml_tensor *first; /* n_embd: how the id itself counts */
     struct ggml_tensor *key_unit, *key_rate;       /* n_embd, of 7 */
     struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
-};
-
-/* How a block reads streams: low_rank_streams.h. */
-struct model_stream_mix {
-    struct model_norm norm; /* of each stream */
-    struct model_linear down, up, inject;
 };
 
 /* Of the layer that adds embedded n-grams: ngrams.h. */
@@ -123,9 +126,9 @@ struct model_layer {
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
     struct model_rwkv rwkv;
 
-    struct model_stream_mix attn_mix, ffn_mix;
     struct model_ngram_layer ngrams;
     struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
+    struct model_hyper attn_hyper, ffn_hyper;
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */
@@ -266,8 +269,8 @@ struct model {
     struct model_rope rope;           /* of most layers */
     struct model_rope rope_local;     /* of windowed ones, where they differ */
     struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
-    struct model_stream_mix output_mix; /* as layers have, */
-    struct model_norm output_bank;      /* and this; or empty */
+    struct model_norm output_bank;    /* as layers have; or empty */
+    struct model_hyper output_hyper;  /* or empty: the mean of streams */
     struct model_norm encoder_norm;   /* after hp.n_encoder layers */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "graph/arch.h"
-#include "graph/low_rank_streams.h"
+#include "graph/streams.h"
 
 /* ---- rows of the table -------------------------------------------------- */
 
@@ -68,20 +67,21 @@ static struct ggml_tensor *
 gated_values(struct graph *g, const struct model_ngram_layer *l,
              struct ggml_tensor *x)
 {
-    int64_t n = g->n_tokens;
+    int64_t n = x->ne[2];
     struct ggml_tensor *e, *k, *s, *v;
 
     e = ggml_get_rows(g->ctx, l->table, g->ngrams);
     e = ggml_reshape_2d(g->ctx, e, ggml_nelements(e) / n, n);
-    k = graph_part_streams(g, graph_linear(g, e, &l->key));
+    k = graph_linear(g, e, &l->key);
+    k = ggml_reshape_3d(g->ctx, k, x->ne[0], x->ne[1], n);
     k = graph_norm_streams(g, k, &l->key_norm);
-    x = graph_norm_streams(g, graph_part_streams(g, x), &l->query_norm);
+    x = graph_norm_streams(g, x, &l->query_norm);
     s = ggml_sum_rows(g->ctx, ggml_mul(g->ctx, k, x));
-    s = ggml_scale(g->ctx, s, 1 / sqrtf((float)g->model->hp.n_embd));
+    s = ggml_scale(g->ctx, s, 1 / sqrtf((float)x->ne[0]));
     k = ggml_clamp(g->ctx, ggml_abs(g->ctx, s), 1e-6f, INFINITY);
     k = ggml_mul(g->ctx, ggml_sqrt(g->ctx, k), ggml_sgn(g->ctx, s));
-    v = graph_spread_streams(g, graph_linear(g, e, &l->value));
-    return ggml_mul(g->ctx, graph_part_streams(g, v), ggml_sigmoid(g->ctx, k));
+    v = graph_streams_spread(g, graph_linear(g, e, &l->value));
+    return ggml_mul(g->ctx, v, ggml_sigmoid(g->ctx, k));
 }
 
 /* d_conv rows of n_stream * n_embd, of any type that files may have. */
@@ -99,9 +99,10 @@ graph_add_ngrams(struct graph *g, int32_t layer, struct ggml_tensor *x)
     const struct model_ngram_layer *l = &g->model->layers[layer].ngrams;
     struct ggml_tensor *u = gated_values(g, l, x), *y;
 
-    y = graph_join_streams(g, graph_norm_streams(g, u, &l->conv_norm));
+    y = graph_streams_flat(g, graph_norm_streams(g, u, &l->conv_norm));
     y = graph_apart_conv(g, layer, y, kernel_rows(g, l->conv),
                          g->model->hp.ngrams.n);
-    y = ggml_add(g->ctx, graph_join_streams(g, u), ggml_silu(g->ctx, y));
-    return ggml_add(g->ctx, x, y);
+    y = ggml_silu(g->ctx, y);
+    y = ggml_reshape_3d(g->ctx, y, x->ne[0], x->ne[1], x->ne[2]);
+    return ggml_add(g->ctx, x, ggml_add(g->ctx, u, y));
 }

@@ -24,7 +24,7 @@ graph_ngram_rows(const struct model_ngrams *n, const int32_t *ids,
 void
 graph_find_ngrams(struct model_loader *l, struct model_layer *layer);
 
-/* x, n_stream * n_embd x n_tokens, in front of the layer that adds them. */
+/* x, n_embd x n_stream x n_tokens, in front of the layer that adds them. */
 struct ggml_tensor *
 graph_add_ngrams(struct graph *g, int32_t layer, struct ggml_tensor *x);
 

@@ -11,14 +11,11 @@
  * of its gate, which is projected with its query.
  *
  * o: Qwen's gated delta rule, gated by sigmoids: gated_delta.c. */
-#include "graph/arch.h"
-#include "graph/low_rank_streams.h"
 #include "graph/ngrams.h"
+#include "graph/streams.h"
 
 enum {
     PERIOD = 4,
-    MAX_STREAMS = 16,
-    MAX_RANK = 1 << 16,
     MAX_BLOCK = 1 << 10,
 };
 
@@ -47,10 +44,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     graph_keys_interleaved_sections(hp);
     graph_keys_experts(keys, hp, true);
-    hp->n_stream =
-        graph_key_int(keys, "hyper_connection.count", 2, MAX_STREAMS, 0);
-    hp->stream_rank =
-        graph_key_int(keys, "hyper_connection.low_rank", 1, MAX_RANK, 0);
+    graph_keys_low_rank_streams(keys, hp);
     graph_keys_ngrams(keys, hp);
     read_indexer(keys, hp);
     hp->gated_queries = true;
@@ -61,8 +55,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    layer->attn_mix = graph_find_stream_mix(l, ".hc_attn", true);
-    layer->ffn_mix = graph_find_stream_mix(l, ".hc_ffn", true);
+    layer->attn_hyper = graph_find_low_rank_streams(l, ".hc_attn", true);
+    layer->ffn_hyper = graph_find_low_rank_streams(l, ".hc_ffn", true);
     if (l->model->hp.ngrams.n > 0 && l->layer == l->model->hp.ngrams.layer)
         graph_find_ngrams(l, layer);
     if (l->hp->recurs) {
@@ -82,7 +76,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static void
 head(struct model_loader *l)
 {
-    l->model->output_mix = graph_find_stream_mix(l, "output_hc", false);
+    l->model->output_hyper = graph_find_low_rank_streams(l, "output_hc", false);
     l->model->output = graph_find_output(l);
 }
 
@@ -90,29 +84,31 @@ static struct ggml_tensor *
 block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur, *inject;
+    struct graph_connection c;
+    struct ggml_tensor *y;
 
     if (l->ngrams.table)
         x = graph_add_ngrams(g, layer, x);
-    cur = graph_mix_streams(g, &l->attn_mix, x, &inject);
-    cur = l->hp->recurs ? graph_gated_delta(g, layer, cur)
-                        : graph_self_attention(g, layer, cur);
-    x = graph_inject(g, graph_wanted(g, layer, x), cur,
-                     graph_wanted(g, layer, inject));
-    cur = graph_mix_streams(g, &l->ffn_mix, x, &inject);
-    return graph_inject(g, x, graph_mixture(g, l, cur), inject);
+    c = graph_streams_read(g, &l->attn_hyper, x);
+    y = l->hp->recurs ? graph_gated_delta(g, layer, c.c)
+                      : graph_self_attention(g, layer, c.c);
+    graph_streams_wanted(g, layer, &c);
+    x = graph_streams_write(g, &l->attn_hyper, &c, y);
+    c = graph_streams_read(g, &l->ffn_hyper, x);
+    y = graph_mixture(g, l, c.c);
+    return graph_streams_write(g, &l->ffn_hyper, &c, y);
 }
 
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_spread_streams(g, graph_embed(g));
+    struct ggml_tensor *x = graph_streams_spread(g, graph_embed(g));
 
+    (void)m;
     x = graph_enter(g, x);
     for (int32_t i = g->first; i < g->end; i++)
         x = block(g, i, x);
-    x = graph_leave(g, x);
-    return graph_logits(g, graph_mix_streams(g, &m->output_mix, x, NULL));
+    return graph_streams_finish(g, graph_leave(g, x));
 }
 
 const struct model_arch graph_family_qwen4exp[] = {
