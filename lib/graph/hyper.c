@@ -85,7 +85,8 @@ graph_streams_flat(struct graph *g, struct ggml_tensor *x)
 static struct ggml_tensor *
 mix_streams(struct graph *g, const struct model_hyper *h, struct ggml_tensor *x)
 {
-    return graph_linear(g, graph_norm_plain(g, graph_streams_flat(g, x)), &h->fn);
+    return graph_linear(g, graph_norm_plain(g, graph_streams_flat(g, x)),
+                        &h->fn);
 }
 
 /* sigmoid(s m + b) of n_stream values, the `part`-th of what is mixed. */
