@@ -2,10 +2,10 @@
  * streams, embedded n-grams of ids, sparse attention
  *
  * s = embed(ids), n_stream times
- * s = s + ngrams(s, ids)                          in front of one layer:
- * ngrams.h s = s + inject attention(mix(s)) or inject o(mix(s)):
- * low_rank_streams.h s = s + inject mixture(mix(s))                  one of the
- * experts shared logits = output(mix(s))
+ * s = s + ngrams(s, ids)               in front of one layer, ngrams.h
+ * s = s + w y, y = attention(c) or o(c)            c, w of s, streams.h
+ * s = s + w mixture(c)                 one of the experts shared; c, w of s
+ * logits = output(c)
  *
  * attention: rope(norm(q)), rope(norm(k)); what a head gives times the sigmoid
  * of its gate, which is projected with its query.
