@@ -121,9 +121,12 @@ convert_hf_read_vector(struct hf *h, const char *name, int32_t n, float *out)
 {
     const struct safetensors_tensor *t =
         convert_hf_weights_find(&h->weights, name);
-    struct hf_rows r = {
-        .from = &t, .n_from = 1, .n_blocks = 1, .n_rows = 1, .length = n, .step = 1
-    };
+    struct hf_rows r = { .from = &t,
+                         .n_from = 1,
+                         .n_blocks = 1,
+                         .n_rows = 1,
+                         .length = n,
+                         .step = 1 };
 
     if (!t || t->n != (size_t)n)
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is %s", name,

@@ -104,8 +104,7 @@ list_attention(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
     bool mixed = core_json_bool(c, "mamba_enabled", true);
-    int64_t step =
-        mixed ? core_json_int(c, "mamba_step", 2, MAX_LENGTH, 2) : 0;
+    int64_t step = mixed ? core_json_int(c, "mamba_step", 2, MAX_LENGTH, 2) : 0;
     bool *has = mem_array((size_t)h->n_layer, sizeof(*has));
 
     for (int32_t i = 0; has && i < h->n_layer; i++)

@@ -1,4 +1,4 @@
-/* rwkv6qwen2.c - folders of QRWKV 6 */
+/* rwkv6.c - folders of QRWKV 6 */
 #include <stdio.h>
 
 #include "convert/hf/families.h"
@@ -45,7 +45,8 @@ add_shares(struct hf *h, int32_t layer)
     for (int i = 0; i < HF_MIXED && convert_hf_good(h); i++) {
         snprintf(name, sizeof(name), "model.layers.%d.self_attn.time_maa_%c",
                  (int)layer, order[i]);
-        convert_hf_read_vector(h, name, h->n_embd, x + (size_t)i * (size_t)h->n_embd);
+        convert_hf_read_vector(h, name, h->n_embd,
+                               x + (size_t)i * (size_t)h->n_embd);
     }
     snprintf(name, sizeof(name), "blk.%d.time_mix_lerp_fused.weight",
              (int)layer);
@@ -67,9 +68,9 @@ keys_qrwkv(struct hf *h)
                       "num_attention_heads: does not divide hidden_size");
     convert_hf_set_u32(h, "attention.head_count", 0);
     convert_hf_set_u32(h, "wkv.head_size", h->n_embd / h->n_head);
-    convert_hf_set_u32(h, "time_mix_extra_dim",
-                       core_json_int(c, "lora_rank_tokenshift", 1, MAX_RANK,
-                                     32 * wide));
+    convert_hf_set_u32(
+        h, "time_mix_extra_dim",
+        core_json_int(c, "lora_rank_tokenshift", 1, MAX_RANK, 32 * wide));
     convert_hf_set_u32(
         h, "time_decay_extra_dim",
         core_json_int(c, "lora_rank_decay", 1, MAX_RANK, 64 * wide));
@@ -78,7 +79,7 @@ keys_qrwkv(struct hf *h)
         add_shares(h, i);
 }
 
-const struct hf_family convert_hf_family_rwkv6qwen2[] = {
+const struct hf_family convert_hf_family_rwkv6[] = {
     { "RWKV6Qwen2ForCausalLM", "rwkv6qwen2",
       .layer = { convert_hf_norms, qrwkv, convert_hf_mlp },
       .positions = true /* none */, .any_layers = true, .keys = keys_qrwkv },
