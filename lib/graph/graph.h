@@ -390,6 +390,10 @@ struct ggml_tensor *
 graph_activate(struct graph *g, struct ggml_tensor *x,
                enum model_activation act);
 
+/* c tanh(x / c) */
+struct ggml_tensor *
+graph_softcap(struct graph *g, struct ggml_tensor *x, float c);
+
 /* act(gate) * up, by any but XIELU. */
 struct ggml_tensor *
 graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,

@@ -36,6 +36,7 @@ struct rope_params {
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
     bool own_divisors; /* the file's rope_freqs divide its angles, too */
+    bool no_divisors;  /* they have no part in what is computed */
     /* M-RoPE: pairs that turn by each of time, height, width and a fourth; mode
      * 0: there is none. */
     int section_mode;
@@ -224,6 +225,7 @@ struct model_hparams {
     float qkv_clamp;      /* queries, keys, values are clamped to +- this */
     float logit_scale;    /* multiplies the logits */
     float logit_softcap;
+    float router_softcap; /* of families that ask for it: Grok 2 */
 
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */

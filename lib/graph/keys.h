@@ -19,6 +19,7 @@ struct model_keys {
     struct gg_error *err;
     int32_t n_layer; /* of the file, once that is known: so many elements has an
                         array with a value for each */
+    bool headless;   /* heads are the family's to read: no layer attends */
 };
 
 /* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */
