@@ -242,6 +242,11 @@ graph_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
 void
 graph_keys_recurrent_alone(struct model_keys *keys, struct model_hparams *hp);
 
+/* hp.ngrams, and what their layer keeps for them. To be called after
+ * graph_keys_recurrent_layers() and when hp.n_stream is known. */
+void
+graph_keys_ngrams(struct model_keys *keys, struct model_hparams *hp);
+
 /* hp.ssm, and what its layers keep for Mamba 1 and 2. */
 void
 graph_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
