@@ -13,6 +13,7 @@ enum {
     NODES_STREAMS = 64,    /* or side by side */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 24,
+    NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
     NODES_PER_RECURRENCE = 48,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
     NODES_BESIDE = 32 + NODES_PER_MEDIA,
@@ -33,6 +34,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_STREAMS;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
+    if (model->hp.indexer.n_head > 0)
+        a_layer += NODES_PER_INDEX * ((size_t)n_segments + 2);
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
