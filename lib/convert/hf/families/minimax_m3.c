@@ -171,9 +171,9 @@ keys_m3(struct hf *h)
     struct core_json_keys *c = &h->config;
     int64_t n_dense = count_dense(h);
 
-    convert_hf_set_u32(h, "feed_forward_length",
-                       core_json_int(c, "dense_intermediate_size", 1, HF_MAX_FF,
-                                     12288));
+    convert_hf_set_u32(
+        h, "feed_forward_length",
+        core_json_int(c, "dense_intermediate_size", 1, HF_MAX_FF, 12288));
     convert_hf_set_u32(h, "leading_dense_block_count", n_dense);
     convert_hf_set_experts(h, 4);
     set_shared(h);
