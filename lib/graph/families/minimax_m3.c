@@ -1,5 +1,5 @@
-/* minimax_m3.c - MiniMax M3: attention to blocks of keys, which a short head for
- * each head of keys chooses
+/* minimax_m3.c - MiniMax M3: attention to blocks of keys, which a short head
+ * for each head of keys chooses
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k)), of each
