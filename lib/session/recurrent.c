@@ -18,8 +18,9 @@ static int64_t
 width_of(const struct model_layer_hparams *hp,
          enum cache_recurrent_tensor which)
 {
-    return which == CACHE_CONV ? (int64_t)(hp->d_conv - 1) * hp->n_channels
-                               : hp->n_state;
+    if (which == CACHE_STATE)
+        return hp->n_state;
+    return hp->d_conv > 1 ? (int64_t)(hp->d_conv - 1) * hp->n_channels : 0;
 }
 
 static void
@@ -46,7 +47,7 @@ session_recurrent_init(struct cache *cache, const struct model *model)
     for (int32_t i = 0; i < cache->n_layer; i++) {
         struct cache_layer *l = &cache->layers[i];
 
-        if (graph_recurs(&model->hp, i)) {
+        if (graph_state_floats(&model->hp, i) > 0) {
             new_rows(cache->homes[l->home].ctx, &s->hp[i], cache->n_slots,
                      "cache", i, l->states);
             s->n_layer++;

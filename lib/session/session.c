@@ -51,6 +51,17 @@ kind_of(const struct gg_session_params *p, enum cache_tensor of)
     return of == CACHE_V && p->has_value_type ? p->value_type : p->cache_type;
 }
 
+/* Scores of an indexer choose, and are not blurred by blocks. */
+static enum ggml_type
+type_of(const struct gg_session_params *p, enum cache_tensor of)
+{
+    enum ggml_type type = cache_types[kind_of(p, of)];
+
+    if (of == CACHE_COMPRESSED_INDEX && ggml_blck_size(type) > 1)
+        return GGML_TYPE_F16;
+    return type;
+}
+
 static bool
 is_below_8_bits(enum ggml_type type)
 {
@@ -98,9 +109,11 @@ check_blocks(const struct model_hparams *hp, enum cache_tensor of,
 {
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        int32_t d = of == CACHE_V ? l->d_value : l->d_key;
+        int64_t d = of == CACHE_V && graph_keeps(hp, i)
+                        ? l->d_value
+                        : graph_row_length(hp, i, of);
 
-        if (graph_keeps(hp, i) && d % ggml_blck_size(type))
+        if (d % ggml_blck_size(type))
             return error_set(err, GG_ERR_ARG,
                              "a cache of type %s takes multiples of %d; the "
                              "model's heads have a length of %d",
@@ -117,7 +130,7 @@ check_types(const struct model *m, const struct gg_session_params *p,
     enum gg_status st = check_known(p, err);
 
     for (int of = 0; of < CACHE_TENSORS && st == GG_OK; of++) {
-        enum ggml_type type = cache_types[kind_of(p, of)];
+        enum ggml_type type = type_of(p, of);
 
         st = check_few_bits(m, type, err);
         if (st == GG_OK)
@@ -132,7 +145,7 @@ form_of(const struct gg_session_params *p)
     struct cache_form form;
 
     for (int of = 0; of < CACHE_TENSORS; of++) {
-        form.types[of] = cache_types[kind_of(p, of)];
+        form.types[of] = type_of(p, of);
         form.rotated[of] = !p->no_rotation && is_below_8_bits(form.types[of]);
     }
     return form;
