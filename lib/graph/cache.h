@@ -42,10 +42,41 @@ enum {
 enum cache_tensor {
     CACHE_K,
     CACHE_V,
+    CACHE_INDEX, /* keys of an indexer, which chooses what attention reads */
     CACHE_COMPRESSED,       /* rows that stand for blocks of keys, */
     CACHE_COMPRESSED_INDEX, /* and for an indexer's keys */
     CACHE_TENSORS,
 };
+
+/* Length of a head's row of the tensor; 0: the layer keeps none. */
+static inline int32_t
+graph_cache_width(const struct model_hparams *hp, int32_t layer,
+                  enum cache_tensor of)
+{
+    const struct model_layer_hparams *l = &hp->layers[layer];
+    bool keeps = graph_keeps(hp, layer);
+
+    switch (of) {
+    case CACHE_K:
+        return keeps ? l->d_key : 0;
+    case CACHE_V:
+        return keeps && !l->values_in_keys ? l->d_value : 0;
+    case CACHE_INDEX:
+        return l->d_index;
+    case CACHE_COMPRESSED:
+        return l->d_compressed;
+    default:
+        return l->d_compressed_index;
+    }
+}
+
+/* Heads with a row each. */
+static inline int32_t
+graph_cache_heads(const struct model_hparams *hp, int32_t layer,
+                  enum cache_tensor of)
+{
+    return of == CACHE_K || of == CACHE_V ? hp->layers[layer].n_head_kv : 1;
+}
 
 /* The parts of a cache: of each kind, and of rows that stand for blocks. */
 enum {
@@ -196,32 +227,6 @@ graph_part_of(const struct cache_layer *l, int of)
     return of == CACHE_COMPRESSED || of == CACHE_COMPRESSED_INDEX
                ? l->compressed
                : (int)l->kind;
-}
-
-/* Length of a head's row in the layer's tensor; 0: there is none. */
-static inline int64_t
-graph_row_length(const struct model_hparams *hp, int32_t layer, int of)
-{
-    const struct model_layer_hparams *l = &hp->layers[layer];
-    bool keeps = graph_keeps(hp, layer);
-
-    switch (of) {
-    case CACHE_K:
-        return keeps ? l->d_key : 0;
-    case CACHE_V:
-        return keeps ? graph_kept_value(l) : 0;
-    default:
-        if (l->compression == 0)
-            return 0;
-        return of == CACHE_COMPRESSED ? l->d_compressed : l->d_compressed_index;
-    }
-}
-
-/* Heads of such rows. */
-static inline int64_t
-graph_row_heads(const struct model_hparams *hp, int32_t layer, int of)
-{
-    return of == CACHE_K || of == CACHE_V ? hp->layers[layer].n_head_kv : 1;
 }
 
 /* Keys of a slot that attention reads for some of its ids. */

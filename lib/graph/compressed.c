@@ -126,7 +126,7 @@ graph_kept_blocks(struct graph *g, const struct graph_segment *s, int32_t layer,
     struct ggml_tensor *t = g->cache->layers[layer].t[of];
     const struct cache_part *p = &g->cache->parts[graph_compressed_part(c)];
 
-    return ggml_view_3d(g->ctx, t, t->ne[0], s->blocks[c].keys.n, t->ne[2],
+    return ggml_view_3d(g->ctx, t, t->ne[0], s->blocks[c].n_rows, t->ne[2],
                         t->nb[1], t->nb[2],
                         (size_t)s->slot * (size_t)p->n_rows * t->nb[1]);
 }

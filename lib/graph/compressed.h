@@ -43,8 +43,8 @@ void
 graph_keep_blocks(struct graph *g, int32_t layer, enum cache_tensor of,
                   struct ggml_tensor *x);
 
-/* Rows for blocks that a segment reads: d x rows x 1; s->blocks[..].mask says
- * which are seen. */
+/* Rows for blocks that a segment reads, d x rows x 1: of all that are complete
+ * after its last id, and maybe more. */
 struct ggml_tensor *
 graph_kept_blocks(struct graph *g, const struct graph_segment *s, int32_t layer,
                   enum cache_tensor of);

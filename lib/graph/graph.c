@@ -91,10 +91,6 @@ new_blocks_of_segment(struct graph *g, int32_t i, int c, int64_t n_columns)
 
     s->columns = input(g, GGML_TYPE_I32, n_columns, "");
     ggml_format_name(s->columns, "block_columns_%d.%d", c, (int)i);
-    s->mask =
-        ggml_new_tensor_2d(g->ctx, GGML_TYPE_F16, s->keys.n, g->segments[i].n);
-    ggml_format_name(s->mask, "mask_blocks_%d.%d", c, (int)i);
-    ggml_set_input(s->mask);
 }
 
 static void

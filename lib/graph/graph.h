@@ -19,11 +19,10 @@ struct graph_segment {
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
     struct graph_segment_blocks {
-        struct cache_range keys; /* rows for blocks that attention covers */
-        /* Inputs: i32, columns of the blocks that it writes, among those that
-         * its slot keeps and then its own; f16, keys x n: 0, or -inf: not seen
-         */
-        struct ggml_tensor *columns, *mask;
+        int32_t n_rows; /* for blocks, that attention covers */
+        /* Input, i32: columns of the blocks that it writes, among those that
+         * its slot keeps and then its own. */
+        struct ggml_tensor *columns;
     } blocks[MODEL_MAX_COMPRESSIONS];
     /* Input, i32: for each id the buckets of its distances to all ids of an
      * encoder, or to the keys that a decoder reads; NULL: the model has no such

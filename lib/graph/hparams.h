@@ -145,6 +145,17 @@ struct model_latent {
     bool absorbed;
 };
 
+/* What chooses the keys that attention reads (DeepSeek-AI 2025, "DeepSeek-V3.2"):
+ * a score of each key, from products of a few short heads. */
+struct model_indexer {
+    int32_t n_head; /* of its queries; 0: there is none */
+    int32_t d_key;  /* length of its queries and keys */
+    int32_t n_best; /* keys that are chosen */
+    int32_t n_rot;  /* values that are rotated, of each head the first */
+    int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
+    float eps;      /* of its keys' norm */
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
     int32_t n_head;      /* of queries; 0: there is no attention */
@@ -156,6 +167,9 @@ struct model_layer_hparams {
                             an earlier layer */
     bool values_in_keys; /* values are the first d_value of keys */
     bool windowed;       /* attention sees hp.window of the keys */
+    bool chosen;     /* it sees what an indexer chooses: the layer's own, or that
+                        of the last layer before it which has one */
+    int32_t d_index; /* length of its own indexer's keys; 0: it has none */
     /* A recurrence stands in attention's place, or beside it: its short
      * convolution reads so many columns of so many channels, the id's own among
      * them, and it keeps so many floats; 0: there is none. */
@@ -239,6 +253,7 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */
     bool gate_softplus; /* of attention: not its sigmoid multiplies */
@@ -315,13 +330,6 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
-}
-
-/* Values that it keeps for a head of a position, beside the key. */
-static inline int32_t
-graph_kept_value(const struct model_layer_hparams *l)
-{
-    return l->values_in_keys ? 0 : l->d_value;
 }
 
 /* Whether a recurrence stands in attention's place, or beside it. */

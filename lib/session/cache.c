@@ -106,13 +106,13 @@ rows_size(const struct cache *c, const struct model_hparams *hp, int32_t layer,
 {
     const struct cache_part *p =
         &c->parts[graph_part_of(&c->layers[layer], of)];
-    int64_t n = graph_row_length(hp, layer, of);
+    int64_t n = graph_cache_width(hp, layer, of);
 
     *out = 0;
     if (n == 0)
         return true;
     return check_mul(ggml_row_size(c->form.types[of],
-                                   n * graph_row_heads(hp, layer, of)),
+                                   n * graph_cache_heads(hp, layer, of)),
                      (uint64_t)p->n_rows, out) &&
            check_mul(*out, (uint64_t)c->n_slots, out);
 }
@@ -186,19 +186,20 @@ new_layer(struct cache *c, int32_t i, const struct model_hparams *hp)
     static const char *const names[] = {
         [CACHE_K] = "cache_k",
         [CACHE_V] = "cache_v",
+        [CACHE_INDEX] = "cache_index",
         [CACHE_COMPRESSED] = "cache_compressed",
         [CACHE_COMPRESSED_INDEX] = "cache_compressed_index",
     };
     struct cache_layer *l = &c->layers[i];
 
     for (int k = 0; k < CACHE_TENSORS; k++) {
-        int64_t length = graph_row_length(hp, i, k);
+        int64_t length = graph_cache_width(hp, i, k);
         int64_t n = (int64_t)c->parts[graph_part_of(l, k)].n_rows * c->n_slots;
 
         if (length == 0)
             continue;
         l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
-                                     length, n, graph_row_heads(hp, i, k));
+                                     length, n, graph_cache_heads(hp, i, k));
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -229,7 +230,7 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
     for (int32_t i = 0; i < graph_used_layers(hp); i++)
         for (int k = 0; k < CACHE_TENSORS; k++) {
             size_t size =
-                ggml_row_size(form->types[k], graph_row_length(hp, i, k));
+                ggml_row_size(form->types[k], graph_cache_width(hp, i, k));
 
             longest = size > longest ? size : longest;
         }
@@ -382,7 +383,7 @@ session_cache_row(const struct cache *cache, int part, int32_t slot,
 }
 
 /* At least a block, so that a graph has something to look at. */
-struct cache_range
+int32_t
 session_cache_blocks(const struct cache *cache, int32_t compression,
                      int32_t past, int32_t n)
 {
@@ -390,7 +391,7 @@ session_cache_blocks(const struct cache *cache, int32_t compression,
         &cache->parts[graph_compressed_part(compression)];
     int32_t rows = (past + n) / p->ratio;
 
-    return (struct cache_range){ .n = block_up(rows > 0 ? rows : 1) };
+    return block_up(rows > 0 ? rows : 1);
 }
 
 /* The end is that of the last id's block. The start follows from it, not from

@@ -35,8 +35,8 @@ struct cache_range
 session_cache_seen(const struct cache *cache, enum cache_kind kind,
                    int32_t slot, int32_t past, int32_t n);
 
-/* Rows for blocks that n ids at position `past` read. */
-struct cache_range
+/* Rows for blocks that n ids at position `past` read: from the first on. */
+int32_t
 session_cache_blocks(const struct cache *cache, int32_t compression,
                      int32_t past, int32_t n);
 

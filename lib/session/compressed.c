@@ -91,56 +91,6 @@ put_positions(const struct batch *b, const struct written *w, int which,
     }
 }
 
-/* ---- one after the other ------------------------------------------------- */
-
-/* Rows [first, first + n) of the mask: an id sees blocks that end with it or
- * before. */
-static const uint16_t *
-mask_rows(struct batch *b, int i, const struct graph_segment *s, int32_t first,
-          int32_t n)
-{
-    enum {
-        HALF_MINUS_INFINITY = 0xfc00
-    };
-    int32_t keys = s->blocks[i].keys.n, ratio = b->hp->compressions[i].ratio;
-    uint16_t *to;
-
-    if (!mem_grow(&b->mask, &b->mask_cap, (size_t)keys * (size_t)n,
-                  sizeof(*b->mask)))
-        return NULL;
-    to = b->mask;
-    for (int32_t r = first; r < first + n; r++) {
-        int32_t seen = (b->positions[s->first + r] + 1) / ratio;
-
-        for (int32_t k = 0; k < keys; k++)
-            *to++ = k < seen ? 0 : HALF_MINUS_INFINITY;
-    }
-    return b->mask;
-}
-
-static bool
-set_mask(struct compute *c, struct batch *b, int i, int32_t segment)
-{
-    enum {
-        AT_ONCE = 1 << 19 /* keys */
-    };
-    struct ggml_tensor *t = c->graph.segments[segment].blocks[i].mask;
-    int32_t n = AT_ONCE / (int32_t)t->ne[0];
-
-    n = n > 0 ? n : 1;
-    for (int32_t first = 0; first < t->ne[1] && t->buffer; first += n) {
-        int32_t rest = (int32_t)t->ne[1] - first, take = rest < n ? rest : n;
-        const uint16_t *p =
-            mask_rows(b, i, &b->segments[segment], first, take);
-
-        if (!p)
-            return false;
-        session_compute_set_part(c, t, p, (size_t)first * t->nb[1],
-                                 (size_t)take * t->nb[1]);
-    }
-    return true;
-}
-
 /* Scratch for n numbers of four bytes. */
 static void *
 scratch(struct batch *b, size_t n)
@@ -205,8 +155,7 @@ session_compressed_set(struct compute *c, struct batch *b, int i)
     for (int32_t k = 0; k < b->n_segments && done; k++) {
         struct written w = written_by(b, i, k);
 
-        done = set_shared(c, b, i, &w, before) && set_columns(c, b, i, k) &&
-               set_mask(c, b, i, k);
+        done = set_shared(c, b, i, &w, before) && set_columns(c, b, i, k);
         before += (size_t)w.n;
     }
     return done;

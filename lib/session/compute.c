@@ -87,7 +87,7 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
         for (int k = 0; k < c->model->hp.n_compression; k++)
-            c->graph.segments[i].blocks[k].keys.n =
+            c->graph.segments[i].blocks[k].n_rows =
                 cache->parts[graph_compressed_part(k)].n_rows;
         c->graph.segments[i].crossed.n = cache->parts[CACHE_ALL].n_rows;
         first++;
@@ -157,7 +157,7 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
         if (a->keys[i].row != b->keys[i].row || a->keys[i].n != b->keys[i].n)
             return false;
     for (int i = 0; i < MODEL_MAX_COMPRESSIONS; i++)
-        if (a->blocks[i].keys.n != b->blocks[i].keys.n)
+        if (a->blocks[i].n_rows != b->blocks[i].n_rows)
             return false;
     return a->crossed.n == b->crossed.n;
 }

@@ -79,13 +79,13 @@ kept_by_layer(const struct model_hparams *hp, int32_t layer, int64_t n_ctx)
     uint64_t size = (uint64_t)graph_state_floats(hp, layer) * sizeof(float);
 
     for (int k = 0; k < CACHE_TENSORS; k++) {
-        int64_t row = graph_row_length(hp, layer, k), n = n_ctx;
+        int64_t row = graph_cache_width(hp, layer, k), n = n_ctx;
 
         if (k == CACHE_COMPRESSED || k == CACHE_COMPRESSED_INDEX)
             n /= compression > 0 ? hp->compressions[compression - 1].ratio : 1;
         if (row > 0)
             size += (uint64_t)n * ggml_row_size(GGML_TYPE_F16, row) *
-                    (uint64_t)graph_row_heads(hp, layer, k);
+                    (uint64_t)graph_cache_heads(hp, layer, k);
     }
     return size;
 }

@@ -57,7 +57,7 @@ type_of(const struct gg_session_params *p, enum cache_tensor of)
 {
     enum ggml_type type = cache_types[kind_of(p, of)];
 
-    if (of == CACHE_COMPRESSED_INDEX && ggml_blck_size(type) > 1)
+    if ((of == CACHE_INDEX || of == CACHE_COMPRESSED_INDEX) && ggml_blck_size(type) > 1)
         return GGML_TYPE_F16;
     return type;
 }
@@ -109,9 +109,9 @@ check_blocks(const struct model_hparams *hp, enum cache_tensor of,
 {
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        int64_t d = of == CACHE_V && graph_keeps(hp, i)
+        int32_t d = of == CACHE_V && graph_keeps(hp, i)
                         ? l->d_value
-                        : graph_row_length(hp, i, of);
+                        : graph_cache_width(hp, i, of);
 
         if (d % ggml_blck_size(type))
             return error_set(err, GG_ERR_ARG,

@@ -19,6 +19,7 @@
  *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ..., which keeps
  *   cache_v.N    d_value * n_head_kv x rows        keys and values; of latent
  *                                                  rows cache_k alone
+ *   cache_index.N  d_index x rows                  of an indexer's keys
  *   cache_compressed.N        d_compressed x rows for blocks of positions
  *   cache_compressed_index.N  d_compressed_index x such rows
  *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
@@ -65,7 +66,9 @@ enum state_layer {
     STATE_RECURRENT = 3,        /* a recurrent state */
     STATE_KV_AND_RECURRENT = 4, /* and keys and values of all positions */
     STATE_LATENT = 5,           /* latent rows of all positions */
-    STATE_LATENT_WINDOW = 6,    /* of those in the model's window */
+    STATE_LATENT_INDEXED = 6,   /* and an indexer's keys */
+    STATE_KV_INDEXED = 7,       /* keys and values of all, and such keys */
+    STATE_LATENT_WINDOW = 8,    /* latent rows of the model's window */
     /* Added to one of these: and rows for blocks of so many positions, in the
      * order of hp.compressions, and columns of an unfinished one. */
     STATE_COMPRESSED = 16,
@@ -88,6 +91,9 @@ session_state_base(const struct model *m, int32_t layer)
         return recurs ? STATE_RECURRENT : STATE_NOTHING;
     if (recurs)
         return STATE_KV_AND_RECURRENT;
+    if (m->hp.layers[layer].d_index > 0)
+        return m->hp.layers[layer].values_in_keys ? STATE_LATENT_INDEXED
+                                                  : STATE_KV_INDEXED;
     if (m->hp.layers[layer].values_in_keys)
         return m->layers[layer].windowed ? STATE_LATENT_WINDOW : STATE_LATENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
