@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backend/impl.h"
+#include "tensor/sparse.h"
 
 const char *
 ggml_backend_dev_name(ggml_backend_dev_t device)
@@ -76,11 +77,22 @@ ggml_backend_dev_buffer_from_host_ptr(ggml_backend_dev_t device, void *ptr,
                : NULL;
 }
 
+static bool
+is_gpu(ggml_backend_dev_t device)
+{
+    enum ggml_backend_dev_type type = ggml_backend_dev_type(device);
+
+    return type == GGML_BACKEND_DEVICE_TYPE_GPU ||
+           type == GGML_BACKEND_DEVICE_TYPE_IGPU;
+}
+
+/* Modules of others know the ops of ggml.h alone. */
 bool
 ggml_backend_dev_supports_op(ggml_backend_dev_t device,
                              const struct ggml_tensor *op)
 {
-    return device->iface->supports_op(device, op);
+    return !(tensor_is_private(op) && is_gpu(device)) &&
+           device->iface->supports_op(device, op);
 }
 
 bool

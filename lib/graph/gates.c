@@ -73,8 +73,12 @@ graph_limited(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
 
     if (limit == 0)
         return graph_gated(g, gate, up, act);
+    up = ggml_clamp(g->ctx, up, -limit, limit);
+    if (g->model->hp.limit_before)
+        return graph_gated(g, ggml_clamp(g->ctx, gate, -INFINITY, limit), up,
+                           act);
     gate = ggml_clamp(g->ctx, graph_activate(g, gate, act), -INFINITY, limit);
-    return ggml_mul(g->ctx, gate, ggml_clamp(g->ctx, up, -limit, limit));
+    return ggml_mul(g->ctx, gate, up);
 }
 
 struct ggml_tensor *

@@ -9,7 +9,8 @@
 enum {
     NODES_PER_LAYER = 96,
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
-    NODES_BANK = 80,       /* or kept for later layers */
+    NODES_BANK = 80,       /* or kept for later layers, */
+    NODES_STREAMS = 64,    /* or side by side */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 24,
     NODES_PER_RECURRENCE = 48,
@@ -30,6 +31,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_ALTUP;
     if (model->hp.bank_every > 0)
         a_layer += NODES_BANK;
+    if (model->hp.n_stream > 0)
+        a_layer += NODES_STREAMS;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
     if (model->hp.n_compression > 0)

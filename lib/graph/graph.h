@@ -380,8 +380,8 @@ struct ggml_tensor *
 graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
             enum model_activation act);
 
-/* The same by hp.activation, the gate at most `limit` and up within +- it; 0:
- * there is no limit. */
+/* The same by hp.activation, the gate (after it, or, hp.limit_before, before
+ * it) at most `limit` and up within +- it; 0: there is no limit. */
 struct ggml_tensor *
 graph_limited(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
               float limit);

@@ -215,6 +215,7 @@ struct model_hparams {
     enum model_norms norms;
     float eps; /* of the norms */
     enum model_activation activation;
+    bool limit_before; /* layers' limits are of gates before, not after it */
     struct model_situ situ;
     struct model_ssm ssm;
     int32_t n_compression; /* of the layers' blocks */
@@ -272,6 +273,11 @@ struct model_hparams {
     /* Parallel hidden vectors, of which layers compute with one (AltUp:
      * Baykal et al. 2023); 0: there is the usual one. */
     int32_t n_altup, altup_active;
+    /* Hyper-connections: residual streams side by side, streams.h; 0: there is
+     * the usual one. sinkhorn: how often their mixes are normed; 0: they are
+     * independent. */
+    int32_t n_stream, sinkhorn;
+    float stream_eps, stream_magnitude;
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * so many layers, and begins anew; 0: it goes on. */
     int32_t bank_every;

@@ -197,13 +197,25 @@ check_choice(struct model_loader *l, const struct ggml_tensor *bias)
             gguf_bad_value(l->gguf, t->name, l->err, "a value is not finite");
 }
 
+/* Some converters leave the usual end of its name out. */
+static struct ggml_tensor *
+find_choice(struct model_loader *l, enum model_need choice)
+{
+    int64_t n = l->model->hp.n_expert;
+    char name[GGML_MAX_NAME];
+
+    snprintf(name, sizeof(name), "blk.%d.exp_probs_b", (int)l->layer);
+    if (gguf_tensor_named(l->gguf, name))
+        return graph_find_numbers(l, name, n, 1);
+    return graph_find_bias(l, ".exp_probs_b", n, choice);
+}
+
 void
 graph_find_choice(struct model_loader *l, struct model_layer *layer,
                   enum model_need choice)
 {
     if (layer->router.weight)
-        layer->router_bias =
-            graph_find_bias(l, ".exp_probs_b", l->model->hp.n_expert, choice);
+        layer->router_bias = find_choice(l, choice);
     if (layer->router_bias && l->status == GG_OK)
         check_choice(l, layer->router_bias);
 }

@@ -20,6 +20,13 @@ struct model_norm {
     struct ggml_tensor *weight, *bias;
 };
 
+/* A hyper-connection, streams.h: what it makes of n_stream vectors, and numbers
+ * that multiply and are added. Empty where there is none. */
+struct model_hyper {
+    struct model_linear fn;
+    struct ggml_tensor *scale, *base;
+};
+
 /* Experts' matrices, one after the other. weight: n_in x n_out x n_expert;
  * bias: n_out x n_expert, or NULL; scales, of each expert's product: n_expert,
  * or NULL. */
@@ -110,6 +117,7 @@ struct model_layer {
     struct model_rwkv rwkv;
 
     struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
+    struct model_hyper attn_hyper, ffn_hyper;
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */
@@ -251,6 +259,7 @@ struct model {
     struct model_rope rope_local;     /* of windowed ones, where they differ */
     struct model_layer *layers;       /* hp.n_layer, and hp.n_mtp */
     struct model_norm output_bank;    /* as layers have; or empty */
+    struct model_hyper output_hyper;  /* or empty: the mean of streams */
     struct model_norm encoder_norm;   /* after hp.n_encoder layers */
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */

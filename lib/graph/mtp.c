@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/arch.h"
+#include "graph/streams.h"
 
 const struct model_mtp_kind graph_mtp_usual = { .block = graph_block };
 const struct model_mtp_kind graph_mtp_raw = { .raw = true,
@@ -88,6 +88,14 @@ graph_mtp_find(struct model_loader *l, struct model_layer *layer)
         layer->mtp_output = m->output;
 }
 
+int64_t
+graph_mtp_width(const struct model *m)
+{
+    int64_t n = m->hp.n_embd;
+
+    return m->arch->mtp && m->arch->mtp->streams ? n * m->hp.n_stream : n;
+}
+
 /* ---- sizes -------------------------------------------------------------- */
 
 static bool
@@ -137,7 +145,9 @@ graph_mtp(struct graph *g)
 
     x = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
     x = kind->block(g, layer, graph_mtp_joined(g, l, x));
-    y = norm_last(g, l, x);
+    y = norm_last(g, l, kind->streams ? graph_streams_merge(g, x) : x);
+    if (kind->streams)
+        x = ggml_reshape_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2]);
     graph_keep_hidden(g, kind->raw ? x : y);
     return graph_logits_by(g, &l->mtp_output, y);
 }

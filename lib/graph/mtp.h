@@ -20,6 +20,7 @@ struct model_loader;
 /* What families differ in. */
 struct model_mtp_kind {
     bool raw;     /* h and y are those before their norms */
+    bool streams; /* and h has all of hp.n_stream, each of which is joined */
     bool to_mean; /* the norm behind the layer is to mean 0 */
     /* One layer: graph_block or its like. */
     struct ggml_tensor *(*block)(struct graph *g, int32_t layer,
@@ -42,12 +43,17 @@ void
 graph_mtp_sizes(const struct model *m, const struct cache *cache,
                 uint64_t *weights, uint64_t *in_cache);
 
+/* Floats of a hidden vector that is kept. */
+int64_t
+graph_mtp_width(const struct model *m);
+
 /* What stands around the layer: eh_proj, enorm, hnorm; embed_tokens,
  * shared_head_norm, shared_head_head, or the model's own. */
 void
 graph_mtp_find(struct model_loader *l, struct model_layer *layer);
 
-/* The input of an MTP layer: h, and the embeddings of the ids after it. */
+/* The input of an MTP layer: h, and the embeddings of the ids after it; of
+ * kinds with streams n_embd x n_stream x ids. */
 struct ggml_tensor *
 graph_mtp_joined(struct graph *g, const struct model_layer *l,
                  struct ggml_tensor *h);

@@ -1,7 +1,7 @@
 /* mtp_rows.c - rows that layers of multi-token prediction read later */
 #include "graph/mtp.h"
 
-#include "graph/arch.h"
+#include "graph/streams.h"
 
 /* x of all ids, h: what each reads. */
 struct ggml_tensor *
@@ -11,6 +11,10 @@ graph_mtp_joined(struct graph *g, const struct model_layer *l,
     struct ggml_tensor *e =
         graph_norm(g, graph_embed_by(g, l->mtp_embd), &l->mtp_enorm);
 
+    if (g->model->arch->mtp->streams) {
+        e = graph_streams_spread(g, e);
+        h = ggml_reshape_3d(g->ctx, h, e->ne[0], e->ne[1], e->ne[2]);
+    }
     h = graph_norm(g, h, &l->mtp_hnorm);
     return graph_linear(g, ggml_concat(g->ctx, e, h, 0), &l->mtp_join);
 }
@@ -34,9 +38,11 @@ graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
         ggml_get_rows(g->ctx, ggml_concat(g->ctx, before, h, 1), g->mtp_shift);
     for (int32_t i = m->hp.n_layer; i < graph_used_layers(&m->hp); i++) {
         const struct model_layer *l = &m->layers[i];
+        struct ggml_tensor *c = graph_mtp_joined(g, l, before);
 
-        graph_keep_attention(
-            g, i, graph_norm(g, graph_mtp_joined(g, l, before), &l->attn_norm));
+        if (m->arch->mtp->streams)
+            c = graph_streams_read(g, &l->attn_hyper, c).c;
+        graph_keep_attention(g, i, graph_norm(g, c, &l->attn_norm));
     }
     graph_keep_hidden(g, g->mtp_of ? ggml_get_rows(g->ctx, h, g->mtp_of) : h);
     return g->rows ? ggml_get_rows(g->ctx, y, g->rows) : y;

@@ -49,14 +49,15 @@ graph_gives_all_rows(const struct graph *g)
 struct ggml_tensor *
 graph_enter(struct graph *g, struct ggml_tensor *x)
 {
+    const struct model_hparams *hp = &g->model->hp;
     int64_t ne[GGML_MAX_DIMS];
 
     if (g->first == 0)
         return x;
     memcpy(ne, x->ne, sizeof(ne));
     /* the last gave what is wanted */
-    if (g->first == g->model->hp.n_layer && !graph_gives_all_rows(g))
-        ne[g->model->hp.n_altup > 0 ? 2 : 1] = g->n_outputs;
+    if (g->first == hp->n_layer && !graph_gives_all_rows(g))
+        ne[hp->n_altup > 0 || hp->n_stream > 0 ? 2 : 1] = g->n_outputs;
     g->entered = ggml_new_tensor(g->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, ne);
     ggml_set_name(g->entered, "entered");
     ggml_set_input(g->entered);

@@ -36,7 +36,8 @@ check_place(const struct gg_session *s, const struct gg_medium *g,
         return error_set(err, GG_ERR_ARG,
                          "a block of %zu rows is longer than a batch of %d ids",
                          block, (int)s->n_batch);
-    if (g->n_deeper && (hp->n_altup > 0 || g->n_deeper >= (size_t)hp->n_layer))
+    if (g->n_deeper && (hp->n_altup > 0 || hp->n_stream > 0 ||
+                        g->n_deeper >= (size_t)hp->n_layer))
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "%s of %d layers takes no rows after %zu of them",
                          s->model->arch->name, (int)hp->n_layer, g->n_deeper);

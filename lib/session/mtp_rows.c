@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/arch.h"
 
 enum {
     ROWS = CACHE_MTP_KEPT + CACHE_MTP_DRAFTED,
@@ -21,9 +22,9 @@ session_cache_mtp_init(struct cache *cache, const struct model *model)
     if (m->n == 0)
         return true;
     m->slots = mem_array((size_t)cache->n_slots, sizeof(*m->slots));
-    m->rows =
-        ggml_new_tensor_2d(cache->homes[home].ctx, GGML_TYPE_F32,
-                           model->hp.n_embd, (int64_t)ROWS * cache->n_slots);
+    m->rows = ggml_new_tensor_2d(cache->homes[home].ctx, GGML_TYPE_F32,
+                                 graph_mtp_width(model),
+                                 (int64_t)ROWS * cache->n_slots);
     ggml_set_name(m->rows, "cache_hidden");
     return m->slots != NULL;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "tensor/backward.h"
-#include "tensor/tensor.h"
+#include "tensor/sparse.h"
 
 #define RULE(name)                                                             \
     static void name(struct backward *b, struct ggml_tensor *t,                \
@@ -465,7 +465,7 @@ RULE(cross_entropy)
 static const struct {
     tensor_backward_rule rule;
     unsigned ends;
-} rules[GGML_OP_COUNT] = {
+} rules[TENSOR_OPS] = {
     [GGML_OP_DUP] = { same, 0 },
     [GGML_OP_ADD] = { sum_of_both, 0 },
     [GGML_OP_ADD1] = { sum_of_both, 0 },
@@ -522,7 +522,7 @@ static const struct {
 tensor_backward_rule
 tensor_backward_rule_of(const struct ggml_tensor *t)
 {
-    GGML_ASSERT((unsigned)t->op < GGML_OP_COUNT);
+    GGML_ASSERT((unsigned)t->op < TENSOR_OPS);
     switch (t->op) {
     case GGML_OP_UNARY:
         return tensor_backward_has_unary(ggml_get_unary_op(t))

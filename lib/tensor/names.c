@@ -2,7 +2,8 @@
  *
  * Names and symbols are upstream's: back ends and programs compare them. */
 #include <assert.h>
-#include <ggml.h>
+
+#include "tensor/sparse.h"
 
 static const struct {
     const char *name, *symbol;
@@ -119,6 +120,9 @@ static const struct {
     [GGML_OP_OPT_STEP_ADAMW] = { "OPT_STEP_ADAMW", "adamw(x)" },
     [GGML_OP_OPT_STEP_SGD] = { "OPT_STEP_SGD", "sgd(x)" },
     [GGML_OP_GLU] = { "GLU", "glu(x)" },
+    [TENSOR_OP_CHOOSE] = { "CHOOSE", "choose(seen, scores)" },
+    [TENSOR_OP_ATTENTION_ROWS] = { "ATTENTION_ROWS",
+                                   "attention_rows(q, k, v, lists)" },
 };
 
 static const char *const unary_ops[] = {
@@ -157,21 +161,21 @@ static const char *const glu_ops[] = {
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-static_assert(LENGTH(ops) == GGML_OP_COUNT, "an op has no name");
+static_assert(LENGTH(ops) == TENSOR_OPS, "an op has no name");
 static_assert(LENGTH(unary_ops) == GGML_UNARY_OP_COUNT, "so");
 static_assert(LENGTH(glu_ops) == GGML_GLU_OP_COUNT, "so");
 
 const char *
 ggml_op_name(enum ggml_op op)
 {
-    assert(op < GGML_OP_COUNT);
+    assert((unsigned)op < TENSOR_OPS);
     return ops[op].name;
 }
 
 const char *
 ggml_op_symbol(enum ggml_op op)
 {
-    assert(op < GGML_OP_COUNT);
+    assert((unsigned)op < TENSOR_OPS);
     return ops[op].symbol;
 }
 

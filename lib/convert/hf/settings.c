@@ -29,7 +29,9 @@ set_scale(struct hf *h)
 {
     convert_hf_set_f32(
         h, "expert_weights_scale",
-        core_json_number(&h->config, "routed_scaling_factor", 0, 1e6, 1));
+        core_json_number(&h->config,
+                         "routed_scaling_factor|router_scaling_factor", 0, 1e6,
+                         1));
 }
 
 static void
@@ -77,7 +79,7 @@ convert_hf_keys_deepseek3(struct hf *h)
         core_json_int(c, "first_k_dense_replace", 0, h->n_layer, 0));
     convert_hf_set_bool(
         h, "expert_weights_norm",
-        core_json_bool(c, "norm_topk_prob|moe_renormalize", true));
+        core_json_bool(c, "norm_topk_prob|moe_renormalize|route_norm", true));
     convert_hf_set_u32(h, "expert_gating_func", HF_SIGMOID);
     set_scale(h);
     set_groups(h);

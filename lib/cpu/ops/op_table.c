@@ -1,9 +1,9 @@
 /* op_table.c - the table of ops */
 #include "cpu/ops/op_table.h"
 
-#include "tensor/tensor.h"
+#include "tensor/sparse.h"
 
-static const struct cpu_op *const ops[GGML_OP_COUNT] = {
+static const struct cpu_op *const ops[TENSOR_OPS] = {
     [GGML_OP_DUP] = &cpu_op_copy,
     [GGML_OP_ADD] = &cpu_op_add,
     [GGML_OP_ADD_ID] = &cpu_op_add_id,
@@ -99,12 +99,14 @@ static const struct cpu_op *const ops[GGML_OP_COUNT] = {
     [GGML_OP_OPT_STEP_ADAMW] = &cpu_op_opt_step_adamw,
     [GGML_OP_OPT_STEP_SGD] = &cpu_op_opt_step_sgd,
     [GGML_OP_GLU] = &cpu_op_glu,
+    [TENSOR_OP_CHOOSE] = &cpu_op_choose,
+    [TENSOR_OP_ATTENTION_ROWS] = &cpu_op_attention_rows,
 };
 
 const struct cpu_op *
 cpu_op(const struct ggml_tensor *dst)
 {
-    return (unsigned)dst->op < GGML_OP_COUNT ? ops[dst->op] : NULL;
+    return (unsigned)dst->op < TENSOR_OPS ? ops[dst->op] : NULL;
 }
 
 bool

@@ -1,0 +1,216 @@
+/* choose.c - CHOOSE: the rows that a token attends to, by their scores
+ *
+ * The n best of many are found by their least: it is narrowed down digit by
+ * digit, by counts of how many scores have each, in time linear in the number
+ * of scores. So a list depends on nothing but what its token sees. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/ops/mask_summary.h"
+#include "cpu/ops/op_table.h"
+#include "tensor/sparse.h"
+
+enum {
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS,
+};
+
+/* A token's choice from the scores of one list. */
+struct choosing {
+    struct tensor_choice c;
+    const float *scores; /* or NULL */
+    int64_t n;           /* keys that it sees */
+    int64_t n_blocks;    /* that are compared */
+    uint32_t *ranks;     /* of each block */
+    int64_t n_ranked;    /* the first so many, of which */
+    int64_t n_listed;    /* so many are listed */
+};
+
+static size_t
+choose_scratch_size(const struct ggml_tensor *dst)
+{
+    struct tensor_choice c = tensor_get_choice(dst);
+    int64_t n = tensor_choice_keys(dst) / c.block + 1;
+
+    return dst->src[TENSOR_CHOOSE_SCORES]
+               ? cpu_pad((size_t)n * sizeof(uint32_t))
+               : 0;
+}
+
+static size_t
+choose_work_size(const struct ggml_tensor *dst, int n_threads,
+                 const struct cpu_kernels *k)
+{
+    (void)k;
+    return choose_scratch_size(dst) * (size_t)n_threads;
+}
+
+/* The order of floats is that of their ranks; -0 has that of 0. */
+static uint32_t
+rank_of(float score)
+{
+    float v = score + 0.0f;
+    uint32_t bits;
+
+    if (isnan(v))
+        return UINT32_MAX;
+    memcpy(&bits, &v, sizeof(bits));
+    return bits >> 31 ? ~bits : bits | 0x80000000U;
+}
+
+/* Of the keys of a block that are seen, the best. */
+static uint32_t
+rank_block(const struct choosing *a, int64_t block)
+{
+    int64_t first = block * a->c.block, end = first + a->c.block;
+    uint32_t best = 0;
+
+    if (a->c.pooled)
+        return rank_of(a->scores[block]);
+    for (int64_t i = first; i < end && i < a->n; i++) {
+        uint32_t rank = rank_of(a->scores[i]);
+
+        best = rank > best ? rank : best;
+    }
+    return best;
+}
+
+/* The least rank of the n best; *n_equal: how many with it are among these. */
+static uint32_t
+least_rank(const struct choosing *a, int64_t n, int64_t *n_equal)
+{
+    uint32_t least = 0, known = 0;
+
+    for (int shift = 32 - DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
+        int64_t counts[DIGITS] = { 0 };
+        uint32_t digit = DIGITS - 1;
+
+        for (int64_t i = 0; i < a->n_ranked; i++)
+            if ((a->ranks[i] & known) == least)
+                counts[a->ranks[i] >> shift & (DIGITS - 1)]++;
+        while (counts[digit] < n)
+            n -= counts[digit--];
+        least |= digit << shift;
+        known |= (uint32_t)(DIGITS - 1) << shift;
+    }
+    *n_equal = n;
+    return least;
+}
+
+static int32_t *
+list_keys(const struct choosing *a, int64_t first, int64_t end, int32_t *y)
+{
+    for (int64_t i = first; i < end && i < a->n; i++)
+        *y++ = (int32_t)(a->c.row + i);
+    return y;
+}
+
+static int32_t *
+list_best(const struct choosing *a, int32_t *y)
+{
+    int64_t n_equal = 0;
+    uint32_t least =
+        a->n_listed > 0 ? least_rank(a, a->n_listed, &n_equal) : UINT32_MAX;
+
+    for (int64_t i = 0; i < a->n_ranked; i++) {
+        bool equal = a->ranks[i] == least;
+
+        if (equal ? n_equal > 0 : a->ranks[i] > least)
+            y = list_keys(a, i * a->c.block, (i + 1) * a->c.block, y);
+        n_equal -= equal;
+    }
+    return y;
+}
+
+/* Returns the end of the list. */
+static int32_t *
+choose_rows(struct choosing *a, int32_t *y)
+{
+    int64_t local = a->c.n_local < a->c.n_best ? a->c.n_local : a->c.n_best;
+
+    if (a->n_blocks <= a->c.n_best)
+        return list_keys(a, 0, a->n, y);
+    if (!a->scores)
+        local = a->c.n_best;
+    a->n_ranked = a->n_blocks - local;
+    a->n_listed = a->c.n_best - local;
+    for (int64_t i = 0; i < a->n_ranked && a->n_listed > 0; i++)
+        a->ranks[i] = rank_block(a, i);
+    if (a->n_listed > 0)
+        y = list_best(a, y);
+    return list_keys(a, a->n_ranked * a->c.block, a->n, y);
+}
+
+/* Positions that a token has passed. */
+static int64_t
+passed(const struct ggml_tensor *seen, int64_t token,
+       const struct tensor_choice *c)
+{
+    const char *at;
+
+    if (seen->type == GGML_TYPE_I32) {
+        at = (const char *)seen->data + (size_t)token * seen->nb[0];
+        return (int64_t) * (const int32_t *)(const void *)at + 1;
+    }
+    at = (const char *)seen->data + (size_t)token * seen->nb[1];
+    return c->start + cpu_mask_visible_keys((const uint16_t *)(const void *)at,
+                                            seen->ne[0]);
+}
+
+static struct choosing
+choosing_of(const struct ggml_tensor *dst, struct cpu_row r)
+{
+    const struct ggml_tensor *scores = dst->src[TENSOR_CHOOSE_SCORES];
+    struct choosing a = { .c = tensor_get_choice(dst) };
+    int64_t most = tensor_choice_keys(dst);
+    int64_t n = passed(dst->src[TENSOR_CHOOSE_SEEN], r.i2, &a.c);
+
+    n = n / a.c.each - a.c.start / a.c.each;
+    n = n > 0 ? n : 0;
+    a.n = n < most ? n : most;
+    a.n_blocks = (a.c.tail ? a.n : a.n + a.c.block - 1) / a.c.block;
+    if (scores)
+        a.scores = (const float *)(const void *)cpu_row_data(scores, r);
+    return a;
+}
+
+static void
+choose_compute(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        struct cpu_row r = cpu_row_at(dst, i);
+        struct choosing a = choosing_of(dst, r);
+        int32_t *y = (int32_t *)(void *)cpu_row_data(dst, r);
+        int32_t *end = y + dst->ne[0];
+
+        if (a.scores)
+            a.ranks = cpu_scratch(t, choose_scratch_size(dst));
+        for (y = choose_rows(&a, y); y < end; y++)
+            *y = -1;
+    }
+}
+
+static bool
+choose_supports(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *scores = dst->src[TENSOR_CHOOSE_SCORES];
+    const struct ggml_tensor *seen = dst->src[TENSOR_CHOOSE_SEEN];
+
+    return dst->nb[0] == sizeof(int32_t) && (!scores || cpu_is_plain(scores)) &&
+           (seen->type == GGML_TYPE_I32 || seen->nb[0] == sizeof(uint16_t));
+}
+
+static int64_t
+choose_cost(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *scores = dst->src[TENSOR_CHOOSE_SCORES];
+
+    return ggml_nelements(dst) + (scores ? 4 * ggml_nelements(scores) : 0);
+}
+
+const struct cpu_op cpu_op_choose = { .compute = choose_compute,
+                                      .supports = choose_supports,
+                                      .cost = choose_cost,
+                                      .work_size = choose_work_size };

@@ -1,0 +1,64 @@
+/* streams.h - hyper-connections: residual streams side by side, which each
+ * block reads and writes as weighted sums (Zhu et al. 2024,
+ * "Hyper-Connections"; Xie et al. 2025, "mHC")
+ *
+ * x: n_embd x hp.n_stream x ids, all streams of an id as one row:
+ *
+ * m = fn(norm(x)), without a weight    of read, write and mix one after another
+ * c = sum_i r_i x_i        r = sigmoid(s_0 m_r + b_r) + eps
+ * x_i = w_i block(c) + sum_j M_ij x_j      w = a sigmoid(s_1 m_w + b_w)
+ *
+ * M is s_2 m_M + b_M made doubly stochastic (Sinkhorn and Knopp 1967), and a is
+ * 2; independent streams have no M, x_i goes on as it is, eps is added to w,
+ * and the file says a. After the last layer streams are read once more, or
+ * their mean is. */
+#ifndef GRAPH_STREAMS_H
+#define GRAPH_STREAMS_H
+
+#include "graph/arch.h"
+
+/* hp.n_stream, hp.stream_eps, and either hp.sinkhorn or, of independent ones,
+ * hp.stream_magnitude. */
+void
+graph_keys_streams(struct model_keys *keys, struct model_hparams *hp,
+                   bool independent);
+
+/* hc_attn_fn, hc_attn_scale, hc_attn_base; the same of hc_ffn. */
+void
+graph_find_streams(struct model_loader *l, struct model_layer *layer);
+/* Of the output: output_hc_fn, output_hc_scale, output_hc_base. */
+void
+graph_find_output_stream(struct model_loader *l);
+
+/* As many copies of x, n_embd x ids. */
+struct ggml_tensor *
+graph_streams_spread(struct graph *g, struct ggml_tensor *x);
+
+/* What a block reads of the streams, and what writing to them needs. */
+struct graph_connection {
+    struct ggml_tensor *c;     /* n_embd x ids */
+    struct ggml_tensor *mixes; /* 2 n_stream x ids, or with M's */
+    struct ggml_tensor *x;
+};
+struct graph_connection
+graph_streams_read(struct graph *g, const struct model_hyper *h,
+                   struct ggml_tensor *x);
+/* Mixes and streams of those ids that graph_wanted() leaves. */
+void
+graph_streams_wanted(struct graph *g, int32_t layer,
+                     struct graph_connection *c);
+/* The streams after a block that has made y, n_embd x ids, of what it read. */
+struct ggml_tensor *
+graph_streams_write(struct graph *g, const struct model_hyper *h,
+                    const struct graph_connection *c, struct ggml_tensor *y);
+
+/* The streams as the output reads them: n_embd x ids. */
+struct ggml_tensor *
+graph_streams_merge(struct graph *g, struct ggml_tensor *x);
+
+/* x merged, normed, and the logits; MTP layers are fed: what follows
+ * graph_leave(). */
+struct ggml_tensor *
+graph_streams_finish(struct graph *g, struct ggml_tensor *x);
+
+#endif
