@@ -138,6 +138,8 @@ fuzz_corpus(size_t i, size_t *size)
         "<call n=\"1\" of=\"a\"><arg of=\"b\" text=yes>x</arg><arg of=\"c\" "
         "text=no>[1, \"\\u00e9\"]</arg></call>",
         "<|py|>a(b='it''s', c=-1, d=[None, {'k': <|\"|>v<|\"|>}])",
+        "<do a><:b><:c>1</:c><:d><:item>x</:item><:item></:item></:d></:b>"
+        "<:e>y</:f></do><do a></do>",
     };
     bool template = i >= TOOL_TEMPLATES;
     const char *text;

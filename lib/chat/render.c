@@ -116,6 +116,8 @@ read_messages(struct chat_arena *a, const struct chat_request *q,
     if (st == GG_OK && !q->as_they_are &&
         !chat_place_thoughts(q->template, list->list, a))
         st = error_nomem(err);
+    if (st == GG_OK && !q->as_they_are && chat_orders_results(q->template))
+        chat_order_results(list->list);
     if (st == GG_OK && (list->list->n == 0 || q->first > list->list->n))
         st = error_set(err, GG_ERR_ARG, "a conversation without messages");
     return st;

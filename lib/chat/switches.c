@@ -82,6 +82,8 @@ static const struct {
     { "enable_thinking", NULL, "{\"enable_thinking\":true}",
       "{\"enable_thinking\":false}" },
     { "thinking", NULL, "{\"thinking\":true}", "{\"thinking\":false}" },
+    { "thinking_mode", "disabled", "{\"thinking_mode\":\"enabled\"}",
+      "{\"thinking_mode\":\"disabled\"}" },
     { "thinking_budget", NULL, "{\"thinking_budget\":-1}",
       "{\"thinking_budget\":0}" },
     { "reasoning_effort", "no_think", "{\"reasoning_effort\":\"high\"}",
@@ -112,6 +114,13 @@ gg_chat_reads(const struct gg_chat_template *t, const char *name)
         return false;
     return t->jinja ? finds(t->jinja, VARIABLE, name)
                     : strcmp(name, "tools") == 0 && chat_known_has_tools(t);
+}
+
+/* DeepSeek V4: no ids tell which result is whose. */
+bool
+chat_orders_results(const struct chat_template *t)
+{
+    return finds(t, LITERAL, "｜DSML｜") && finds(t, LITERAL, "<tool_result>");
 }
 
 /* ---- thoughts in messages ------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* switches.h - what a template reads of thoughts */
+/* switches.h - what a template reads of thoughts, and of results of tools */
 #ifndef CHAT_SWITCHES_H
 #define CHAT_SWITCHES_H
 
@@ -9,5 +9,12 @@
 bool
 chat_place_thoughts(const struct chat_template *t, struct chat_list *messages,
                     struct chat_arena *a);
+
+/* Whether the template's maker has results in the order of their calls,
+ * whatever order they came in; results.c: puts them so. */
+bool
+chat_orders_results(const struct chat_template *t);
+void
+chat_order_results(struct chat_list *messages);
 
 #endif

@@ -37,6 +37,8 @@ static const struct chat_thoughts forms[] = {
     { "<|inner_prefix|>", "<|inner_suffix|>", NULL, NULL, NULL, NULL },
     /* Kimi-VL */
     { "◁think▷", "◁/think▷", NULL, NULL, NULL, NULL },
+    /* MiniMax M3 */
+    { "<mm:think>", "</mm:think>", NULL, NULL, NULL, NULL },
     /* Hunyuan 3 */
     { "<think:opensource>", "</think:opensource>", NULL, NULL, NULL, NULL },
     /* DeepSeek, Qwen, GLM, Nemotron, SmolLM3 ... */

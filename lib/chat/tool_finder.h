@@ -107,6 +107,17 @@ chat_tool_find_numbers(struct tool_finder *f);
 bool
 chat_tool_find_pairs(struct tool_finder *f, struct chat_string after);
 
+/* ---- tool_nested.c ---- */
+
+/* Sets what closes a value by its key: `between` stands behind the first of two
+ * values, to the second key. False: nothing does. */
+bool
+chat_tool_find_tags(struct tool_finder *f, const struct chat_string *between);
+
+/* Sets how values in such values stand. */
+bool
+chat_tool_find_nested(struct tool_finder *f);
+
 /* ---- tool_marks.c ---- */
 
 /* Sets what calls begin with: the first tokens that no answer without calls

@@ -85,6 +85,11 @@ struct tool_form {
     const char *none;  /* behind the name of a call without arguments */
     struct tool_variant variants[TOOL_VARIANTS];
     size_t n_variants;
+    /* Values stand between tags of their keys, `next` key variants[0].before
+     * and `closing` key `closed`, and may be such pairs: of objects, or, each
+     * under the key `item`, of lists. NULL: they don't. */
+    const char *item;
+    const char *closing, *closed;
 
     /* What calls begin with, and what ends a turn behind them. */
     struct chat_mark begins[TOOL_MARKS], ends[TOOL_MARKS];

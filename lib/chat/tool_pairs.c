@@ -146,6 +146,13 @@ find_none(struct tool_finder *f)
         form->none = chat_tool_any_digits(f, form->none, at);
 }
 
+/* Bytes of the tag that closes a value by its key. */
+static size_t
+closing_length(const struct tool_form *form)
+{
+    return strlen(form->closing) + strlen(PROBE_KEY_1) + strlen(form->closed);
+}
+
 /* What stands before the first key, and before and behind values: `after` is
  * what stands behind the last one. */
 static bool
@@ -158,6 +165,7 @@ find_strings(struct tool_finder *f, struct chat_string after)
     size_t name = chat_tool_where(one, f->from, PROBE_NAME_1);
     size_t key = chat_tool_where(one, f->from, PROBE_KEY_1), n;
     struct chat_string first, before, between;
+    bool tags;
 
     if (k1 == TOOL_NOWHERE || v1 == TOOL_NOWHERE || k2 == TOOL_NOWHERE ||
         key < name || name == TOOL_NOWHERE)
@@ -166,7 +174,10 @@ find_strings(struct tool_finder *f, struct chat_string after)
     first = chat_tool_part(one, name + strlen(PROBE_NAME_1), key);
     before = chat_tool_part(two, k1 + strlen(PROBE_KEY_1), v1);
     between = chat_tool_part(two, v1 + strlen(PROBE_STRING_1), k2);
-    n = chat_tool_alike(&between, &after);
+    tags = chat_tool_find_tags(f, &between);
+    n = tags ? closing_length(f->form) : chat_tool_alike(&between, &after);
+    if (n > after.n)
+        return chat_tool_fails(f, "its arguments are not closed alike");
     f->form->first = chat_tool_second_text(f, chat_tool_keep(f, first));
     f->form->next = chat_tool_keep(f, chat_tool_part(&between, n, between.n));
     f->form->close = chat_tool_keep(f, chat_tool_part(&after, n, after.n));
@@ -179,7 +190,10 @@ chat_tool_find_pairs(struct tool_finder *f, struct chat_string after)
 {
     if (!find_strings(f, after))
         return false;
-    find_variants(f);
+    if (f->form->closing && !chat_tool_find_nested(f))
+        return false;
+    if (!f->form->closing)
+        find_variants(f);
     find_none(f);
     if (!*f->form->first || !*f->form->next)
         return chat_tool_fails(f, "nothing stands before its arguments");

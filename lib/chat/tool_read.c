@@ -153,6 +153,15 @@ slot(const struct tool_reader *r, struct tool_call *c, size_t i, size_t at)
 }
 
 static size_t
+arguments(struct tool_reader *r, struct tool_call *c, size_t at)
+{
+    if (r->f->kind != TOOL_PAIRS)
+        return object(r, c, at);
+    return r->f->item ? chat_tool_read_nested(r, c, at)
+                      : chat_tool_read_pairs(r, c, at);
+}
+
+static size_t
 pieces(struct tool_reader *r, struct tool_call *c, size_t at)
 {
     const struct tool_form *f = r->f;
@@ -165,8 +174,7 @@ pieces(struct tool_reader *r, struct tool_call *c, size_t at)
         } else if (f->pieces[i].slot == TOOL_ARGUMENTS) {
             if (c->name.s)
                 find_id(r, c, at);
-            at = f->kind == TOOL_PAIRS ? chat_tool_read_pairs(r, c, at)
-                                       : object(r, c, at);
+            at = arguments(r, c, at);
         } else {
             at = slot(r, c, i, at);
         }

@@ -237,12 +237,11 @@ without_space(const struct tool_reader *r, const struct tool_variant *v,
                : to;
 }
 
-/* A value that its surroundings part from the rest. */
-static void
-put_delimited(struct tool_reader *r, struct tool_call *c, unsigned types,
-              size_t from, size_t to)
+void
+chat_tool_read_put_delimited(struct tool_reader *r, struct tool_text *out,
+                             unsigned types, size_t from, size_t to)
 {
-    size_t had = c->arguments.n, at = from, end = to;
+    size_t had = out->n, at = from, end = to;
 
     while (end > from && chat_tool_is_space(r->s[end - 1]))
         end--;
@@ -250,10 +249,10 @@ put_delimited(struct tool_reader *r, struct tool_call *c, unsigned types,
     if ((!(types & TOOL_STRING) ||
          (types & chat_tool_type_by_look(r->s + at, end - at) &
           ~(unsigned)TOOL_STRING)) &&
-        chat_tool_value(&c->arguments, r->s, end, &at) && at == end)
+        chat_tool_value(out, r->s, end, &at) && at == end)
         return;
-    chat_tool_text_cut(&c->arguments, had);
-    chat_tool_put_string(&c->arguments, r->s + from, to - from);
+    chat_tool_text_cut(out, had);
+    chat_tool_put_string(out, r->s + from, to - from);
 }
 
 /* A value in the notation of JSON, Python or Gemma, which says where it ends:
@@ -310,7 +309,8 @@ pair(struct tool_reader *r, struct tool_call *c, size_t at, bool *more)
         if (r->work == 0 || !find_end(r, c, v, from, &e))
             return TOOL_NOT_THERE;
         end = without_space(r, v, from, e.value);
-        put_delimited(r, c, value_types(types, v->types), from, end);
+        chat_tool_read_put_delimited(r, &c->arguments,
+                                     value_types(types, v->types), from, end);
     }
     *more = e.more;
     return e.to;

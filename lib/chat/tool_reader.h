@@ -92,4 +92,15 @@ chat_tool_read_object(struct tool_reader *r, size_t at);
 size_t
 chat_tool_read_pairs(struct tool_reader *r, struct tool_call *c, size_t at);
 
+/* Adds a value s[from..to) that its surroundings part from the rest. */
+void
+chat_tool_read_put_delimited(struct tool_reader *r, struct tool_text *out,
+                             unsigned types, size_t from, size_t to);
+
+/* ---- tool_read_nested.c ---- */
+
+/* The same of a form whose values stand between tags of their keys. */
+size_t
+chat_tool_read_nested(struct tool_reader *r, struct tool_call *c, size_t at);
+
 #endif

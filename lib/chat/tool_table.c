@@ -30,6 +30,7 @@ const struct tool_known chat_tool_known[] = {
       .begins = { "<function=" } },
     { .name = "seed", .signs = { "<seed:tool_call>" } },
     { .name = "minimax-m2", .signs = { "<minimax:tool_call>" } },
+    { .name = "minimax-m3", .signs = { "]<]minimax[>[<tool_call>" } },
     { .name = "glm", .signs = { "<tool_call>", "<arg_key>" } },
     { .name = "hunyuan", .signs = { "<tool_sep", "<arg_key" } },
     { .name = "functionary", .signs = { "<function=probe_ab>{" } },

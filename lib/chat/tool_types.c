@@ -143,6 +143,14 @@ property_of(const json_t *tool, const char *key, size_t len)
     return NULL;
 }
 
+const json_t *
+chat_tool_parameters(const json_t *tools, const char *tool_name,
+                     size_t tool_name_len)
+{
+    return json_object_get(tool_of(tools, tool_name, tool_name_len),
+                           "parameters");
+}
+
 unsigned
 chat_tool_types_of(const json_t *tools, const char *tool_name,
                    size_t tool_name_len, const char *key, size_t len)
@@ -151,6 +159,78 @@ chat_tool_types_of(const json_t *tools, const char *tool_name,
         property_of(tool_of(tools, tool_name, tool_name_len), key, len);
 
     return schema ? chat_tool_types(schema) : TOOL_ANY;
+}
+
+/* ---- schemas in schemas ---- */
+
+/* What a name of definitions, as "#/$defs/name", stands for. */
+static const json_t *
+definition(const json_t *root, const char *name)
+{
+    static const char *const keys[] = { "$defs", "definitions" };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        size_t n = strlen(keys[i]);
+
+        if (strncmp(name, "#/", 2) == 0 && strncmp(name + 2, keys[i], n) == 0 &&
+            name[2 + n] == '/')
+            return json_object_get(json_object_get(root, keys[i]),
+                                   name + 3 + n);
+    }
+    return NULL;
+}
+
+const json_t *
+chat_tool_referred(const json_t *root, const json_t *schema)
+{
+    for (int i = 0; i < SCHEMA_DEPTH; i++) {
+        const char *name = json_string_value(json_object_get(schema, "$ref"));
+
+        if (!name)
+            return schema;
+        schema = definition(root, name);
+    }
+    return NULL;
+}
+
+/* Of a list of schemas the first that tells of members, or of items. */
+static const json_t *
+schema_with(const json_t *root, const json_t *list, const char *what)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach((json_t *)list, i, one)
+    {
+        const json_t *schema = chat_tool_referred(root, one);
+
+        if (json_object_get(schema, what))
+            return schema;
+    }
+    return NULL;
+}
+
+const json_t *
+chat_tool_inner_schema(const json_t *root, const json_t *schema,
+                       const char *key, size_t len)
+{
+    const char *what = key ? "properties" : "items", *name;
+    const json_t *s = chat_tool_referred(root, schema), *other = NULL;
+    json_t *inner;
+
+    if (s && !json_object_get(s, what))
+        other = schema_with(root, json_object_get(s, "anyOf"), what);
+    if (s && !json_object_get(s, what) && !other)
+        other = schema_with(root, json_object_get(s, "oneOf"), what);
+    inner = json_object_get(other ? other : s, what);
+    if (!key)
+        return chat_tool_referred(root, inner);
+    json_object_foreach(inner, name, inner)
+    {
+        if (strlen(name) == len && memcmp(name, key, len) == 0)
+            return chat_tool_referred(root, inner);
+    }
+    return NULL;
 }
 
 bool

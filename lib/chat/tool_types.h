@@ -15,6 +15,22 @@ unsigned
 chat_tool_types_of(const json_t *tools, const char *tool_name,
                    size_t tool_name_len, const char *key, size_t len);
 
+/* The schema of a tool's arguments, or NULL. */
+const json_t *
+chat_tool_parameters(const json_t *tools, const char *tool_name,
+                     size_t tool_name_len);
+
+/* The schema that a reference of `schema` leads to, from `root` on, or itself;
+ * NULL for NULL, and where it leads nowhere. */
+const json_t *
+chat_tool_referred(const json_t *root, const json_t *schema);
+
+/* The schema of a member of a schema's objects, or, where `key` is NULL, of the
+ * items of its lists; NULL: it has none. */
+const json_t *
+chat_tool_inner_schema(const json_t *root, const json_t *schema,
+                       const char *key, size_t len);
+
 /* Whether the tool names argument `key`, or names none. */
 bool
 chat_tool_has_argument(const json_t *tools, const char *tool_name,

@@ -19,14 +19,14 @@ take_columns(struct graph *g, const struct graph_segment *s, int32_t layer,
 
     kept = ggml_view_2d(g->ctx, rows, n, before, (size_t)n * rows->nb[0],
                         (size_t)s->slot * rows->nb[1]);
-    own = ggml_view_2d(g->ctx, x, n, s->n, x->nb[1],
-                       (size_t)s->first * x->nb[1]);
+    own =
+        ggml_view_2d(g->ctx, x, n, s->n, x->nb[1], (size_t)s->first * x->nb[1]);
     all = ggml_concat(g->ctx, kept, own, 1);
     last = ggml_view_2d(g->ctx, all, n, before, all->nb[1],
                         (size_t)s->n * all->nb[1]);
     ggml_build_forward_expand(g->cgraph, ggml_cpy(g->ctx, last, kept));
-    return ggml_get_rows(
-        g->ctx, all, s->blocks[graph_compression_of(g, layer)].columns);
+    return ggml_get_rows(g->ctx, all,
+                         s->blocks[graph_compression_of(g, layer)].columns);
 }
 
 struct ggml_tensor *
@@ -62,10 +62,10 @@ biased_part(struct graph *g, int32_t layer, struct ggml_tensor *columns,
         halves[i] = channels_of(g, columns, first + i * d, d,
                                 (int64_t)i * how->ratio, how->ratio);
         if (bias)
-            halves[i] = ggml_add(g->ctx, halves[i],
-                                 ggml_view_2d(g->ctx, bias, d, how->ratio,
-                                              bias->nb[1],
-                                              (size_t)(i * d) * bias->nb[0]));
+            halves[i] =
+                ggml_add(g->ctx, halves[i],
+                         ggml_view_2d(g->ctx, bias, d, how->ratio, bias->nb[1],
+                                      (size_t)(i * d) * bias->nb[0]));
     }
     return n == 1 ? halves[0] : ggml_concat(g->ctx, halves[0], halves[1], 1);
 }
@@ -101,6 +101,16 @@ graph_compress(struct graph *g, int32_t layer, struct ggml_tensor *columns,
     x = ggml_mul(g->ctx, x, ggml_soft_max(g->ctx, p));
     x = ggml_reshape_2d(g->ctx, ggml_sum_rows(g->ctx, x), c->d, n);
     return graph_norm(g, x, c->norm);
+}
+
+struct ggml_tensor *
+graph_rope_blocks(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_rope *r = g->model->layers[layer].rope;
+
+    return r ? graph_rope_at(
+                   g, r, x, g->blocks[graph_compression_of(g, layer)].positions)
+             : x;
 }
 
 void

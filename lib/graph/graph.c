@@ -13,6 +13,7 @@ enum {
     NODES_STREAMS = 64,    /* or side by side */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 24,
+    NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
     NODES_PER_RECURRENCE = 48,
     NODES_COMPRESSED = 160, /* of each layer, where blocks have rows */
     NODES_PER_COMPRESSION = 24,
@@ -38,6 +39,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     if (model->hp.n_compression > 0)
         a_layer +=
             NODES_COMPRESSED + NODES_PER_COMPRESSION * (size_t)n_segments;
+    if (model->hp.indexer.n_head > 0)
+        a_layer += NODES_PER_INDEX * ((size_t)n_segments + 2);
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +

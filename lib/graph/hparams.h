@@ -145,8 +145,8 @@ struct model_latent {
     bool absorbed;
 };
 
-/* What chooses the keys that attention reads (DeepSeek-AI 2025, "DeepSeek-V3.2"):
- * a score of each key, from products of a few short heads. */
+/* What chooses the keys that attention reads (DeepSeek-AI 2025,
+ * "DeepSeek-V3.2"): a score of each key, from products of a few short heads. */
 struct model_indexer {
     int32_t n_head; /* of its queries; 0: there is none */
     int32_t d_key;  /* length of its queries and keys */
@@ -167,8 +167,8 @@ struct model_layer_hparams {
                             an earlier layer */
     bool values_in_keys; /* values are the first d_value of keys */
     bool windowed;       /* attention sees hp.window of the keys */
-    bool chosen;     /* it sees what an indexer chooses: the layer's own, or that
-                        of the last layer before it which has one */
+    bool chosen; /* it sees what an indexer chooses: the layer's own, or that
+                    of the last layer before it which has one */
     int32_t d_index; /* length of its own indexer's keys; 0: it has none */
     /* A recurrence stands in attention's place, or beside it: its short
      * convolution reads so many columns of so many channels, the id's own among

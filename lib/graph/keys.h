@@ -145,6 +145,15 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
+/* An indexer in each layer, whose rotated pairs are of that mode; of MTP layers
+ * in those for which the file has one. After graph_keys_latent(). */
+void
+graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode);
+/* Layers for which the array of that name says no have none of their own. */
+void
+graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
+                         const char *name);
+
 /* Rotary positions of that mode. */
 void
 graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);

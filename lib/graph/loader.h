@@ -144,6 +144,14 @@ graph_find_attention(struct model_loader *l, struct model_layer *layer,
  * attn_kv_b; attn_output. */
 void
 graph_find_latent_attention(struct model_loader *l, struct model_layer *layer);
+/* attn_norm, the above, ffn_norm, and the feed-forward block or the mixture,
+ * with what is added to scores for the choice, and the expert of all ids. */
+void
+graph_find_latent_block(struct model_loader *l, struct model_layer *layer);
+/* What graph_choose() reads, of a layer with an indexer: indexer.attn_q_b,
+ * .attn_k, .k_norm, .proj. */
+void
+graph_find_indexer(struct model_loader *l, struct model_layer *layer);
 /* attn_gate: as many values as attention gives, or one a head, as the file has
  * it. */
 void

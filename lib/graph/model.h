@@ -98,6 +98,11 @@ struct model_layer {
     struct ggml_tensor *attn_k_b;  /* d_key - d_shared x n x n_head, */
     struct ggml_tensor *attn_v_b;  /* n x d_value x n_head */
 
+    /* Of an indexer: queries of latent ones, a key and its norm, how much each
+     * head counts. */
+    struct model_linear index_q, index_k, index_weights;
+    struct model_norm index_norm;
+
     /* Of a layer with a recurrence. */
     struct ggml_tensor *conv;                     /* d_conv x n_channels */
     struct ggml_tensor *conv_bias;                /* n_channels; or NULL */

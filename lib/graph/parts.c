@@ -1,6 +1,5 @@
 /* parts.c - embeddings, norms, linear maps and heads of a graph */
 #include "graph/arch.h"
-#include "graph/compressed.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,28 +163,13 @@ turn_by_sections(struct graph *g, const struct model_rope *r,
 }
 
 struct ggml_tensor *
-graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
+graph_rope_at(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x, struct ggml_tensor *positions)
 {
-    return graph_rope_at(g, layer, x, g->positions);
-}
-
-struct ggml_tensor *
-graph_rope_blocks(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    return graph_rope_at(g, layer, x,
-                         g->blocks[graph_compression_of(g, layer)].positions);
-}
-
-struct ggml_tensor *
-graph_rope_at(struct graph *g, int32_t layer, struct ggml_tensor *x,
-              struct ggml_tensor *positions)
-{
-    const struct model_rope *r = g->model->layers[layer].rope;
+    const struct model_rope *r = rope;
     struct ggml_tensor *divisors;
     int32_t n_ctx;
 
-    if (!r)
-        return x;
     /* Packed rows are as a session of the model's own context. */
     n_ctx = g->packing.n_rows > 0 ? g->model->hp.n_ctx_train : g->cache->n_ctx;
     divisors = r->divisors;
@@ -196,6 +180,21 @@ graph_rope_at(struct graph *g, int32_t layer, struct ggml_tensor *x,
     return ggml_rope_ext(g->ctx, x, positions, divisors, r->params.n_rot,
                          r->params.mode, r->params.n_ctx_orig, r->params.base,
                          r->scale, 0, r->magnitude, 32, 1);
+}
+
+struct ggml_tensor *
+graph_rope_by(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x)
+{
+    return graph_rope_at(g, rope, x, g->positions);
+}
+
+struct ggml_tensor *
+graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_rope *r = g->model->layers[layer].rope;
+
+    return r ? graph_rope_by(g, r, x) : x;
 }
 
 float

@@ -68,9 +68,8 @@ static void
 put_cells(const struct cache *cache, int i, const struct written *w,
           int64_t *to)
 {
-    int64_t first =
-        session_cache_row(cache, graph_compressed_part(i), w->s->slot,
-                          w->first * w->how->ratio);
+    int64_t first = session_cache_row(cache, graph_compressed_part(i),
+                                      w->s->slot, w->first * w->how->ratio);
 
     for (int32_t block = 0; block < w->n; block++)
         to[block] = first + block;
@@ -84,10 +83,10 @@ put_positions(const struct batch *b, const struct written *w, int which,
     for (int32_t block = 0; block < w->n; block++) {
         int32_t at = (w->first + block) * w->how->ratio;
 
-        to[block] = b->turned
-                        ? session_slots_position(b->slots, w->s->slot, at)
-                              .x[which]
-                        : at;
+        to[block] =
+            b->turned
+                ? session_slots_position(b->slots, w->s->slot, at).x[which]
+                : at;
     }
 }
 

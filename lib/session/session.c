@@ -57,7 +57,8 @@ type_of(const struct gg_session_params *p, enum cache_tensor of)
 {
     enum ggml_type type = cache_types[kind_of(p, of)];
 
-    if ((of == CACHE_INDEX || of == CACHE_COMPRESSED_INDEX) && ggml_blck_size(type) > 1)
+    if ((of == CACHE_INDEX || of == CACHE_COMPRESSED_INDEX) &&
+        ggml_blck_size(type) > 1)
         return GGML_TYPE_F16;
     return type;
 }

@@ -48,6 +48,8 @@ static const struct answer_case cases[] = {
       "so", "" },
     { "control tokens do not show", THINK, "",
       "{<|user|>}<think>a{<|user|>}b</think>c{<|end|>}d", "ab", "cd", "" },
+    { "marks with a name", "<mm:think></mm:think>", "",
+      "</mm:think>so <mm:think>", "", "so <mm:think>", "" },
     { "calls", THINK, "", "<think>a</think>so\n<tool_call>{\"a\"}{<|user|>}\n",
       "a", "so\n", "<tool_call>{\"a\"}<|user|>\n" },
     { "calls at the beginning", THINK, "", "{\"name\": 1}", "", "",
@@ -218,6 +220,29 @@ check_forms(const struct gg_vocab *v)
        "no template");
 }
 
+/* MiniMax M3 and Spark 2.5: marks, and what switches thoughts off. */
+static void
+check_switches(const struct gg_vocab *v)
+{
+    static const char *const sources[][3] = {
+        { "{{ '<mm:think></mm:think>' if thinking_mode == 'disabled' }}",
+          "<mm:think>", "{\"thinking_mode\":\"disabled\"}" },
+        { "{{ '<think></think>' if enable_thinking }}", "<think>",
+          "{\"enable_thinking\":false}" },
+    };
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        struct gg_chat_template *t = template_of(sources[i][0]);
+        const struct chat_thoughts *found = chat_thoughts_of(v, t);
+
+        ok(found && strcmp(found->open, sources[i][1]) == 0, sources[i][1]);
+        ok(gg_chat_reasoning(t, false) &&
+               strcmp(gg_chat_reasoning(t, false), sources[i][2]) == 0,
+           sources[i][2]);
+        gg_chat_free(t);
+    }
+}
+
 /* Templates of real models: the mark that opens their thoughts, and what
  * switches them off. */
 static const struct {
@@ -336,6 +361,7 @@ main(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         check_case(v, &cases[i]);
     check_forms(v);
+    check_switches(v);
     check_memory(v);
     for (size_t i = 0; folder && i < sizeof(real) / sizeof(*real); i++)
         check_real(v, folder, real[i].name, real[i].open, real[i].off);

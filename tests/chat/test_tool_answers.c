@@ -132,6 +132,61 @@ read_answers(const char *name, const struct written *answers)
     gg_chat_free(own);
 }
 
+/* ---- results of tools ---- */
+
+#define CALL(id) "{\"id\":\"" id "\",\"function\":{\"name\":\"f\"}}"
+#define RESULT(id, text)                                                       \
+    "{\"role\":\"tool\",\"tool_call_id\":\"" id "\",\"content\":\"" text "\"}"
+
+/* What a template that lists contents makes of results in some order; with
+ * `marks` it is DeepSeek V4's. */
+static bool
+shows(const char *marks, const char *text)
+{
+    static const char messages[] =
+        "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\","
+        "\"content\":\"b\",\"tool_calls\":[" CALL("i") "," CALL("j") "," CALL(
+            "k") "]}," RESULT("k", "3") ",{\"role\":\"user\",\"content\":"
+                                        "\"c\"}," RESULT("j", "2") "," RESULT(
+                                            "i",
+                                            "1") ",{\"role\":\"assistant\","
+                                                 "\"content\":"
+                                                 "\"d\"}," RESULT(
+                                                     "k",
+                                                     "5") "," RESULT("i",
+                                                                     "4") "]";
+    struct gg_chat_params params = { .messages = messages };
+    struct gg_chat_template *t = NULL;
+    struct gg_error err = { "" };
+    char source[300], made[80];
+    size_t n = 0;
+    bool same;
+
+    snprintf(source, sizeof(source),
+             "%s{%% for m in messages %%}{{ m.content }}{%% for c in "
+             "m.tool_calls or [] %%}{{ c.function.name }}{%% endfor %%}"
+             "{%% endfor %%}",
+             marks);
+    same = gg_chat_parse(source, strlen(source), &t, &err) == GG_OK &&
+           gg_chat_render(vocab, t, NULL, 0, &params, made, sizeof(made), &n,
+                          &err) == GG_OK &&
+           n == strlen(text) && memcmp(made, text, n) == 0;
+    if (!same)
+        printf("# %.*s %s\n", (int)n, made, err.message);
+    gg_chat_free(t);
+    return same;
+}
+
+static void
+test_results(void)
+{
+    ok(shows("", "abfff3c21d54"), "results as they came");
+    ok(shows("{{ '｜DSML｜<tool_result>' if false }}", "abfff3c21d54"),
+       "a template that is none of those that order them");
+    ok(shows("{{ '｜DSML｜' + '<tool_result>' if false }}", "abfff1c23d45"),
+       "results in the order of their calls");
+}
+
 int
 main(void)
 {
@@ -142,6 +197,7 @@ main(void)
                      (uint32_t)make_token(&make, "</s>", GG_TOKEN_CONTROL, 0));
     if (make_load(&make, &vocab, NULL) != GG_OK)
         return 1;
+    test_results();
     for (size_t i = 0; i < sizeof(written_answers) / sizeof(*written_answers);
          i++)
         for (int j = 0; j < WRITTEN_TEMPLATES; j++)

@@ -67,6 +67,7 @@ static const char *const control[] = {
     "<|tools_prefix|>",
     "<|START_ACTION|>",
     "<|END_ACTION|>",
+    "]<]minimax[>[",
 };
 
 static struct make make;
