@@ -206,9 +206,5 @@ graph_logits_by(struct graph *g, const struct model_linear *output,
     x = graph_linear(g, x, output);
     if (hp->logit_scale != 0)
         x = ggml_scale(g->ctx, x, hp->logit_scale);
-    if (hp->logit_softcap != 0) {
-        x = ggml_tanh(g->ctx, ggml_scale(g->ctx, x, 1 / hp->logit_softcap));
-        x = ggml_scale(g->ctx, x, hp->logit_softcap);
-    }
-    return x;
+    return hp->logit_softcap != 0 ? graph_softcap(g, x, hp->logit_softcap) : x;
 }

@@ -121,6 +121,7 @@ graph_rotation_of(int64_t d)
 enum cache_recurrent_tensor {
     CACHE_CONV,  /* d_conv - 1 columns x n_channels, time first */
     CACHE_STATE, /* n_state */
+    CACHE_APART, /* n_apart: columns of graph_apart_conv(), channels first */
     CACHE_RECURRENT,
 };
 

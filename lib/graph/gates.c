@@ -25,9 +25,8 @@ graph_activate(struct graph *g, struct ggml_tensor *x,
     }
 }
 
-/* c tanh(x / c) */
-static struct ggml_tensor *
-bend(struct graph *g, struct ggml_tensor *x, float c)
+struct ggml_tensor *
+graph_softcap(struct graph *g, struct ggml_tensor *x, float c)
 {
     x = ggml_tanh(g->ctx, ggml_scale(g->ctx, x, 1 / c));
     return ggml_scale(g->ctx, x, c);
@@ -40,8 +39,8 @@ gate_by_situ(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up)
     struct ggml_tensor *open = ggml_sigmoid(g->ctx, gate);
 
     if (s->linear > 0)
-        up = bend(g, up, s->linear);
-    gate = ggml_mul(g->ctx, bend(g, gate, s->gate), open);
+        up = graph_softcap(g, up, s->linear);
+    gate = ggml_mul(g->ctx, graph_softcap(g, gate, s->gate), open);
     return ggml_mul(g->ctx, gate, up);
 }
 

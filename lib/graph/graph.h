@@ -80,6 +80,8 @@ struct graph {
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
     struct ggml_tensor *positions;          /* i32; if turned, four times */
+    struct ggml_tensor *ngrams; /* i32, hp.ngrams.n_heads a token: rows of their
+                                   table; NULL: there is none */
     struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
@@ -408,6 +410,10 @@ graph_keep_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 struct ggml_tensor *
 graph_activate(struct graph *g, struct ggml_tensor *x,
                enum model_activation act);
+
+/* c tanh(x / c) */
+struct ggml_tensor *
+graph_softcap(struct graph *g, struct ggml_tensor *x, float c);
 
 /* act(gate) * up, by any but XIELU. */
 struct ggml_tensor *

@@ -117,7 +117,8 @@ graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
     read_layers(keys, hp);
     graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, -1,
                       EACH(hp, n_ff));
-    read_heads(keys, hp);
+    if (!keys->headless)
+        read_heads(keys, hp);
     hp->norms = norms;
     hp->eps = graph_key_float(keys, epsilon, 0, 0.1f, -1);
 }

@@ -52,6 +52,7 @@ struct rope_params {
     float beta_fast, beta_slow; /* YaRN's ramp, in turns */
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
     bool own_divisors; /* the file's rope_freqs divide its angles, too */
+    bool no_divisors;  /* they have no part in what is computed */
     /* M-RoPE: pairs that turn by each of time, height, width and a fourth; mode
      * 0: there is none. */
     int section_mode;
@@ -124,6 +125,31 @@ struct model_ssm {
      * nothing bounds them. Files have rates with their sign, or `positive`. */
     float floor;
     bool positive;
+    bool sigmoid_gate; /* of Qwen's gated delta rule, not a SiLU */
+};
+
+/* Embedded n-grams of ids, which one layer adds: ngrams.h. */
+enum {
+    MODEL_MAX_NGRAM = 8,
+    MODEL_MAX_NGRAM_HEADS = 64,
+};
+
+struct model_ngram_head {
+    int32_t first; /* rows of the table that it chooses from, */
+    uint32_t size; /* so many, at least 1: all are below 2^31 */
+};
+
+struct model_ngrams {
+    int32_t n;       /* ids of the longest; 0: there are none */
+    int32_t layer;   /* that adds them; it recurs */
+    int32_t n_heads; /* a multiple of n - 1: the first of n-grams of 2 */
+    int32_t d_row;   /* values of a row of the table */
+    int32_t d_conv;  /* columns of the convolution, n ids apart */
+    int32_t end;     /* the id that ends a text */
+    int32_t medium;  /* which stands for a row of a medium */
+    int64_t n_rows;  /* that heads choose from */
+    uint64_t factors[MODEL_MAX_NGRAM];
+    struct model_ngram_head heads[MODEL_MAX_NGRAM_HEADS];
 };
 
 /* SiTU of a gate g and a value u: b tanh(g / b) sigmoid(g) times c tanh(u / c).
@@ -176,6 +202,7 @@ struct model_layer_hparams {
     bool recurs;
     int32_t d_conv, n_channels;
     int64_t n_state;
+    int64_t n_apart; /* and of another convolution's columns */
     /* It keeps rows for blocks: of keys, and of the keys of an indexer, so
      * long, or none, 0. `compression` 1 is hp.compressions[0]; 0: it has no
      * blocks. Columns that rows are made of have n_channels values, d_conv of
@@ -194,6 +221,9 @@ struct model_layer_hparams {
     /* Experts' and the other feed-forward blocks' activated gates are at most
      * this, and what they gate within +- this; 0: there is no limit. */
     float expert_limit, ff_limit;
+    /* Attention reads what an indexer chooses by blocks of so many positions;
+     * 0: all that it sees. */
+    int32_t index_block;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
@@ -249,6 +279,7 @@ struct model_hparams {
     float qkv_clamp;      /* queries, keys, values are clamped to +- this */
     float logit_scale;    /* multiplies the logits */
     float logit_softcap;
+    float router_softcap; /* of families that ask for it: Grok 2 */
 
     struct rope_params rope;
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
@@ -275,9 +306,10 @@ struct model_hparams {
     int32_t n_altup, altup_active;
     /* Hyper-connections: residual streams side by side, streams.h; 0: there is
      * the usual one. sinkhorn: how often their mixes are normed; 0: they are
-     * independent. */
-    int32_t n_stream, sinkhorn;
+     * independent. stream_rank: of what reads them; 0: it has no rank. */
+    int32_t n_stream, sinkhorn, stream_rank;
     float stream_eps, stream_magnitude;
+    struct model_ngrams ngrams;
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * so many layers, and begins anew; 0: it goes on. */
     int32_t bank_every;
@@ -353,7 +385,7 @@ graph_state_floats(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
     int64_t columns = l->d_conv > 1 ? l->d_conv - 1 : 0;
 
-    return columns * l->n_channels + l->n_state;
+    return columns * l->n_channels + l->n_state + l->n_apart;
 }
 
 /* Whether the layer has a mixture of experts. */

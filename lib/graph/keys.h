@@ -19,6 +19,7 @@ struct model_keys {
     struct gg_error *err;
     int32_t n_layer; /* of the file, once that is known: so many elements has an
                         array with a value for each */
+    bool headless;   /* heads are the family's to read: no layer attends */
 };
 
 /* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */
@@ -240,6 +241,11 @@ graph_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
  * graph_keys_common(). */
 void
 graph_keys_recurrent_alone(struct model_keys *keys, struct model_hparams *hp);
+
+/* hp.ngrams, and what their layer keeps for them. To be called after
+ * graph_keys_recurrent_layers() and when hp.n_stream is known. */
+void
+graph_keys_ngrams(struct model_keys *keys, struct model_hparams *hp);
 
 /* hp.ssm, and what its layers keep for Mamba 1 and 2. */
 void

@@ -213,6 +213,9 @@ graph_find_mamba(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_mamba2(struct model_loader *l, struct model_layer *layer,
                   enum model_need norm);
+/* Tensors that graph_gated_delta() reads. */
+void
+graph_find_gated_delta(struct model_loader *l, struct model_layer *layer);
 /* Tensors that graph_delta_attention() reads. */
 void
 graph_find_delta_attention(struct model_loader *l, struct model_layer *layer);

@@ -70,7 +70,9 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
 {
     char embd[32];
     const struct gguf_tensor *t;
-    struct model_keys keys = { gguf, m->arch->name, GG_OK, err, 0 };
+    struct model_keys keys = {
+        .gguf = gguf, .arch = m->arch->name, .status = GG_OK, .err = err
+    };
 
     snprintf(embd, sizeof(embd), "%s.weight", embedding_name(gguf, m->arch));
     t = gguf_tensor_named(gguf, embd);

@@ -25,6 +25,8 @@ struct model_norm {
 struct model_hyper {
     struct model_linear fn;
     struct ggml_tensor *scale, *base;
+    struct model_norm norm; /* of each stream; or, of low rank: */
+    struct model_linear down, up, inject;
 };
 
 /* Experts' matrices, one after the other. weight: n_in x n_out x n_expert;
@@ -66,6 +68,14 @@ struct model_rwkv {
     struct ggml_tensor *first; /* n_embd: how the id itself counts */
     struct ggml_tensor *key_unit, *key_rate;       /* n_embd, of 7 */
     struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
+};
+
+/* Of the layer that adds embedded n-grams: ngrams.h. */
+struct model_ngram_layer {
+    struct ggml_tensor *table; /* d_row x rows; or NULL */
+    struct model_linear key, value;
+    struct model_norm key_norm, query_norm, conv_norm;
+    struct ggml_tensor *conv; /* d_conv x n_stream * n_embd */
 };
 
 struct model_layer {
@@ -121,6 +131,7 @@ struct model_layer {
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
     struct model_rwkv rwkv;
 
+    struct model_ngram_layer ngrams;
     struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
     struct model_hyper attn_hyper, ffn_hyper;
     struct model_norm ffn_norm;

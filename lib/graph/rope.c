@@ -111,6 +111,8 @@ graph_rope_find(struct model_loader *l, const struct rope_params *params,
             graph_find_vector(l, "rope_freqs", pairs, need); /* checked */
         return;
     }
+    if (params->no_divisors)
+        return;
     /* Files of Phi 3 have both and don't name their scaling. */
     if (params->scaling == ROPE_LONG)
         need = MODEL_REQUIRED;

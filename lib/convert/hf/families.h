@@ -56,6 +56,8 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
+    HF_MIXES, /* rows become columns; of RWKV 6's mixes r, k, v, w, g become w,
+                 k, v, r, g */
     /* Filters of encoders of media: filters.c. A vector stays; a number
      * is one. */
     HF_FILTERS, /* a convolution's: n x channels x height x width */
@@ -371,6 +373,10 @@ convert_hf_count_mtp(struct hf *h);
 enum ggml_type
 convert_hf_type_of(struct hf *h, const struct safetensors_tensor *t,
                    const struct hf_rows *rows);
+
+/* Reads a tensor of n values, by its whole name. */
+bool
+convert_hf_read_vector(struct hf *h, const char *name, int32_t n, float *out);
 
 /* Takes the tensor, or, where the name has "%d", those of all experts, under
  * its complete name, as `how` says. False: there is none. */

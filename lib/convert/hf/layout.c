@@ -434,6 +434,22 @@ take_delta(struct hf *h, struct hf_conversion *g)
     g->ne[1] = groups * v;
 }
 
+/* A matrix has all mixes, or is one a mix. */
+static void
+take_mixes(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int n = g->first->n_dims;
+
+    if (n < 2 || (n > 2 ? r->n_blocks : r->length) % HF_MIXED ||
+        r->n_blocks > HF_MIXED) {
+        bad_tensor(h, g, "is not made of five mixes");
+        return;
+    }
+    transpose(g);
+    r->order = HF_SWAPPED;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static const struct layout {
@@ -483,6 +499,7 @@ static const struct layout {
     [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
     [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
     [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_MIXES] = { .change = take_mixes },
     [HF_FILTERS] = { .filters = true },
     [HF_FRAME_1] = { .filters = true },
     [HF_FRAME_2] = { .filters = true },

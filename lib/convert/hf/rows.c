@@ -38,6 +38,26 @@ flat_row(const struct hf_rows *r, int64_t i)
     return i / v * n + 2 * d + i % v;
 }
 
+static int64_t
+swapped(int64_t i)
+{
+    return i == 0 ? 3 : i == 3 ? 0 : i;
+}
+
+static int64_t
+source_block(const struct hf_rows *r, int64_t block)
+{
+    return r->order == HF_SWAPPED && r->n_blocks > 1 ? swapped(block) : block;
+}
+
+static int64_t
+swapped_row(const struct hf_rows *r, int64_t i)
+{
+    int64_t n = r->n_rows / HF_MIXED;
+
+    return r->n_blocks > 1 ? i : swapped(i / n) * n + i % n;
+}
+
 /* The row of the source that row i of a block is. */
 static int64_t
 source_row(const struct hf_rows *r, int64_t i)
@@ -66,6 +86,8 @@ source_row(const struct hf_rows *r, int64_t i)
         return tiled_row(r, i);
     case HF_FLAT:
         return flat_row(r, i);
+    case HF_SWAPPED:
+        return swapped_row(r, i);
     default:
         return i;
     }
@@ -242,7 +264,7 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         return;
     }
     for (int64_t i = first; i < first + n; i++, to += size) {
-        int64_t block = i / r->n_rows;
+        int64_t block = source_block(r, i / r->n_rows);
         const struct safetensors_tensor *t = r->from[r->n_from > 1 ? block : 0];
         size_t at = r->first + (size_t)block * r->block +
                     (size_t)source_row(r, i % r->n_rows) * r->row;

@@ -116,6 +116,26 @@ convert_hf_add_from(struct hf *h, const char *name,
     add_tensor_from(h, name, 0, all, 1);
 }
 
+bool
+convert_hf_read_vector(struct hf *h, const char *name, int32_t n, float *out)
+{
+    const struct safetensors_tensor *t =
+        convert_hf_weights_find(&h->weights, name);
+    struct hf_rows r = { .from = &t,
+                         .n_from = 1,
+                         .n_blocks = 1,
+                         .n_rows = 1,
+                         .length = n,
+                         .step = 1 };
+
+    if (!t || t->n != (size_t)n)
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is %s", name,
+                      t ? "no vector" : "missing");
+    else if (check_type(h, t) != GGML_TYPE_COUNT && convert_hf_good(h))
+        convert_hf_rows_make(&r, 0, 1, GGML_TYPE_F32, out);
+    return convert_hf_good(h);
+}
+
 /* ---- names --------------------------------------------------------------- */
 
 static bool

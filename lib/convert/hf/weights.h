@@ -65,10 +65,13 @@ enum hf_order {
                  each group, the second of each ... */
     HF_FLAT,  /* groups of a query, a key, values, gates of these become all
                  queries, all keys, all values */
+    HF_SWAPPED, /* of HF_MIXED parts, or blocks, the first and the fourth change
+                   places */
 };
 
 enum {
     HF_BANDS = 5,
+    HF_MIXED = 5, /* what RWKV 6 mixes */
 };
 
 /* Where the values of a tensor come from: blocks of n_rows rows, one after

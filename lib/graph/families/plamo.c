@@ -14,7 +14,8 @@
  * dt = softplus(step(dt) + b); S = exp(dt A) S + dt x B; y = S C + D x
  * out(y silu(z))
  *
- * In 3 layers have a window, all but the last of every eight. */
+ * In 3 layers have a window, all but the last of every eight; in 2 those whose
+ * files say so. */
 #include "graph/arch.h"
 
 enum {
@@ -44,6 +45,16 @@ plamo_layer(struct model_loader *l, struct model_layer *layer)
 
 /* ---- 2 and 3 ------------------------------------------------------------ */
 
+/* Layers with a recurrence have none. */
+static void
+read_plamo_windows(struct model_keys *keys, struct model_hparams *hp)
+{
+    graph_keys_windows(keys, hp, 0, 0);
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
+        if (hp->layers[i].recurs)
+            hp->layers[i].windowed = false;
+}
+
 static void
 plamo2_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
@@ -52,6 +63,7 @@ plamo2_hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_common(keys, hp, MODEL_RMS_NORM);
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     graph_keys_recurrent_heads(keys, hp);
+    read_plamo_windows(keys, hp);
     rank = hp->n_embd / RANK_PART;
     graph_keys_mamba_heads(keys, hp, rank > LEAST_RANK ? rank : LEAST_RANK);
 }

@@ -1,4 +1,4 @@
-/* qwen3.c - Qwen 3: queries and keys are normed, each head alone
+/* qwen3.c - Qwen 3, OpenELM: queries and keys are normed, each head alone
  *
  * x = embed(ids)
  * x = x + attention(norm(x))           rope(norm(q)), rope(norm(k))
@@ -6,7 +6,9 @@
  * logits = output(norm(x))
  *
  * Qwen 3-VL is the same for text, where M-RoPE has one position for all of its
- * parts; after the first layers comes what rows of a picture have there. */
+ * parts; after the first layers comes what rows of a picture have there. Layers
+ * of OpenELM (Mehta et al. 2024) have their own numbers of heads and lengths of
+ * feed-forward vectors. */
 #include "graph/arch.h"
 
 static void
@@ -25,6 +27,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 }
 
 const struct model_arch graph_family_qwen3[] = {
+    { .name = "openelm", .hparams = hparams, .layer = layer_weights },
     { .name = "qwen3", .hparams = hparams, .layer = layer_weights },
     { .name = "qwen3vl", .hparams = hparams, .layer = layer_weights },
     { 0 },

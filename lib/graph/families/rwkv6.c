@@ -23,15 +23,17 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
         graph_key_int(keys, "rescale_every_n_layers", 0, MODEL_MAX_LAYERS, 0);
 }
 
-/* Heads share keys and values as those of attention do: ssm.n_group. */
+/* Heads share keys and values as those of attention do: ssm.n_group. Files say
+ * that there are none beside these. */
 static void
 qrwkv_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     int32_t n;
 
+    keys->headless = true;
     graph_keys_common(keys, hp, MODEL_RMS_NORM);
-    n = hp->layers[0].n_head_kv;
     graph_keys_rwkv(keys, hp, 1);
+    n = graph_key_int(keys, "attention.head_count_kv", 0, hp->ssm.n_head, 0);
     hp->ssm.n_group = n > 0 ? n : hp->ssm.n_head;
     if (keys->status == GG_OK && hp->ssm.n_head % hp->ssm.n_group)
         graph_key_mismatch(keys, "attention.head_count_kv",

@@ -32,56 +32,30 @@ static const struct hf_name k3_latent_experts[] = {
 
 /* ---- scores of the bank -------------------------------------------------- */
 
-/* n_embd values; NULL where it fails. */
-static float *
-read_vector(struct hf *h, const char *name)
-{
-    const struct safetensors_tensor *t =
-        convert_hf_weights_find(&h->weights, name);
-    struct hf_rows r = { .from = &t,
-                         .n_from = 1,
-                         .n_blocks = 1,
-                         .n_rows = 1,
-                         .length = h->n_embd,
-                         .step = 1 };
-    float *x;
-
-    if (!t || t->n != (size_t)h->n_embd) {
-        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is %s", name,
-                      t ? "no vector" : "missing");
-        return NULL;
-    }
-    x = mem_array((size_t)h->n_embd, sizeof(*x));
-    if (x)
-        convert_hf_rows_make(&r, 0, 1, GGML_TYPE_F32, x);
-    else
-        h->config.status = error_nomem(h->config.err);
-    return x;
-}
-
 /* Files have the product of a norm's weight and a score's. */
 static void
 add_score(struct hf *h, const char *prefix, const char *to)
 {
     int64_t ne[GGML_MAX_DIMS] = { h->n_embd, 1, 1, 1 };
+    size_t n = (size_t)h->n_embd;
     char norm[96], proj[96];
-    float *x, *y;
+    float *x = mem_array(n, sizeof(*x)), *y = mem_array(n, sizeof(*y));
+    struct hf_rows rows = {
+        .made = x, .n_rows = 1, .n_blocks = 1, .length = h->n_embd
+    };
 
     snprintf(norm, sizeof(norm), "%s_norm.weight", prefix);
     snprintf(proj, sizeof(proj), "%s_proj.weight", prefix);
-    x = read_vector(h, norm);
-    y = x ? read_vector(h, proj) : NULL;
-    for (int32_t i = 0; y && i < h->n_embd; i++)
+    if (!x || !y)
+        h->config.status = error_nomem(h->config.err);
+    else if (convert_hf_read_vector(h, norm, h->n_embd, x))
+        convert_hf_read_vector(h, proj, h->n_embd, y);
+    for (size_t i = 0; i < n && convert_hf_good(h); i++)
         x[i] *= y[i];
-    if (y) {
-        struct hf_rows rows = {
-            .made = x, .n_rows = 1, .n_blocks = 1, .length = h->n_embd
-        };
-
+    if (convert_hf_good(h))
         convert_hf_add(h, to, GGML_TYPE_F32, ne, &rows);
-    } else {
+    else
         mem_free(x);
-    }
     mem_free(y);
 }
 
