@@ -14,9 +14,9 @@
  *
  * A layer's compression of r positions: 0, the window alone; 4, overlapping
  * blocks, of which an indexer chooses; 128, all blocks. compressed.h has how
- * rows are made. An indexer has blocks of its own, and a score a block: sum over
- * heads of w max(0, q . k). Layers with blocks turn by another base, and by
- * YaRN, which magnifies nothing. */
+ * rows are made. An indexer has blocks of its own, and a score a block: sum
+ * over heads of w max(0, q . k). Layers with blocks turn by another base, and
+ * by YaRN, which magnifies nothing. */
 #include <math.h>
 
 #include "graph/compressed.h"
@@ -49,27 +49,53 @@ set_blocks(const struct model_hparams *hp, struct model_layer_hparams *l,
         chosen ? 4 * (l->d_key + l->d_compressed_index) : 2 * l->d_key;
 }
 
+/* Files without MTP layers may list theirs, too. */
+static int32_t
+n_listed(const struct model_keys *keys, const char *name)
+{
+    char key[MODEL_MAX_KEY];
+    int64_t i = gguf_find_key(keys->gguf, graph_key_name(keys, name, key));
+    size_t n = 0;
+
+    if (i >= 0 && gguf_get_kv_type(keys->gguf, i) == GGUF_TYPE_ARRAY)
+        n = gguf_get_arr_n(keys->gguf, i);
+    return n > (size_t)keys->n_layer && n <= MODEL_MAX_LAYERS ? (int32_t)n
+                                                              : keys->n_layer;
+}
+
+static void
+read_ratios(struct model_keys *keys, struct model_hparams *hp, const char *name)
+{
+    int32_t all = keys->n_layer;
+
+    keys->n_layer = n_listed(keys, name);
+    graph_keys_layers(keys, name, MODEL_MAX_RATIO, -1,
+                      &hp->layers[0].compression, sizeof(hp->layers[0]));
+    keys->n_layer = all;
+}
+
 static void
 read_compression(struct model_keys *keys, struct model_hparams *hp)
 {
     static const char name[] = "attention.compress_ratios";
-    int32_t ratios[MODEL_MAX_LAYERS] = { 0 };
 
     hp->n_compression = 2;
     hp->compressions[0] = (struct model_compression){ CHOSEN_RATIO, true };
     hp->compressions[1] = (struct model_compression){ WHOLE_RATIO, false };
-    graph_keys_layers(keys, name, MODEL_MAX_RATIO, -1, ratios,
-                      sizeof(ratios[0]));
-    for (int32_t i = 0; i < graph_all_layers(hp); i++) {
-        bool known = ratios[i] == CHOSEN_RATIO || ratios[i] == WHOLE_RATIO;
+    read_ratios(keys, hp, name);
+    for (int32_t i = 0; i < MODEL_MAX_LAYERS; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+        int32_t ratio = l->compression;
+        bool known = ratio == CHOSEN_RATIO || ratio == WHOLE_RATIO;
 
-        if (ratios[i] != 0 && (!known || i >= hp->n_layer))
+        l->compression = 0;
+        if (i < hp->n_layer && known)
+            set_blocks(hp, l, ratio);
+        else if (i < graph_all_layers(hp) && ratio != 0)
             graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
                              "%d in layer %d is not 0, 4 or 128, or it is an "
                              "MTP layer's",
-                             (int)ratios[i], (int)i);
-        else if (ratios[i] != 0)
-            set_blocks(hp, &hp->layers[i], ratios[i]);
+                             (int)ratio, (int)i);
     }
 }
 
@@ -93,8 +119,8 @@ read_rope(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
     graph_keys_rope_local(keys, hp, hp->rope.base);
     hp->rope_local.base = hp->rope.base;
-    hp->rope.base = graph_key_float(keys, "attention.compress_rope_freq_base",
-                                    1, 1e12f, 0);
+    hp->rope.base =
+        graph_key_float(keys, "attention.compress_rope_freq_base", 1, 1e12f, 0);
     hp->rope.magnitude = -1;
 }
 
@@ -203,8 +229,7 @@ find_compressor(struct model_loader *l, const char *const names[4], int64_t d,
         &hp->compressions[l->hp->compression - 1];
     int64_t n = how->overlaps ? 2 * d : d;
 
-    c->value =
-        graph_find_linear(l, names[0], hp->n_embd, n, MODEL_OPTIONAL);
+    c->value = graph_find_linear(l, names[0], hp->n_embd, n, MODEL_OPTIONAL);
     c->gate = graph_find_linear(l, names[1], hp->n_embd, n, MODEL_OPTIONAL);
     c->bias = graph_find_numbers(l, names[2], n, how->ratio);
     c->norm = graph_find_norm(l, names[3], d, MODEL_OPTIONAL);
@@ -213,14 +238,14 @@ find_compressor(struct model_loader *l, const char *const names[4], int64_t d,
 static void
 find_blocks(struct model_loader *l, struct model_layer *layer)
 {
-    static const char *const own[] = {
-        ".attn_compressor_kv", ".attn_compressor_gate",
-        ".attn_compressor_ape.weight", ".attn_compressor_norm"
-    };
-    static const char *const index[] = {
-        ".indexer_compressor_kv", ".indexer_compressor_gate",
-        ".indexer_compressor_ape.weight", ".indexer_compressor_norm"
-    };
+    static const char *const own[] = { ".attn_compressor_kv",
+                                       ".attn_compressor_gate",
+                                       ".attn_compressor_ape.weight",
+                                       ".attn_compressor_norm" };
+    static const char *const index[] = { ".indexer_compressor_kv",
+                                         ".indexer_compressor_gate",
+                                         ".indexer_compressor_ape.weight",
+                                         ".indexer_compressor_norm" };
     const struct model_indexer *x = &l->model->hp.indexer;
     int64_t e = l->model->hp.n_embd, q = l->model->hp.latent.n_query;
 
@@ -312,7 +337,7 @@ turn_back(struct graph *g, int32_t layer, struct ggml_tensor *x)
 /* What of a layer's attention all segments share. */
 struct sparse {
     int32_t layer;
-    struct ggml_tensor *q;              /* d_key x n_head x n_tokens */
+    struct ggml_tensor *q;                       /* d_key x n_head x n_tokens */
     struct ggml_tensor *index_q, *index_weights; /* or NULL */
 };
 
@@ -325,8 +350,7 @@ keep_compressed(struct graph *g, int32_t layer, enum cache_tensor of,
     x = ggml_reshape_3d(g->ctx, x, c->d, 1, x->ne[1]);
     x = ggml_rope_set_offset(graph_rope_blocks(g, layer, x),
                              still_values(g, layer, x));
-    graph_keep_blocks(g, layer, of,
-                      ggml_reshape_2d(g->ctx, x, c->d, x->ne[2]));
+    graph_keep_blocks(g, layer, of, ggml_reshape_2d(g->ctx, x, c->d, x->ne[2]));
 }
 
 /* Values and gates of cur's columns. */
@@ -378,9 +402,9 @@ choose_blocks(struct graph *g, const struct graph_segment *s,
     w = ggml_view_2d(g->ctx, x->index_weights, x->index_weights->ne[0], s->n,
                      x->index_weights->nb[1],
                      (size_t)s->first * x->index_weights->nb[1]);
-    scores = ggml_lightning_indexer(
-        g->ctx, graph_segment_columns(g, s, x->index_q),
-        ggml_permute(g->ctx, k, 0, 2, 1, 3), w, NULL);
+    scores =
+        ggml_lightning_indexer(g->ctx, graph_segment_columns(g, s, x->index_q),
+                               ggml_permute(g->ctx, k, 0, 2, 1, 3), w, NULL);
     scores = ggml_reshape_3d(g->ctx, scores, scores->ne[0], 1, scores->ne[1]);
     return tensor_choose(g->ctx, scores, seen, 0, &choice);
 }
@@ -426,9 +450,9 @@ attend_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur,
         x.index_q = graph_heads(g, graph_linear(g, a, &l->index_q),
                                 index->d_key, index->n_head);
         x.index_q = turn_last(g, layer, x.index_q);
-        x.index_weights = ggml_scale(
-            g->ctx, graph_linear(g, cur, &l->index_weights),
-            1 / sqrtf((float)index->d_key * (float)index->n_head));
+        x.index_weights =
+            ggml_scale(g->ctx, graph_linear(g, cur, &l->index_weights),
+                       1 / sqrtf((float)index->d_key * (float)index->n_head));
     }
     return graph_each_segment(g, layer, attend_segment, &x);
 }
@@ -457,8 +481,8 @@ static struct ggml_tensor *
 key_of(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *k = graph_norm(
-        g, graph_linear(g, cur, &l->attn_kv_a), &l->attn_kv_a_norm);
+    struct ggml_tensor *k =
+        graph_norm(g, graph_linear(g, cur, &l->attn_kv_a), &l->attn_kv_a_norm);
 
     return turn_last(g, layer, graph_heads(g, k, l->hp->d_key, 1));
 }
@@ -467,8 +491,8 @@ static struct ggml_tensor *
 attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *a = graph_norm(g, graph_linear(g, cur, &l->attn_q_a),
-                                       &l->attn_q_a_norm);
+    struct ggml_tensor *a =
+        graph_norm(g, graph_linear(g, cur, &l->attn_q_a), &l->attn_q_a_norm);
     struct ggml_tensor *q = graph_heads(g, graph_linear(g, a, &l->attn_q),
                                         l->hp->d_key, l->hp->n_head);
     struct ggml_tensor *y;
