@@ -10,7 +10,7 @@
 
 /* Decays and strengths in one matrix, as Qwen3-Next has them, or in two. */
 static void
-find_gates(struct model_loader *l, struct model_layer *layer)
+find_delta_gates(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd, n = l->model->hp.ssm.n_head;
 
@@ -44,7 +44,7 @@ graph_find_gated_delta(struct model_loader *l, struct model_layer *layer)
     layer->ssm_norm =
         graph_find_norm(l, ".ssm_norm", s->d_inner / s->n_head, MODEL_OPTIONAL);
     graph_find_ssm_out(l, layer);
-    find_gates(l, layer);
+    find_delta_gates(l, layer);
 }
 
 /* ---- graph --------------------------------------------------------------- */
@@ -52,7 +52,7 @@ graph_find_gated_delta(struct model_loader *l, struct model_layer *layer)
 /* Queries or keys, each repeated for the heads of its group where these are
  * neighbours; ggml_gated_delta_net() goes around the others. */
 static struct ggml_tensor *
-spread(struct graph *g, struct ggml_tensor *x)
+spread_keys(struct graph *g, struct ggml_tensor *x)
 {
     const struct model_ssm *s = &g->model->hp.ssm;
     int64_t each = s->n_head / s->n_group;
@@ -67,7 +67,8 @@ spread(struct graph *g, struct ggml_tensor *x)
 
 /* n heads of the convolution's columns, from channel `at` on. */
 static struct ggml_tensor *
-heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n, int64_t at)
+columns_as_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n,
+                 int64_t at)
 {
     return ggml_view_3d(g->ctx, x, d, n, g->n_tokens, (size_t)d * x->nb[0],
                         x->nb[1], (size_t)at * x->nb[0]);
@@ -90,8 +91,8 @@ group_rows(struct graph *g, struct ggml_tensor *x, int64_t first, int64_t n)
 /* What the convolution reads, and z: of two matrices, or of one in which they
  * stand group by group, as early files of Qwen3-Next have it. */
 static struct ggml_tensor *
-project(struct graph *g, const struct model_layer *l, struct ggml_tensor *cur,
-        struct ggml_tensor **z)
+project_delta(struct graph *g, const struct model_layer *l,
+              struct ggml_tensor *cur, struct ggml_tensor **z)
 {
     const struct model_ssm *s = &g->model->hp.ssm;
     int64_t d = s->d_state, values = s->d_inner / s->n_group;
@@ -110,8 +111,8 @@ project(struct graph *g, const struct model_layer *l, struct ggml_tensor *cur,
 }
 
 static void
-gates(struct graph *g, const struct model_layer *l, struct ggml_tensor *cur,
-      struct graph_delta *d)
+delta_gates(struct graph *g, const struct model_layer *l,
+            struct ggml_tensor *cur, struct graph_delta *d)
 {
     int32_t each = g->model->hp.ssm.n_head / g->model->hp.ssm.n_group;
     struct ggml_tensor *alpha, *beta;
@@ -135,14 +136,14 @@ graph_gated_delta(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_ssm *s = &g->model->hp.ssm;
     int32_t d_value = s->d_inner / s->n_head, keys = s->d_state * s->n_group;
-    struct ggml_tensor *z, *x = project(g, l, cur, &z);
+    struct ggml_tensor *z, *x = project_delta(g, l, cur, &z);
     struct graph_delta d;
 
     x = ggml_silu(g->ctx, graph_short_conv(g, layer, x));
-    d.q = spread(g, heads(g, x, s->d_state, s->n_group, 0));
-    d.k = spread(g, heads(g, x, s->d_state, s->n_group, keys));
-    d.v = heads(g, x, d_value, s->n_head, 2 * keys);
-    gates(g, l, cur, &d);
+    d.q = spread_keys(g, columns_as_heads(g, x, s->d_state, s->n_group, 0));
+    d.k = spread_keys(g, columns_as_heads(g, x, s->d_state, s->n_group, keys));
+    d.v = columns_as_heads(g, x, d_value, s->n_head, 2 * keys);
+    delta_gates(g, l, cur, &d);
     x = graph_wanted(g, layer, graph_delta_net(g, layer, &d));
     z = graph_wanted(g, layer, z);
     z = s->sigmoid_gate ? ggml_sigmoid(g->ctx, z) : ggml_silu(g->ctx, z);

@@ -183,6 +183,10 @@ struct model_indexer {
     int32_t n_rot;  /* values that are rotated, of each head the first */
     int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
     float eps;      /* of its keys' norm */
+    /* Of one that chooses for each head of keys by a head of its own: so many
+     * keys are a block, of which n_best are chosen, among them the newest
+     * n_local; 0: it is the other kind. */
+    int32_t block, n_local;
 };
 
 /* Lengths of one layer. */

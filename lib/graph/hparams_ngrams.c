@@ -11,7 +11,7 @@ enum {
 
 /* The layer that they are added in front of; -1: there is none. */
 static int32_t
-read_layer(struct model_keys *keys, const struct model_hparams *hp)
+read_ngram_layer(struct model_keys *keys, const struct model_hparams *hp)
 {
     static const char name[] = "ple.layers";
     struct gguf_array a = { .n = 0 };
@@ -36,8 +36,8 @@ read_layer(struct model_keys *keys, const struct model_hparams *hp)
 
 /* The first n of an array, which has at least so many. */
 static void
-read_numbers(struct model_keys *keys, const char *name, int32_t n,
-             uint64_t *out)
+read_ngram_numbers(struct model_keys *keys, const char *name, int32_t n,
+                   uint64_t *out)
 {
     struct gguf_array a = { .n = 0 };
     char key[MODEL_MAX_KEY];
@@ -57,13 +57,14 @@ read_numbers(struct model_keys *keys, const char *name, int32_t n,
 
 /* Rows of the table that the heads choose from, which an int32_t can number. */
 static void
-read_ranges(struct model_keys *keys, struct model_ngrams *x, int32_t n_heads)
+read_ngram_ranges(struct model_keys *keys, struct model_ngrams *x,
+                  int32_t n_heads)
 {
     uint64_t first[MODEL_MAX_NGRAM_HEADS] = { 0 };
     uint64_t size[MODEL_MAX_NGRAM_HEADS] = { 0 };
 
-    read_numbers(keys, "ple.head_offsets", n_heads, first);
-    read_numbers(keys, "ple.head_vocab_sizes", n_heads, size);
+    read_ngram_numbers(keys, "ple.head_offsets", n_heads, first);
+    read_ngram_numbers(keys, "ple.head_vocab_sizes", n_heads, size);
     for (int32_t i = 0; i < n_heads && keys->status == GG_OK; i++) {
         if (size[i] == 0 || size[i] > INT32_MAX ||
             first[i] > INT32_MAX - size[i])
@@ -79,8 +80,8 @@ read_ranges(struct model_keys *keys, struct model_ngrams *x, int32_t n_heads)
 }
 
 static void
-read_hash(struct model_keys *keys, const struct model_hparams *hp,
-          struct model_ngrams *x)
+read_ngram_hash(struct model_keys *keys, const struct model_hparams *hp,
+                struct model_ngrams *x)
 {
     int32_t each, last = hp->n_vocab - 1;
 
@@ -92,8 +93,8 @@ read_hash(struct model_keys *keys, const struct model_hparams *hp,
         graph_key_int(keys, "embedding_length_per_layer_input", 1, MAX_ROW, 0);
     x->end = graph_key_int(keys, "ple.eos_token_id", 0, last, -1);
     x->medium = graph_key_int(keys, "ple.image_token_id", 0, last, x->end);
-    read_numbers(keys, "ple.layer_multipliers", x->n, x->factors);
-    read_ranges(keys, x, x->n_heads);
+    read_ngram_numbers(keys, "ple.layer_multipliers", x->n, x->factors);
+    read_ngram_ranges(keys, x, x->n_heads);
 }
 
 void
@@ -103,10 +104,10 @@ graph_keys_ngrams(struct model_keys *keys, struct model_hparams *hp)
     int64_t kept;
 
     *x = (struct model_ngrams){ .n = 0 };
-    x->layer = read_layer(keys, hp);
+    x->layer = read_ngram_layer(keys, hp);
     if (keys->status != GG_OK || x->layer < 0)
         return;
-    read_hash(keys, hp, x);
+    read_ngram_hash(keys, hp, x);
     x->d_conv = graph_key_int(keys, "ple.conv_kernel", 1, MAX_KERNEL, 0);
     kept = (int64_t)(x->d_conv - 1) * x->n * hp->n_stream * hp->n_embd;
     if (keys->status == GG_OK && kept > MAX_KEPT)

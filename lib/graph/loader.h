@@ -152,6 +152,9 @@ graph_find_latent_block(struct model_loader *l, struct model_layer *layer);
  * .attn_k, .k_norm, .proj. */
 void
 graph_find_indexer(struct model_loader *l, struct model_layer *layer);
+/* And graph_choose_blocks(): indexer.q_proj, .q_norm, .k_proj, .k_norm. */
+void
+graph_find_block_indexer(struct model_loader *l, struct model_layer *layer);
 /* attn_gate: as many values as attention gives, or one a head, as the file has
  * it. */
 void

@@ -21,7 +21,7 @@ enum {
 
 /* One length of blocks for all layers that have an indexer. */
 static void
-read_indexer(struct model_keys *keys, struct model_hparams *hp)
+read_qwen4exp_indexer(struct model_keys *keys, struct model_hparams *hp)
 {
     static const char name[] = "attention.compress_ratios";
 
@@ -36,7 +36,7 @@ read_indexer(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
-hparams(struct model_keys *keys, struct model_hparams *hp)
+read_qwen4exp(struct model_keys *keys, struct model_hparams *hp)
 {
     graph_keys_common(keys, hp, MODEL_RMS_NORM);
     graph_keys_recurrent_layers(keys, hp, PERIOD);
@@ -46,14 +46,14 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_experts(keys, hp, true);
     graph_keys_low_rank_streams(keys, hp);
     graph_keys_ngrams(keys, hp);
-    read_indexer(keys, hp);
+    read_qwen4exp_indexer(keys, hp);
     hp->gated_queries = true;
     hp->routing.normed = true;
     hp->ssm.sigmoid_gate = true;
 }
 
 static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
+find_qwen4exp_layer(struct model_loader *l, struct model_layer *layer)
 {
     layer->attn_hyper = graph_find_low_rank_streams(l, ".hc_attn", true);
     layer->ffn_hyper = graph_find_low_rank_streams(l, ".hc_ffn", true);
@@ -74,14 +74,14 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 }
 
 static void
-head(struct model_loader *l)
+find_qwen4exp_head(struct model_loader *l)
 {
     l->model->output_hyper = graph_find_low_rank_streams(l, "output_hc", false);
     l->model->output = graph_find_output(l);
 }
 
 static struct ggml_tensor *
-block(struct graph *g, int32_t layer, struct ggml_tensor *x)
+qwen4exp_layer(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
     struct graph_connection c;
@@ -100,23 +100,23 @@ block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 }
 
 static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
+qwen4exp_graph(struct graph *g, const struct model *m)
 {
     struct ggml_tensor *x = graph_streams_spread(g, graph_embed(g));
 
     (void)m;
     x = graph_enter(g, x);
     for (int32_t i = g->first; i < g->end; i++)
-        x = block(g, i, x);
+        x = qwen4exp_layer(g, i, x);
     return graph_streams_finish(g, graph_leave(g, x));
 }
 
 const struct model_arch graph_family_qwen4exp[] = {
     { .name = "qwen4exp",
-      .hparams = hparams,
-      .layer = layer_weights,
+      .hparams = read_qwen4exp,
+      .layer = find_qwen4exp_layer,
       .recur = graph_gated_delta,
-      .graph = graph,
-      .head = head },
+      .graph = qwen4exp_graph,
+      .head = find_qwen4exp_head },
     { 0 },
 };
