@@ -134,14 +134,12 @@ check_together(const struct gg_model *m)
         eval_ids(own, 0, list[i], 0, n, alone[i][0]);
         eval_ids(own, 0, list[i], n, n + 5, alone[i][1]);
         gg_session_free(own);
-        first[i] = (struct gg_chunk){ .slot = i,
-                                      .ids = list[i],
-                                      .n = (size_t)n,
-                                      .rows.logits = both[i][0] };
-        later[i] = (struct gg_chunk){ .slot = i,
-                                      .ids = list[i] + n,
-                                      .n = 5,
-                                      .rows.logits = both[i][1] };
+        first[i] = (struct gg_chunk){
+            .slot = i, .ids = list[i], .n = (size_t)n, .rows.logits = both[i][0]
+        };
+        later[i] = (struct gg_chunk){
+            .slot = i, .ids = list[i] + n, .n = 5, .rows.logits = both[i][1]
+        };
     }
     must(gg_session_eval(s, first, SEQUENCES, &err));
     must(gg_session_eval(s, later, SEQUENCES - 1, &err));
