@@ -85,7 +85,10 @@ answers(const struct gg_model *m, enum gg_cache_type type, int step)
     float *logits = malloc(sizeof(*logits) * (size_t)n_vocab);
     struct gg_session *s;
     bool finite = true;
+    int32_t own[N];
 
+    for (int i = 0; i < N; i++)
+        own[i] = ids[i] % n_vocab;
     if (gg_session_new(m, &params, &s, &err) != GG_OK) {
         free(logits);
         return false; /* of heads that are no whole blocks of the type */
@@ -93,7 +96,7 @@ answers(const struct gg_model *m, enum gg_cache_type type, int step)
     for (int i = 0, end; i < N; i = end) {
         end = i + step > first ? i + step : first + 1;
         end = end < N ? end : N;
-        eval_ids(s, 0, ids, i, end, logits);
+        eval_ids(s, 0, own, i, end, logits);
     }
     gg_session_free(s);
     for (int32_t i = 0; i < n_vocab; i++)
