@@ -1,17 +1,6 @@
 /* attention.c - keys and values of a layer, and what queries find in them */
 #include "graph/arch.h"
-
-/* The graph runs in the order of recording: what attention reads after this,
- * it reads from the cache. x: d x heads x n_tokens, the heads side by side. */
-static void
-store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
-      struct ggml_tensor *x)
-{
-    struct ggml_tensor *rows = ggml_permute(g->ctx, x, 0, 2, 1, 3);
-
-    ggml_build_forward_expand(
-        g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
-}
+#include "tensor/sparse.h"
 
 /* Rows that the layer reads: its own, or another's. */
 static const struct cache_layer *
@@ -50,14 +39,14 @@ graph_rotate(struct graph *g, int32_t layer, enum cache_tensor of,
     return ggml_reshape_3d(g->ctx, y, x->ne[0], x->ne[1], x->ne[2]);
 }
 
-static struct ggml_tensor *
-segment_queries(struct graph *g, const struct graph_segment *s,
-                struct ggml_tensor *q)
+struct ggml_tensor *
+graph_segment_columns(struct graph *g, const struct graph_segment *s,
+                      struct ggml_tensor *x)
 {
-    if (g->n_segments > 1)
-        q = ggml_view_3d(g->ctx, q, q->ne[0], q->ne[1], s->n, q->nb[1],
-                         q->nb[2], (size_t)s->first * q->nb[2]);
-    return ggml_permute(g->ctx, q, 0, 2, 1, 3);
+    if (g->n_segments == 1)
+        return x;
+    return ggml_view_3d(g->ctx, x, x->ne[0], x->ne[1], s->n, x->nb[1], x->nb[2],
+                        (size_t)s->first * x->nb[2]);
 }
 
 /* The first d_value of keys. */
@@ -66,6 +55,19 @@ values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
 {
     return ggml_view_3d(g->ctx, k, d_value, k->ne[1], k->ne[2], k->nb[1],
                         k->nb[2], 0);
+}
+
+/* By the keys alone that an indexer has chosen. */
+static struct ggml_tensor *
+attend_chosen(struct graph *g, const struct graph_segment *s, int32_t layer,
+              struct ggml_tensor *q, struct ggml_tensor *k,
+              struct ggml_tensor *v)
+{
+    struct tensor_rows rows = { k, v, graph_chosen(g, s) };
+
+    return tensor_attend_rows(g->ctx, q, &rows, NULL,
+                              g->model->layers[layer].attn_sinks,
+                              graph_attention_scale(g->model, layer));
 }
 
 /* Result: d_value x n_head x s->n. Queries find the rows of their own sequence,
@@ -81,12 +83,15 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     struct ggml_tensor *v = l->t[CACHE_V]
                                 ? graph_kept_rows(g, s, layer, CACHE_V, keys)
                                 : values_in(g, k, hp->layers[layer].d_value);
-    struct ggml_tensor *r =
-        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
+    struct ggml_tensor *r;
+
+    q = graph_segment_columns(g, s, q);
+    if (hp->layers[layer].chosen)
+        return attend_chosen(g, s, layer, q, k, v);
+    r = ggml_flash_attn_ext(g->ctx, ggml_permute(g->ctx, q, 0, 2, 1, 3), k, v,
                             across ? s->cross_mask : s->masks[l->kind],
                             graph_attention_scale(g->model, layer),
                             hp->attn_max_bias, hp->attn_softcap);
-
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
     ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
@@ -110,16 +115,27 @@ attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
     return ggml_concat(g->ctx, a, b, 2);
 }
 
+/* The graph runs in the order of recording: what attention reads after this,
+ * it reads from the cache. */
+void
+graph_keep_rows(struct graph *g, int32_t layer, enum cache_tensor of,
+                struct ggml_tensor *x)
+{
+    const struct cache_layer *l = &g->cache->layers[layer];
+    struct ggml_tensor *rows = ggml_permute(g->ctx, x, 0, 2, 1, 3);
+
+    ggml_build_forward_expand(
+        g->cgraph, ggml_set_rows(g->ctx, l->t[of], rows, g->cells[l->kind]));
+}
+
 void
 graph_keep(struct graph *g, int32_t layer, struct ggml_tensor *k,
            struct ggml_tensor *v)
 {
-    const struct cache_layer *l = &g->cache->layers[layer];
-
     if (k)
-        store(g, l->t[CACHE_K], l->kind, graph_rotate(g, layer, CACHE_K, k));
+        graph_keep_rows(g, layer, CACHE_K, graph_rotate(g, layer, CACHE_K, k));
     if (v)
-        store(g, l->t[CACHE_V], l->kind, graph_rotate(g, layer, CACHE_V, v));
+        graph_keep_rows(g, layer, CACHE_V, graph_rotate(g, layer, CACHE_V, v));
 }
 
 /* Results of all segments: d_value * n_head x n_tokens. */

@@ -42,8 +42,30 @@ enum {
 enum cache_tensor {
     CACHE_K,
     CACHE_V,
+    CACHE_INDEX, /* keys of an indexer, which chooses what attention reads */
     CACHE_TENSORS,
 };
+
+/* Length of a head's row of the tensor; 0: the layer keeps none. */
+static inline int32_t
+graph_cache_width(const struct model_layer_hparams *l, enum cache_tensor of)
+{
+    switch (of) {
+    case CACHE_K:
+        return l->d_key;
+    case CACHE_V:
+        return l->values_in_keys ? 0 : l->d_value;
+    default:
+        return l->d_index;
+    }
+}
+
+/* Heads with a row each. */
+static inline int32_t
+graph_cache_heads(const struct model_layer_hparams *l, enum cache_tensor of)
+{
+    return of == CACHE_INDEX ? 1 : l->n_head_kv;
+}
 
 /* Types of keys and values, and whether they are kept rotated: each head's, in
  * blocks of a power of two, times the matrix of Hadamard, as graph_rotate()
@@ -77,15 +99,17 @@ graph_rotation_of(int64_t d)
 enum cache_recurrent_tensor {
     CACHE_CONV,  /* d_conv - 1 columns x n_channels, time first */
     CACHE_STATE, /* n_state */
+    CACHE_APART, /* n_apart: columns of graph_apart_conv(), channels first */
     CACHE_RECURRENT,
 };
 
 struct cache_layer {
     enum cache_kind kind;
     int home; /* of the model's, or the one behind them: elsewhere */
-    /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
-     * no attention or reads another's keys and values; no values where they are
-     * part of the keys: of latent attention, whose rows are keys */
+    /* width of a head x its kind's rows x heads; NULL where the layer has no
+     * attention or reads another's keys and values; no values where they are
+     * part of the keys: of latent attention, whose rows are keys; an indexer's
+     * keys only where it has one */
     struct ggml_tensor *t[CACHE_TENSORS];
     struct ggml_tensor *states[CACHE_RECURRENT]; /* NULL where it keeps none */
 };

@@ -11,8 +11,11 @@ enum {
     NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
     NODES_BANK = 80,       /* or kept for later layers, */
     NODES_STREAMS = 64,    /* or side by side */
+    NODES_NGRAMS = 64,
+    NODES_PER_NGRAMS = 256, /* of each segment */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 24,
+    NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
     NODES_PER_RECURRENCE = 48,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
     NODES_BESIDE = 32 + NODES_PER_MEDIA,
@@ -24,7 +27,10 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
                      NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
+    size_t ngrams = 0;
 
+    if (model->hp.ngrams.n > 0)
+        ngrams = NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
     if (model->hp.n_altup > 0)
         a_layer += NODES_ALTUP;
     if (model->hp.bank_every > 0)
@@ -33,10 +39,12 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_STREAMS;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
+    if (model->hp.indexer.n_head > 0)
+        a_layer += NODES_PER_INDEX * ((size_t)n_segments + 2);
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
-           (CACHE_KINDS + 2) * (size_t)n_segments + NODES_BESIDE +
+           (CACHE_KINDS + 2) * (size_t)n_segments + NODES_BESIDE + ngrams +
            graph_adapters_max_nodes(model);
 }
 
@@ -135,6 +143,11 @@ new_inputs(struct graph *g)
     g->types = NULL;
     if (g->model->hp.typed_pairs)
         g->types = input(g, GGML_TYPE_I32, g->n_tokens, "types");
+    g->ngrams = NULL;
+    if (g->model->hp.ngrams.n > 0)
+        g->ngrams =
+            input(g, GGML_TYPE_I32,
+                  (int64_t)g->model->hp.ngrams.n_heads * g->n_tokens, "ngrams");
     g->temperature = NULL;
     if (g->model->hp.temperature_scale != 0)
         g->temperature = input(g, GGML_TYPE_F32, g->n_tokens, "temperature");

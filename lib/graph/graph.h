@@ -74,6 +74,8 @@ struct graph {
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
     struct ggml_tensor *positions;          /* i32; if turned, four times */
+    struct ggml_tensor *ngrams; /* i32, hp.ngrams.n_heads a token: rows of their
+                                   table; NULL: there is none */
     struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
@@ -96,6 +98,8 @@ struct graph {
     struct ggml_tensor *mtp_to;    /* i64: and where */
     struct ggml_tensor *entered;   /* f32: what layer `first` reads; NULL: it
                                       follows from the ids */
+    struct ggml_tensor *chosen;    /* i32: what each id attends to, by the last
+                                      layer    with an indexer: graph_choose() */
     struct ggml_tensor *left;      /* of graph_leave() */
     struct ggml_tensor *result;    /* output: logits, n_vocab x n_outputs, or,
                                       if hidden, n_embd x n_outputs; or, if it
@@ -238,6 +242,11 @@ graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
 struct ggml_tensor *
 graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
+/* The same by these, whatever the layer has. */
+struct ggml_tensor *
+graph_rope_by(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x);
+
 /* Writes k and v (a head's length x n_head_kv x n_tokens; heads side by side,
  * ids may be apart) to the cache, but for those that are NULL, as the layer
  * reads another's, or values in its keys; and returns softmax(q k * scale) v of
@@ -317,6 +326,16 @@ struct ggml_tensor *
 graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
                 enum cache_tensor of, const struct cache_range *keys);
 
+/* Columns of x, a x b x n_tokens, that are a segment's. */
+struct ggml_tensor *
+graph_segment_columns(struct graph *g, const struct graph_segment *s,
+                      struct ggml_tensor *x);
+
+/* Writes rows of x (d x heads x n_tokens) of all ids to the layer's tensor. */
+void
+graph_keep_rows(struct graph *g, int32_t layer, enum cache_tensor of,
+                struct ggml_tensor *x);
+
 /* Each head of x times Hadamard's matrix, in blocks where its length is no
  * power of two, if the layer's keys, or values, are kept so. Twice is once
  * back. */
@@ -339,6 +358,27 @@ graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 /* Writes the row and the shared part, or the keys and values, of cur. */
 void
 graph_keep_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* ---- sparse attention: indexer.c ----------------------------------------- */
+
+/* The layer's indexer, which reads latent queries and cur, keeps its keys and
+ * chooses what this layer and those after it without an indexer attend to. */
+void
+graph_choose(struct graph *g, int32_t layer, struct ggml_tensor *queries,
+             struct ggml_tensor *cur);
+
+/* The same of an indexer that chooses blocks for each head of keys. */
+void
+graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* Its keys alone, for others to read; of a layer without one: nothing. */
+void
+graph_keep_index(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* What a segment's ids have chosen of the rows that it sees: lists of
+ * tensor/sparse.h. */
+struct ggml_tensor *
+graph_chosen(struct graph *g, const struct graph_segment *s);
 
 /* ---- whole blocks ------------------------------------------------------- */
 

@@ -109,6 +109,31 @@ struct model_ssm {
      * nothing bounds them. Files have rates with their sign, or `positive`. */
     float floor;
     bool positive;
+    bool sigmoid_gate; /* of Qwen's gated delta rule, not a SiLU */
+};
+
+/* Embedded n-grams of ids, which one layer adds: ngrams.h. */
+enum {
+    MODEL_MAX_NGRAM = 8,
+    MODEL_MAX_NGRAM_HEADS = 64,
+};
+
+struct model_ngram_head {
+    int32_t first; /* rows of the table that it chooses from, */
+    uint32_t size; /* so many, at least 1: all are below 2^31 */
+};
+
+struct model_ngrams {
+    int32_t n;       /* ids of the longest; 0: there are none */
+    int32_t layer;   /* that adds them; it recurs */
+    int32_t n_heads; /* a multiple of n - 1: the first of n-grams of 2 */
+    int32_t d_row;   /* values of a row of the table */
+    int32_t d_conv;  /* columns of the convolution, n ids apart */
+    int32_t end;     /* the id that ends a text */
+    int32_t medium;  /* which stands for a row of a medium */
+    int64_t n_rows;  /* that heads choose from */
+    uint64_t factors[MODEL_MAX_NGRAM];
+    struct model_ngram_head heads[MODEL_MAX_NGRAM_HEADS];
 };
 
 /* SiTU of a gate g and a value u: b tanh(g / b) sigmoid(g) times c tanh(u / c).
@@ -130,6 +155,21 @@ struct model_latent {
     bool absorbed;
 };
 
+/* What chooses the keys that attention reads (DeepSeek-AI 2025,
+ * "DeepSeek-V3.2"): a score of each key, from products of a few short heads. */
+struct model_indexer {
+    int32_t n_head; /* of its queries; 0: there is none */
+    int32_t d_key;  /* length of its queries and keys */
+    int32_t n_best; /* keys that are chosen */
+    int32_t n_rot;  /* values that are rotated, of each head the first */
+    int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
+    float eps;      /* of its keys' norm */
+    /* Of one that chooses for each head of keys by a head of its own: so many
+     * keys are a block, of which n_best are chosen, among them the newest
+     * n_local; 0: it is the other kind. */
+    int32_t block, n_local;
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
     int32_t n_head;      /* of queries; 0: there is no attention */
@@ -141,12 +181,16 @@ struct model_layer_hparams {
                             an earlier layer */
     bool values_in_keys; /* values are the first d_value of keys */
     bool windowed;       /* attention sees hp.window of the keys */
+    bool chosen; /* it sees what an indexer chooses: the layer's own, or that
+                    of the last layer before it which has one */
+    int32_t d_index; /* length of its own indexer's keys; 0: it has none */
     /* A recurrence stands in attention's place, or beside it: its short
      * convolution reads so many columns of so many channels, the id's own among
      * them, and it keeps so many floats; 0: there is none. */
     bool recurs;
     int32_t d_conv, n_channels;
     int64_t n_state;
+    int64_t n_apart; /* and of another convolution's columns */
     /* Gates less than so many standard deviations above their mean count as
      * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
      * all gates are as they are. */
@@ -158,6 +202,9 @@ struct model_layer_hparams {
     /* Experts' and the other feed-forward blocks' activated gates are at most
      * this, and what they gate within +- this; 0: there is no limit. */
     float expert_limit, ff_limit;
+    /* Attention reads what an indexer chooses by blocks of so many positions;
+     * 0: all that it sees. */
+    int32_t index_block;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
@@ -217,6 +264,7 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */
     bool gate_softplus; /* of attention: not its sigmoid multiplies */
@@ -237,9 +285,10 @@ struct model_hparams {
     int32_t n_altup, altup_active;
     /* Hyper-connections: residual streams side by side, streams.h; 0: there is
      * the usual one. sinkhorn: how often their mixes are normed; 0: they are
-     * independent. */
-    int32_t n_stream, sinkhorn;
+     * independent. stream_rank: of what reads them; 0: it has no rank. */
+    int32_t n_stream, sinkhorn, stream_rank;
     float stream_eps, stream_magnitude;
+    struct model_ngrams ngrams;
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * so many layers, and begins anew; 0: it goes on. */
     int32_t bank_every;
@@ -300,13 +349,6 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     return l->n_head_kv > 0 && l->kv_layer == layer;
 }
 
-/* Values that it keeps for a head of a position, beside the key. */
-static inline int32_t
-graph_kept_value(const struct model_layer_hparams *l)
-{
-    return l->values_in_keys ? 0 : l->d_value;
-}
-
 /* Whether the layer keeps a recurrent state. */
 static inline bool
 graph_recurs(const struct model_hparams *hp, int32_t layer)
@@ -321,7 +363,7 @@ graph_state_floats(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
     int64_t columns = l->d_conv > 1 ? l->d_conv - 1 : 0;
 
-    return columns * l->n_channels + l->n_state;
+    return columns * l->n_channels + l->n_state + l->n_apart;
 }
 
 /* Whether the layer has a mixture of experts. */

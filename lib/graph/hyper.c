@@ -76,8 +76,8 @@ graph_streams_spread(struct graph *g, struct ggml_tensor *x)
     return ggml_repeat_4d(g->ctx, x, x->ne[0], n, x->ne[2], 1);
 }
 
-static struct ggml_tensor *
-flat_streams(struct graph *g, struct ggml_tensor *x)
+struct ggml_tensor *
+graph_streams_flat(struct graph *g, struct ggml_tensor *x)
 {
     return ggml_reshape_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2]);
 }
@@ -85,7 +85,8 @@ flat_streams(struct graph *g, struct ggml_tensor *x)
 static struct ggml_tensor *
 mix_streams(struct graph *g, const struct model_hyper *h, struct ggml_tensor *x)
 {
-    return graph_linear(g, graph_norm_plain(g, flat_streams(g, x)), &h->fn);
+    return graph_linear(g, graph_norm_plain(g, graph_streams_flat(g, x)),
+                        &h->fn);
 }
 
 /* sigmoid(s m + b) of n_stream values, the `part`-th of what is mixed. */
@@ -122,8 +123,11 @@ struct graph_connection
 graph_streams_read(struct graph *g, const struct model_hyper *h,
                    struct ggml_tensor *x)
 {
-    struct ggml_tensor *mixes = mix_streams(g, h, x);
+    struct ggml_tensor *mixes;
 
+    if (h->down.weight)
+        return graph_low_rank_streams_read(g, h, x);
+    mixes = mix_streams(g, h, x);
     return (struct graph_connection){ weighted_sum(g, h, mixes, x), mixes, x };
 }
 
@@ -134,7 +138,7 @@ graph_streams_wanted(struct graph *g, int32_t layer, struct graph_connection *c)
 
     if (layer != g->last || !g->rows)
         return;
-    flat = graph_wanted(g, layer, flat_streams(g, c->x));
+    flat = graph_wanted(g, layer, graph_streams_flat(g, c->x));
     c->x = ggml_reshape_3d(g->ctx, flat, c->x->ne[0], c->x->ne[1], flat->ne[1]);
     c->mixes = graph_wanted(g, layer, c->mixes);
 }
@@ -144,9 +148,12 @@ graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y)
 {
     const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *mix = NULL, *w = weights_of(g, h, c->mixes, 1);
+    struct ggml_tensor *mix = NULL, *w;
     float eps = hp->sinkhorn > 0 ? 0 : hp->stream_eps;
 
+    if (h->down.weight)
+        return ggml_dsv4_hc_post(g->ctx, y, c->x, c->mixes, NULL);
+    w = weights_of(g, h, c->mixes, 1);
     w = ggml_scale_bias(g->ctx, w, hp->stream_magnitude, eps);
     if (hp->sinkhorn > 0)
         mix = ggml_dsv4_hc_comb(g->ctx, c->mixes, h->scale, h->base,
@@ -176,6 +183,8 @@ graph_streams_merge(struct graph *g, struct ggml_tensor *x)
 {
     const struct model_hyper *h = &g->model->output_hyper;
 
+    if (h->down.weight)
+        return graph_low_rank_streams_read(g, h, x).c;
     if (!h->fn.weight)
         return mean_of_streams(g, x);
     return weighted_sum(g, h, mix_streams(g, h, x), x);
@@ -188,6 +197,6 @@ graph_streams_finish(struct graph *g, struct ggml_tensor *x)
 
     y = graph_norm(g, y, &g->model->output_norm);
     if (g->feeds)
-        y = graph_feed_mtp(g, flat_streams(g, x), y);
+        y = graph_feed_mtp(g, graph_streams_flat(g, x), y);
     return graph_logits(g, y);
 }

@@ -146,6 +146,22 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
+/* An indexer in each layer, whose rotated pairs are of that mode; of MTP layers
+ * in those for which the file has one. After graph_keys_latent(). */
+void
+graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode);
+/* Layers for which the array of that name says no have none of their own. */
+void
+graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
+                         const char *name);
+
+/* An indexer in each layer from `first` on, of attention with heads: for each
+ * head of keys it chooses blocks of them. To be called after
+ * graph_keys_rope(). */
+void
+graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t first);
+
 /* Rotary positions of that mode. */
 void
 graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
@@ -232,6 +248,11 @@ graph_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
  * graph_keys_common(). */
 void
 graph_keys_recurrent_alone(struct model_keys *keys, struct model_hparams *hp);
+
+/* hp.ngrams, and what their layer keeps for them. To be called after
+ * graph_keys_recurrent_layers() and when hp.n_stream is known. */
+void
+graph_keys_ngrams(struct model_keys *keys, struct model_hparams *hp);
 
 /* hp.ssm, and what its layers keep for Mamba 1 and 2. */
 void

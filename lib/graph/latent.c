@@ -6,7 +6,8 @@
  * q . K c is K^T q . c, and the sum of w V c is V times that of w c: so
  * attention is between (K^T q, p) and (c, r), whose first part stands for the
  * values as well, and V comes after it. A gate of cur stands before the matrix
- * that projects back, if the layer has one. */
+ * that projects back, if the layer has one. An indexer, if it has one, chooses
+ * the positions that it reads. */
 #include "graph/graph.h"
 
 /* norm(x); of latents epsilon is the same in all models, whatever that of
@@ -33,15 +34,15 @@ swap(struct graph *g, struct ggml_tensor *x)
     return ggml_permute(g->ctx, x, 0, 2, 1, 3);
 }
 
-/* d_key x n_head x n_tokens */
+/* What queries are projected from. */
 static struct ggml_tensor *
-queries(struct graph *g, const struct model_layer *l, struct ggml_tensor *cur)
+latent_query(struct graph *g, const struct model_layer *l,
+             struct ggml_tensor *cur)
 {
-    if (l->attn_q_a.weight)
-        cur = norm_latent(g, graph_linear(g, cur, &l->attn_q_a),
-                          &l->attn_q_a_norm);
-    return graph_heads(g, graph_linear(g, cur, &l->attn_q),
-                       g->model->hp.latent.d_key, l->hp->n_head);
+    return l->attn_q_a.weight
+               ? norm_latent(g, graph_linear(g, cur, &l->attn_q_a),
+                             &l->attn_q_a_norm)
+               : cur;
 }
 
 /* The latent row c, n x n_tokens; *shared: r, d_shared x 1 x n_tokens. */
@@ -135,9 +136,13 @@ struct ggml_tensor *
 graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *q = queries(g, l, cur), *shared;
-    struct ggml_tensor *row = latent_row(g, layer, cur, &shared);
+    struct ggml_tensor *q = latent_query(g, l, cur), *shared, *row;
 
+    if (l->hp->d_index > 0)
+        graph_choose(g, layer, q, cur);
+    q = graph_heads(g, graph_linear(g, q, &l->attn_q),
+                    g->model->hp.latent.d_key, l->hp->n_head);
+    row = latent_row(g, layer, cur, &shared);
     return g->model->hp.latent.absorbed
                ? attend_latent(g, layer, cur, q, row, shared)
                : attend_heads(g, layer, cur, q, row, shared);
@@ -152,4 +157,5 @@ graph_keep_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     k = g->model->hp.latent.absorbed ? latent_key(g, row, shared)
                                      : head_keys(g, layer, row, shared, &v);
     graph_keep(g, layer, k, v);
+    graph_keep_index(g, layer, cur);
 }

@@ -129,6 +129,8 @@ is_elsewhere(const struct model_loader *l, const struct gguf_tensor *t)
     bool used = l->for_all || graph_has_layer(m, l->layer);
     int32_t n_loop = m->hp.n_loop;
 
+    if (m->hp.ngrams.n > 0 && !strcmp(t->name, "per_layer_token_embd.weight"))
+        return !graph_has_layer(m, m->hp.ngrams.layer);
     if (!strstr(t->name, "blk."))
         return m->first > 0 && t->ne[1] == m->hp.n_vocab &&
                m->hp.n_embd_layer == 0;

@@ -149,6 +149,17 @@ graph_find_attention(struct model_loader *l, struct model_layer *layer,
  * attn_kv_b; attn_output. */
 void
 graph_find_latent_attention(struct model_loader *l, struct model_layer *layer);
+/* attn_norm, the above, ffn_norm, and the feed-forward block or the mixture,
+ * with what is added to scores for the choice, and the expert of all ids. */
+void
+graph_find_latent_block(struct model_loader *l, struct model_layer *layer);
+/* What graph_choose() reads, of a layer with an indexer: indexer.attn_q_b,
+ * .attn_k, .k_norm, .proj. */
+void
+graph_find_indexer(struct model_loader *l, struct model_layer *layer);
+/* And graph_choose_blocks(): indexer.q_proj, .q_norm, .k_proj, .k_norm. */
+void
+graph_find_block_indexer(struct model_loader *l, struct model_layer *layer);
 /* attn_gate: as many values as attention gives, or one a head, as the file has
  * it. */
 void
@@ -210,6 +221,9 @@ graph_find_mamba(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_mamba2(struct model_loader *l, struct model_layer *layer,
                   enum model_need norm);
+/* Tensors that graph_gated_delta() reads. */
+void
+graph_find_gated_delta(struct model_loader *l, struct model_layer *layer);
 /* Tensors that graph_delta_attention() reads. */
 void
 graph_find_delta_attention(struct model_loader *l, struct model_layer *layer);

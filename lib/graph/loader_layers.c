@@ -89,6 +89,49 @@ graph_find_latent_attention(struct model_loader *l, struct model_layer *layer)
 }
 
 void
+graph_find_latent_block(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->attn_norm = graph_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    graph_find_latent_attention(l, layer);
+    layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    graph_find_mixture_or_dense(l, layer, true, MODEL_OPTIONAL);
+    graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
+}
+
+void
+graph_find_indexer(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_indexer *x = &l->model->hp.indexer;
+    int64_t e = l->model->hp.n_embd, n = x->n_head, d = x->d_key;
+    int64_t q = l->model->hp.latent.n_query;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (l->hp->d_index == 0)
+        return;
+    layer->index_q = graph_find_linear(l, ".indexer.attn_q_b", q, n * d, bias);
+    layer->index_k = graph_find_linear(l, ".indexer.attn_k", e, d, bias);
+    layer->index_norm = graph_find_norm(l, ".indexer.k_norm", d, bias);
+    layer->index_weights = graph_find_linear(l, ".indexer.proj", e, n, bias);
+}
+
+void
+graph_find_block_indexer(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_indexer *x = &l->model->hp.indexer;
+    int64_t e = l->model->hp.n_embd, n = x->n_head, d = x->d_key;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (l->hp->d_index == 0)
+        return;
+    layer->index_q = graph_find_linear(l, ".indexer.q_proj", e, n * d, bias);
+    layer->index_k = graph_find_linear(l, ".indexer.k_proj", e, d, bias);
+    layer->index_q_norm = graph_find_norm(l, ".indexer.q_norm", d, bias);
+    layer->index_norm = graph_find_norm(l, ".indexer.k_norm", d, bias);
+}
+
+void
 graph_find_attention_gate(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd, n = l->hp->n_head;

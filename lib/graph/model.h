@@ -25,6 +25,8 @@ struct model_norm {
 struct model_hyper {
     struct model_linear fn;
     struct ggml_tensor *scale, *base;
+    struct model_norm norm; /* of each stream; or, of low rank: */
+    struct model_linear down, up, inject;
 };
 
 /* Experts' matrices, one after the other. weight: n_in x n_out x n_expert;
@@ -68,6 +70,14 @@ struct model_rwkv {
     struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
 };
 
+/* Of the layer that adds embedded n-grams: ngrams.h. */
+struct model_ngram_layer {
+    struct ggml_tensor *table; /* d_row x rows; or NULL */
+    struct model_linear key, value;
+    struct model_norm key_norm, query_norm, conv_norm;
+    struct ggml_tensor *conv; /* d_conv x n_stream * n_embd */
+};
+
 struct model_layer {
     const struct model_layer_hparams *hp; /* its lengths */
     bool windowed; /* attention sees the last hp.window keys only */
@@ -98,6 +108,11 @@ struct model_layer {
     struct ggml_tensor *attn_k_b;  /* d_key - d_shared x n x n_head, */
     struct ggml_tensor *attn_v_b;  /* n x d_value x n_head */
 
+    /* Of an indexer: queries of latent ones, a key and its norm, how much each
+     * head counts. */
+    struct model_linear index_q, index_k, index_weights;
+    struct model_norm index_norm, index_q_norm; /* or empty */
+
     /* Of a layer with a recurrence. */
     struct ggml_tensor *conv;                     /* d_conv x n_channels */
     struct ggml_tensor *conv_bias;                /* n_channels; or NULL */
@@ -116,6 +131,7 @@ struct model_layer {
     struct model_norm ssm_dt_norm, ssm_b_norm, ssm_c_norm; /* or empty */
     struct model_rwkv rwkv;
 
+    struct model_ngram_layer ngrams;
     struct model_norm attn_bank, ffn_bank; /* scores: families/kimi_k3.c */
     struct model_hyper attn_hyper, ffn_hyper;
     struct model_norm ffn_norm;

@@ -118,8 +118,9 @@ graph_mtp_sizes(const struct model *m, const struct cache *cache,
             *weights += is_of_layer(m, t->name) ? ggml_nbytes(t) : 0;
     }
     for (int32_t i = cache->n_layer; i < cache->n_all; i++)
-        for (int k = 0; k < CACHE_TENSORS && cache->layers[i].t[k]; k++)
-            *in_cache += ggml_nbytes(cache->layers[i].t[k]);
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            if (cache->layers[i].t[k])
+                *in_cache += ggml_nbytes(cache->layers[i].t[k]);
 }
 
 /* ---- graphs ------------------------------------------------------------- */

@@ -165,11 +165,18 @@ struct ggml_tensor *
 graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_rope *r = g->model->layers[layer].rope;
+
+    return r ? graph_rope_by(g, r, x) : x;
+}
+
+struct ggml_tensor *
+graph_rope_by(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x)
+{
+    const struct model_rope *r = rope;
     struct ggml_tensor *divisors;
     int32_t n_ctx;
 
-    if (!r)
-        return x;
     /* Packed rows are as a session of the model's own context. */
     n_ctx = g->packing.n_rows > 0 ? g->model->hp.n_ctx_train : g->cache->n_ctx;
     divisors = r->divisors;

@@ -94,6 +94,48 @@ graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x)
     return l->conv_bias ? ggml_add(g->ctx, x, l->conv_bias) : x;
 }
 
+/* All channels, by columns that do not follow each other. */
+struct apart {
+    struct ggml_tensor *x, *weight;
+    int64_t by;
+};
+
+static struct ggml_tensor *
+convolve_apart(struct graph *g, const struct graph_segment *s, int32_t layer,
+               const void *data)
+{
+    const struct apart *a = data;
+    struct ggml_tensor *rows = g->cache->layers[layer].states[CACHE_APART];
+    struct ggml_tensor *x = segment_columns(g, s, a->x), *sum = NULL, *one, *w;
+    int64_t n = a->x->ne[0], before = (a->weight->ne[1] - 1) * a->by;
+
+    if (before > 0) {
+        one = ggml_view_2d(g->ctx, rows, n, before, (size_t)n * rows->nb[0],
+                           row_offset(s, rows));
+        x = ggml_concat(g->ctx, one, x, 1);
+        w = ggml_view_2d(g->ctx, x, n, before, x->nb[1],
+                         (size_t)s->n * x->nb[1]);
+        ggml_build_forward_expand(g->cgraph, ggml_cpy(g->ctx, w, one));
+    }
+    for (int64_t k = 0; k < a->weight->ne[1]; k++) {
+        one = ggml_view_2d(g->ctx, x, n, s->n, x->nb[1],
+                           (size_t)(k * a->by) * x->nb[1]);
+        w = ggml_view_1d(g->ctx, a->weight, n, (size_t)k * a->weight->nb[1]);
+        one = ggml_mul(g->ctx, one, w);
+        sum = sum ? ggml_add(g->ctx, sum, one) : one;
+    }
+    return sum;
+}
+
+struct ggml_tensor *
+graph_apart_conv(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                 struct ggml_tensor *weight, int64_t by)
+{
+    struct apart a = { x, weight, by };
+
+    return each_segment(g, 0, g->n_segments, layer, convolve_apart, &a);
+}
+
 /* ---- the gated delta rule ----------------------------------------------- */
 
 struct ggml_tensor *

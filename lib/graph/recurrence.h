@@ -17,6 +17,12 @@ struct ggml_tensor *
 graph_short_conv_part(struct graph *g, int32_t layer, struct ggml_tensor *x,
                       struct ggml_tensor *weight, int64_t first);
 
+/* Another convolution of x, n x n_tokens, by weights of n values a column; what
+ * it reads of the ids before are columns that are `by` ids apart. */
+struct ggml_tensor *
+graph_apart_conv(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                 struct ggml_tensor *weight, int64_t by);
+
 /* What a gated delta rule takes: q and k, d_state x their heads x n_tokens, v,
  * d_state x n_head x n_tokens, each row contiguous; gate (the logarithm of the
  * decay, one a head or a value each) and beta, of n_tokens columns. */
@@ -54,6 +60,10 @@ graph_delta_net(struct graph *g, int32_t layer, const struct graph_delta *d);
  * model_arch's recur. */
 struct ggml_tensor *
 graph_delta_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* Qwen's gated delta rule: the same. */
+struct ggml_tensor *
+graph_gated_delta(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
 /* Keys or queries of a delta rule, with rows of length 1; 1e-6 is added to the
  * square of what they had, whatever epsilon norms have. */

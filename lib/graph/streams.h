@@ -10,7 +10,13 @@
  *
  * M is s_2 m_M + b_M made doubly stochastic (Sinkhorn and Knopp 1967), and a is
  * 2; independent streams have no M, x_i goes on as it is, eps is added to w,
- * and the file says a. After the last layer streams are read once more, or
+ * and the file says a. Streams of low rank (Qwen) have no M either:
+ *
+ * y = norm(x), each stream by weights of its own; n streams
+ * c = sum_i sigmoid(up(silu(down(y) / n)))_i y_i / n
+ * w = 2 sigmoid(inject(y) / n)
+ *
+ * After the last layer streams are read once more, or
  * their mean is. */
 #ifndef GRAPH_STREAMS_H
 #define GRAPH_STREAMS_H
@@ -30,9 +36,29 @@ graph_find_streams(struct model_loader *l, struct model_layer *layer);
 void
 graph_find_output_stream(struct model_loader *l);
 
+/* hp.n_stream and hp.stream_rank, of streams of low rank. */
+void
+graph_keys_low_rank_streams(struct model_keys *keys, struct model_hparams *hp);
+/* ".hc_attn": hc_attn_norm, hc_attn_down, hc_attn_up, and, if streams are
+ * written, hc_attn_inject. */
+struct model_hyper
+graph_find_low_rank_streams(struct model_loader *l, const char *name,
+                            bool injects);
+/* A norm's weights, n_embd x n_stream, or all in one row. */
+struct model_norm
+graph_find_stream_norm(struct model_loader *l, const char *name);
+/* Each stream normed. */
+struct ggml_tensor *
+graph_norm_streams(struct graph *g, struct ggml_tensor *x,
+                   const struct model_norm *norm);
+
 /* As many copies of x, n_embd x ids. */
 struct ggml_tensor *
 graph_streams_spread(struct graph *g, struct ggml_tensor *x);
+
+/* x as one row of all streams an id. */
+struct ggml_tensor *
+graph_streams_flat(struct graph *g, struct ggml_tensor *x);
 
 /* What a block reads of the streams, and what writing to them needs. */
 struct graph_connection {
@@ -43,6 +69,9 @@ struct graph_connection {
 struct graph_connection
 graph_streams_read(struct graph *g, const struct model_hyper *h,
                    struct ggml_tensor *x);
+struct graph_connection
+graph_low_rank_streams_read(struct graph *g, const struct model_hyper *h,
+                            struct ggml_tensor *x);
 /* Mixes and streams of those ids that graph_wanted() leaves. */
 void
 graph_streams_wanted(struct graph *g, int32_t layer,

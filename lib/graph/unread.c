@@ -61,6 +61,20 @@ is_shared(const struct model_hparams *hp, const char *name)
             name_matches(end, ".attn_k_norm."));
 }
 
+/* Some files have an indexer also in layers that attend by another's. */
+static bool
+is_unused_indexer(const struct model_hparams *hp, const char *name)
+{
+    char *end;
+    long layer;
+
+    if (strncmp(name, "blk.", 4) != 0)
+        return false;
+    layer = strtol(name + 4, &end, 10);
+    return layer >= 0 && layer < hp->n_layer && hp->layers[layer].chosen &&
+           hp->layers[layer].d_index == 0 && name_matches(end, ".indexer.");
+}
+
 /* What makes logits of hidden vectors; encoders have no logits. */
 static bool
 is_output(const char *name)
@@ -76,7 +90,8 @@ is_ignorable(const struct model_hparams *hp, const char *name)
     for (size_t i = 0; i < sizeof(ignorable) / sizeof(ignorable[0]); i++)
         if (name_matches(name, ignorable[i]))
             return true;
-    return is_behind(hp, name) || is_shared(hp, name);
+    return is_behind(hp, name) || is_shared(hp, name) ||
+           is_unused_indexer(hp, name);
 }
 
 void

@@ -93,12 +93,21 @@ compare(const struct pipeline_hello *own, struct pipeline_hello *other,
     return GG_OK;
 }
 
+/* Whether no layer from this one on attends by the choice of one before it. */
+static bool
+chooses_itself(const struct model *m, int32_t layer)
+{
+    while (layer < m->hp.n_layer && !m->hp.layers[layer].chosen)
+        layer++;
+    return layer == m->hp.n_layer || m->hp.layers[layer].d_index > 0;
+}
+
 /* Whether a rank may begin with this layer: none from it on reads keys and
- * values of one before it. */
+ * values of one before it, or what its indexer chooses. */
 static bool
 may_cut(const struct model *m, int32_t layer)
 {
-    bool may = true;
+    bool may = chooses_itself(m, layer);
 
     for (int32_t i = layer; i < m->hp.n_layer; i++)
         may = may && m->hp.layers[i].kv_layer >= layer;
@@ -116,7 +125,8 @@ take_list(struct pipeline *p, const struct model *m, struct gg_error *err)
         if (end < m->hp.n_layer && !may_cut(m, end))
             return error_set(err, GG_ERR_ARG,
                              "a rank cannot begin with layer %d: it, "
-                             "or one behind it, reads keys of an earlier layer",
+                             "or one behind it, reads keys, or an indexer's "
+                             "choice, of an earlier layer",
                              (int)end);
     }
     if (end == m->hp.n_layer)

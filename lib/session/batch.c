@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "session/chunks.h"
 #include "session/mtp_rows.h"
+#include "graph/ngrams.h"
 #include "graph/relative.h"
 
 static bool
@@ -51,6 +52,8 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
+        .ngrams =
+            mem_array(n * (size_t)hp->ngrams.n_heads + 1, sizeof(int32_t)),
         .types = mem_array(n, sizeof(int32_t)),
         .temperature = mem_array(n, sizeof(float)),
         .rows = mem_array(n, sizeof(int32_t)),
@@ -65,7 +68,7 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         b->cells[i] = mem_array(n, sizeof(int64_t));
     if (!new_given_rows(b, n) || (hp->n_mtp > 0 && !new_hidden_rows(b, n)))
         return false;
-    return b->segments && b->ids && b->positions && b->types &&
+    return b->segments && b->ids && b->positions && b->ngrams && b->types &&
            b->temperature && b->rows && b->logits && b->best && b->next &&
            b->n_next && b->logprobs && b->pools && b->cells[CACHE_ALL] &&
            b->cells[CACHE_WINDOW];
@@ -83,6 +86,7 @@ session_batch_clear(struct batch *b)
     mem_free(b->given_at);
     mem_free(b->picks);
     mem_free(b->seen);
+    mem_free(b->ngrams);
     mem_free(b->types);
     mem_free(b->temperature);
     for (int i = 0; i < CACHE_KINDS; i++)
@@ -147,6 +151,26 @@ add_turns(struct batch *b, int32_t slot, int32_t position)
         b->turns[i][b->n_tokens] = p.x[i];
 }
 
+/* MTP layers read none. */
+static void
+add_ngrams(struct batch *b, int32_t slot, int32_t position)
+{
+    const struct model_ngrams *n = &b->hp->ngrams;
+    const struct slot_ids *kept;
+    int32_t ids[MODEL_MAX_NGRAM];
+
+    if (n->n == 0 || b->mtp > 0)
+        return;
+    kept = &b->slots->kept[slot];
+    for (int32_t k = 0; k < n->n; k++) {
+        ids[k] = k <= position ? kept->ids[position - k] : n->end;
+        if (ids[k] >= b->n_vocab)
+            ids[k] = n->medium;
+    }
+    graph_ngram_rows(n, ids,
+                     b->ngrams + (size_t)b->n_tokens * (size_t)n->n_heads);
+}
+
 static void
 add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
            int32_t past, const int32_t *ids, int32_t n)
@@ -156,6 +180,7 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
         b->positions[b->n_tokens] = past + i;
         b->seen[b->n_tokens] = (struct medium_block){ 0, 0 };
         add_turns(b, slot, past + i);
+        add_ngrams(b, slot, past + i);
         if (ids[i] >= b->n_vocab)
             add_given(b, past + i, ids[i]);
         b->types[b->n_tokens] = 0;

@@ -74,14 +74,16 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     return true;
 }
 
-/* Bytes of a layer's keys and values of a position. */
+/* Bytes of what a layer keeps of a position. */
 static size_t
 position_size(const struct cache *c, const struct model_layer_hparams *l)
 {
-    return ggml_row_size(c->form.types[CACHE_K],
-                         (int64_t)l->d_key * l->n_head_kv) +
-           ggml_row_size(c->form.types[CACHE_V],
-                         (int64_t)graph_kept_value(l) * l->n_head_kv);
+    size_t n = 0;
+
+    for (int k = 0; k < CACHE_TENSORS; k++)
+        n += ggml_row_size(c->form.types[k], (int64_t)graph_cache_width(l, k) *
+                                                 graph_cache_heads(l, k));
+    return n;
 }
 
 /* Sizes that overflow must never reach the tensor interface: it would end the
@@ -155,14 +157,16 @@ new_homes(struct cache *c, const struct model *model)
 static void
 new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
 {
-    static const char *const names[] = { "cache_k", "cache_v" };
-    const int64_t widths[] = { hp->d_key, graph_kept_value(hp) };
+    static const char *const names[] = { "cache_k", "cache_v", "cache_index" };
     struct cache_layer *l = &c->layers[i];
     int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
-    for (int k = 0; k < CACHE_TENSORS && widths[k] > 0; k++) {
+    for (int k = 0; k < CACHE_TENSORS; k++) {
+        if (graph_cache_width(hp, k) == 0)
+            continue;
         l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
-                                     widths[k], n, hp->n_head_kv);
+                                     graph_cache_width(hp, k), n,
+                                     graph_cache_heads(hp, k));
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -193,10 +197,10 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        int64_t widths[] = { l->d_key, graph_kept_value(l) };
 
         for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++) {
-            size_t size = ggml_row_size(form->types[k], widths[k]);
+            size_t size =
+                ggml_row_size(form->types[k], graph_cache_width(l, k));
 
             longest = size > longest ? size : longest;
         }
@@ -533,8 +537,8 @@ session_cache_used(const struct cache *cache)
 
         if (!session_cache_is_here(cache, i))
             continue;
-        for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
-            row += session_cache_row_size(l->t[k]);
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            row += l->t[k] ? session_cache_row_size(l->t[k]) : 0;
         for (int32_t slot = 0; slot < cache->n_slots; slot++)
             size += (size_t)p->used[slot] * row;
     }

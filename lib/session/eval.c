@@ -214,8 +214,7 @@ eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     if (st != GG_OK)
         return st;
     st = evaluate(s, chunks, n_chunks, wait, err);
-    while (s->slots.kept && session_can_move(s->model, st) &&
-           session_move(s, err))
+    while (s->moves && session_can_move(s->model, st) && session_move(s, err))
         st = evaluate(s, chunks, n_chunks, wait, err);
     if (s->dead)
         return st;

@@ -18,6 +18,7 @@ enum session_prefill {
 struct gg_session {
     const struct model *model;
     struct model *spare; /* on other homes, since a GPU has failed; or NULL */
+    bool moves;          /* if one fails, what slots hold is evaluated again */
     bool dead;           /* nothing is evaluated any more, for this reason */
     struct gg_error why_dead;
     struct gg_session_params params;

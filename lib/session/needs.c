@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/cache.h"
 
 enum {
     LIKELY_CTX = 8192, /* positions, where nobody says how many */
@@ -79,10 +80,11 @@ kept_by_layer(const struct model_hparams *hp, int32_t layer, int64_t n_ctx)
 
     if (!graph_keeps(hp, layer))
         return state;
-    return state + (uint64_t)n_ctx *
-                       (ggml_row_size(GGML_TYPE_F16, l->d_key) +
-                        ggml_row_size(GGML_TYPE_F16, graph_kept_value(l))) *
-                       (uint64_t)l->n_head_kv;
+    for (int k = 0; k < CACHE_TENSORS; k++)
+        state += (uint64_t)n_ctx *
+                 ggml_row_size(GGML_TYPE_F16, graph_cache_width(l, k)) *
+                 (uint64_t)graph_cache_heads(l, k);
+    return state;
 }
 
 int64_t

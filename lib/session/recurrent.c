@@ -18,8 +18,14 @@ static int64_t
 width_of(const struct model_layer_hparams *hp,
          enum cache_recurrent_tensor which)
 {
-    return which == CACHE_CONV ? (int64_t)(hp->d_conv - 1) * hp->n_channels
-                               : hp->n_state;
+    switch (which) {
+    case CACHE_CONV:
+        return (int64_t)(hp->d_conv - 1) * hp->n_channels;
+    case CACHE_STATE:
+        return hp->n_state;
+    default:
+        return hp->n_apart;
+    }
 }
 
 static void
@@ -27,7 +33,7 @@ new_rows(struct ggml_context *ctx, const struct model_layer_hparams *hp,
          int64_t n, const char *prefix, int32_t layer,
          struct ggml_tensor *rows[CACHE_RECURRENT])
 {
-    static const char *const names[] = { "conv", "state" };
+    static const char *const names[] = { "conv", "state", "apart" };
 
     for (int k = 0; k < CACHE_RECURRENT; k++) {
         if (width_of(hp, k) == 0)
@@ -131,7 +137,7 @@ session_recurrent_reserve(struct cache *cache)
     for (int i = 0; i < c->n_homes && done; i++)
         done = (s->homes[i].ctx = ggml_init(params)) != NULL;
     for (int32_t i = 0; i < c->n_layer && done; i++)
-        if (c->layers[i].states[0] || c->layers[i].states[1])
+        if (c->layers[i].states[CACHE_CONV] || c->layers[i].states[CACHE_STATE])
             new_rows(s->homes[c->layers[i].home].ctx, &s->hp[i], s->n_snapshots,
                      "snapshot", i, s->layers[i].rows);
     for (int i = 0; i < c->n_homes && done; i++)

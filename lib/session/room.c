@@ -4,14 +4,14 @@
 #include "session/recurrent.h"
 #include "session/session.h"
 
-/* Bytes of the layer's keys and values of a position. */
+/* Bytes of what the layer keeps of a position. */
 static size_t
 row_of_layer(const struct cache_layer *l)
 {
     size_t row = 0;
 
-    for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
-        row += session_cache_row_size(l->t[k]);
+    for (int k = 0; k < CACHE_TENSORS; k++)
+        row += l->t[k] ? session_cache_row_size(l->t[k]) : 0;
     return row;
 }
 

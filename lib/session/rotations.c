@@ -24,8 +24,8 @@ session_rotations_new(struct cache *cache)
     for (int32_t i = 0; i < cache->n_all; i++) {
         const struct cache_layer *l = &cache->layers[i];
 
-        for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
-            if (cache->form.rotated[k])
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            if (l->t[k] && cache->form.rotated[k])
                 new_rotation(&cache->homes[l->home], l->t[k]->ne[0]);
     }
 }

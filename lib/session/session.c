@@ -69,6 +69,14 @@ check_known(const struct gg_session_params *p, struct gg_error *err)
     return GG_OK;
 }
 
+/* An indexer's keys are kept as the others, but in no blocks: a choice is all
+ * or nothing. */
+static enum ggml_type
+index_type(enum ggml_type keys)
+{
+    return ggml_is_quantized(keys) ? GGML_TYPE_F16 : keys;
+}
+
 /* Of few bits is only what has keys and values apart, to be rotated each. */
 static enum gg_status
 check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
@@ -116,7 +124,7 @@ check_types(const struct model *m, const struct gg_session_params *p,
 {
     enum gg_status st = check_known(p, err);
 
-    for (int of = 0; of < CACHE_TENSORS && st == GG_OK; of++) {
+    for (int of = 0; of < CACHE_INDEX && st == GG_OK; of++) {
         enum ggml_type type = cache_types[kind_of(p, of)];
 
         st = check_few_bits(m, type, err);
@@ -129,12 +137,13 @@ check_types(const struct model *m, const struct gg_session_params *p,
 static struct cache_form
 form_of(const struct gg_session_params *p)
 {
-    struct cache_form form;
+    struct cache_form form = { .types = { 0 } };
 
-    for (int of = 0; of < CACHE_TENSORS; of++) {
+    for (int of = 0; of < CACHE_INDEX; of++) {
         form.types[of] = cache_types[kind_of(p, of)];
         form.rotated[of] = !p->no_rotation && is_below_8_bits(form.types[of]);
     }
+    form.types[CACHE_INDEX] = index_type(form.types[CACHE_K]);
     return form;
 }
 
@@ -194,7 +203,8 @@ set_sizes(struct gg_session *s, const struct model *model,
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
     if (model->hp.encoder) {
         s->form.types[CACHE_K] = s->form.types[CACHE_V] =
-            GGML_TYPE_F32; /* little, and nothing is lost */
+            s->form.types[CACHE_INDEX] =
+                GGML_TYPE_F32; /* little, and nothing is lost */
     }
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
@@ -332,13 +342,15 @@ static enum gg_status
 fill_in(struct gg_session *s, struct gg_error *err)
 {
     const struct gg_session_params *p = &s->params;
-    bool keep = session_can_move(s->model, GG_ERR_IO) && !p->watch;
+    bool ngrams = s->model->hp.ngrams.n > 0; /* read the ids before, too */
     enum gg_status st;
+
+    s->moves = session_can_move(s->model, GG_ERR_IO) && !p->watch;
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
     session_media_init(&s->media, s->model->hp.n_vocab, s->model->hp.n_embd);
-    if (!session_slots_init(&s->slots, s->n_slots, keep,
+    if (!session_slots_init(&s->slots, s->n_slots, s->moves || ngrams,
                             s->model->files.n_adapters, &s->media) ||
         !s->called || !s->prefilled ||
         !session_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp,

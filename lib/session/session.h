@@ -8,6 +8,7 @@
  *   keys and values   any N               any N            rows of positions
  *   in a window       N near the end      the same         rows in the window
  *   latent rows       any N               any N            rows of positions
+ *   an indexer's keys any N               any N            rows of positions
  *   recurrent state   0, or a snapshot's  all, or the      one row, after the
  *                     position            snapshot's       last position
  *

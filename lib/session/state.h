@@ -19,6 +19,7 @@
  *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ..., which keeps
  *   cache_v.N    d_value * n_head_kv x rows        keys and values; of latent
  *                                                  rows cache_k alone
+ *   cache_index.N  d_index x rows                  of an indexer's keys
  *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
  *   cache_state.N  f32  n_state x sequences        keeps a recurrent state
  *   crc32        i32  of what stands before the data, and of each tensor above
@@ -63,6 +64,8 @@ enum state_layer {
     STATE_RECURRENT = 3,        /* a recurrent state */
     STATE_KV_AND_RECURRENT = 4, /* and keys and values of all positions */
     STATE_LATENT = 5,           /* latent rows of all positions */
+    STATE_LATENT_INDEXED = 6,   /* and an indexer's keys */
+    STATE_KV_INDEXED = 7,       /* keys and values of all, and such keys */
     STATE_KINDS,
 };
 
@@ -76,6 +79,9 @@ session_state_kind(const struct model *m, int32_t layer)
         return recurs ? STATE_RECURRENT : STATE_NOTHING;
     if (recurs)
         return STATE_KV_AND_RECURRENT;
+    if (m->hp.layers[layer].d_index > 0)
+        return m->hp.layers[layer].values_in_keys ? STATE_LATENT_INDEXED
+                                                  : STATE_KV_INDEXED;
     if (m->hp.layers[layer].values_in_keys)
         return STATE_LATENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;

@@ -72,8 +72,9 @@ gg_session_load(struct gg_session *session, int32_t slot,
     if (chunk.n == 0)
         return 0;
     for (int32_t l = 0; l < s->cache.n_layer; l++) {
-        for (int k = 0; k < CACHE_TENSORS && s->cache.layers[l].t[k]; k++)
-            set_rows(s, file, slot, l, i, k);
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            if (s->cache.layers[l].t[k])
+                set_rows(s, file, slot, l, i, k);
         set_states(s, file, slot, l, i);
     }
     return (int32_t)q->n_held;

@@ -42,17 +42,17 @@ session_state_before(const struct gg_state_file *f, const struct gg_session *s,
     return f->before[session_state_kind(s->model, layer)];
 }
 
-/* Keys, or values, of any layer; NULL: the file has none. */
+/* Keys, values, or an indexer's keys, of any layer; NULL: the file has none. */
 static const struct gguf_tensor *
 any_rows(const struct gguf_context *gguf, enum cache_tensor of)
 {
-    const char *name = of == CACHE_V ? "cache_v." : "cache_k.";
-
+    static const char *const names[] = { "cache_k.", "cache_v.",
+                                         "cache_index." };
     const struct gguf_tensor *t;
 
     for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
         t = gguf_tensor(gguf, i);
-        if (!strncmp(t->name, name, 8))
+        if (!strncmp(t->name, names[of], strlen(names[of])))
             return t;
     }
     return NULL;
@@ -61,7 +61,8 @@ any_rows(const struct gguf_context *gguf, enum cache_tensor of)
 static enum gg_status
 check_type(const struct opener *o)
 {
-    static const char *const names[] = { "keys", "values" };
+    static const char *const names[] = { "keys", "values",
+                                         "an indexer's keys" };
     const struct cache_form *form = &o->session->cache.form;
     bool alike = form->types[CACHE_K] == form->types[CACHE_V];
 

@@ -161,10 +161,11 @@ add_cache(struct saver *v)
     for (int32_t i = 0; i < c->n_layer; i++) {
         int64_t rows = rows_of_layer(v, i);
 
-        for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
+        for (int k = 0; k < CACHE_TENSORS; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
-            add_tensor(v, t->name, t->type, session_state_width(t), rows);
+            if (t)
+                add_tensor(v, t->name, t->type, session_state_width(t), rows);
         }
         for (int k = 0; k < CACHE_RECURRENT; k++)
             if (c->layers[i].states[k])
@@ -181,8 +182,9 @@ rows_size(const struct cache *c)
     size_t most = 1;
 
     for (int32_t i = 0; i < c->n_layer; i++) {
-        for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
-            size_t n = CACHE_BLOCK * session_cache_row_size(c->layers[i].t[k]);
+        for (int k = 0; k < CACHE_TENSORS; k++) {
+            const struct ggml_tensor *t = c->layers[i].t[k];
+            size_t n = t ? CACHE_BLOCK * session_cache_row_size(t) : 0;
 
             most = n > most ? n : most;
         }

@@ -289,6 +289,10 @@ extern const struct hf_name convert_hf_latent_whole[];
 /* Its keys; `absorbed`: in two parts. Returns how much of a key turns. */
 int32_t
 convert_hf_set_latent(struct hf *h, bool absorbed);
+/* An indexer that chooses the positions that it reads: tensors and keys. */
+extern const struct hf_name convert_hf_indexer[];
+void
+convert_hf_set_indexer(struct hf *h);
 /* Layers in front without experts; `other` where nothing says it. */
 int64_t
 convert_hf_count_dense(struct hf *h, int64_t other);

@@ -51,23 +51,13 @@ deepseek2_hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->routing.group_by_best = hp->routing.gating == MODEL_GATING_SOFTMAX;
 }
 
-static void
-layer_weights(struct model_loader *l, struct model_layer *layer)
-{
-    int64_t e = l->model->hp.n_embd;
-
-    layer->attn_norm = graph_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
-    graph_find_latent_attention(l, layer);
-    layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
-    graph_find_mixture_or_dense(l, layer, true, MODEL_OPTIONAL);
-    graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
-}
-
 const struct model_arch graph_family_deepseek2[] = {
     { .name = "deepseek2",
       .hparams = deepseek2_hparams,
-      .layer = layer_weights,
+      .layer = graph_find_latent_block,
       .mtp = &graph_mtp_usual },
-    { .name = "mistral4", .hparams = hparams, .layer = layer_weights },
+    { .name = "mistral4",
+      .hparams = hparams,
+      .layer = graph_find_latent_block },
     { 0 },
 };

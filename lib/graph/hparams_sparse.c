@@ -1,0 +1,122 @@
+/* hparams_sparse.c - hyper-parameters of sparse attention */
+#include <stdio.h>
+
+#include "graph/keys.h"
+
+enum {
+    MAX_INDEX_HEADS = 1 << 12,
+    MAX_INDEX_LENGTH = 1 << 12,
+    MAX_INDEX_BLOCK = 1 << 12,
+};
+
+/* As the field's files have it, which is in no key. */
+#define INDEX_EPS 1e-6f
+
+static bool
+has_indexer(const struct model_keys *keys, int32_t layer)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "blk.%d.indexer.attn_k.weight", (int)layer);
+    return gguf_tensor_named(keys->gguf, name) != NULL;
+}
+
+void
+graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
+{
+    struct model_indexer *x = &hp->indexer;
+    int32_t least = hp->rope.n_rot > 1 ? hp->rope.n_rot : 1;
+
+    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
+                              MAX_INDEX_HEADS, 0);
+    x->d_key = graph_key_int(keys, "attention.indexer.key_length", least,
+                             MAX_INDEX_LENGTH, 0);
+    x->n_best =
+        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
+    x->mode = mode;
+    x->eps = INDEX_EPS;
+    if (keys->status == GG_OK && hp->latent.n_query == 0)
+        graph_key_refuse(keys, GG_ERR_UNSUPPORTED, "attention.q_lora_rank",
+                         "an indexer reads latent queries");
+    for (int32_t i = 0; i < graph_all_layers(hp); i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        l->chosen =
+            l->n_head_kv > 0 && (i < hp->n_layer || has_indexer(keys, i));
+        l->d_index = l->chosen ? x->d_key : 0;
+    }
+}
+
+/* Layers that attend to what their own indexer chooses. */
+static void
+mark_layers(struct model_keys *keys, struct model_hparams *hp, int32_t first)
+{
+    for (int32_t i = first; i < graph_all_layers(hp); i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        if (l->n_head_kv != hp->indexer.n_head && keys->status == GG_OK)
+            graph_key_mismatch(keys, "attention.indexer.head_count",
+                               "is not that of heads of keys",
+                               hp->indexer.n_head, l->n_head_kv);
+        l->chosen = true;
+        l->d_index = hp->indexer.d_key;
+    }
+}
+
+void
+graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t first)
+{
+    struct model_indexer *x = &hp->indexer;
+    int32_t least = hp->rope.n_rot > 1 ? hp->rope.n_rot : 1;
+
+    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
+                              MAX_INDEX_HEADS, 0);
+    x->d_key = graph_key_int(keys, "attention.indexer.key_length", least,
+                             MAX_INDEX_LENGTH, 0);
+    x->n_best =
+        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
+    x->block = graph_key_int(keys, "attention.indexer.block_size", 1,
+                             MAX_INDEX_BLOCK, 0);
+    x->n_local = graph_key_int(keys, "attention.indexer.local_blocks", 0,
+                               MODEL_MAX_CTX, -1);
+    if (keys->status == GG_OK && x->n_local > x->n_best)
+        graph_key_mismatch(keys, "attention.indexer.local_blocks",
+                           "exceeds attention.indexer.top_k", x->n_local,
+                           x->n_best);
+    if (keys->status == GG_OK)
+        mark_layers(keys, hp, first);
+}
+
+/* Whether an array is as long as there are layers without MTP layers. */
+static bool
+lists_no_mtp(const struct model_keys *keys, const struct model_hparams *hp,
+             const char *name)
+{
+    char key[MODEL_MAX_KEY];
+    int64_t i = gguf_find_key(keys->gguf, graph_key_name(keys, name, key));
+
+    return i >= 0 && gguf_get_kv_type(keys->gguf, i) == GGUF_TYPE_ARRAY &&
+           gguf_get_arr_n(keys->gguf, i) == (size_t)hp->n_layer;
+}
+
+void
+graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
+                         const char *name)
+{
+    bool own[MODEL_MAX_LAYERS], has;
+    int32_t all = keys->n_layer;
+
+    if (lists_no_mtp(keys, hp, name))
+        keys->n_layer = hp->n_layer;
+    has = graph_keys_layer_flags(keys, name, own, sizeof(own[0]));
+    keys->n_layer = all;
+    if (!has || keys->status != GG_OK)
+        return;
+    if (!own[0])
+        graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
+                         "the first layer has no indexer");
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        if (!own[i])
+            hp->layers[i].d_index = 0;
+}
