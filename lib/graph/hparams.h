@@ -153,6 +153,7 @@ struct model_latent {
     int32_t d_shared; /* of a key, what all heads share, behind its own */
     int32_t d_key, d_value; /* of a head, before anything is absorbed */
     bool absorbed;
+    float eps; /* of the norms of latents; 0: 1e-6 */
 };
 
 /* What chooses the keys that attention reads (DeepSeek-AI 2025,
@@ -264,6 +265,7 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    struct model_latent latent_local; /* of windowed layers; n 0: the same */
     struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */
@@ -347,6 +349,15 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
+}
+
+/* Latent attention of the layer. */
+static inline const struct model_latent *
+graph_latent_of(const struct model_hparams *hp, int32_t layer)
+{
+    return hp->latent_local.n > 0 && hp->layers[layer].windowed
+               ? &hp->latent_local
+               : &hp->latent;
 }
 
 /* Whether the layer keeps a recurrent state. */

@@ -66,6 +66,7 @@ enum state_layer {
     STATE_LATENT = 5,           /* latent rows of all positions */
     STATE_LATENT_INDEXED = 6,   /* and an indexer's keys */
     STATE_KV_INDEXED = 7,       /* keys and values of all, and such keys */
+    STATE_LATENT_WINDOW = 8,     /* latent rows of positions in the window */
     STATE_KINDS,
 };
 
@@ -83,8 +84,15 @@ session_state_kind(const struct model *m, int32_t layer)
         return m->hp.layers[layer].values_in_keys ? STATE_LATENT_INDEXED
                                                   : STATE_KV_INDEXED;
     if (m->hp.layers[layer].values_in_keys)
-        return STATE_LATENT;
+        return m->layers[layer].windowed ? STATE_LATENT_WINDOW : STATE_LATENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
+}
+
+/* Whether the kind has rows of the positions in the model's window alone. */
+static inline bool
+session_state_is_windowed(enum state_layer kind)
+{
+    return kind == STATE_KV_WINDOW || kind == STATE_LATENT_WINDOW;
 }
 
 /* The positions of the first n ids that layer i has rows for begin here. */
@@ -92,7 +100,8 @@ static inline int32_t
 session_state_first(const struct model *m, int32_t i, int32_t n)
 {
     return session_cache_first(
-        session_state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
+        session_state_is_windowed(session_state_kind(m, i)) ? m->hp.window : 0,
+        n);
 }
 
 /* Values of a row of a tensor of the cache. */

@@ -18,7 +18,7 @@ count_rows(const struct opener *o)
 
     for (int k = 0; k < STATE_KINDS; k++) {
         int32_t window =
-            k == STATE_KV_WINDOW ? o->session->model->hp.window : 0;
+            session_state_is_windowed(k) ? o->session->model->hp.window : 0;
         int64_t *before = f->before[k] = mem_array(n + 1, sizeof(*before));
 
         if (!before)
