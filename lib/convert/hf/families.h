@@ -159,6 +159,9 @@ struct hf_family {
                              name the whole, and divisors of it */
     double turns;    /* part of a head that turns, unless it is said; 0: all */
     bool no_base;    /* files do not name the base of turns */
+    /* What rope_type dynamic has as alpha: the key that names it; "": the base
+     * is the one that it makes; NULL: it has none. */
+    const char *alpha;
     bool plain_yarn; /* mscale_all_dim is a multiplier as it stands */
     bool exact_yarn; /* bounds of YaRN are not rounded */
     bool ranked;     /* tokens of characters are merged by their ranks */
