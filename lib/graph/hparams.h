@@ -11,7 +11,23 @@ enum {
     MODEL_MAX_LAYERS = 4096, /* far above what exists, as are these */
     MODEL_MAX_FF = 1 << 24,
     MODEL_MAX_CTX = 1 << 28,
+    MODEL_MAX_COMPRESSIONS = 2, /* lengths of blocks */
+    MODEL_MAX_RATIO = 1024,
 };
+
+/* Blocks of positions that rows of their own stand for, each made of columns of
+ * its positions, and, if they overlap, of those of the block before. */
+struct model_compression {
+    int32_t ratio; /* positions, 2 at least */
+    bool overlaps;
+};
+
+/* Columns that a row is made of. */
+static inline int32_t
+graph_compressed_columns(const struct model_compression *p)
+{
+    return p->ratio * (p->overlaps ? 2 : 1);
+}
 
 enum rope_scaling {
     ROPE_NONE,
@@ -187,6 +203,13 @@ struct model_layer_hparams {
     int32_t d_conv, n_channels;
     int64_t n_state;
     int64_t n_apart; /* and of another convolution's columns */
+    /* It keeps rows for blocks: of keys, and of the keys of an indexer, so
+     * long, or none, 0. `compression` 1 is hp.compressions[0]; 0: it has no
+     * blocks. Columns that rows are made of have n_channels values, d_conv of
+     * them, of which d_conv - 1 are kept as those of a short convolution are.
+     */
+    int32_t compression;
+    int32_t d_compressed, d_compressed_index;
     /* Gates less than so many standard deviations above their mean count as
      * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
      * all gates are as they are. */
@@ -225,6 +248,8 @@ struct model_hparams {
     bool limit_before; /* layers' limits are of gates before, not after it */
     struct model_situ situ;
     struct model_ssm ssm;
+    int32_t n_compression; /* of the layers' blocks */
+    struct model_compression compressions[MODEL_MAX_COMPRESSIONS];
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
     enum graph_window window_kind;
 
@@ -345,14 +370,15 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     return l->n_head_kv > 0 && l->kv_layer == layer;
 }
 
-/* Whether the layer keeps a recurrent state. */
+/* Whether a recurrence stands in attention's place, or beside it. */
 static inline bool
 graph_recurs(const struct model_hparams *hp, int32_t layer)
 {
     return hp->layers[layer].recurs;
 }
 
-/* Floats of that state. */
+/* Floats that the layer keeps of a sequence, which change with each id: of a
+ * recurrence, or columns of an unfinished block. */
 static inline int64_t
 graph_state_floats(const struct model_hparams *hp, int32_t layer)
 {
