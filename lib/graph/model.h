@@ -111,7 +111,7 @@ struct model_layer {
     /* Of an indexer: queries of latent ones, a key and its norm, how much each
      * head counts. */
     struct model_linear index_q, index_k, index_weights;
-    struct model_norm index_norm;
+    struct model_norm index_norm, index_q_norm;
 
     /* Of a layer with a recurrence. */
     struct ggml_tensor *conv;                     /* d_conv x n_channels */
