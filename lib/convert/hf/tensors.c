@@ -185,7 +185,7 @@ convert_hf_take(struct hf *h, const char *from, const char *to, unsigned how)
     const struct safetensors_tensor **all, *t;
     char name[NAME];
 
-    n = shards ? (size_t)h->n_shards : n;
+    n = shards && many ? (size_t)h->n_shards : n;
     expert_name(name, from, 0);
     if (n == 0 || !convert_hf_weights_find(&h->weights, name))
         return false;
