@@ -12,7 +12,7 @@ enum {
 };
 
 static const struct chat_string *
-text_of(const struct chat_dict *d, const char *name)
+member_text(const struct chat_dict *d, const char *name)
 {
     const struct chat_value *v = chat_dict_find(d, name, strlen(name));
 
@@ -32,13 +32,13 @@ calls_of(struct chat_value message)
 static size_t
 call_number(const struct chat_list *calls, struct chat_value result)
 {
-    const struct chat_string *id = text_of(result.dict, "tool_call_id");
+    const struct chat_string *id = member_text(result.dict, "tool_call_id");
     size_t n = calls->n < CALLS ? calls->n : CALLS;
 
     for (size_t i = 0; id && i < n; i++) {
         const struct chat_value *call = &calls->items[i];
         const struct chat_string *s =
-            call->type == CHAT_DICT ? text_of(call->dict, "id") : NULL;
+            call->type == CHAT_DICT ? member_text(call->dict, "id") : NULL;
 
         if (s && s->n == id->n && memcmp(s->s, id->s, s->n) == 0)
             return i;

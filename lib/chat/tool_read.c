@@ -153,7 +153,7 @@ slot(const struct tool_reader *r, struct tool_call *c, size_t i, size_t at)
 }
 
 static size_t
-arguments(struct tool_reader *r, struct tool_call *c, size_t at)
+read_arguments(struct tool_reader *r, struct tool_call *c, size_t at)
 {
     if (r->f->kind != TOOL_PAIRS)
         return object(r, c, at);
@@ -174,7 +174,7 @@ pieces(struct tool_reader *r, struct tool_call *c, size_t at)
         } else if (f->pieces[i].slot == TOOL_ARGUMENTS) {
             if (c->name.s)
                 find_id(r, c, at);
-            at = arguments(r, c, at);
+            at = read_arguments(r, c, at);
         } else {
             at = slot(r, c, i, at);
         }

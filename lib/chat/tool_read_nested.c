@@ -39,7 +39,7 @@ key_end(const struct tool_reader *r, size_t at)
 
 /* Behind the tag that opens a value at `at`. */
 static size_t
-opening_end(const struct tool_reader *r, size_t at, struct tool_span *key)
+opening_tag_end(const struct tool_reader *r, size_t at, struct tool_span *key)
 {
     size_t from = chat_tool_read_match(r, at, r->f->next), to;
 
@@ -54,8 +54,8 @@ opening_end(const struct tool_reader *r, size_t at, struct tool_span *key)
 
 /* Behind a tag at `at` that closes a value; *own: one of this key. */
 static size_t
-closing_end(const struct tool_reader *r, size_t at, struct tool_span key,
-            bool *own)
+closing_tag_end(const struct tool_reader *r, size_t at, struct tool_span key,
+                bool *own)
 {
     size_t from = chat_tool_read_match(r, at, r->f->closing), to;
 
@@ -81,7 +81,7 @@ text_end(struct tool_reader *r, size_t at, struct tool_span key, size_t *to)
            (p = memchr(r->s + i, closing[space], r->n - i));
          i += !own) {
         i = (size_t)(p - r->s);
-        *to = closing_end(r, i, key, &own);
+        *to = closing_tag_end(r, i, key, &own);
         own = own && *to != TOOL_NOT_THERE;
         if (own || *to == TOOL_NOT_THERE)
             continue;
@@ -102,8 +102,8 @@ text_end(struct tool_reader *r, size_t at, struct tool_span key, size_t *to)
 /* ---- values ---- */
 
 static size_t
-read_value(struct tool_reader *r, struct tool_text *out,
-           const struct element *e, size_t at);
+read_tagged(struct tool_reader *r, struct tool_text *out,
+            const struct element *e, size_t at);
 
 /* The key of list items, unless only objects may stand here. */
 static bool
@@ -126,7 +126,7 @@ read_inner(struct tool_reader *r, struct tool_text *out,
     chat_tool_puts(out, list ? "[" : "{");
     for (size_t n = 0;
          at != TOOL_NOT_THERE &&
-         (from = opening_end(r, at, &inner.key)) != TOOL_NOT_THERE;
+         (from = opening_tag_end(r, at, &inner.key)) != TOOL_NOT_THERE;
          n++) {
         chat_tool_puts(out, n ? ", " : "");
         if (!list) {
@@ -136,7 +136,7 @@ read_inner(struct tool_reader *r, struct tool_text *out,
         inner.schema = chat_tool_inner_schema(e->root, e->schema,
                                               list ? NULL : inner.key.s,
                                               inner.key.n);
-        at = read_value(r, out, &inner, from);
+        at = read_tagged(r, out, &inner, from);
     }
     chat_tool_puts(out, list ? "]" : "}");
     return at;
@@ -152,7 +152,7 @@ read_nested_value(struct tool_reader *r, struct tool_text *out,
 
     if (to == TOOL_NOT_THERE)
         return to;
-    end = closing_end(r, to, e->key, &own);
+    end = closing_tag_end(r, to, e->key, &own);
     return end == TOOL_NOT_THERE || own ? end : to;
 }
 
@@ -171,8 +171,8 @@ put_empty(struct tool_text *out, unsigned types)
 
 /* From behind its tag on; returns where what closes it ends. */
 static size_t
-read_value(struct tool_reader *r, struct tool_text *out,
-           const struct element *e, size_t at)
+read_tagged(struct tool_reader *r, struct tool_text *out,
+            const struct element *e, size_t at)
 {
     unsigned types = e->schema ? chat_tool_types(e->schema) : TOOL_ANY;
     size_t had = out->n, to = TOOL_NOT_THERE, end;
@@ -181,7 +181,7 @@ read_value(struct tool_reader *r, struct tool_text *out,
     if (r->work == 0 || out->failed)
         return TOOL_NOT_THERE;
     if (e->depth < NESTED_DEPTH && types & (TOOL_ARRAY | TOOL_DICT) &&
-        opening_end(r, at, &key) != TOOL_NOT_THERE)
+        opening_tag_end(r, at, &key) != TOOL_NOT_THERE)
         to = read_nested_value(r, out, e, is_list(r, types, key), at);
     if (to != TOOL_NOT_THERE)
         return to;

@@ -94,7 +94,7 @@ put_characters(struct nested_writer *x, long least, long most)
 }
 
 static void
-put_string(struct nested_writer *x, const json_t *schema)
+put_plain_text(struct nested_writer *x, const json_t *schema)
 {
     if (json_object_get(schema, "pattern"))
         engine_tool_error(
@@ -242,7 +242,7 @@ put_types(struct nested_writer *x, size_t i, const json_t *schema,
         engine_tool_put(x->w, some ? " |" : "");
         some = true;
         if (order[j] == TOOL_STRING)
-            put_string(x, schema);
+            put_plain_text(x, schema);
         else if (order[j] == TOOL_ARRAY)
             put_items(x, schema);
         else if (order[j] == TOOL_DICT)
@@ -255,7 +255,7 @@ put_types(struct nested_writer *x, size_t i, const json_t *schema,
 
 /* Schemas of which any may be: the same key, between the same tags. */
 static const json_t *
-alternatives(const json_t *schema)
+listed_schemas(const json_t *schema)
 {
     const json_t *list = json_object_get(schema, "anyOf");
 
@@ -263,19 +263,19 @@ alternatives(const json_t *schema)
 }
 
 static unsigned
-types_of(const json_t *schema)
+types_of_element(const json_t *schema)
 {
     return schema ? chat_tool_types(schema) : TOOL_ANY;
 }
 
 /* What stands between the tags of element i. */
 static void
-put_value(struct nested_writer *x, size_t i)
+put_between_tags(struct nested_writer *x, size_t i)
 {
     const json_t *schema = x->elements[i].schema;
     const json_t *values = json_object_get(schema, "enum");
     const json_t *one = json_object_get(schema, "const");
-    unsigned types = types_of(schema);
+    unsigned types = types_of_element(schema);
 
     if (values) {
         put_enum(x, values);
@@ -306,8 +306,9 @@ put_element_rules(struct nested_writer *x, size_t i)
 {
     const struct tool_form *f = x->w->f;
     const char *key = x->elements[i].key;
-    const json_t *schema = x->elements[i].schema, *list = alternatives(schema);
-    unsigned types = types_of(schema);
+    const json_t *schema = x->elements[i].schema,
+                 *list = listed_schemas(schema);
+    unsigned types = types_of_element(schema);
     bool some = false;
     size_t j;
     json_t *one;
@@ -315,7 +316,7 @@ put_element_rules(struct nested_writer *x, size_t i)
     engine_tool_put_name(x->w, "e%zu-%zu ::=", x->w->tool, i);
     json_array_foreach((json_t *)list, j, one)
     {
-        if (types_of(one) == TOOL_NULL && json_array_size(list) > 1)
+        if (types_of_element(one) == TOOL_NULL && json_array_size(list) > 1)
             continue; /* the key may be missing */
         engine_tool_put(x->w, some ? " |" : "");
         some = true;
@@ -323,7 +324,7 @@ put_element_rules(struct nested_writer *x, size_t i)
     }
     if (!json_array_size(list)) {
         put_tags(x, key, f->next, f->variants[0].before);
-        put_value(x, i);
+        put_between_tags(x, i);
         put_tags(x, key, f->closing, f->closed);
     }
     engine_tool_put(x->w, "\n");

@@ -50,6 +50,8 @@ graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 
     if (g->model->hp.latent.n > 0)
         return graph_latent_attention(g, layer, cur);
+    if (l->hp->d_index > 0)
+        graph_choose_blocks(g, layer, cur);
     h = graph_turn(g, layer, graph_project(g, layer, cur));
     x = graph_attention(g, layer, h.q, h.k, h.v);
     if (scale != 0)

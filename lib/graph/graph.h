@@ -386,6 +386,10 @@ void
 graph_choose(struct graph *g, int32_t layer, struct ggml_tensor *queries,
              struct ggml_tensor *cur);
 
+/* The same of an indexer that chooses blocks for each head of keys. */
+void
+graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
 /* Its keys alone, for others to read; of a layer without one: nothing. */
 void
 graph_keep_index(struct graph *g, int32_t layer, struct ggml_tensor *cur);

@@ -44,7 +44,8 @@ struct rope_params {
     float base;
     enum rope_scaling scaling;
     float factor;    /* of linear and YaRN */
-    float magnitude; /* multiplies the rotated; 0: as the scaling has it */
+    float magnitude; /* multiplies the rotated; 0: as the scaling has it; below
+                        0: nothing does */
     /* Above 0: YaRN multiplies q k by the square of 1 + log(factor) times this,
      * and nothing by its own magnitude (DeepSeek V2). */
     float log_multiplier;
@@ -98,9 +99,11 @@ struct model_routing {
         MODEL_GATING_SOFTMAX,
         MODEL_GATING_SIGMOID,
         MODEL_GATING_SOFTMAX_OF_USED, /* over those that are used only */
+        MODEL_GATING_SQRT_SOFTPLUS,
     } gating;
     bool normed;     /* weights are divided by their sum, */
-    float least_sum; /* of sigmoids: this where it is less; 0: 1e-20 */
+    float
+        least_sum; /* of sigmoids and roots: this where it is less; 0: 1e-20 */
     float scale;     /* and multiplied by this; 0: by nothing */
     /* The best n_group_used of so many groups of experts are chosen first, by
      * the sum of their two best scores, or by their best one; 0: there are no
@@ -180,6 +183,10 @@ struct model_indexer {
     int32_t n_rot;  /* values that are rotated, of each head the first */
     int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
     float eps;      /* of its keys' norm */
+    /* Of one that chooses for each head of keys by a head of its own: so many
+     * keys are a block, of which n_best are chosen, among them the newest
+     * n_local; 0: it is the other kind. */
+    int32_t block, n_local;
 };
 
 /* Lengths of one layer. */
@@ -255,6 +262,7 @@ struct model_hparams {
     int32_t n_ff_expert;   /* length of an expert's feed-forward vector */
     int32_t n_embd_expert; /* length of what experts read and give; 0: n_embd */
     int32_t n_ff_shared;  /* of the expert that all ids use; 0: there is none */
+    int32_t n_hash; /* layers in front whose experts follow from ids alone */
     int32_t n_dense;      /* layers in front that have no mixture */
     int32_t mixture_step; /* after them the last of so many layers has one; 0:
                              each does */
@@ -282,6 +290,9 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    /* The heads' values are projected back in so many groups, to so many
+     * values each, and these together; 0: all at once. */
+    int32_t n_output_group, n_output_rank;
     struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */

@@ -6,6 +6,7 @@
 enum {
     MAX_INDEX_HEADS = 1 << 12,
     MAX_INDEX_LENGTH = 1 << 12,
+    MAX_INDEX_BLOCK = 1 << 12,
 };
 
 /* As the field's files have it, which is in no key. */
@@ -44,6 +45,47 @@ graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
             l->n_head_kv > 0 && (i < hp->n_layer || has_indexer(keys, i));
         l->d_index = l->chosen ? x->d_key : 0;
     }
+}
+
+/* Layers that attend to what their own indexer chooses. */
+static void
+mark_layers(struct model_keys *keys, struct model_hparams *hp, int32_t first)
+{
+    for (int32_t i = first; i < graph_all_layers(hp); i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        if (l->n_head_kv != hp->indexer.n_head && keys->status == GG_OK)
+            graph_key_mismatch(keys, "attention.indexer.head_count",
+                               "is not that of heads of keys",
+                               hp->indexer.n_head, l->n_head_kv);
+        l->chosen = true;
+        l->d_index = hp->indexer.d_key;
+    }
+}
+
+void
+graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t first)
+{
+    struct model_indexer *x = &hp->indexer;
+    int32_t least = hp->rope.n_rot > 1 ? hp->rope.n_rot : 1;
+
+    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
+                              MAX_INDEX_HEADS, 0);
+    x->d_key = graph_key_int(keys, "attention.indexer.key_length", least,
+                             MAX_INDEX_LENGTH, 0);
+    x->n_best =
+        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
+    x->block = graph_key_int(keys, "attention.indexer.block_size", 1,
+                             MAX_INDEX_BLOCK, 0);
+    x->n_local = graph_key_int(keys, "attention.indexer.local_blocks", 0,
+                               MODEL_MAX_CTX, -1);
+    if (keys->status == GG_OK && x->n_local > x->n_best)
+        graph_key_mismatch(keys, "attention.indexer.local_blocks",
+                           "exceeds attention.indexer.top_k", x->n_local,
+                           x->n_best);
+    if (keys->status == GG_OK)
+        mark_layers(keys, hp, first);
 }
 
 /* Whether an array is as long as there are layers without MTP layers. */

@@ -6,7 +6,11 @@
  *
  *     sum over heads h of w_h max(0, q_h(t) . k(s))
  *
- * and of the keys that it sees it attends to those that are worth most. */
+ * and of the keys that it sees it attends to those that are worth most.
+ *
+ * MiniMax M3 has no latent query and no weights: q_h = norm(Q_h x), and head h
+ * of keys has a choice of its own, of whole blocks, by q_h(t) . k(s) of the
+ * best key of each. */
 #include <math.h>
 
 #include "graph/graph.h"
@@ -83,6 +87,38 @@ choose_of_segment(struct graph *g, const struct graph_segment *s, int32_t layer,
     return tensor_choose(g->ctx, scores, s->masks[kind], 0, &choice);
 }
 
+/* Of blocks, for each head of keys. */
+static struct ggml_tensor *
+choose_blocks_of_segment(struct graph *g, const struct graph_segment *s,
+                         int32_t layer, struct ggml_tensor *q)
+{
+    const struct model_indexer *x = &g->model->hp.indexer;
+    enum cache_kind kind = g->cache->layers[layer].kind;
+    int32_t most = (g->cache->parts[kind].n_rows + x->block - 1) / x->block;
+    struct tensor_choice choice = { .n_best = x->n_best,
+                                    .n_local = x->n_local,
+                                    .block = x->block };
+    struct ggml_tensor *scores;
+
+    if (choice.n_best > most)
+        choice.n_best = most;
+    q = ggml_cont_2d(g->ctx, graph_segment_columns(g, s, q), x->d_key,
+                     (int64_t)x->n_head * s->n);
+    scores = ggml_mul_mat(
+        g->ctx, graph_kept_rows(g, s, layer, CACHE_INDEX, &s->keys[kind]), q);
+    ggml_mul_mat_set_prec(scores, GGML_PREC_F32);
+    scores = ggml_reshape_3d(g->ctx, scores, scores->ne[0], x->n_head, s->n);
+    return tensor_choose(g->ctx, scores, s->masks[kind], 0, &choice);
+}
+
+static struct ggml_tensor *
+choose_one(struct graph *g, const struct graph_segment *s, int32_t layer,
+           struct ggml_tensor *q, struct ggml_tensor *weights)
+{
+    return weights ? choose_of_segment(g, s, layer, q, weights)
+                   : choose_blocks_of_segment(g, s, layer, q);
+}
+
 /* In halves, as results of attention are put together. */
 static struct ggml_tensor *
 choose_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
@@ -92,7 +128,7 @@ choose_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
     struct ggml_tensor *a, *b;
 
     if (end - first == 1)
-        return choose_of_segment(g, &g->segments[first], layer, q, weights);
+        return choose_one(g, &g->segments[first], layer, q, weights);
     a = choose_each(g, first, middle, layer, q, weights);
     b = choose_each(g, middle, end, layer, q, weights);
     return ggml_concat(g->ctx, a, b, 2);
@@ -110,6 +146,22 @@ graph_choose(struct graph *g, int32_t layer, struct ggml_tensor *queries,
     graph_keep_index(g, layer, cur);
     g->chosen = choose_each(g, 0, g->n_segments, layer, turn_index(g, layer, q),
                             head_weights(g, l, cur));
+}
+
+void
+graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    const struct model_indexer *x = &g->model->hp.indexer;
+    struct ggml_tensor *q =
+        graph_heads(g, graph_linear(g, cur, &l->index_q), x->d_key, x->n_head);
+    struct ggml_tensor *k =
+        graph_heads(g, graph_linear(g, cur, &l->index_k), x->d_key, 1);
+
+    k = graph_rope(g, layer, graph_norm(g, k, &l->index_norm));
+    graph_keep_rows(g, layer, CACHE_INDEX, k);
+    q = graph_rope(g, layer, graph_norm(g, q, &l->index_q_norm));
+    g->chosen = choose_each(g, 0, g->n_segments, layer, q, NULL);
 }
 
 struct ggml_tensor *

@@ -155,6 +155,13 @@ void
 graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
                          const char *name);
 
+/* An indexer in each layer from `first` on, of attention with heads: for each
+ * head of keys it chooses blocks of them. To be called after
+ * graph_keys_rope(). */
+void
+graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t first);
+
 /* Rotary positions of that mode. */
 void
 graph_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);

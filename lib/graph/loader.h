@@ -13,6 +13,7 @@ struct model_loader {
     const struct model_layer_hparams *hp; /* of that layer */
     bool *taken; /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */
+    bool for_all; /* what is found is for other layers, too, whoever has them */
     enum gg_status status;
     struct gg_error *err;
 };
@@ -90,6 +91,10 @@ graph_find_table(struct model_loader *l, const char *name, int64_t n,
 struct ggml_tensor *
 graph_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
                          int64_t n_rows);
+/* relative.c: ".attn_rel_b", without which a layer has that of layer `first`,
+ * which must have one; in a pipeline all processes have this. */
+struct ggml_tensor *
+graph_find_relative_bias(struct model_loader *l, int32_t first);
 /* The same, read by few rows at a time: the CPU does, wherever the layers are.
  */
 struct ggml_tensor *
@@ -152,6 +157,9 @@ graph_find_latent_block(struct model_loader *l, struct model_layer *layer);
  * .attn_k, .k_norm, .proj. */
 void
 graph_find_indexer(struct model_loader *l, struct model_layer *layer);
+/* And graph_choose_blocks(): indexer.q_proj, .q_norm, .k_proj, .k_norm. */
+void
+graph_find_block_indexer(struct model_loader *l, struct model_layer *layer);
 /* attn_gate: as many values as attention gives, or one a head, as the file has
  * it. */
 void
@@ -172,6 +180,9 @@ graph_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_shared_expert(struct model_loader *l, struct model_layer *layer,
                          bool routed);
+/* I32, the hp.n_expert_used experts of each id, all of which there are. */
+struct ggml_tensor *
+graph_find_expert_ids(struct model_loader *l, const char *name);
 /* In a layer that has a mixture: what is added to scores for the choice of
  * experts alone. */
 void

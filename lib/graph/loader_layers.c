@@ -3,6 +3,7 @@
  * Names are those of the field's converters; shapes follow from the
  * hyper-parameters of the layer. */
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/arch.h"
 #include "graph/loader.h"
@@ -114,6 +115,21 @@ graph_find_indexer(struct model_loader *l, struct model_layer *layer)
     layer->index_k = graph_find_linear(l, ".indexer.attn_k", e, d, bias);
     layer->index_norm = graph_find_norm(l, ".indexer.k_norm", d, bias);
     layer->index_weights = graph_find_linear(l, ".indexer.proj", e, n, bias);
+}
+
+void
+graph_find_block_indexer(struct model_loader *l, struct model_layer *layer)
+{
+    const struct model_indexer *x = &l->model->hp.indexer;
+    int64_t e = l->model->hp.n_embd, n = x->n_head, d = x->d_key;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (l->hp->d_index == 0)
+        return;
+    layer->index_q = graph_find_linear(l, ".indexer.q_proj", e, n * d, bias);
+    layer->index_k = graph_find_linear(l, ".indexer.k_proj", e, d, bias);
+    layer->index_q_norm = graph_find_norm(l, ".indexer.q_norm", d, bias);
+    layer->index_norm = graph_find_norm(l, ".indexer.k_norm", d, bias);
 }
 
 void
@@ -236,6 +252,33 @@ find_choice(struct model_loader *l, enum model_need choice)
     if (gguf_tensor_named(l->gguf, name))
         return graph_find_numbers(l, name, n, 1);
     return graph_find_bias(l, ".exp_probs_b", n, choice);
+}
+
+struct ggml_tensor *
+graph_find_expert_ids(struct model_loader *l, const char *name)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    const struct gguf_tensor *t = graph_peek(l, name);
+    struct ggml_tensor *ids;
+
+    if (t && t->type != GGML_TYPE_I32 && l->status == GG_OK) {
+        l->status = gguf_bad_value(l->gguf, t->name, l->err,
+                                   "experts' numbers are of type i32");
+        return NULL;
+    }
+    ids = graph_find_table(l, name, hp->n_expert_used, hp->n_vocab);
+    for (size_t i = 0; ids && i < t->size / sizeof(int32_t); i++) {
+        int32_t id;
+
+        memcpy(&id, (const char *)t->data + i * sizeof(id), sizeof(id));
+        if (id >= 0 && id < hp->n_expert)
+            continue;
+        l->status = gguf_bad_value(l->gguf, t->name, l->err,
+                                   "expert %d is not in 0..%d", (int)id,
+                                   (int)hp->n_expert - 1);
+        return NULL;
+    }
+    return ids;
 }
 
 void

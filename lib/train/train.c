@@ -85,6 +85,8 @@ check_family(const struct model *m, struct gg_error *err)
 
         if (l->n_head > 0 && (l->kv_layer != i || l->n_head_kv == 0))
             why = "keys and values that layers share have no gradient here";
+        if (l->chosen)
+            why = "attention to chosen keys has no gradient here";
         if (m->layers[i].attn_sinks)
             why = "attention sinks (SOFT_MAX with sinks) have no gradient here";
     }

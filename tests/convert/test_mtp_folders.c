@@ -224,6 +224,8 @@ main(void)
         { "qwen3next", 3, -1, NULL },
         { "glm4moe", 2, 3, NULL },
         { "deepseek3", 3, 4, NULL },
+        { "deepseek32", 3, 4, NULL },
+        { "glm-dsa", 4, 5, NULL },
         { "glm4moe-lite", 2, 3, NULL },
         { "bailingmoe3", 4, 5, "final_layernorm" },
     };

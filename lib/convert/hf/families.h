@@ -163,6 +163,9 @@ struct hf_family {
                              name the whole, and divisors of it */
     double turns;    /* part of a head that turns, unless it is said; 0: all */
     bool no_base;    /* files do not name the base of turns */
+    /* What rope_type dynamic has as alpha: the key that names it; "": the base
+     * is the one that it makes; NULL: it has none. */
+    const char *alpha;
     bool plain_yarn; /* mscale_all_dim is a multiplier as it stands */
     bool exact_yarn; /* bounds of YaRN are not rounded */
     bool ranked;     /* tokens of characters are merged by their ranks */
@@ -304,6 +307,10 @@ extern const struct hf_name convert_hf_latent_whole[];
 /* Its keys; `absorbed`: in two parts. Returns how much of a key turns. */
 int32_t
 convert_hf_set_latent(struct hf *h, bool absorbed);
+/* An indexer that chooses the positions that it reads: tensors and keys. */
+extern const struct hf_name convert_hf_indexer[];
+void
+convert_hf_set_indexer(struct hf *h);
 /* Layers in front without experts; `other` where nothing says it. */
 int64_t
 convert_hf_count_dense(struct hf *h, int64_t other);

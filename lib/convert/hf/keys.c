@@ -134,13 +134,16 @@ read_numbers(struct hf *h)
     h->n_vocab = (int32_t)core_json_int(c, "padded_vocab_size|vocab_size", 1,
                                         MAX_VOCAB, 0);
     h->n_ctx = (int32_t)core_json_int(
-        c, "max_position_embeddings|n_positions|n_ctx|max_seq_len", 1, MAX_CTX,
-        h->family->n_ctx ? h->family->n_ctx : 2048);
-    h->n_embd = (int32_t)core_json_int(c, "hidden_size|n_embd|d_model|dim", 1,
-                                       MAX_EMBD, 0);
+        c,
+        "max_position_embeddings|n_positions|n_ctx|max_seq_len|"
+        "max_context_length",
+        1, MAX_CTX, h->family->n_ctx ? h->family->n_ctx : 2048);
+    h->n_embd = (int32_t)core_json_int(
+        c, "hidden_size|n_embd|d_model|dim|model_dim", 1, MAX_EMBD, 0);
     h->n_layer = (int32_t)core_json_int(
-        c, "num_hidden_layers|n_layer|num_layers|n_layers", 1, MAX_LAYERS,
-        count_layers(c));
+        c,
+        "num_hidden_layers|n_layer|num_layers|n_layers|num_transformer_layers",
+        1, MAX_LAYERS, count_layers(c));
     h->n_mtp = convert_hf_count_mtp(h);
     h->n_ff = read_ff(h);
     read_heads(h);

@@ -38,6 +38,15 @@ const struct hf_name convert_hf_latent_whole[] = {
     { 0 },
 };
 
+/* What chooses the positions that attention reads. */
+const struct hf_name convert_hf_indexer[] = {
+    { "self_attn.indexer.wq_b", "indexer.attn_q_b", HF_OPTIONAL },
+    { "self_attn.indexer.wk", "indexer.attn_k", HF_OPTIONAL },
+    { "self_attn.indexer.k_norm", "indexer.k_norm", HF_OPTIONAL },
+    { "self_attn.indexer.weights_proj", "indexer.proj", HF_F32 | HF_OPTIONAL },
+    { 0 },
+};
+
 static int32_t
 length(struct hf *h, const char *name, int32_t least)
 {
@@ -69,6 +78,18 @@ convert_hf_set_latent(struct hf *h, bool absorbed)
     }
     h->n_head_kv = absorbed ? 1 : h->n_head;
     return shared;
+}
+
+void
+convert_hf_set_indexer(struct hf *h)
+{
+    convert_hf_set_u32(h, "attention.indexer.head_count",
+                       length(h, "index_n_heads", 1));
+    convert_hf_set_u32(h, "attention.indexer.key_length",
+                       length(h, "index_head_dim", 1));
+    convert_hf_set_u32(
+        h, "attention.indexer.top_k",
+        core_json_int(&h->config, "index_topk", 1, HF_MAX_CTX, -1));
 }
 
 /* Layers in front without experts, where the configuration says which have

@@ -239,14 +239,24 @@ set_proportional(struct hf *h, struct rope *r)
         add_divisors(h, "rope_freqs.weight", x);
 }
 
-/* Nothing up to the context that the model was made for. */
+/* Nothing up to the context that the model was made for; with alpha the base
+ * becomes base * alpha^(d / (d - 2)). */
 static void
 set_dynamic(struct hf *h, struct rope *r)
 {
-    (void)h;
-    if (core_json_find(&r->all, "alpha"))
+    double alpha = core_json_number(&r->all, "alpha", 1, 1e6, 1);
+    double d = h->n_rot;
+
+    if (!core_json_find(&r->all, "alpha"))
+        return;
+    if (!h->family->alpha || d <= 2)
         core_json_bad(&r->all, GG_ERR_UNSUPPORTED,
                       "alpha: rope_type dynamic has none here");
+    else if (*h->family->alpha)
+        convert_hf_set_f32(h, h->family->alpha, alpha);
+    else
+        convert_hf_set_f32(h, "rope.freq_base",
+                           r->base * pow(alpha, d / (d - 2)));
 }
 
 static const struct {
@@ -255,10 +265,12 @@ static const struct {
 } scalings[] = {
     { "linear", set_linear },
     { "yarn", set_yarn },
+    { "deepseek_yarn", set_yarn },
     { "llama3", set_llama3 },
     { "longrope", set_long },
     { "su", set_long },
     { "dynamic", set_dynamic },
+    { "xdrope", set_dynamic },
     { "default", NULL },
     { "mrope", NULL }, /* one position thrice */
     { "proportional", set_proportional },
@@ -353,7 +365,8 @@ convert_hf_read_rope(struct hf *h)
         r.base = listed_base(h, false, 10000);
     else
         r.base = number_between(h, &r,
-                                "rope_theta|rotary_emb_base|global_rope_theta",
+                                "rope_theta|rotary_emb_base|global_rope_theta|"
+                                "rope_freq_constant",
                                 1, 1e12, 10000);
     r.base *= core_json_number(&h->config, "rope_ratio", 1e-3, 1e9, 1);
     if (!convert_hf_good(h))

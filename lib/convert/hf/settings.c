@@ -13,7 +13,7 @@
 #include "core/mem.h"
 
 enum {
-    SECTIONS = 4, /* the last one is unused */
+    SECTIONS = 4, /* three, or, of Hunyuan, four */
     MAX_PAIRS = 1 << 15,
 };
 
@@ -99,11 +99,12 @@ convert_hf_set_sections(struct hf *h)
     rope.object = core_json_object_of(&h->config, "rope_parameters");
     if (!rope.object)
         rope.object = core_json_object_of(&h->config, "rope_scaling");
-    list = core_json_array_of(&rope, "mrope_section");
-    if (json_array_size(list) != SECTIONS - 1)
+    list = core_json_array_of(&rope, "mrope_section|xdrope_section");
+    if (json_array_size(list) + 1 < SECTIONS ||
+        json_array_size(list) > SECTIONS)
         core_json_bad(&h->config, GG_ERR_FORMAT,
-                      "mrope_section: is no list of three numbers");
-    for (size_t i = 0; i < SECTIONS - 1; i++) {
+                      "mrope_section: is no list of three or four numbers");
+    for (size_t i = 0; i < SECTIONS && i < json_array_size(list); i++) {
         json_int_t n = json_integer_value(json_array_get(list, i));
 
         if (n < 0 || n > MAX_PAIRS)

@@ -323,6 +323,7 @@ take_whole(struct hf *h)
 static const char *const media_parts[] = {
     "vision_tower.",
     "multi_modal_projector.",
+    "patch_merge_mlp.",
     "vision_embedder.",
     "embed_vision.",
     "visual.",

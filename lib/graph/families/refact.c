@@ -5,13 +5,17 @@
  * x = x + down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
  * logits = output(norm(x))
  *
- * All heads share one of keys and values. */
+ * All heads share one of keys and values. Its makers take means from what is
+ * normed: files say so by an epsilon of layer norms; those of llama.cpp's
+ * converter have one of RMS norms, as llama.cpp computes them. */
 #include "graph/arch.h"
 
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    graph_keys_common(keys, hp, MODEL_RMS_NORM);
+    bool means = graph_key_exists(keys, "attention.layer_norm_epsilon");
+
+    graph_keys_common(keys, hp, means ? MODEL_LAYER_NORM : MODEL_RMS_NORM);
     hp->attn_max_bias = 8;
 }
 

@@ -1,5 +1,5 @@
 /* deepseek2.c - folders of DeepSeek V2, V3 and R1, Kimi K2, GLM 4.7 Flash,
- * Mistral 4 */
+ * Mistral 4, Sarvam 105B */
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -98,6 +98,10 @@ const struct hf_family convert_hf_family_deepseek2[] = {
       .layer = { convert_hf_latent, convert_hf_norms, convert_hf_expert_names,
                  fused, convert_hf_shared_names, convert_hf_dense_names },
       .keys = keys_deepseek3, .mtp = &convert_hf_mtp },
+    { "SarvamMLAForCausalLM", "deepseek2",
+      .layer = { convert_hf_latent, convert_hf_norms, convert_hf_expert_names,
+                 fused, convert_hf_shared_names, convert_hf_dense_names },
+      .keys = keys_glm },
     { "Glm4MoeLiteForCausalLM", "deepseek2",
       .layer = { convert_hf_latent, convert_hf_norms, convert_hf_expert_names,
                  fused, convert_hf_shared_names, convert_hf_dense_names },

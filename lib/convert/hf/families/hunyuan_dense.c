@@ -1,4 +1,4 @@
-/* hunyuan_dense.c - folders of Hunyuan, Maincoder */
+/* hunyuan_dense.c - folders of Hunyuan, Hunyuan-VL, Maincoder */
 #include "convert/hf/families.h"
 
 static const struct hf_name hunyuan_norms[] = {
@@ -13,6 +13,9 @@ static const struct hf_name maincoder_mlp[] = {
     { 0 },
 };
 
+/* What sees pictures. */
+static const char *const hunyuan_left[] = { "vit.", NULL };
+
 static void
 keys_maincoder(struct hf *h)
 {
@@ -21,10 +24,24 @@ keys_maincoder(struct hf *h)
     convert_hf_must_be(h, "use_qk_norm", true, true);
 }
 
+/* One expert is none. */
+static void
+keys_hunyuan_vl(struct hf *h)
+{
+    convert_hf_must_be_int(h, "num_experts", 1);
+    convert_hf_set_sections(h);
+}
+
 const struct hf_family convert_hf_family_hunyuan_dense[] = {
     { "HunYuanDenseV1ForCausalLM", "hunyuan-dense",
       .layer = { convert_hf_attention, hunyuan_norms, convert_hf_norms,
-                 convert_hf_mlp } },
+                 convert_hf_mlp },
+      .alpha = "" },
+    { "HunYuanVLForConditionalGeneration", "hunyuan_vl",
+      .layer = { convert_hf_attention, hunyuan_norms, convert_hf_norms,
+                 convert_hf_mlp },
+      .epsilon = 1e-5, .keys = keys_hunyuan_vl, .alpha = "rope.scaling.alpha",
+      .left_out = hunyuan_left },
     { "MaincoderForCausalLM", "maincoder",
       .layer = { convert_hf_attention, convert_hf_head_norms, convert_hf_norms,
                  maincoder_mlp },

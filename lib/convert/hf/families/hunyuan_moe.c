@@ -23,6 +23,6 @@ const struct hf_family convert_hf_family_hunyuan_moe[] = {
     { "HunYuanMoEV1ForCausalLM", "hunyuan-moe",
       .layer = { convert_hf_attention, convert_hf_norms, hunyuan,
                  convert_hf_expert_names },
-      .keys = keys_hunyuan },
+      .keys = keys_hunyuan, .alpha = "" },
     { 0 },
 };

@@ -1,4 +1,5 @@
-/* qwen2.c - folders of Qwen 2, 2.5, 2-VL, PaddleOCR-VL, EXAONE 3 */
+/* qwen2.c - folders of Qwen 2, 2.5, 2-VL, PaddleOCR-VL, EXAONE 3, openPangu
+ * Embedded */
 #include "convert/hf/families.h"
 
 static const struct hf_name exaone_whole[] = {
@@ -45,6 +46,9 @@ const struct hf_family convert_hf_family_qwen2[] = {
     { "PaddleOCRVLForConditionalGeneration", "paddleocr",
       .layer = { convert_hf_attention, convert_hf_norms, convert_hf_mlp },
       .epsilon = 1e-5, .tied = true, .keys = keys_paddleocr },
+    { "PanguEmbeddedForCausalLM", "pangu-embedded",
+      .layer = { convert_hf_attention, convert_hf_norms, convert_hf_mlp },
+      .epsilon = 1e-5 },
     { "ExaoneForCausalLM", "exaone", .layer = { exaone_layer },
       .layers = "transformer.h.", .whole = exaone_whole, .epsilon = 1e-5 },
     { 0 },
