@@ -192,7 +192,8 @@ choose_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
 }
 
 void
-graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+graph_choose_block_means(struct graph *g, int32_t layer,
+                         struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_indexer *x = &g->model->hp.indexer;

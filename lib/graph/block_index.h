@@ -18,7 +18,8 @@ graph_find_block_index(struct model_loader *l, struct model_layer *layer);
 /* Keeps what blocks are chosen by, of cur, and chooses what the layer attends
  * to. */
 void
-graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+graph_choose_block_means(struct graph *g, int32_t layer,
+                         struct ggml_tensor *cur);
 
 /* The first of these alone. */
 void

@@ -73,7 +73,7 @@ qwen4exp_layer(struct graph *g, int32_t layer, struct ggml_tensor *x)
         x = graph_add_ngrams(g, layer, x);
     c = graph_streams_read(g, &l->attn_hyper, x);
     if (l->hp->chosen)
-        graph_choose_blocks(g, layer, c.c);
+        graph_choose_block_means(g, layer, c.c);
     y = l->hp->recurs ? graph_gated_delta(g, layer, c.c)
                       : graph_self_attention(g, layer, c.c);
     graph_streams_wanted(g, layer, &c);
