@@ -48,6 +48,8 @@ type_of_parts(struct hf *h, const struct hf_conversion *g)
 
     if (convert_hf_blocks_of(g) != GGML_TYPE_COUNT)
         return convert_hf_blocks_of(g);
+    if (g->how & HF_IDS && (type == GGML_TYPE_I32 || type == GGML_TYPE_I64))
+        return GGML_TYPE_I32;
     for (size_t i = 0; i < g->rows.n_from; i++) {
         enum ggml_type t = check_type(h, g->rows.from[i]);
 
