@@ -207,6 +207,21 @@ convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
     }
 }
 
+/* Whole numbers; -1 for those that are too large. */
+static void
+put_numbers(const struct safetensors_tensor *t, size_t at, size_t n,
+            uint8_t *out)
+{
+    const uint8_t *p = t->data + at * sizeof(uint64_t);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t wide = core_load_le64(p + i * sizeof(wide));
+        int32_t x = wide <= INT32_MAX ? (int32_t)wide : -1;
+
+        memcpy(out + i * sizeof(x), &x, sizeof(x));
+    }
+}
+
 /* n values of a row, from `at` on. */
 static void
 make_values(const struct hf_rows *r, float by,
@@ -215,6 +230,8 @@ make_values(const struct hf_rows *r, float by,
 {
     if (ggml_is_quantized(type))
         convert_hf_packed_blocks(t, at, n, type, out);
+    else if (type == GGML_TYPE_I32 && t->type == GGML_TYPE_I64)
+        put_numbers(t, at, n, out);
     else if (!t->packed && t->type == type && r->add == 0 && !r->decays &&
              !r->softplus && by == 1)
         copy_elements(t, at, r->step, n, out);
