@@ -432,6 +432,20 @@ graph_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
     };
 }
 
+struct model_switched
+graph_find_switched(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out)
+{
+    const struct model_switches *s = &l->model->hp.switches;
+    struct want a = { .ne = { n_in, s->rank, s->n + 1 },
+                      .probe = graph_probe_mul_mat_id };
+    struct want b = { .ne = { s->rank, n_out, s->n + 1 },
+                      .probe = graph_probe_mul_mat_id };
+
+    return (struct model_switched){ find_tensor(l, name, "lora_a", a),
+                                    find_tensor(l, name, "lora_b", b) };
+}
+
 struct model_linear
 graph_find_linear_or_none(struct model_loader *l, const char *name,
                           int64_t n_in, int64_t n_out, enum model_need bias)
