@@ -5,7 +5,7 @@
 
 /* The place of an id that switches; n: it does not. */
 static int32_t
-place_of(const struct model_switches *w, int32_t id)
+switch_place(const struct model_switches *w, int32_t id)
 {
     int32_t i = 0;
 
@@ -20,7 +20,7 @@ int32_t
 graph_switch(const struct model_switches *w, struct graph_switched *s,
              int32_t id)
 {
-    int32_t i = place_of(w, id);
+    int32_t i = switch_place(w, id);
 
     s->n++;
     if (i < w->n) {
@@ -33,7 +33,7 @@ graph_switch(const struct model_switches *w, struct graph_switched *s,
 int32_t
 graph_switch_embedded(const struct model_switches *w, int32_t id)
 {
-    int32_t i = place_of(w, id);
+    int32_t i = switch_place(w, id);
 
     return i < w->n ? w->embedded[i] : id;
 }

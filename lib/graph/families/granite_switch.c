@@ -1,15 +1,15 @@
-/* granite_switch.c - Granite with adapters of low rank in each matrix, which ids
- * of their own switch on
+/* granite_switch.c - Granite with adapters of low rank in each matrix, which
+ * ids of their own switch on
  *
  * x = s_e embed(ids)                   in place of an id that switches, another
  * x = x + s_r attention(norm(x))       softmax(s_a q k)
  * x = x + s_r down(silu(gate(c)) * up(c)), c = norm(x)
  * logits = output(norm(x)) / s_l
  *
- * M(x) is W x + B_s A_s x in each of these, with the s of the id: of the numbers
- * of the adapters that ids up to its own have switched on the mean, rounded; 0,
- * of which A and B are 0: none has. One whole number of one adapter that is
- * switched on is what these models are made for. */
+ * M(x) is W x + B_s A_s x in each of these, with the s of the id: of the
+ * numbers of the adapters that ids up to its own have switched on the mean,
+ * rounded; 0, of which A and B are 0: none has. One whole number of one adapter
+ * that is switched on is what these models are made for. */
 #include "graph/arch.h"
 
 static void
@@ -21,8 +21,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->embd_scale = graph_key_float(keys, "embedding_scale", 0, 1e6f, 0);
     hp->residual_scale = graph_key_float(keys, "residual_scale", 0, 1e6f, 0);
     hp->attn_scale = graph_key_float(keys, "attention.scale", 0, 1e6f, 0);
-    hp->logit_scale =
-        1 / graph_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
+    hp->logit_scale = 1 / graph_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
     graph_keys_switches(keys, hp);
 }
 
@@ -77,9 +76,9 @@ add_to_heads(struct graph *g, int32_t layer, enum model_switched_place place,
 {
     struct ggml_tensor *y = low_rank(g, layer, place, cur, g->switches);
 
-    return ggml_add(g->ctx, heads,
-                    graph_heads(g, y, (int32_t)heads->ne[0],
-                                (int32_t)heads->ne[1]));
+    return ggml_add(
+        g->ctx, heads,
+        graph_heads(g, y, (int32_t)heads->ne[0], (int32_t)heads->ne[1]));
 }
 
 static struct ggml_tensor *
@@ -115,8 +114,8 @@ static struct ggml_tensor *
 block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *ids = ggml_reshape_2d(g->ctx, g->switches, 1,
-                                              g->n_tokens);
+    struct ggml_tensor *ids =
+        ggml_reshape_2d(g->ctx, g->switches, 1, g->n_tokens);
     struct ggml_tensor *wanted = graph_wanted(g, layer, ids);
     struct ggml_tensor *cur =
         attend(g, layer, graph_norm(g, x, &l->attn_norm), wanted);
