@@ -30,10 +30,10 @@ struct quiz {
 /* ---- ids ---- */
 
 static int32_t *
-encode(const struct quiz *q, const struct buffer *text, size_t *n)
+encode_quiz(const struct quiz *q, const struct buffer *text, unsigned flags,
+            size_t *n)
 {
     const struct gg_vocab *v = q->engine->vocab;
-    unsigned flags = gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0;
     size_t cap = 2 * text->len + 4;
     struct gg_encoded out = { .n = cap };
     int32_t *ids = NULL;
@@ -69,18 +69,40 @@ begin_prompt(const struct quiz *q, struct gg_choices *c)
     choice->ids = ids;
 }
 
+/* A decoder's answer to a prompt, which is its encoder's. */
+static void
+ask_decoder(const struct quiz *q, const struct question_option *o,
+            struct gg_choices *c)
+{
+    size_t n;
+    int32_t *own = encode_quiz(q, &o->text, 0, &n), *ids;
+
+    c->prompt = encode_quiz(q, &o->given, GG_ENCODE_EOS, &c->n_prompt);
+    ids = cli_alloc(NULL, c->n_prompt + n, sizeof(*ids));
+    memcpy(ids, c->prompt, c->n_prompt * sizeof(*ids));
+    memcpy(ids + c->n_prompt, own, n * sizeof(*ids));
+    *c->list = (struct gg_choice){ .ids = ids, .n = c->n_prompt + n };
+    free(own);
+}
+
 static struct gg_choices
 ask(const struct quiz *q, const struct question_option *o)
 {
+    const struct gg_vocab *v = q->engine->vocab;
+    unsigned flags = gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0;
     struct gg_choices c = { .list = cli_alloc(NULL, 1, sizeof(*c.list)),
                             .n = 1 };
     struct buffer all = { 0 };
 
+    if (gg_vocab_decoder_start(v) >= 0) {
+        ask_decoder(q, o, &c);
+        return c;
+    }
     buffer_add(&all, o->given.p, o->given.len);
-    c.prompt = encode(q, &all, &c.n_prompt);
+    c.prompt = encode_quiz(q, &all, flags, &c.n_prompt);
     buffer_add(&all, o->text.p, o->text.len);
     *c.list = (struct gg_choice){ 0 };
-    c.list->ids = encode(q, &all, &c.list->n);
+    c.list->ids = encode_quiz(q, &all, flags, &c.list->n);
     buffer_clear(&all);
     begin_prompt(q, &c);
     return c;

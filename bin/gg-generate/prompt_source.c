@@ -42,6 +42,13 @@ encode_ids(const struct generate *g, const struct prompt_source *s,
                                  err);
 }
 
+/* Whether the prompt is an encoder's and what follows it a decoder's. */
+static bool
+is_answered(const struct generate *g)
+{
+    return gg_vocab_decoder_start(g->engine.vocab) >= 0 && !g->loaded;
+}
+
 static enum gg_status
 encode_plain(struct generate *g, const struct prompt_source *s,
              const char *text, size_t len, struct prompt *out,
@@ -50,8 +57,8 @@ encode_plain(struct generate *g, const struct prompt_source *s,
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
     bool bos = g->o->bos ? g->o->bos == BOS_FIRST : first;
-    bool answers = gg_vocab_decoder_start(v) >= 0 && !g->loaded;
-    unsigned flags = (bos ? GG_ENCODE_BOS : 0) | (answers ? GG_ENCODE_EOS : 0) |
+    unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
+                     (is_answered(g) ? GG_ENCODE_EOS : 0) |
                      (g->loaded ? GG_ENCODE_CONTINUE : 0) |
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
                      (is_strict(g->o) ? GG_ENCODE_STRICT : 0);
@@ -302,6 +309,30 @@ take_ids(const struct prompt_source *s, struct prompt *out)
     memcpy(out->ids, s->ids, out->n * sizeof(*out->ids));
 }
 
+/* An answer of a decoder, whose text begins anew. */
+static enum gg_status
+add_decoded(struct generate *g, const struct choice *choice, struct prompt *out,
+            struct gg_error *err)
+{
+    unsigned flags = (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
+                     (is_strict(g->o) ? GG_ENCODE_STRICT : 0);
+    struct gg_encoded made = { .n = choice->len / 2 + 16 };
+    enum gg_status st;
+
+    do {
+        if (made.n > out->cap - out->n)
+            out->ids = cli_alloc(out->ids, out->cap = out->n + made.n,
+                                 sizeof(*out->ids));
+        st = gg_vocab_encode(g->engine.vocab, choice->text, choice->len, flags,
+                             out->ids + out->n, out->cap - out->n, &made, err);
+    } while (st == GG_OK && made.n > out->cap - out->n);
+    if (st == GG_OK) {
+        out->n += made.n;
+        g->left_out += made.left_out;
+    }
+    return st;
+}
+
 static enum gg_status
 encode_text(struct generate *g, const struct prompt_source *s,
             const struct choice *choice, struct prompt *out,
@@ -317,6 +348,10 @@ encode_text(struct generate *g, const struct prompt_source *s,
     if (!choice)
         return s->goes_on ? GG_OK
                           : encode_plain(g, s, s->text, s->len, out, err);
+    if (is_answered(g)) {
+        st = encode_plain(g, s, s->text, s->len, out, err);
+        return st == GG_OK ? add_decoded(g, choice, out, err) : st;
+    }
     buffer_add(&text, s->text, s->len);
     buffer_add(&text, choice->text, choice->len);
     st = encode_plain(g, s, text.p, text.len, out, err);

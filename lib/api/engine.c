@@ -48,7 +48,8 @@ put_prompt(const struct gg_vocab *v, const char *prompt, size_t len,
     size_t cap = 2 * len + 3;
     struct gg_encoded made = { 0 };
     int32_t *ids = mem_array(cap, sizeof(*ids));
-    unsigned flags = gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0;
+    unsigned flags = (gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0) |
+                     (gg_vocab_decoder_start(v) >= 0 ? GG_ENCODE_EOS : 0);
     enum gg_status st =
         ids ? gg_vocab_encode(v, prompt, len, flags, ids, cap, &made, err)
             : error_nomem(err);

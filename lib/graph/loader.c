@@ -126,7 +126,7 @@ static bool
 is_elsewhere(const struct model_loader *l, const struct gguf_tensor *t)
 {
     const struct model *m = l->model;
-    bool used = graph_has_layer(m, l->layer);
+    bool used = l->for_all || graph_has_layer(m, l->layer);
     int32_t n_loop = m->hp.n_loop;
 
     if (m->hp.ngrams.n > 0 && !strcmp(t->name, "per_layer_token_embd.weight"))

@@ -13,6 +13,7 @@ struct model_loader {
     const struct model_layer_hparams *hp; /* of that layer */
     bool *taken; /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */
+    bool for_all; /* what is found is for other layers, too, whoever has them */
     enum gg_status status;
     struct gg_error *err;
 };
@@ -94,6 +95,10 @@ graph_find_table(struct model_loader *l, const char *name, int64_t n,
 struct ggml_tensor *
 graph_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
                          int64_t n_rows);
+/* relative.c: ".attn_rel_b", without which a layer has that of layer `first`,
+ * which must have one; in a pipeline all processes have this. */
+struct ggml_tensor *
+graph_find_relative_bias(struct model_loader *l, int32_t first);
 /* The same, read by few rows at a time: the CPU does, wherever the layers are.
  */
 struct ggml_tensor *

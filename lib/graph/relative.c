@@ -3,12 +3,13 @@
  * softmax(q k + b(bucket(key - query))) v: a value a head for each bucket of
  * distances. All ids of an encoder's text are there at once, so that keys and
  * values come from the batch; a decoder's come from the cache. */
-#include "graph/graph.h"
-
 #include "graph/relative.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "graph/graph.h"
+#include "graph/loader.h"
 
 /* Buckets are exact in the first half of n. */
 static int32_t
@@ -130,4 +131,17 @@ graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
     }
     all = graph_rotate(g, layer, CACHE_V, all);
     return ggml_reshape_2d(g->ctx, all, all->ne[0] * all->ne[1], g->n_tokens);
+}
+
+struct ggml_tensor *
+graph_find_relative_bias(struct model_loader *l, int32_t first)
+{
+    int64_t n = l->hp->n_head, n_bucket = l->model->hp.n_bucket;
+    struct ggml_tensor *own;
+
+    l->for_all = l->layer == first;
+    own = l->for_all ? graph_find_table(l, ".attn_rel_b", n, n_bucket)
+                     : graph_find_table_or_none(l, ".attn_rel_b", n, n_bucket);
+    l->for_all = false;
+    return own ? own : l->model->layers[first].attn_bias;
 }

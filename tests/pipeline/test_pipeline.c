@@ -2,6 +2,7 @@
  * process, and refuse what would not */
 #include <config.h>
 
+#include "api/model.h"
 #include "fixtures/folder_case.h"
 #include "fixtures/ranks.h"
 #include "harness/session_test.h"
@@ -9,6 +10,7 @@
 enum {
     N = 400, /* ids: more than one block of keys, and several batches */
     CUT = 300,
+    ENCODED = 40, /* of an encoder, where there is one */
 };
 
 static int32_t ids[N];
@@ -32,12 +34,12 @@ put(struct results *r, const float *logits)
 
 /* Two sequences at once. */
 static void
-decode_two(struct gg_session *s, struct results *r)
+decode_two(struct gg_session *s, size_t n_encoded, struct results *r)
 {
     float a[V], b[V];
     struct gg_chunk chunks[2] = {
         { .slot = 0, .ids = ids + CUT, .n = 3, .rows.logits = a },
-        { .slot = 1, .ids = ids, .n = 1, .rows.logits = b },
+        { .slot = 1, .ids = ids, .n = n_encoded + 1, .rows.logits = b },
     };
 
     must(gg_session_eval(s, chunks, 2, &err));
@@ -62,12 +64,13 @@ run_session(const struct gg_model *m)
     p.n_slots = 3;
     p.n_batch = 64;
     p.n_threads = 2;
+    p.n_encoder_ids = m->model->hp.n_encoder > 0 ? ENCODED : 0;
     s = new_session(m, p);
     eval_ids(s, 0, ids, 0, CUT, out);
     put(&r, out);
     scored.scores.logprobs = r.scores;
     must(gg_session_eval(s, &scored, 1, &err));
-    decode_two(s, &r);
+    decode_two(s, (size_t)p.n_encoder_ids, &r);
     r.kept = gg_session_truncate(s, 0, CUT);
     r.copied = gg_session_copy(s, 1, 0, r.kept);
     eval_ids(s, 1, ids, r.copied, CUT + 5, out);
@@ -136,7 +139,8 @@ test_kind(const char *name, struct model_spec spec)
         spec.recurs = "11011011";
     spec.n_layer = 8;
     spec.n_ctx = N;
-    test_ranks(name, new_model(&spec), scratch_path(), "1,3,2,2");
+    test_ranks(name, new_model(&spec), scratch_path(),
+               strstr(name, "t5") ? "1,4,4,2" : "1,3,2,2");
 }
 
 #ifdef HAVE_JANSSON
@@ -145,14 +149,27 @@ static void
 test_case(const char *folder, const char *name)
 {
     const char *to = scratch_file(name);
-    char from[1024];
+    char from[1024], layers[32];
     struct folder_case c;
     struct gg_model *m;
 
     snprintf(from, sizeof(from), "%s/%s.case", folder, name);
     folder_case_write(from, scratch_file("case.gguf"), to, &c);
     must(gg_model_open(to, NULL, &m, &err));
-    test_ranks(name, m, to, "1,2,1,1");
+    snprintf(layers, sizeof(layers), "1,%d,1,1", m->model->hp.n_layer - 3);
+    test_ranks(name, m, to, layers);
+}
+
+/* Delta rules and latent attention, with a bank or clamps; heads of a Mamba;
+ * RWKV with few keys. */
+static void
+test_cases(void)
+{
+    static const char *const names[] = { "kimi-k3", "bailingmoe3", "lfm3",
+                                         "plamo2", "madlad" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        ok(folder_case_each("families", names[i], test_case), names[i]);
 }
 #endif
 
@@ -300,7 +317,7 @@ main(void)
     static const char *const names[] = { "llama-f32",  "gemma2-f32",
                                          "mamba2-f32", "qwen35-f32",
                                          "lfm2-f32",   "falcon-h1-f32",
-                                         "rwkv7-f32" };
+                                         "rwkv7-f32",  "flan-t5-f32" };
     struct model_spec spec;
 
     fill_ids(ids, N);
@@ -311,8 +328,7 @@ main(void)
         else
             ok(false, names[i]);
 #ifdef HAVE_JANSSON
-    ok(folder_case_each("families", "kimi-k3", test_case),
-       "there is such a case");
+    test_cases();
 #endif
     test_refused();
     test_other_ranks();

@@ -72,21 +72,14 @@ find_attention(struct model_loader *l, struct model_layer *layer)
     int64_t q = n * l->hp->d_key, out = n * l->hp->d_value;
     int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
     int64_t v = (int64_t)l->hp->n_head_kv * l->hp->d_value;
-    int32_t first =
-        graph_encodes(&l->model->hp, l->layer) ? 0 : l->model->hp.n_encoder;
 
     layer->attn_q = graph_find_linear(l, ".attn_q", e, q, MODEL_OPTIONAL);
     layer->attn_k = graph_find_linear(l, ".attn_k", e, k, MODEL_OPTIONAL);
     layer->attn_v = graph_find_linear(l, ".attn_v", e, v, MODEL_OPTIONAL);
     layer->attn_output =
         graph_find_linear(l, ".attn_o", out, e, MODEL_OPTIONAL);
-    layer->attn_bias =
-        l->layer == first
-            ? graph_find_table(l, ".attn_rel_b", n, l->model->hp.n_bucket)
-            : graph_find_table_or_none(l, ".attn_rel_b", n,
-                                       l->model->hp.n_bucket);
-    if (!layer->attn_bias)
-        layer->attn_bias = l->model->layers[first].attn_bias;
+    layer->attn_bias = graph_find_relative_bias(
+        l, graph_encodes(&l->model->hp, l->layer) ? 0 : l->model->hp.n_encoder);
 }
 
 /* Some files have biases of these, which no maker uses. */

@@ -31,10 +31,7 @@ find_attention(struct model_loader *l, struct model_layer *layer)
     layer->attn_k = graph_find_linear(l, ".attn_k", e, k, MODEL_OPTIONAL);
     layer->attn_v = graph_find_linear(l, ".attn_v", e, v, MODEL_OPTIONAL);
     layer->attn_output = graph_find_linear(l, ".attn_o", v, e, MODEL_OPTIONAL);
-    layer->attn_bias =
-        graph_find_table_or_none(l, ".attn_rel_b", n, l->model->hp.n_bucket);
-    if (!layer->attn_bias && l->layer > 0)
-        layer->attn_bias = l->model->layers[0].attn_bias;
+    layer->attn_bias = graph_find_relative_bias(l, 0);
 }
 
 static void
@@ -47,9 +44,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     find_attention(l, layer);
     layer->ffn_norm = graph_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
     graph_find_feed_forward(l, layer, gated, MODEL_OPTIONAL);
-    if (!layer->attn_bias)
-        graph_find_table(l, ".attn_rel_b", l->hp->n_head,
-                         l->model->hp.n_bucket);
 }
 
 static void
