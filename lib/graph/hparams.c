@@ -104,9 +104,10 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].kv_layer = i;
 }
 
-void
-graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
-                  enum model_norms norms)
+/* n_ff where the file does not say it; -1: it must. */
+static void
+read_common(struct model_keys *keys, struct model_hparams *hp,
+            enum model_norms norms, int32_t n_ff)
 {
     const char *epsilon = norms == MODEL_RMS_NORM
                               ? "attention.layer_norm_rms_epsilon"
@@ -116,12 +117,26 @@ graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
         graph_key_int(keys, "context_length", 1, MODEL_MAX_CTX, 0);
     hp->n_embd = graph_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     read_layers(keys, hp);
-    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, -1,
+    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, n_ff,
                       EACH(hp, n_ff));
     if (!keys->headless)
         read_heads(keys, hp);
     hp->norms = norms;
     hp->eps = graph_key_float(keys, epsilon, 0, 0.1f, -1);
+}
+
+void
+graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
+                  enum model_norms norms)
+{
+    read_common(keys, hp, norms, -1);
+}
+
+void
+graph_keys_common_mixed(struct model_keys *keys, struct model_hparams *hp,
+                        enum model_norms norms)
+{
+    read_common(keys, hp, norms, 0);
 }
 
 static void
