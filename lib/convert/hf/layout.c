@@ -6,6 +6,7 @@
 #include "convert/hf/layout.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum hf_layout
@@ -301,24 +302,37 @@ unstack_columns(struct hf *h, struct hf_conversion *g)
 
 /* ---- latent attention, delta rules --------------------------------------- */
 
+/* Heads of the tensor's layer. */
+static struct hf_latent
+latent_heads(const struct hf *h, const struct hf_conversion *g)
+{
+    int32_t layer = strncmp(g->name, "blk.", 4) ? -1 : atoi(g->name + 4);
+
+    if (h->latent_local.n_head > 0 && layer >= 0 &&
+        convert_hf_is_windowed(h, layer, false))
+        return h->latent_local;
+    return (struct hf_latent){ h->n_head, h->d_own, h->d_value };
+}
+
 /* Rows of each head that make its key, whose columns they become, or those
  * of its value. */
 static void
 take_latent(struct hf *h, struct hf_conversion *g)
 {
+    struct hf_latent x = latent_heads(h, g);
     struct hf_rows *r = &g->rows;
     bool keys = layout_of(g) == HF_LATENT_K;
-    int64_t each = (int64_t)h->d_own + h->d_value;
+    int64_t each = (int64_t)x.d_own + x.d_value;
 
-    if (h->d_own < 1 || h->d_value < 1 || g->first->n_dims != 2 ||
-        r->n_rows != each * h->n_head) {
+    if (x.d_own < 1 || x.d_value < 1 || g->first->n_dims != 2 ||
+        r->n_rows != each * x.n_head) {
         bad_tensor(h, g, "its rows are not those of the heads");
         return;
     }
-    r->n_blocks = g->ne[2] = h->n_head;
-    r->n_rows = g->ne[1] = keys ? h->d_own : h->d_value;
+    r->n_blocks = g->ne[2] = x.n_head;
+    r->n_rows = g->ne[1] = keys ? x.d_own : x.d_value;
     r->block = (size_t)each * r->row;
-    r->first = keys ? 0 : (size_t)h->d_own * r->row;
+    r->first = keys ? 0 : (size_t)x.d_own * r->row;
     if (keys)
         transpose(g);
 }

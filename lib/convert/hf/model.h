@@ -47,6 +47,9 @@ struct hf {
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t d_own, d_value; /* of heads of latent attention: of a key what is
                                its own, and of a value */
+    struct hf_latent {
+        int32_t n_head, d_own, d_value;
+    } latent_local; /* of layers with a window; no heads: the same */
     struct {
         int32_t n_key, n_value, d_key, d_value; /* heads, and their lengths */
     } delta;                                    /* of a gated delta rule */
