@@ -300,6 +300,40 @@ unstack_columns(struct hf *h, struct hf_conversion *g)
         turn(h, g);
 }
 
+/* ---- parts of a table, indexers ------------------------------------------ */
+
+/* The last one may have fewer rows. */
+static void
+join_shards(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    const struct safetensors_tensor *last = r->from[r->n_from - 1];
+
+    if (g->first->n_dims != 2) {
+        bad_tensor(h, g, "is no matrix");
+        return;
+    }
+    r->lacks = r->n_rows - last->shape[0];
+    g->ne[1] = r->n_rows * r->n_blocks - r->lacks;
+    g->ne[2] = 1;
+}
+
+static void
+take_index(struct hf *h, struct hf_conversion *g)
+{
+    int64_t queries = (int64_t)h->index.n_head * h->index.d;
+    struct hf_rows *r = &g->rows;
+    bool key = layout_of(g) == HF_INDEX_K;
+
+    if (g->first->n_dims != 2 || queries < 1 ||
+        r->n_rows != queries + h->index.d) {
+        bad_tensor(h, g, "its rows are not those of the heads and a key");
+        return;
+    }
+    r->first = key ? (size_t)queries * r->row : 0;
+    r->n_rows = g->ne[1] = key ? h->index.d : queries;
+}
+
 /* ---- latent attention, delta rules --------------------------------------- */
 
 /* Heads of the tensor's layer. */
@@ -493,6 +527,9 @@ static const struct layout {
                        .mxfp4 = true },
     [HF_VOCAB] = { .change = fill_vocabulary },
     [HF_POSITIONS] = { .change = drop_padding },
+    [HF_SHARDS] = { .change = join_shards },
+    [HF_INDEX_Q] = { .change = take_index },
+    [HF_INDEX_K] = { .change = take_index },
     [HF_GROUPED] = { .change = part_groups, .side = HF_OF_ROWS },
     [HF_SQUEEZE] = { .change = squeeze },
     [HF_TILED_ROWS] = { .change = tile_rows, .side = HF_OF_ROWS },

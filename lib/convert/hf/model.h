@@ -55,6 +55,10 @@ struct hf {
     } delta;                                    /* of a gated delta rule */
     int32_t n_rot, n_expert, n_kinds;           /* of texts, of an encoder */
     int32_t n_pad;            /* rows of positions that no id has */
+    int32_t n_shards;         /* of a table; 0: there is none */
+    struct {
+        int32_t n_head, d; /* of an indexer */
+    } index;
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
     bool heads_by_layer;      /* a layer has as many as its rows make */
