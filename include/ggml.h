@@ -1480,7 +1480,8 @@ ggml_flash_attn_ext_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks);
 /* DeepSeek's lightning indexer (V3.2), by which a token chooses the keys that
  * it attends to: sum over heads of weight * max(0, q . k), and the mask. q F32
  * [d, heads, tokens, p], k [d, 1, n, p], weights F32 [heads, tokens, 1, p],
- * mask F16 [n, tokens, 1, p or a divisor of it] -> F32 [n, tokens, 1, p]. */
+ * mask F16 [n, tokens, 1, p or a divisor of it], or NULL -> F32 [n, tokens, 1,
+ * p]. */
 GGML_API struct ggml_tensor *
 ggml_lightning_indexer(struct ggml_context *ctx, struct ggml_tensor *q,
                        struct ggml_tensor *k, struct ggml_tensor *weights,

@@ -38,33 +38,55 @@ enum {
     CACHE_MAX_HOMES = MODEL_MAX_HOMES + 1,
 };
 
-/* The tensors of a layer; those of one home have the layout of their kind. */
+/* The tensors of a layer; those of one home have the layout of their part. */
 enum cache_tensor {
     CACHE_K,
     CACHE_V,
     CACHE_INDEX, /* keys of an indexer, which chooses what attention reads */
+    CACHE_COMPRESSED,       /* rows that stand for blocks of keys, */
+    CACHE_COMPRESSED_INDEX, /* and for an indexer's keys */
     CACHE_TENSORS,
 };
 
 /* Length of a head's row of the tensor; 0: the layer keeps none. */
 static inline int32_t
-graph_cache_width(const struct model_layer_hparams *l, enum cache_tensor of)
+graph_cache_width(const struct model_hparams *hp, int32_t layer,
+                  enum cache_tensor of)
 {
+    const struct model_layer_hparams *l = &hp->layers[layer];
+    bool keeps = graph_keeps(hp, layer);
+
     switch (of) {
     case CACHE_K:
-        return l->d_key;
+        return keeps ? l->d_key : 0;
     case CACHE_V:
-        return l->values_in_keys ? 0 : l->d_value;
-    default:
+        return keeps && !l->values_in_keys ? l->d_value : 0;
+    case CACHE_INDEX:
         return l->d_index;
+    case CACHE_COMPRESSED:
+        return l->d_compressed;
+    default:
+        return l->d_compressed_index;
     }
 }
 
 /* Heads with a row each. */
 static inline int32_t
-graph_cache_heads(const struct model_layer_hparams *l, enum cache_tensor of)
+graph_cache_heads(const struct model_hparams *hp, int32_t layer,
+                  enum cache_tensor of)
 {
-    return of == CACHE_INDEX ? 1 : l->n_head_kv;
+    return of == CACHE_K || of == CACHE_V ? hp->layers[layer].n_head_kv : 1;
+}
+
+/* The parts of a cache: of each kind, and of rows that stand for blocks. */
+enum {
+    CACHE_PARTS = CACHE_KINDS + MODEL_MAX_COMPRESSIONS,
+};
+
+static inline int
+graph_compressed_part(int32_t i) /* from 0 */
+{
+    return CACHE_KINDS + i;
 }
 
 /* Types of keys and values, and whether they are kept rotated: each head's, in
@@ -105,11 +127,12 @@ enum cache_recurrent_tensor {
 
 struct cache_layer {
     enum cache_kind kind;
+    int compressed; /* the part of its rows for blocks; if it has any */
     int home; /* of the model's, or the one behind them: elsewhere */
-    /* width of a head x its kind's rows x heads; NULL where the layer has no
-     * attention or reads another's keys and values; no values where they are
-     * part of the keys: of latent attention, whose rows are keys; an indexer's
-     * keys only where it has one */
+    /* width of a head x its part's rows x n_head_kv, or 1 of rows for blocks;
+     * NULL where the layer has no attention or reads another's keys and values;
+     * no values where they are part of the keys: of latent attention, whose
+     * rows are keys */
     struct ggml_tensor *t[CACHE_TENSORS];
     struct ggml_tensor *states[CACHE_RECURRENT]; /* NULL where it keeps none */
 };
@@ -161,11 +184,12 @@ struct cache_mtp {
     struct cache_mtp_slot *slots;
 };
 
-/* What layers of a kind have in common. Each slot has n_rows rows; row r of
- * slot s is row s * n_rows + r of the tensors and is for position base[s] + r.
- */
+/* Layers of a kind, or with blocks of a length, have this in common. Each slot
+ * has n_rows rows; row r of slot s is row s * n_rows + r of the tensors and is
+ * for position base[s] + r, or for the block of these positions / ratio. */
 struct cache_part {
     int32_t n_layer;
+    int32_t ratio;  /* positions of a row: 1, but for blocks */
     int32_t n_rows; /* a multiple of CACHE_BLOCK */
     int32_t window; /* keys that an id sees; 0: all */
     int32_t *base;  /* a slot */
@@ -178,7 +202,7 @@ struct cache {
     int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
     int32_t n_all; /* and MTP layers */
-    struct cache_part parts[CACHE_KINDS];
+    struct cache_part parts[CACHE_PARTS];
     struct cache_recurrent recurrent;
     struct cache_mtp mtp;
     struct cache_layer *layers; /* n_all */
@@ -197,12 +221,30 @@ struct cache {
     char *head;                 /* scratch for CACHE_BLOCK rows of a head */
 };
 
+/* The part that a tensor's rows are of. */
+static inline int
+graph_part_of(const struct cache_layer *l, int of)
+{
+    return of == CACHE_COMPRESSED || of == CACHE_COMPRESSED_INDEX
+               ? l->compressed
+               : (int)l->kind;
+}
+
 /* Keys of a slot that attention reads for some of its ids. */
 struct cache_range {
     int32_t row;   /* of the slot's: the first */
     int32_t start; /* its position: a multiple of CACHE_BLOCK */
     int32_t n;     /* rows: a multiple of CACHE_BLOCK */
 };
+
+/* Rows for blocks that n ids of a segment write: enough, wherever they begin.
+ * The last may be of a block that they have no id of, or do not finish; it is
+ * written again before anybody sees it. */
+static inline int32_t
+graph_blocks_written(const struct model_compression *p, int32_t n)
+{
+    return n / p->ratio + 1;
+}
 
 /* Hidden vectors that are kept of n ids of a segment. */
 static inline int32_t

@@ -17,8 +17,10 @@ enum {
     NODES_PER_RELATIVE = 24,
     NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
     NODES_PER_RECURRENCE = 48,
+    NODES_COMPRESSED = 160, /* of each layer, where blocks have rows */
+    NODES_PER_COMPRESSION = 24,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
-    NODES_BESIDE = 32 + NODES_PER_MEDIA,
+    NODES_BESIDE = 40 + NODES_PER_MEDIA,
 };
 
 size_t
@@ -39,13 +41,16 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_STREAMS;
     if (model->hp.n_bucket > 0)
         a_layer += NODES_PER_RELATIVE * (size_t)n_segments;
+    if (model->hp.n_compression > 0)
+        a_layer +=
+            NODES_COMPRESSED + NODES_PER_COMPRESSION * (size_t)n_segments;
     if (model->hp.indexer.n_head > 0)
         a_layer += NODES_PER_INDEX * ((size_t)n_segments + 2);
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
-           (CACHE_KINDS + 2) * (size_t)n_segments + NODES_BESIDE + ngrams +
-           graph_adapters_max_nodes(model);
+           (CACHE_KINDS + 2 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
+           NODES_BESIDE + ngrams + graph_adapters_max_nodes(model);
 }
 
 static struct ggml_tensor *
@@ -88,6 +93,42 @@ new_cache_inputs(struct graph *g, enum cache_kind kind)
         if (needed)
             s->masks[kind] = new_mask(g, names[kind][1], i, s->keys[kind].n);
     }
+}
+
+static void
+new_blocks_of_segment(struct graph *g, int32_t i, int c, int64_t n_columns)
+{
+    struct graph_segment_blocks *s = &g->segments[i].blocks[c];
+
+    s->columns = input(g, GGML_TYPE_I32, n_columns, "");
+    ggml_format_name(s->columns, "block_columns_%d.%d", c, (int)i);
+}
+
+static void
+new_blocks(struct graph *g, int c)
+{
+    const struct model_compression *p = &g->model->hp.compressions[c];
+    int64_t wide = graph_compressed_columns(p);
+    struct graph_blocks *b = &g->blocks[c];
+
+    *b = (struct graph_blocks){ .n = 0 };
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        int32_t n = graph_blocks_written(p, g->segments[i].n);
+
+        new_blocks_of_segment(g, i, c, wide * n);
+        b->n += n;
+    }
+    b->cells = input(g, GGML_TYPE_I64, b->n, "");
+    ggml_format_name(b->cells, "block_cells_%d", c);
+    b->positions =
+        input(g, GGML_TYPE_I32,
+              g->turned ? (int64_t)GGML_MROPE_SECTIONS * b->n : b->n, "");
+    ggml_format_name(b->positions, "block_positions_%d", c);
+    if (!p->overlaps)
+        return;
+    b->absent = ggml_new_tensor_2d(g->ctx, GGML_TYPE_F32, wide, b->n);
+    ggml_format_name(b->absent, "block_absent_%d", c);
+    ggml_set_input(b->absent);
 }
 
 static void
@@ -160,6 +201,8 @@ new_inputs(struct graph *g)
             new_packing_mask(g, kind);
         else
             new_cache_inputs(g, kind);
+    for (int c = 0; c < g->model->hp.n_compression && g->cache; c++)
+        new_blocks(g, c);
 }
 
 /* Rows of media, and their places. */

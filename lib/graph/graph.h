@@ -18,6 +18,12 @@ struct graph_segment {
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
+    struct graph_segment_blocks {
+        int32_t n_rows; /* for blocks, that attention covers */
+        /* Input, i32: columns of the blocks that it writes, among those that
+         * its slot keeps and then its own. */
+        struct ggml_tensor *columns;
+    } blocks[MODEL_MAX_COMPRESSIONS];
     /* Input, i32: for each id the buckets of its distances to all ids of an
      * encoder, or to the keys that a decoder reads; NULL: the model has no such
      * biases. */
@@ -80,6 +86,14 @@ struct graph {
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
+    /* Of blocks of hp.compressions: n of them have their rows written, of each
+     * segment those that its ids are in, and maybe one more. Inputs: i64, where
+     * to; i32, their first positions; f32, d columns x n: 0, or -inf for
+     * columns before the first position; NULL: blocks do not overlap. */
+    struct graph_blocks {
+        int32_t n;
+        struct ggml_tensor *cells, *positions, *absent;
+    } blocks[MODEL_MAX_COMPRESSIONS];
     struct ggml_tensor *slots; /* i32, of the segments; NULL: no layer
                                   recurs */
     struct ggml_tensor *rows;  /* i32, n_outputs rows of the batch; NULL:
@@ -246,6 +260,11 @@ graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 struct ggml_tensor *
 graph_rope_by(struct graph *g, const struct model_rope *rope,
               struct ggml_tensor *x);
+
+/* And by other positions, i32, of x's last dimension. */
+struct ggml_tensor *
+graph_rope_at(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x, struct ggml_tensor *positions);
 
 /* Writes k and v (a head's length x n_head_kv x n_tokens; heads side by side,
  * ids may be apart) to the cache, but for those that are NULL, as the layer

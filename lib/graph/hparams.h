@@ -11,7 +11,23 @@ enum {
     MODEL_MAX_LAYERS = 4096, /* far above what exists, as are these */
     MODEL_MAX_FF = 1 << 24,
     MODEL_MAX_CTX = 1 << 28,
+    MODEL_MAX_COMPRESSIONS = 2, /* lengths of blocks */
+    MODEL_MAX_RATIO = 1024,
 };
+
+/* Blocks of positions that rows of their own stand for, each made of columns of
+ * its positions, and, if they overlap, of those of the block before. */
+struct model_compression {
+    int32_t ratio; /* positions, 2 at least */
+    bool overlaps;
+};
+
+/* Columns that a row is made of. */
+static inline int32_t
+graph_compressed_columns(const struct model_compression *p)
+{
+    return p->ratio * (p->overlaps ? 2 : 1);
+}
 
 enum rope_scaling {
     ROPE_NONE,
@@ -28,7 +44,8 @@ struct rope_params {
     float base;
     enum rope_scaling scaling;
     float factor;    /* of linear and YaRN */
-    float magnitude; /* multiplies the rotated; 0: as the scaling has it */
+    float magnitude; /* multiplies the rotated; 0: as the scaling has it; below
+                        0: nothing does */
     /* Above 0: YaRN multiplies q k by the square of 1 + log(factor) times this,
      * and nothing by its own magnitude (DeepSeek V2). */
     float log_multiplier;
@@ -82,9 +99,11 @@ struct model_routing {
         MODEL_GATING_SOFTMAX,
         MODEL_GATING_SIGMOID,
         MODEL_GATING_SOFTMAX_OF_USED, /* over those that are used only */
+        MODEL_GATING_SQRT_SOFTPLUS,
     } gating;
     bool normed;     /* weights are divided by their sum, */
-    float least_sum; /* of sigmoids: this where it is less; 0: 1e-20 */
+    float
+        least_sum; /* of sigmoids and roots: this where it is less; 0: 1e-20 */
     float scale;     /* and multiplied by this; 0: by nothing */
     /* The best n_group_used of so many groups of experts are chosen first, by
      * the sum of their two best scores, or by their best one; 0: there are no
@@ -153,6 +172,7 @@ struct model_latent {
     int32_t d_shared; /* of a key, what all heads share, behind its own */
     int32_t d_key, d_value; /* of a head, before anything is absorbed */
     bool absorbed;
+    float eps; /* of the norms of latents; 0: 1e-6 */
 };
 
 /* What chooses the keys that attention reads (DeepSeek-AI 2025,
@@ -191,6 +211,13 @@ struct model_layer_hparams {
     int32_t d_conv, n_channels;
     int64_t n_state;
     int64_t n_apart; /* and of another convolution's columns */
+    /* It keeps rows for blocks: of keys, and of the keys of an indexer, so
+     * long, or none, 0. `compression` 1 is hp.compressions[0]; 0: it has no
+     * blocks. Columns that rows are made of have n_channels values, d_conv of
+     * them, of which d_conv - 1 are kept as those of a short convolution are.
+     */
+    int32_t compression;
+    int32_t d_compressed, d_compressed_index;
     /* Gates less than so many standard deviations above their mean count as
      * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
      * all gates are as they are. */
@@ -229,6 +256,8 @@ struct model_hparams {
     bool limit_before; /* layers' limits are of gates before, not after it */
     struct model_situ situ;
     struct model_ssm ssm;
+    int32_t n_compression; /* of the layers' blocks */
+    struct model_compression compressions[MODEL_MAX_COMPRESSIONS];
     int32_t window; /* of windowed layers, in positions; 0: none is windowed */
     enum graph_window window_kind;
 
@@ -237,6 +266,7 @@ struct model_hparams {
     int32_t n_ff_expert;   /* length of an expert's feed-forward vector */
     int32_t n_embd_expert; /* length of what experts read and give; 0: n_embd */
     int32_t n_ff_shared;  /* of the expert that all ids use; 0: there is none */
+    int32_t n_hash; /* layers in front whose experts follow from ids alone */
     int32_t n_dense;      /* layers in front that have no mixture */
     int32_t mixture_step; /* after them the last of so many layers has one; 0:
                              each does */
@@ -264,6 +294,10 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    struct model_latent latent_local; /* of windowed layers; n 0: the same */
+    /* The heads' values are projected back in so many groups, to so many
+     * values each, and these together; 0: all at once. */
+    int32_t n_output_group, n_output_rank;
     struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
                          */
@@ -349,14 +383,24 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     return l->n_head_kv > 0 && l->kv_layer == layer;
 }
 
-/* Whether the layer keeps a recurrent state. */
+/* Latent attention of the layer. */
+static inline const struct model_latent *
+graph_latent_of(const struct model_hparams *hp, int32_t layer)
+{
+    return hp->latent_local.n > 0 && hp->layers[layer].windowed
+               ? &hp->latent_local
+               : &hp->latent;
+}
+
+/* Whether a recurrence stands in attention's place, or beside it. */
 static inline bool
 graph_recurs(const struct model_hparams *hp, int32_t layer)
 {
     return hp->layers[layer].recurs;
 }
 
-/* Floats of that state. */
+/* Floats that the layer keeps of a sequence, which change with each id: of a
+ * recurrence, or columns of an unfinished block. */
 static inline int64_t
 graph_state_floats(const struct model_hparams *hp, int32_t layer)
 {

@@ -48,10 +48,10 @@ graph_keys_gating(struct model_keys *keys, struct model_hparams *hp, int other)
     int32_t v = graph_key_int_or_zero(keys, name, 255, other + 1);
 
     hp->routing.gating = v - 1;
-    if (v > MODEL_GATING_SOFTMAX_OF_USED + 1)
+    if (v > MODEL_GATING_SQRT_SOFTPLUS + 1)
         graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
-                         "%d is not 1 (softmax), 2 (sigmoid) or 3 (softmax of "
-                         "the chosen)",
+                         "%d is not 1 (softmax), 2 (sigmoid), 3 (softmax of "
+                         "the chosen) or 4 (root of softplus)",
                          (int)v);
 }
 

@@ -180,6 +180,9 @@ graph_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_shared_expert(struct model_loader *l, struct model_layer *layer,
                          bool routed);
+/* I32, the hp.n_expert_used experts of each id, all of which there are. */
+struct ggml_tensor *
+graph_find_expert_ids(struct model_loader *l, const char *name);
 /* In a layer that has a mixture: what is added to scores for the choice of
  * experts alone. */
 void

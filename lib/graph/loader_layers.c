@@ -3,6 +3,7 @@
  * Names are those of the field's converters; shapes follow from the
  * hyper-parameters of the layer. */
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/arch.h"
 #include "graph/loader.h"
@@ -50,7 +51,7 @@ graph_find_attention(struct model_loader *l, struct model_layer *layer,
 static void
 find_latent_heads(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_latent *x = &l->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t own = x->d_key - x->d_shared, n = l->hp->n_head;
 
     if (x->absorbed) {
@@ -69,7 +70,7 @@ find_latent_heads(struct model_loader *l, struct model_layer *layer)
 void
 graph_find_latent_attention(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_latent *x = &l->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t e = l->model->hp.n_embd, n = l->hp->n_head, q = x->n_query;
     enum model_need bias = MODEL_OPTIONAL;
 
@@ -134,12 +135,12 @@ graph_find_block_indexer(struct model_loader *l, struct model_layer *layer)
 void
 graph_find_attention_gate(struct model_loader *l, struct model_layer *layer)
 {
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t e = l->model->hp.n_embd, n = l->hp->n_head;
     const struct gguf_tensor *t = graph_peek(l, ".attn_gate");
 
     if (!t || t->ne[1] != n)
-        n *= l->model->hp.latent.n > 0 ? l->model->hp.latent.d_value
-                                       : l->hp->d_value;
+        n *= x->n > 0 ? x->d_value : l->hp->d_value;
     layer->attn_gate = graph_find_linear(l, ".attn_gate", e, n, MODEL_OPTIONAL);
 }
 
@@ -251,6 +252,33 @@ find_choice(struct model_loader *l, enum model_need choice)
     if (gguf_tensor_named(l->gguf, name))
         return graph_find_numbers(l, name, n, 1);
     return graph_find_bias(l, ".exp_probs_b", n, choice);
+}
+
+struct ggml_tensor *
+graph_find_expert_ids(struct model_loader *l, const char *name)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    const struct gguf_tensor *t = graph_peek(l, name);
+    struct ggml_tensor *ids;
+
+    if (t && t->type != GGML_TYPE_I32 && l->status == GG_OK) {
+        l->status = gguf_bad_value(l->gguf, t->name, l->err,
+                                   "experts' numbers are of type i32");
+        return NULL;
+    }
+    ids = graph_find_table(l, name, hp->n_expert_used, hp->n_vocab);
+    for (size_t i = 0; ids && i < t->size / sizeof(int32_t); i++) {
+        int32_t id;
+
+        memcpy(&id, (const char *)t->data + i * sizeof(id), sizeof(id));
+        if (id >= 0 && id < hp->n_expert)
+            continue;
+        l->status = gguf_bad_value(l->gguf, t->name, l->err,
+                                   "expert %d is not in 0..%d", (int)id,
+                                   (int)hp->n_expert - 1);
+        return NULL;
+    }
+    return ids;
 }
 
 void

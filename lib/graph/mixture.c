@@ -30,7 +30,8 @@ divide_by_sum(struct graph *g, struct ggml_tensor *w)
 
     w = ggml_reshape_2d(g->ctx, w, n, n_tokens);
     sum = ggml_sum_rows(g->ctx, w);
-    if (how->gating == MODEL_GATING_SIGMOID)
+    if (how->gating == MODEL_GATING_SIGMOID ||
+        how->gating == MODEL_GATING_SQRT_SOFTPLUS)
         sum = ggml_clamp(g->ctx, sum, least, INFINITY);
     w = ggml_div(g->ctx, w, sum);
     return ggml_reshape_3d(g->ctx, w, 1, n, n_tokens);
@@ -83,9 +84,26 @@ gate(struct graph *g, struct ggml_tensor *scores)
         return ggml_soft_max(g->ctx, scores);
     case MODEL_GATING_SIGMOID:
         return ggml_sigmoid(g->ctx, scores);
+    case MODEL_GATING_SQRT_SOFTPLUS:
+        return ggml_sqrt(g->ctx, ggml_softplus(g->ctx, scores));
     default:
         return scores;
     }
+}
+
+/* Experts of n ids: by the scores, or, of hash layers, by the ids. */
+static struct ggml_tensor *
+choose_experts(struct graph *g, const struct model_layer *layer,
+               struct ggml_tensor *scores, struct ggml_tensor *p)
+{
+    struct ggml_tensor *ids = g->ids;
+
+    if (!layer->router_ids)
+        return ggml_top_k(g->ctx, by_what_chosen(g, layer, scores, p),
+                          g->model->hp.n_expert_used);
+    ids = ggml_get_rows(g->ctx, layer->router_ids, ids);
+    return ids->ne[1] == scores->ne[1] ? ids
+                                       : ggml_get_rows(g->ctx, ids, g->rows);
 }
 
 static struct route
@@ -97,8 +115,7 @@ route_tokens(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *p = gate(g, scores);
     struct route r;
 
-    r.experts = ggml_top_k(g->ctx, by_what_chosen(g, layer, scores, p),
-                           hp->n_expert_used);
+    r.experts = choose_experts(g, layer, scores, p);
     p = ggml_reshape_3d(g->ctx, p, 1, hp->n_expert, p->ne[1]);
     r.weights = ggml_get_rows(g->ctx, p, r.experts);
     if (how->gating == MODEL_GATING_SOFTMAX_OF_USED)

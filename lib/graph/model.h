@@ -78,6 +78,13 @@ struct model_ngram_layer {
     struct ggml_tensor *conv; /* d_conv x n_stream * n_embd */
 };
 
+/* Of a layer's blocks: compressed.h. */
+struct model_compressor {
+    struct model_linear value, gate;
+    struct ggml_tensor *bias;
+    struct model_norm norm;
+};
+
 struct model_layer {
     const struct model_layer_hparams *hp; /* its lengths */
     bool windowed; /* attention sees the last hp.window keys only */
@@ -95,6 +102,7 @@ struct model_layer {
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
     struct ggml_tensor *attn_bias;   /* n_head x hp.n_bucket; or NULL */
     struct model_linear attn_output;
+    struct ggml_tensor *attn_output_a; /* of hp.n_output_group: before it */
     /* A decoder's attention to what the encoder gave. */
     struct model_norm cross_norm;
     struct model_linear cross_q, cross_k, cross_v, cross_output;
@@ -112,6 +120,7 @@ struct model_layer {
      * head counts. */
     struct model_linear index_q, index_k, index_weights;
     struct model_norm index_norm, index_q_norm; /* or empty */
+    struct model_compressor compressor, index_compressor;
 
     /* Of a layer with a recurrence. */
     struct ggml_tensor *conv;                     /* d_conv x n_channels */
@@ -157,6 +166,7 @@ struct model_layer {
     struct model_linear router; /* n_embd x n_expert; empty: no mixture */
     struct ggml_tensor
         *router_bias; /* n_expert, for the choice only; or NULL */
+    struct ggml_tensor *router_ids;   /* i32, experts of each id; or NULL */
     struct ggml_tensor *router_scale; /* n_embd, of what it reads; or NULL */
     struct model_norm experts_norm; /* of experts beside a feed-forward block */
     struct model_norm dense_post_norm, experts_post_norm; /* of both */

@@ -149,29 +149,22 @@ graph_rope_has_sections(const struct model_hparams *hp)
 /* Each pair by the position of its section. */
 static struct ggml_tensor *
 turn_by_sections(struct graph *g, const struct model_rope *r,
-                 struct ggml_tensor *x, struct ggml_tensor *divisors)
+                 struct ggml_tensor *x, struct ggml_tensor *positions,
+                 struct ggml_tensor *divisors)
 {
     int sections[GGML_MROPE_SECTIONS];
 
     for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
         sections[i] = r->params.sections[i];
-    return ggml_rope_multi(g->ctx, x, g->positions, divisors, r->params.n_rot,
+    return ggml_rope_multi(g->ctx, x, positions, divisors, r->params.n_rot,
                            sections, r->params.section_mode,
                            r->params.n_ctx_orig, r->params.base, r->scale, 0,
                            r->magnitude, 32, 1);
 }
 
 struct ggml_tensor *
-graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    const struct model_rope *r = g->model->layers[layer].rope;
-
-    return r ? graph_rope_by(g, r, x) : x;
-}
-
-struct ggml_tensor *
-graph_rope_by(struct graph *g, const struct model_rope *rope,
-              struct ggml_tensor *x)
+graph_rope_at(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x, struct ggml_tensor *positions)
 {
     const struct model_rope *r = rope;
     struct ggml_tensor *divisors;
@@ -183,19 +176,38 @@ graph_rope_by(struct graph *g, const struct model_rope *rope,
     if (r->divisors_long && n_ctx > r->params.n_ctx_orig)
         divisors = r->divisors_long;
     if (g->turned)
-        return turn_by_sections(g, r, x, divisors);
-    return ggml_rope_ext(g->ctx, x, g->positions, divisors, r->params.n_rot,
+        return turn_by_sections(g, r, x, positions, divisors);
+    return ggml_rope_ext(g->ctx, x, positions, divisors, r->params.n_rot,
                          r->params.mode, r->params.n_ctx_orig, r->params.base,
                          r->scale, 0, r->magnitude, 32, 1);
+}
+
+struct ggml_tensor *
+graph_rope_by(struct graph *g, const struct model_rope *rope,
+              struct ggml_tensor *x)
+{
+    return graph_rope_at(g, rope, x, g->positions);
+}
+
+struct ggml_tensor *
+graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_rope *r = g->model->layers[layer].rope;
+
+    return r ? graph_rope_by(g, r, x) : x;
 }
 
 float
 graph_attention_scale(const struct model *m, int32_t layer)
 {
     const struct model_rope *rope = m->layers[layer].rope;
+    const struct model_latent *latent = graph_latent_of(&m->hp, layer);
     float scale = m->hp.attn_scale != 0
                       ? m->hp.attn_scale
                       : 1 / sqrtf((float)m->hp.layers[layer].d_key);
+
+    if (latent == &m->hp.latent_local)
+        scale = 1 / sqrtf((float)latent->d_key);
 
     return rope ? scale * rope->attention : scale;
 }

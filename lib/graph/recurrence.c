@@ -8,17 +8,12 @@
 
 #include "graph/recurrence.h"
 
-/* A segment's part of something that is computed segment by segment. */
-typedef struct ggml_tensor *(*segment_fn)(struct graph *g,
-                                          const struct graph_segment *s,
-                                          int32_t layer, const void *data);
-
 /* Results of segments from `first` to before `end`, of which there is one at
  * least: a graph without a session has none. Columns stand side by side; they
  * are put together in halves, so that none is copied often. */
 static struct ggml_tensor *
 each_segment(struct graph *g, int32_t first, int32_t end, int32_t layer,
-             segment_fn fn, const void *data)
+             graph_segment_fn fn, const void *data)
 {
     int32_t middle = first + (end - first) / 2;
     struct ggml_tensor *a, *b;
@@ -29,6 +24,13 @@ each_segment(struct graph *g, int32_t first, int32_t end, int32_t layer,
     a = each_segment(g, first, middle, layer, fn, data);
     b = each_segment(g, middle, end, layer, fn, data);
     return ggml_concat(g->ctx, a, b, 1);
+}
+
+struct ggml_tensor *
+graph_each_segment(struct graph *g, int32_t layer, graph_segment_fn fn,
+                   const void *data)
+{
+    return each_segment(g, 0, g->n_segments, layer, fn, data);
 }
 
 static size_t
@@ -82,7 +84,7 @@ graph_short_conv_part(struct graph *g, int32_t layer, struct ggml_tensor *x,
 {
     struct channels c = { x, weight, first };
 
-    return each_segment(g, 0, g->n_segments, layer, convolve, &c);
+    return graph_each_segment(g, layer, convolve, &c);
 }
 
 struct ggml_tensor *
@@ -203,7 +205,7 @@ graph_delta_net(struct graph *g, int32_t layer, const struct graph_delta *d)
                                  ggml_nelements(d->gate) / heads / g->n_tokens,
                                  heads, g->n_tokens);
     parts.beta = ggml_reshape_3d(g->ctx, d->beta, 1, heads, g->n_tokens);
-    return each_segment(g, 0, g->n_segments, layer, recur_delta, &parts);
+    return graph_each_segment(g, layer, recur_delta, &parts);
 }
 
 /* ---- the selective scan ------------------------------------------------- */
@@ -233,7 +235,7 @@ recur_scan(struct graph *g, const struct graph_segment *s, int32_t layer,
 struct ggml_tensor *
 graph_scan(struct graph *g, int32_t layer, const struct graph_scan *p)
 {
-    return each_segment(g, 0, g->n_segments, layer, recur_scan, p);
+    return graph_each_segment(g, layer, recur_scan, p);
 }
 
 /* ---- RWKV --------------------------------------------------------------- */
@@ -263,7 +265,7 @@ graph_shift(struct graph *g, int32_t layer, struct ggml_tensor *x,
 {
     struct channels c = { x, NULL, first };
 
-    return each_segment(g, 0, g->n_segments, layer, shift_segment, &c);
+    return graph_each_segment(g, layer, shift_segment, &c);
 }
 
 static struct ggml_tensor *
@@ -298,5 +300,5 @@ recur_wkv(struct graph *g, const struct graph_segment *s, int32_t layer,
 struct ggml_tensor *
 graph_wkv(struct graph *g, int32_t layer, const struct graph_wkv *p)
 {
-    return each_segment(g, 0, g->n_segments, layer, recur_wkv, p);
+    return graph_each_segment(g, layer, recur_wkv, p);
 }

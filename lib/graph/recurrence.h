@@ -4,6 +4,17 @@
 
 #include "graph/graph.h"
 
+/* A segment's part of something that is computed segment by segment. */
+typedef struct ggml_tensor *(*graph_segment_fn)(struct graph *g,
+                                                const struct graph_segment *s,
+                                                int32_t layer,
+                                                const void *data);
+
+/* Results of all segments, their columns side by side. */
+struct ggml_tensor *
+graph_each_segment(struct graph *g, int32_t layer, graph_segment_fn fn,
+                   const void *data);
+
 /* ---- recurrences -------------------------------------------------------- */
 
 /* The short convolution of x, n_channels x n_tokens, by the layer's weights:

@@ -44,6 +44,8 @@ magnitude_of(const struct rope_params *p, int32_t n_ctx_train)
     double m = p->magnitude > 0 ? (double)p->magnitude : 1;
     double ratio = (double)n_ctx_train / p->n_ctx_orig;
 
+    if (p->magnitude < 0)
+        return 1;
     if (p->scaling == ROPE_YARN && p->factor > 1 && p->log_multiplier <= 0)
         m *= 1 + 0.1 * log((double)p->factor);
     if (p->scaling == ROPE_LONG && p->magnitude <= 0 && ratio > 1)

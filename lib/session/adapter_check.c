@@ -48,6 +48,9 @@ build_graph(struct meeting *m, const struct cache *cache, bool encodes)
         return false;
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         segment.keys[kind].n = cache->parts[kind].n_rows;
+    for (int i = 0; i < m->model->hp.n_compression; i++)
+        segment.blocks[i].n_rows =
+            cache->parts[graph_compressed_part(i)].n_rows;
     segment.crossed.n = segment.keys[CACHE_ALL].n;
     graph_build(&g, max_nodes);
     ggml_free(g.ctx);

@@ -306,6 +306,8 @@ add_segment(struct batch *b, const struct cache *cache,
                                  .n = n };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = session_cache_seen(cache, i, chunk->slot, past, n);
+    for (int i = 0; i < b->hp->n_compression; i++)
+        s->blocks[i].n_rows = session_cache_blocks(cache, i, past, n);
     set_crossed(b, s);
     for (int32_t i = 0; i < n && !b->encodes; i++)
         add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);

@@ -45,6 +45,28 @@ window_rows(int32_t window, int32_t n_batch)
     return block_up(window + n_batch + 2 * CACHE_BLOCK);
 }
 
+/* A block that is unfinished has a row, too. */
+static void
+count_blocks(struct cache *c, const struct model *model)
+{
+    const struct model_hparams *hp = &model->hp;
+
+    for (int32_t i = 0; i < hp->n_compression; i++) {
+        struct cache_part *p = &c->parts[graph_compressed_part(i)];
+
+        p->ratio = hp->compressions[i].ratio;
+        p->n_rows = block_up(c->n_ctx / p->ratio + 1);
+    }
+    for (int32_t i = 0; i < c->n_all; i++) {
+        int32_t compression = hp->layers[i].compression;
+
+        if (compression == 0)
+            continue;
+        c->layers[i].compressed = graph_compressed_part(compression - 1);
+        c->parts[c->layers[i].compressed].n_layer++;
+    }
+}
+
 static bool
 choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
 {
@@ -55,6 +77,9 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     c->layers = mem_array((size_t)c->n_all, sizeof(*c->layers));
     if (!c->layers)
         return false;
+    for (int i = 0; i < CACHE_PARTS; i++)
+        c->parts[i].ratio = 1;
+    count_blocks(c, model);
     for (int32_t i = 0; i < c->n_all; i++) {
         bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
 
@@ -74,16 +99,22 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     return true;
 }
 
-/* Bytes of what a layer keeps of a position. */
-static size_t
-position_size(const struct cache *c, const struct model_layer_hparams *l)
+/* Bytes of the layer's rows of one tensor; false: too many. */
+static bool
+rows_size(const struct cache *c, const struct model_hparams *hp, int32_t layer,
+          int of, size_t *out)
 {
-    size_t n = 0;
+    const struct cache_part *p =
+        &c->parts[graph_part_of(&c->layers[layer], of)];
+    int64_t n = graph_cache_width(hp, layer, of);
 
-    for (int k = 0; k < CACHE_TENSORS; k++)
-        n += ggml_row_size(c->form.types[k], (int64_t)graph_cache_width(l, k) *
-                                                 graph_cache_heads(l, k));
-    return n;
+    *out = 0;
+    if (n == 0)
+        return true;
+    return check_mul(ggml_row_size(c->form.types[of],
+                                   n * graph_cache_heads(hp, layer, of)),
+                     (uint64_t)p->n_rows, out) &&
+           check_mul(*out, (uint64_t)c->n_slots, out);
 }
 
 /* Sizes that overflow must never reach the tensor interface: it would end the
@@ -94,9 +125,6 @@ fits(const struct cache *c, const struct model *model, size_t total)
     size_t sum = 0, n;
 
     for (int32_t i = 0; i < c->n_all; i++) {
-        const struct model_layer_hparams *l = &model->hp.layers[i];
-        const struct cache_part *p = &c->parts[c->layers[i].kind];
-
         size_t state = (size_t)graph_state_floats(&model->hp, i) * 4;
 
         if (!graph_has_layer(model, i))
@@ -104,11 +132,9 @@ fits(const struct cache *c, const struct model *model, size_t total)
         if (!check_mul(state, (uint64_t)c->n_slots, &state) ||
             !check_add(sum, state, &sum))
             return false;
-        if (!graph_keeps(&model->hp, i))
-            continue;
-        if (!check_mul(position_size(c, l), (uint64_t)p->n_rows, &n) ||
-            !check_mul(n, (uint64_t)c->n_slots, &n) || !check_add(sum, n, &sum))
-            return false;
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            if (!rows_size(c, &model->hp, i, k, &n) || !check_add(sum, n, &sum))
+                return false;
     }
     return sum <= total;
 }
@@ -120,7 +146,7 @@ new_parts(struct cache *c, size_t row)
 
     c->head = mem_array(CACHE_BLOCK, row);
     done = c->head != NULL;
-    for (int i = 0; i < CACHE_KINDS; i++) {
+    for (int i = 0; i < CACHE_PARTS; i++) {
         struct cache_part *p = &c->parts[i];
 
         p->base = mem_array((size_t)c->n_slots, sizeof(*p->base));
@@ -155,18 +181,25 @@ new_homes(struct cache *c, const struct model *model)
 }
 
 static void
-new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
+new_layer(struct cache *c, int32_t i, const struct model_hparams *hp)
 {
-    static const char *const names[] = { "cache_k", "cache_v", "cache_index" };
+    static const char *const names[] = {
+        [CACHE_K] = "cache_k",
+        [CACHE_V] = "cache_v",
+        [CACHE_INDEX] = "cache_index",
+        [CACHE_COMPRESSED] = "cache_compressed",
+        [CACHE_COMPRESSED_INDEX] = "cache_compressed_index",
+    };
     struct cache_layer *l = &c->layers[i];
-    int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
     for (int k = 0; k < CACHE_TENSORS; k++) {
-        if (graph_cache_width(hp, k) == 0)
+        int64_t length = graph_cache_width(hp, i, k);
+        int64_t n = (int64_t)c->parts[graph_part_of(l, k)].n_rows * c->n_slots;
+
+        if (length == 0)
             continue;
         l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
-                                     graph_cache_width(hp, k), n,
-                                     graph_cache_heads(hp, k));
+                                     length, n, graph_cache_heads(hp, i, k));
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
 }
@@ -183,8 +216,7 @@ new_tensors(struct cache *c, const struct model *model)
     if (!new_homes(c, model) || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_all; i++)
-        if (graph_keeps(&model->hp, i))
-            new_layer(c, i, &model->hp.layers[i]);
+        new_layer(c, i, &model->hp);
     session_rotations_new(c);
     return session_recurrent_init(c, model) && session_cache_mtp_init(c, model);
 }
@@ -195,16 +227,13 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 {
     size_t longest = 1;
 
-    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
-        const struct model_layer_hparams *l = &hp->layers[i];
-
-        for (int k = 0; k < CACHE_TENSORS && graph_keeps(hp, i); k++) {
+    for (int32_t i = 0; i < graph_used_layers(hp); i++)
+        for (int k = 0; k < CACHE_TENSORS; k++) {
             size_t size =
-                ggml_row_size(form->types[k], graph_cache_width(l, k));
+                ggml_row_size(form->types[k], graph_cache_width(hp, i, k));
 
             longest = size > longest ? size : longest;
         }
-    }
     return longest;
 }
 
@@ -333,7 +362,7 @@ session_cache_clear(struct cache *cache)
         ggml_free(cache->homes[i].ctx);
     }
     ggml_free(cache->views);
-    for (int i = 0; i < CACHE_KINDS; i++) {
+    for (int i = 0; i < CACHE_PARTS; i++) {
         mem_free(cache->parts[i].base);
         mem_free(cache->parts[i].used);
     }
@@ -345,12 +374,24 @@ session_cache_clear(struct cache *cache)
 /* ---- positions and rows ------------------------------------------------- */
 
 int64_t
-session_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+session_cache_row(const struct cache *cache, int part, int32_t slot,
                   int32_t position)
 {
-    const struct cache_part *p = &cache->parts[kind];
+    const struct cache_part *p = &cache->parts[part];
 
-    return (int64_t)slot * p->n_rows + position - p->base[slot];
+    return (int64_t)slot * p->n_rows + position / p->ratio - p->base[slot];
+}
+
+/* At least a block, so that a graph has something to look at. */
+int32_t
+session_cache_blocks(const struct cache *cache, int32_t compression,
+                     int32_t past, int32_t n)
+{
+    const struct cache_part *p =
+        &cache->parts[graph_compressed_part(compression)];
+    int32_t rows = (past + n) / p->ratio;
+
+    return block_up(rows > 0 ? rows : 1);
 }
 
 /* The end is that of the last id's block. The start follows from it, not from
@@ -426,14 +467,15 @@ copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
     }
 }
 
-/* n rows of each layer of the kind. */
+/* n rows of each layer of the part. */
 static void
-copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
-          int64_t n)
+copy_part(struct cache *cache, int part, int64_t to, int64_t from, int64_t n)
 {
     for (int32_t i = 0; i < cache->n_all && n > 0; i++)
-        for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
-            if (cache->layers[i].t[k] && session_cache_is_here(cache, i))
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            if (cache->layers[i].t[k] &&
+                graph_part_of(&cache->layers[i], k) == part &&
+                session_cache_is_here(cache, i))
                 copy_rows(cache, cache->layers[i].t[k], to, from, n);
 }
 
@@ -453,13 +495,20 @@ move_down(struct cache *cache, int32_t slot, int32_t base, int32_t end)
     p->base[slot] = base;
 }
 
+/* Rows of the slot for its first n positions. An unfinished block has none. */
+int32_t
+session_cache_rows_of(const struct cache_part *p, int32_t slot, int32_t n)
+{
+    return n / p->ratio - p->base[slot];
+}
+
 /* The slot has rows of positions below `end`. */
 static void
 count_used(struct cache *cache, int32_t slot, int32_t end)
 {
-    for (int i = 0; i < CACHE_KINDS; i++) {
+    for (int i = 0; i < CACHE_PARTS; i++) {
         struct cache_part *p = &cache->parts[i];
-        int32_t n = end - p->base[slot];
+        int32_t n = session_cache_rows_of(p, slot, end);
 
         p->used[slot] = n > p->used[slot] ? n : p->used[slot];
     }
@@ -490,9 +539,9 @@ session_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
 void
 session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 {
-    for (int i = 0; i < CACHE_KINDS; i++) {
+    for (int i = 0; i < CACHE_PARTS; i++) {
         struct cache_part *p = &cache->parts[i];
-        int32_t rows = n - p->base[from];
+        int32_t rows = session_cache_rows_of(p, from, n);
 
         copy_part(cache, i, (int64_t)to * p->n_rows, (int64_t)from * p->n_rows,
                   rows);
@@ -506,11 +555,12 @@ session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 void
 session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
 {
-    for (int i = 0; i < CACHE_KINDS; i++) {
+    for (int i = 0; i < CACHE_PARTS; i++) {
         struct cache_part *p = &cache->parts[i];
 
         p->base[slot] = session_cache_first(p->window, n);
-        assert(n - p->base[slot] <= p->n_rows);
+        assert(p->n_rows == 0 ||
+               session_cache_rows_of(p, slot, n) <= p->n_rows);
     }
     session_recurrent_assume(cache, slot, n);
     session_cache_mtp_forget(cache, slot, n);
@@ -525,6 +575,17 @@ session_cache_row_size(const struct ggml_tensor *t)
     return t->nb[1] * (size_t)t->ne[2];
 }
 
+/* Of all slots. */
+static size_t
+rows_used(const struct cache_part *p, int32_t n_slots)
+{
+    size_t n = 0;
+
+    for (int32_t slot = 0; slot < n_slots; slot++)
+        n += (size_t)p->used[slot];
+    return n;
+}
+
 size_t
 session_cache_used(const struct cache *cache)
 {
@@ -532,15 +593,12 @@ session_cache_used(const struct cache *cache)
 
     for (int32_t i = 0; i < cache->n_all; i++) {
         const struct cache_layer *l = &cache->layers[i];
-        const struct cache_part *p = &cache->parts[l->kind];
-        size_t row = 0;
 
-        if (!session_cache_is_here(cache, i))
-            continue;
         for (int k = 0; k < CACHE_TENSORS; k++)
-            row += l->t[k] ? session_cache_row_size(l->t[k]) : 0;
-        for (int32_t slot = 0; slot < cache->n_slots; slot++)
-            size += (size_t)p->used[slot] * row;
+            if (l->t[k] && session_cache_is_here(cache, i))
+                size += rows_used(&cache->parts[graph_part_of(l, k)],
+                                  cache->n_slots) *
+                        session_cache_row_size(l->t[k]);
     }
     return size;
 }

@@ -35,10 +35,19 @@ struct cache_range
 session_cache_seen(const struct cache *cache, enum cache_kind kind,
                    int32_t slot, int32_t past, int32_t n);
 
-/* The tensors' row of a position of the slot. */
+/* Rows for blocks that n ids at position `past` read: from the first on. */
+int32_t
+session_cache_blocks(const struct cache *cache, int32_t compression,
+                     int32_t past, int32_t n);
+
+/* The tensors' row of a position of the slot, of a kind or of blocks. */
 int64_t
-session_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+session_cache_row(const struct cache *cache, int part, int32_t slot,
                   int32_t position);
+
+/* Rows of the slot for its first n positions: an unfinished block has none. */
+int32_t
+session_cache_rows_of(const struct cache_part *part, int32_t slot, int32_t n);
 
 /* After how many of its first n ids, at most, the slot, which held at least
  * these, could go on, in every layer: all; fewer, where recurrent layers have

@@ -86,6 +86,9 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         };
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
+        for (int k = 0; k < c->model->hp.n_compression; k++)
+            c->graph.segments[i].blocks[k].n_rows =
+                cache->parts[graph_compressed_part(k)].n_rows;
         c->graph.segments[i].crossed.n = cache->parts[CACHE_ALL].n_rows;
         first++;
     }
@@ -152,6 +155,9 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
 {
     for (int i = 0; i < CACHE_KINDS; i++)
         if (a->keys[i].row != b->keys[i].row || a->keys[i].n != b->keys[i].n)
+            return false;
+    for (int i = 0; i < MODEL_MAX_COMPRESSIONS; i++)
+        if (a->blocks[i].n_rows != b->blocks[i].n_rows)
             return false;
     return a->crossed.n == b->crossed.n;
 }

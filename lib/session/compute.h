@@ -148,6 +148,11 @@ bool
 session_compute_set_inputs(struct compute *c, struct batch *b,
                            const void *entered);
 
+/* Sets a part of an input, which has memory. */
+void
+session_compute_set_part(struct compute *c, struct ggml_tensor *t,
+                         const void *data, size_t offset, size_t size);
+
 /* What a back end offers beside the common interface, or NULL. */
 void *
 session_compute_extra(ggml_backend_t backend, const char *name);

@@ -1,9 +1,9 @@
 /* compute_inputs.c - what a batch's graph reads */
-#include "session/compute.h"
+#include "session/compressed.h"
 
-static void
-set_part(struct compute *c, struct ggml_tensor *t, const void *data,
-         size_t offset, size_t size)
+void
+session_compute_set_part(struct compute *c, struct ggml_tensor *t,
+                         const void *data, size_t offset, size_t size)
 {
     session_stage_set(&c->stage,
                       ggml_backend_sched_get_tensor_backend(c->sched, t), t,
@@ -13,7 +13,7 @@ set_part(struct compute *c, struct ggml_tensor *t, const void *data,
 static void
 set(struct compute *c, struct ggml_tensor *t, const void *data)
 {
-    set_part(c, t, data, 0, ggml_nbytes(t));
+    session_compute_set_part(c, t, data, 0, ggml_nbytes(t));
 }
 
 /* A family that does not look at an input leaves it without memory. */
@@ -52,7 +52,8 @@ set_mask(struct compute *c, struct batch *b, int kind, int32_t i,
 
         if (!p)
             return false;
-        set_part(c, mask, p, (size_t)first * row, (size_t)take * row);
+        session_compute_set_part(c, mask, p, (size_t)first * row,
+                                 (size_t)take * row);
     }
     return true;
 }
@@ -79,7 +80,8 @@ set_slots(struct compute *c)
     size_t size = sizeof(g->segments[0].slot);
 
     for (int32_t i = 0; i < g->n_segments; i++)
-        set_part(c, g->slots, &g->segments[i].slot, (size_t)i * size, size);
+        session_compute_set_part(c, g->slots, &g->segments[i].slot,
+                                 (size_t)i * size, size);
 }
 
 /* Four parts, where they differ: the last is the first once more. */
@@ -91,9 +93,9 @@ set_positions(struct compute *c, const struct batch *b)
 
     if (!t || !t->buffer)
         return;
-    set_part(c, t, b->turns[0], 0, size);
+    session_compute_set_part(c, t, b->turns[0], 0, size);
     for (size_t i = 1; c->graph.turned && i < GGML_MROPE_SECTIONS; i++)
-        set_part(c, t, b->turns[i % 3], i * size, size);
+        session_compute_set_part(c, t, b->turns[i % 3], i * size, size);
 }
 
 /* A row that is not there is zero. */
@@ -107,7 +109,8 @@ set_rows(struct compute *c, const struct batch *b, struct ggml_tensor *t,
     for (int32_t i = 0; i < b->n_given; i++) {
         const float *row = session_media_row(media, b->given[i], deeper);
 
-        set_part(c, t, row ? row : media->zeros, at + (size_t)i * size, size);
+        session_compute_set_part(c, t, row ? row : media->zeros,
+                                 at + (size_t)i * size, size);
     }
 }
 
@@ -156,6 +159,8 @@ session_compute_set_inputs(struct compute *c, struct batch *b,
                 g->segments[i].masks[kind]->buffer)
                 done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
     }
+    for (int i = 0; i < b->hp->n_compression && done; i++)
+        done = session_compressed_set(c, b, i);
     if (!done) /* what was set is being copied */
         ggml_backend_sched_synchronize(c->sched);
     return done;

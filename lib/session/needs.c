@@ -75,16 +75,19 @@ add_file(struct model_needs *n, const struct model *m,
 static uint64_t
 kept_by_layer(const struct model_hparams *hp, int32_t layer, int64_t n_ctx)
 {
-    const struct model_layer_hparams *l = &hp->layers[layer];
-    uint64_t state = (uint64_t)graph_state_floats(hp, layer) * sizeof(float);
+    int32_t compression = hp->layers[layer].compression;
+    uint64_t size = (uint64_t)graph_state_floats(hp, layer) * sizeof(float);
 
-    if (!graph_keeps(hp, layer))
-        return state;
-    for (int k = 0; k < CACHE_TENSORS; k++)
-        state += (uint64_t)n_ctx *
-                 ggml_row_size(GGML_TYPE_F16, graph_cache_width(l, k)) *
-                 (uint64_t)graph_cache_heads(l, k);
-    return state;
+    for (int k = 0; k < CACHE_TENSORS; k++) {
+        int64_t row = graph_cache_width(hp, layer, k), n = n_ctx;
+
+        if (k == CACHE_COMPRESSED || k == CACHE_COMPRESSED_INDEX)
+            n /= compression > 0 ? hp->compressions[compression - 1].ratio : 1;
+        if (row > 0)
+            size += (uint64_t)n * ggml_row_size(GGML_TYPE_F16, row) *
+                    (uint64_t)graph_cache_heads(hp, layer, k);
+    }
+    return size;
 }
 
 int64_t

@@ -52,7 +52,7 @@ session_recurrent_init(struct cache *cache, const struct model *model)
     for (int32_t i = 0; i < cache->n_layer; i++) {
         struct cache_layer *l = &cache->layers[i];
 
-        if (graph_recurs(&model->hp, i)) {
+        if (graph_state_floats(&model->hp, i) > 0) {
             new_rows(cache->homes[l->home].ctx, &s->hp[i], cache->n_slots,
                      "cache", i, l->states);
             s->n_layer++;

@@ -4,15 +4,23 @@
 #include "session/recurrent.h"
 #include "session/session.h"
 
-/* Bytes of what the layer keeps of a position. */
+/* Bytes of the layer's rows that would be written first, if the slot got n
+ * ids. */
 static size_t
-row_of_layer(const struct cache_layer *l)
+growth_of_layer(const struct cache *c, const struct cache_layer *l,
+                int32_t slot, int32_t n)
 {
-    size_t row = 0;
+    size_t size = 0;
 
-    for (int k = 0; k < CACHE_TENSORS; k++)
-        row += l->t[k] ? session_cache_row_size(l->t[k]) : 0;
-    return row;
+    for (int k = 0; k < CACHE_TENSORS; k++) {
+        const struct cache_part *p = &c->parts[graph_part_of(l, k)];
+        int32_t rows = n / p->ratio < p->n_rows ? n / p->ratio : p->n_rows;
+
+        if (l->t[k] && rows > p->used[slot])
+            size += (size_t)(rows - p->used[slot]) *
+                    session_cache_row_size(l->t[k]);
+    }
+    return size;
 }
 
 size_t
@@ -22,23 +30,18 @@ session_growth(const struct gg_session *s, int32_t slot, int32_t n)
     bool fresh = c->recurrent.n_layer > 0 && !c->recurrent.written[slot];
     size_t size = fresh && n > 0 ? session_recurrent_row_size(c) : 0;
 
-    for (int32_t i = 0; i < c->n_all; i++) {
-        const struct cache_part *p = &c->parts[c->layers[i].kind];
-        int32_t rows = n < p->n_rows ? n : p->n_rows;
-
-        if (session_cache_is_here(c, i) && rows > p->used[slot])
-            size +=
-                (size_t)(rows - p->used[slot]) * row_of_layer(&c->layers[i]);
-    }
+    for (int32_t i = 0; i < c->n_all; i++)
+        if (session_cache_is_here(c, i))
+            size += growth_of_layer(c, &c->layers[i], slot, n);
     return size;
 }
 
-/* The rows of a tensor in which the slot's positions are. */
+/* The rows of a tensor of the part in which the slot's positions are. */
 static void
-discard_rows(const struct cache *c, const struct cache_layer *l,
-             const struct ggml_tensor *t, int32_t slot)
+discard_rows(const struct cache_part *p, const struct ggml_tensor *t,
+             int32_t slot)
 {
-    size_t n = (size_t)c->parts[l->kind].n_rows;
+    size_t n = (size_t)p->n_rows;
 
     for (int64_t h = 0; h < t->ne[2]; h++)
         mem_discard((char *)t->data + (size_t)h * t->nb[2] +
@@ -53,7 +56,7 @@ discard_layer(const struct cache *c, int32_t layer, int32_t slot)
 
     for (int k = 0; k < CACHE_TENSORS; k++)
         if (l->t[k] && ggml_backend_buffer_is_host(l->t[k]->buffer))
-            discard_rows(c, l, l->t[k], slot);
+            discard_rows(&c->parts[graph_part_of(l, k)], l->t[k], slot);
 }
 
 void
@@ -65,7 +68,7 @@ session_release(struct gg_session *s, int32_t slot)
     for (int32_t i = 0; i < c->n_all; i++)
         if (session_cache_is_here(c, i))
             discard_layer(c, i, slot);
-    for (int i = 0; i < CACHE_KINDS; i++)
+    for (int i = 0; i < CACHE_PARTS; i++)
         c->parts[i].used[slot] = 0;
     if (c->recurrent.n_layer > 0)
         c->recurrent.written[slot] = false;

@@ -51,6 +51,18 @@ kind_of(const struct gg_session_params *p, enum cache_tensor of)
     return of == CACHE_V && p->has_value_type ? p->value_type : p->cache_type;
 }
 
+/* Scores of an indexer choose, and are not blurred by blocks. */
+static enum ggml_type
+type_of(const struct gg_session_params *p, enum cache_tensor of)
+{
+    enum ggml_type type = cache_types[kind_of(p, of)];
+
+    if ((of == CACHE_INDEX || of == CACHE_COMPRESSED_INDEX) &&
+        ggml_blck_size(type) > 1)
+        return GGML_TYPE_F16;
+    return type;
+}
+
 static bool
 is_below_8_bits(enum ggml_type type)
 {
@@ -67,14 +79,6 @@ check_known(const struct gg_session_params *p, struct gg_error *err)
                              "a cache is of type f16, f32, q8_0, bf16, q5_0 "
                              "or q4_0");
     return GG_OK;
-}
-
-/* An indexer's keys are kept as the others, but in no blocks: a choice is all
- * or nothing. */
-static enum ggml_type
-index_type(enum ggml_type keys)
-{
-    return ggml_is_quantized(keys) ? GGML_TYPE_F16 : keys;
 }
 
 /* Of few bits is only what has keys and values apart, to be rotated each. */
@@ -106,9 +110,11 @@ check_blocks(const struct model_hparams *hp, enum cache_tensor of,
 {
     for (int32_t i = 0; i < graph_used_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
-        int32_t d = of == CACHE_V ? l->d_value : l->d_key;
+        int32_t d = of == CACHE_V && graph_keeps(hp, i)
+                        ? l->d_value
+                        : graph_cache_width(hp, i, of);
 
-        if (graph_keeps(hp, i) && d % ggml_blck_size(type))
+        if (d % ggml_blck_size(type))
             return error_set(err, GG_ERR_ARG,
                              "a cache of type %s takes multiples of %d; the "
                              "model's heads have a length of %d",
@@ -124,8 +130,8 @@ check_types(const struct model *m, const struct gg_session_params *p,
 {
     enum gg_status st = check_known(p, err);
 
-    for (int of = 0; of < CACHE_INDEX && st == GG_OK; of++) {
-        enum ggml_type type = cache_types[kind_of(p, of)];
+    for (int of = 0; of < CACHE_TENSORS && st == GG_OK; of++) {
+        enum ggml_type type = type_of(p, of);
 
         st = check_few_bits(m, type, err);
         if (st == GG_OK)
@@ -137,13 +143,12 @@ check_types(const struct model *m, const struct gg_session_params *p,
 static struct cache_form
 form_of(const struct gg_session_params *p)
 {
-    struct cache_form form = { .types = { 0 } };
+    struct cache_form form;
 
-    for (int of = 0; of < CACHE_INDEX; of++) {
-        form.types[of] = cache_types[kind_of(p, of)];
+    for (int of = 0; of < CACHE_TENSORS; of++) {
+        form.types[of] = type_of(p, of);
         form.rotated[of] = !p->no_rotation && is_below_8_bits(form.types[of]);
     }
-    form.types[CACHE_INDEX] = index_type(form.types[CACHE_K]);
     return form;
 }
 
@@ -203,8 +208,7 @@ set_sizes(struct gg_session *s, const struct model *model,
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
     if (model->hp.encoder) {
         s->form.types[CACHE_K] = s->form.types[CACHE_V] =
-            s->form.types[CACHE_INDEX] =
-                GGML_TYPE_F32; /* little, and nothing is lost */
+            GGML_TYPE_F32; /* little, and nothing is lost */
     }
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }

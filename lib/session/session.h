@@ -9,6 +9,9 @@
  *   in a window       N near the end      the same         rows in the window
  *   latent rows       any N               any N            rows of positions
  *   an indexer's keys any N               any N            rows of positions
+ *   rows for blocks   any N               any N            those of blocks
+ *   columns of an     0, or a snapshot's  all, or the      one row, after the
+ *     unfinished one    position            snapshot's       last position
  *   recurrent state   0, or a snapshot's  all, or the      one row, after the
  *                     position            snapshot's       last position
  *

@@ -20,6 +20,8 @@
  *   cache_v.N    d_value * n_head_kv x rows        keys and values; of latent
  *                                                  rows cache_k alone
  *   cache_index.N  d_index x rows                  of an indexer's keys
+ *   cache_compressed.N        d_compressed x rows for blocks of positions
+ *   cache_compressed_index.N  d_compressed_index x such rows
  *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
  *   cache_state.N  f32  n_state x sequences        keeps a recurrent state
  *   crc32        i32  of what stands before the data, and of each tensor above
@@ -66,12 +68,22 @@ enum state_layer {
     STATE_LATENT = 5,           /* latent rows of all positions */
     STATE_LATENT_INDEXED = 6,   /* and an indexer's keys */
     STATE_KV_INDEXED = 7,       /* keys and values of all, and such keys */
-    STATE_KINDS,
+    STATE_LATENT_WINDOW = 8,    /* latent rows of the model's window */
+    /* Added to one of these: and rows for blocks of so many positions, in the
+     * order of hp.compressions, and columns of an unfinished one. */
+    STATE_COMPRESSED = 16,
 };
 
-/* By the model, however long the context of a session is. */
+/* A file has as many rows of the parts of a cache as these say, and of
+ * recurrent states. */
+enum {
+    STATE_OF_STATES = CACHE_PARTS,
+    STATE_COUNTS,
+};
+
+/* What is not compressed. */
 static inline enum state_layer
-session_state_kind(const struct model *m, int32_t layer)
+session_state_base(const struct model *m, int32_t layer)
 {
     bool recurs = graph_recurs(&m->hp, layer);
 
@@ -83,16 +95,44 @@ session_state_kind(const struct model *m, int32_t layer)
         return m->hp.layers[layer].values_in_keys ? STATE_LATENT_INDEXED
                                                   : STATE_KV_INDEXED;
     if (m->hp.layers[layer].values_in_keys)
-        return STATE_LATENT;
+        return m->layers[layer].windowed ? STATE_LATENT_WINDOW : STATE_LATENT;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
 }
 
-/* The positions of the first n ids that layer i has rows for begin here. */
+/* By the model, however long the context of a session is. */
 static inline int32_t
-session_state_first(const struct model *m, int32_t i, int32_t n)
+session_state_kind(const struct model *m, int32_t layer)
 {
-    return session_cache_first(
-        session_state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
+    int32_t compression = m->hp.layers[layer].compression;
+
+    return (int32_t)session_state_base(m, layer) +
+           STATE_COMPRESSED * compression;
+}
+
+/* The part of the cache that the rows of a layer's tensor would be of, if no
+ * window were as long as the context. */
+static inline int
+session_state_part(const struct model *m, int32_t layer, int of)
+{
+    if (of == CACHE_COMPRESSED || of == CACHE_COMPRESSED_INDEX)
+        return graph_compressed_part(m->hp.layers[layer].compression - 1);
+    return m->layers[layer].windowed ? CACHE_WINDOW : CACHE_ALL;
+}
+
+/* Of n ids, the first position that the part has a row for. */
+static inline int32_t
+session_state_first(const struct model *m, int part, int32_t n)
+{
+    return session_cache_first(part == CACHE_WINDOW ? m->hp.window : 0, n);
+}
+
+/* How many rows. */
+static inline int32_t
+session_state_rows(const struct model *m, int part, int32_t n)
+{
+    if (part >= CACHE_KINDS)
+        return n / m->hp.compressions[part - CACHE_KINDS].ratio;
+    return n - session_state_first(m, part, n);
 }
 
 /* Values of a row of a tensor of the cache. */

@@ -9,15 +9,19 @@ set_rows(struct gg_session *s, const struct gg_state_file *f, int32_t slot,
 {
     const struct ggml_tensor *t = s->cache.layers[layer].t[k];
     const struct gguf_tensor *from = gguf_tensor_named(f->file.gguf, t->name);
-    const int64_t *before = session_state_before(f, s, layer);
+    int part = session_state_part(s->model, layer, k);
     const struct cache *c = &s->cache;
-    int32_t n = (int32_t)f->sequences[i].n_held;
-    int32_t first = session_state_first(s->model, layer, n);
-    int64_t to = session_cache_row(c, c->layers[layer].kind, slot, first);
+    int32_t held = (int32_t)f->sequences[i].n_held;
+    int32_t n = session_state_rows(s->model, part, held);
+    int64_t to = session_cache_row(c, graph_part_of(&c->layers[layer], k), slot,
+                                   session_state_first(s->model, part, held));
     size_t size = session_cache_row_size(t);
-    const char *rows = (const char *)from->data + (size_t)before[i] * size;
+    const char *rows;
 
-    for (n -= first; n > 0; n -= CACHE_BLOCK, to += CACHE_BLOCK) {
+    if (n == 0)
+        return;
+    rows = (const char *)from->data + (size_t)f->before[part][i] * size;
+    for (; n > 0; n -= CACHE_BLOCK, to += CACHE_BLOCK) {
         session_set_rows(s, layer, k, to, n < CACHE_BLOCK ? n : CACHE_BLOCK,
                          rows);
         rows += CACHE_BLOCK * size;
@@ -38,7 +42,7 @@ set_states(struct gg_session *s, const struct gg_state_file *f, int32_t slot,
         from = gguf_tensor_named(f->file.gguf, t->name)->data;
         session_set_state(s, layer, k, slot,
                           from +
-                              (size_t)f->before[STATE_RECURRENT][i] * t->nb[1]);
+                              (size_t)f->before[STATE_OF_STATES][i] * t->nb[1]);
     }
 }
 

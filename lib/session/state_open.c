@@ -10,36 +10,34 @@
 
 /* ---- keys and values ---------------------------------------------------- */
 
+/* Of a part, or of states, for a sequence that holds n ids. */
+static int64_t
+count_of(const struct model *m, int part, int32_t n)
+{
+    if (part == STATE_OF_STATES)
+        return n > 0;
+    if (part >= CACHE_KINDS + m->hp.n_compression)
+        return 0;
+    return session_state_rows(m, part, n);
+}
+
 static enum gg_status
 count_rows(const struct opener *o)
 {
     struct gg_state_file *f = o->f;
     size_t n = f->state.n_sequences;
 
-    for (int k = 0; k < STATE_KINDS; k++) {
-        int32_t window =
-            k == STATE_KV_WINDOW ? o->session->model->hp.window : 0;
+    for (int k = 0; k < STATE_COUNTS; k++) {
         int64_t *before = f->before[k] = mem_array(n + 1, sizeof(*before));
 
         if (!before)
             return error_nomem(o->err);
-        for (size_t i = 0; i < n; i++) {
-            int32_t held = (int32_t)f->sequences[i].n_held;
-
+        for (size_t i = 0; i < n; i++)
             before[i + 1] =
-                before[i] + (k == STATE_RECURRENT
-                                 ? held > 0
-                                 : held - session_cache_first(window, held));
-        }
+                before[i] +
+                count_of(o->session->model, k, (int32_t)f->sequences[i].n_held);
     }
     return GG_OK;
-}
-
-const int64_t *
-session_state_before(const struct gg_state_file *f, const struct gg_session *s,
-                     int32_t layer)
-{
-    return f->before[session_state_kind(s->model, layer)];
 }
 
 /* Keys, values, or an indexer's keys, of any layer; NULL: the file has none. */
@@ -66,7 +64,7 @@ check_type(const struct opener *o)
     const struct cache_form *form = &o->session->cache.form;
     bool alike = form->types[CACHE_K] == form->types[CACHE_V];
 
-    for (int of = 0; of < CACHE_TENSORS; of++) {
+    for (int of = 0; of <= CACHE_INDEX; of++) {
         const struct gguf_tensor *t = any_rows(o->gguf, of);
 
         if (t && t->type != form->types[of])
@@ -99,28 +97,26 @@ static enum gg_status
 check_cache(struct opener *o)
 {
     const struct cache *c = &o->session->cache;
+    size_t n = o->f->state.n_sequences;
     enum gg_status st = count_rows(o);
 
     for (int32_t i = 0; i < c->n_layer && st == GG_OK; i++) {
-        int64_t rows =
-            session_state_before(o->f, o->session, i)[o->f->state.n_sequences];
-
         for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
             if (!t)
                 continue;
-            st = session_state_find(o, t->name, t->type, session_state_width(t),
-                                    rows, NULL);
+            st = session_state_find(
+                o, t->name, t->type, session_state_width(t),
+                o->f->before[session_state_part(o->session->model, i, k)][n],
+                NULL);
         }
         for (int k = 0; k < CACHE_RECURRENT && st == GG_OK; k++) {
             const struct ggml_tensor *t = c->layers[i].states[k];
 
             if (t)
-                st = session_state_find(
-                    o, t->name, GGML_TYPE_F32, t->ne[0],
-                    o->f->before[STATE_RECURRENT][o->f->state.n_sequences],
-                    NULL);
+                st = session_state_find(o, t->name, GGML_TYPE_F32, t->ne[0],
+                                        o->f->before[STATE_OF_STATES][n], NULL);
         }
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
@@ -193,7 +189,7 @@ gg_state_close(struct gg_state_file *file)
     mem_free(file->chat);
     mem_free(file->sampling);
     mem_free(file->ids);
-    for (int k = 0; k < STATE_KINDS; k++)
+    for (int k = 0; k < STATE_COUNTS; k++)
         mem_free(file->before[k]);
     mem_free(file);
 }

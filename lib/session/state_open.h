@@ -11,9 +11,9 @@ struct gg_state_file {
     struct gg_state_range *forgotten;
     char *chat, *sampling;
     int32_t *ids; /* numbered anew; NULL: the file's are good */
-    /* Rows in front of each sequence's, and, last, all: of layers that see all
-     * keys, and of those with a window. */
-    int64_t *before[STATE_KINDS];
+    /* Rows in front of each sequence's, and, last, all: of parts of the cache,
+     * and of states. */
+    int64_t *before[STATE_COUNTS];
 };
 
 /* Rows of a medium, as the file numbers them, and this session. */
@@ -70,10 +70,5 @@ enum gg_status
 session_state_read_media(struct opener *o);
 int32_t
 session_state_number(const struct opener *o, int32_t id);
-
-/* Rows of a layer's tensors in front of each sequence's. */
-const int64_t *
-session_state_before(const struct gg_state_file *f, const struct gg_session *s,
-                     int32_t layer);
 
 #endif

@@ -132,13 +132,14 @@ add_tensor(struct saver *v, const char *name, enum ggml_type type, int64_t n0,
 }
 
 static int64_t
-rows_of_layer(const struct saver *v, int32_t layer)
+rows_of_layer(const struct saver *v, int32_t layer, int k)
 {
     const struct model *m = v->session->model;
+    int part = session_state_part(m, layer, k);
     int64_t n = 0;
 
     for (size_t i = 0; i < v->state->n_sequences; i++)
-        n += v->held[i] - session_state_first(m, layer, v->held[i]);
+        n += session_state_rows(m, part, v->held[i]);
     return n;
 }
 
@@ -159,13 +160,12 @@ add_cache(struct saver *v)
     const struct cache *c = &v->session->cache;
 
     for (int32_t i = 0; i < c->n_layer; i++) {
-        int64_t rows = rows_of_layer(v, i);
-
         for (int k = 0; k < CACHE_TENSORS; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
             if (t)
-                add_tensor(v, t->name, t->type, session_state_width(t), rows);
+                add_tensor(v, t->name, t->type, session_state_width(t),
+                           rows_of_layer(v, i, k));
         }
         for (int k = 0; k < CACHE_RECURRENT; k++)
             if (c->layers[i].states[k])
@@ -318,19 +318,24 @@ put_part(struct saver *v, int32_t layer, int k, int64_t row, int64_t n)
 static enum gg_status
 put_rows(struct saver *v, int32_t layer, int k)
 {
+    const struct model *m = v->session->model;
     const struct cache *c = &v->session->cache;
-    enum gg_status st = session_state_next_part(&v->out);
+    int part = session_state_part(m, layer, k);
+    enum gg_status st;
 
+    if (rows_of_layer(v, layer, k) == 0) /* the file has no such tensor */
+        return GG_OK;
+    st = session_state_next_part(&v->out);
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
         int32_t n = v->held[i];
-        int32_t first = session_state_first(v->session->model, layer, n);
         int64_t row;
 
         if (n == 0)
             continue;
-        row = session_cache_row(c, c->layers[layer].kind,
-                                v->state->sequences[i].slot, first);
-        st = put_part(v, layer, k, row, n - first);
+        row = session_cache_row(c, graph_part_of(&c->layers[layer], k),
+                                v->state->sequences[i].slot,
+                                session_state_first(m, part, n));
+        st = put_part(v, layer, k, row, session_state_rows(m, part, n));
     }
     return st;
 }

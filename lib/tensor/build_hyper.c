@@ -10,12 +10,12 @@ ggml_lightning_indexer(struct ggml_context *ctx, struct ggml_tensor *q,
         ggml_new_tensor_4d(ctx, GGML_TYPE_F32, k->ne[2], q->ne[2], 1, q->ne[3]);
 
     GGML_ASSERT(q->type == GGML_TYPE_F32 && weights->type == GGML_TYPE_F32);
-    GGML_ASSERT(mask->type == GGML_TYPE_F16);
+    GGML_ASSERT(!mask || mask->type == GGML_TYPE_F16);
     GGML_ASSERT(k->ne[0] == q->ne[0] && k->ne[1] == 1 && k->ne[3] == q->ne[3]);
     GGML_ASSERT(weights->ne[0] == q->ne[1] && weights->ne[1] == q->ne[2] &&
                 weights->ne[2] == 1 && weights->ne[3] == q->ne[3]);
-    GGML_ASSERT(mask->ne[0] == k->ne[2] && mask->ne[1] == q->ne[2] &&
-                mask->ne[2] == 1 && q->ne[3] % mask->ne[3] == 0);
+    GGML_ASSERT(!mask || (mask->ne[0] == k->ne[2] && mask->ne[1] == q->ne[2] &&
+                          mask->ne[2] == 1 && q->ne[3] % mask->ne[3] == 0));
     t->src[2] = weights;
     t->src[3] = mask;
     return tensor_record(t, GGML_OP_LIGHTNING_INDEXER, q, k);

@@ -94,9 +94,10 @@ sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
 {
     const struct ggml_tensor *w = dst->src[2], *m = dst->src[3];
     struct cpu_row r = { token, 0, b->sequence };
-    struct cpu_row rm = { token, 0, b->sequence % m->ne[3] };
+    struct cpu_row rm = { token, 0, m ? b->sequence % m->ne[3] : 0 };
     const float *weight = (const float *)(const void *)cpu_row_data(w, r);
-    const uint16_t *mask = (const uint16_t *)(const void *)cpu_row_data(m, rm);
+    const uint16_t *mask =
+        m ? (const uint16_t *)(const void *)cpu_row_data(m, rm) : NULL;
     float *y = (float *)(void *)cpu_row_data(dst, r) + b->first;
 
     for (int64_t i = 0; i < b->n; i++) {
@@ -104,7 +105,7 @@ sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
 
         for (int64_t head = 0; head < w->ne[0]; head++)
             sum += weight[head] * nonnegative(b->scores[head * KEYS + i]);
-        y[i] = sum + half_to_float(mask[b->first + i]);
+        y[i] = mask ? sum + half_to_float(mask[b->first + i]) : sum;
     }
 }
 
@@ -139,7 +140,7 @@ supports(const struct ggml_tensor *dst)
 
     return cpu_is_plain(q) && q->nb[1] % sizeof(float) == 0 &&
            cpu_can_load(dst->src[1]) && cpu_is_plain(dst->src[2]) &&
-           dst->src[3]->nb[0] == sizeof(uint16_t);
+           (!dst->src[3] || dst->src[3]->nb[0] == sizeof(uint16_t));
 }
 
 static int64_t
