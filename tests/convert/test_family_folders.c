@@ -159,7 +159,7 @@ worst_vector(const struct gg_model *m, const struct folder_case *c,
              enum gg_pooling pooling)
 {
     struct gg_session *s = new_session(m, gg_session_params_default());
-    int n = (int)gg_model_n_embd(m);
+    int n = (int)gg_model_vector_length(m, pooling);
     float *x = malloc(sizeof(*x) * (size_t)n);
     struct gg_chunk chunk = { .ids = ids,
                               .n = FOLDER_CASE_IDS,
