@@ -104,10 +104,19 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].kv_layer = i;
 }
 
-/* n_ff where the file does not say it; -1: it must. */
-static void
-read_common(struct model_keys *keys, struct model_hparams *hp,
-            enum model_norms norms, int32_t n_ff)
+/* Of files of mixtures that say no other length; -1: it is not said either. */
+static int32_t
+length_of_experts(struct model_keys *keys)
+{
+    if (graph_key_exists(keys, "feed_forward_length"))
+        return -1;
+    return graph_key_int_or_zero(keys, "expert_feed_forward_length",
+                                 MODEL_MAX_FF, -1);
+}
+
+void
+graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
+                  enum model_norms norms)
 {
     const char *epsilon = norms == MODEL_RMS_NORM
                               ? "attention.layer_norm_rms_epsilon"
@@ -117,26 +126,12 @@ read_common(struct model_keys *keys, struct model_hparams *hp,
         graph_key_int(keys, "context_length", 1, MODEL_MAX_CTX, 0);
     hp->n_embd = graph_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     read_layers(keys, hp);
-    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, n_ff,
-                      EACH(hp, n_ff));
+    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF,
+                      length_of_experts(keys), EACH(hp, n_ff));
     if (!keys->headless)
         read_heads(keys, hp);
     hp->norms = norms;
     hp->eps = graph_key_float(keys, epsilon, 0, 0.1f, -1);
-}
-
-void
-graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
-                  enum model_norms norms)
-{
-    read_common(keys, hp, norms, -1);
-}
-
-void
-graph_keys_common_mixed(struct model_keys *keys, struct model_hparams *hp,
-                        enum model_norms norms)
-{
-    read_common(keys, hp, norms, 0);
 }
 
 static void

@@ -78,12 +78,6 @@ void
 graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms);
 
-/* The same, but that a file need not say n_ff, which then is 0: all layers have
- * experts. */
-void
-graph_keys_common_mixed(struct model_keys *keys, struct model_hparams *hp,
-                        enum model_norms norms);
-
 /* Attention's window, of all layers; 0 where the file gives none. */
 void
 graph_keys_window(struct model_keys *keys, struct model_hparams *hp);

@@ -178,7 +178,7 @@ read_limits(struct model_keys *keys, struct model_hparams *hp)
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    graph_keys_common_mixed(keys, hp, MODEL_RMS_NORM);
+    graph_keys_common(keys, hp, MODEL_RMS_NORM);
     hp->latent.n_query =
         graph_key_int(keys, "attention.q_lora_rank", 1, MAX_RANK, 0);
     check_heads(keys, hp);
@@ -195,8 +195,6 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_experts(keys, hp, true);
     graph_keys_shared_experts(keys, hp);
     graph_keys_routing(keys, hp, MODEL_GATING_SQRT_SOFTPLUS);
-    for (int32_t i = 0; i < graph_all_layers(hp); i++)
-        hp->layers[i].n_ff = hp->n_ff_expert;
     hp->n_hash = graph_key_int(keys, "hash_layer_count", 0, hp->n_layer, 0);
     read_limits(keys, hp);
 }
