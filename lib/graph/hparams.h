@@ -364,6 +364,13 @@ struct model_hparams {
                             norm */
 };
 
+/* Whether the layer has an indexer of its own, by which it attends. */
+static inline bool
+graph_chooses(const struct model_layer_hparams *l)
+{
+    return l->chosen && (l->d_index > 0 || l->d_compressed_index > 0);
+}
+
 /* Layers of the file, those for ids beyond the next among them. */
 static inline int32_t
 graph_all_layers(const struct model_hparams *hp)
