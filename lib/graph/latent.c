@@ -10,13 +10,16 @@
  * the positions that it reads. */
 #include "graph/graph.h"
 
-/* norm(x); of latents epsilon is the same in all models, whatever that of
+/* norm(x); of latents epsilon is the same in most models, whatever that of
  * hidden vectors is. */
 static struct ggml_tensor *
 norm_latent(struct graph *g, struct ggml_tensor *x,
             const struct model_norm *norm)
 {
-    return graph_scale_norm(g, ggml_rms_norm(g->ctx, x, 1e-6f), norm);
+    float eps = g->model->hp.latent.eps;
+
+    x = ggml_rms_norm(g->ctx, x, eps > 0 ? eps : 1e-6f);
+    return graph_scale_norm(g, x, norm);
 }
 
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */
@@ -45,7 +48,8 @@ latent_query(struct graph *g, const struct model_layer *l,
                : cur;
 }
 
-/* The latent row c, n x n_tokens; *shared: r, d_shared x 1 x n_tokens. */
+/* The latent row c, n x n_tokens; *shared: r, d_shared x 1 x n_tokens, NULL
+ * where heads share nothing else. */
 static struct ggml_tensor *
 latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
            struct ggml_tensor **shared)
@@ -53,7 +57,10 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_latent *x = &g->model->hp.latent;
 
+    *shared = NULL;
     cur = graph_linear(g, cur, &l->attn_kv_a);
+    if (x->d_shared == 0)
+        return norm_latent(g, cur, &l->attn_kv_a_norm);
     *shared = latent_part(g, graph_heads(g, cur, x->n + x->d_shared, 1),
                           x->d_shared, x->n);
     *shared = graph_rope(g, layer, *shared);
@@ -61,11 +68,25 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     return norm_latent(g, cur, &l->attn_kv_a_norm);
 }
 
-/* (a, b), row by row; a NULL: b */
+/* (a, b), row by row; a NULL: b; b NULL: a */
 static struct ggml_tensor *
 join(struct graph *g, struct ggml_tensor *a, struct ggml_tensor *b)
 {
+    if (!b)
+        return ggml_cont(g->ctx, a);
     return a ? ggml_concat(g->ctx, a, b, 0) : b;
+}
+
+/* What turns of queries, d_shared x n_head x n_tokens; NULL: nothing. */
+static struct ggml_tensor *
+turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
+{
+    const struct model_latent *x = &g->model->hp.latent;
+
+    if (x->d_shared == 0)
+        return NULL;
+    return graph_rope(g, layer,
+                      latent_part(g, q, x->d_shared, x->d_key - x->d_shared));
 }
 
 /* What absorbed attention keeps. */
@@ -86,8 +107,7 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     struct ggml_tensor *into = swap(g, latent_part(g, q, own, 0)), *k, *y;
 
     into = graph_product(g, ggml_mul_mat(g->ctx, l->attn_k_b, into));
-    q = join(g, swap(g, into),
-             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
+    q = join(g, swap(g, into), turned_part(g, layer, q));
     k = latent_key(g, row, shared);
     y = graph_attention(g, layer, graph_temper(g, q), k, NULL);
     y = graph_wanted(g, layer, y);
@@ -126,7 +146,7 @@ attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     struct ggml_tensor *v, *k = head_keys(g, layer, row, shared, &v);
 
     q = join(g, own > 0 ? latent_part(g, q, own, 0) : NULL,
-             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
+             turned_part(g, layer, q));
     q = graph_attention(g, layer, graph_temper(g, q), k, v);
     q = graph_gate_attention(g, &g->model->layers[layer], cur, q);
     return graph_project_back(g, layer, q);
@@ -138,7 +158,7 @@ graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     const struct model_layer *l = &g->model->layers[layer];
     struct ggml_tensor *q = latent_query(g, l, cur), *shared, *row;
 
-    if (l->hp->d_index > 0)
+    if (graph_chooses(l->hp))
         graph_choose(g, layer, q, cur);
     q = graph_heads(g, graph_linear(g, q, &l->attn_q),
                     g->model->hp.latent.d_key, l->hp->n_head);
