@@ -184,7 +184,7 @@ struct model_indexer {
     int32_t n_best; /* keys that are chosen */
     int32_t pool;   /* positions that a row of its keys stands for, of which
                        all or none are chosen; 0: each has its own */
-    bool last;      /* of each head the last values are rotated, not the first */
+    bool last; /* of each head the last values are rotated, not the first */
     int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
     float eps;      /* of its keys' norm */
     /* Of one that chooses for each head of keys by a head of its own: so many

@@ -48,7 +48,8 @@ keep_pools(struct graph *g, int32_t layer, struct ggml_tensor *k,
                                   .bias = l->index_compressor.bias,
                                   .norm = &none };
 
-    k = ggml_concat(g->ctx, k, graph_linear(g, cur, &l->index_compressor.gate), 0);
+    k = ggml_concat(g->ctx, k, graph_linear(g, cur, &l->index_compressor.gate),
+                    0);
     k = graph_compress(g, layer, graph_block_columns(g, layer, k), &c);
     graph_keep_blocks(g, layer, CACHE_COMPRESSED_INDEX, k);
 }
@@ -116,8 +117,8 @@ choose_of_segment(struct graph *g, const struct graph_segment *s, int32_t layer,
                   struct ggml_tensor *q, struct ggml_tensor *weights)
 {
     enum cache_kind kind = g->cache->layers[layer].kind;
-    struct tensor_choice choice = choice_of(&g->model->hp.indexer,
-                                            g->cache->parts[kind].n_rows);
+    struct tensor_choice choice =
+        choice_of(&g->model->hp.indexer, g->cache->parts[kind].n_rows);
     struct ggml_tensor *scores;
 
     weights = ggml_view_2d(g->ctx, weights, weights->ne[0], s->n,

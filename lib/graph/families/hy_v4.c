@@ -7,11 +7,12 @@
  * logits = output(norm(r . x))         the first layers are dense
  *
  * latent.c and indexer.c have attention; layers without an indexer attend to
- * what the last layer that has one chose. Each head has a sink. Of routed experts gates are at most a limit before their
- * activation, and what they gate within +- it.
+ * what the last layer that has one chose. Each head has a sink. Of routed
+ * experts gates are at most a limit before their activation, and what they gate
+ * within +- it.
  *
- * Neighbouring pairs turn, as llama.cpp has it; transformers turns halves on the
- * same rows. Which of them released models want is not known here. */
+ * Neighbouring pairs turn, as llama.cpp has it; transformers turns halves on
+ * the same rows. Which of them released models want is not known here. */
 #include "graph/streams.h"
 
 /* Values that turn are the last, as attention's are. */

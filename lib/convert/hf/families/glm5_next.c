@@ -51,8 +51,7 @@ set_glm_layers(struct hf *h)
     int32_t *heads = mem_array((size_t)h->n_layer, sizeof(*heads));
 
     for (int32_t i = 0; heads && i < h->n_layer; i++) {
-        const char *type =
-            json_string_value(json_array_get(types, (size_t)i));
+        const char *type = json_string_value(json_array_get(types, (size_t)i));
 
         heads[i] = type ? strcmp(type, "linear_attention") != 0
                         : (i + 1) % ATTENDS_EVERY == 0;
