@@ -42,6 +42,22 @@ static const struct {
                           .n_head = 2, .n_head_kv = 1, .d_key = 16,
                           .untied = true, .n_ff = 32, .n_ff_expert = 32,
                           .n_expert = 2, .n_expert_used = 1 } },
+    [FOLDERS_GPTQ] = { "mistral",
+                       "gptq4-order",
+                       { "llama", GGML_TYPE_BF16, .n_embd = 32, .n_layer = 1,
+                         .n_head = 2, .n_ff = 32 } },
+    [FOLDERS_AWQ] = { "mistral",
+                      "awq",
+                      { "llama", GGML_TYPE_BF16, .n_embd = 64, .n_layer = 1,
+                        .n_head = 2, .n_ff = 64 } },
+    [FOLDERS_W4] = { "mistral",
+                     "w4-asym",
+                     { "llama", GGML_TYPE_BF16, .n_embd = 64, .n_layer = 1,
+                       .n_head = 2, .n_ff = 64 } },
+    [FOLDERS_NVFP4] = { "mistral",
+                        "nvfp4",
+                        { "llama", GGML_TYPE_BF16, .n_embd = 64, .n_layer = 1,
+                          .n_head = 2, .n_ff = 64 } },
 };
 
 static volatile unsigned seen; /* what is read must be used */

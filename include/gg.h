@@ -159,6 +159,12 @@ gg_is_model_subfolder(const char *name);
 GG_API const char *
 gg_file_format(const struct gg_file *file);
 
+/* A sentence about what of a folder's weights, which are quantised already, is
+ * rounded or left out. NULL: there is nothing to say. Lives as long as the file
+ * is open. */
+GG_API const char *
+gg_file_note(const struct gg_file *file);
+
 /* The data of a tensor, 0 <= tensor < gguf_get_n_tensors(): of no alignment,
  * gguf_get_tensor_size() bytes. NULL in a folder, of whose files it has to be
  * made: gg_file_read() does so. */
@@ -773,8 +779,8 @@ gg_model_free(struct gg_model *model);
 
 /* A diagnostic for the user: that not all layers are offloaded, for lack of GPU
  * memory, or that, though `device` is "auto", there is none, or it has
- * failed while weights were copied. NULL: there is nothing to say. Lives as
- * long as the model. */
+ * failed while weights were copied; and gg_file_note(). NULL: there is nothing
+ * to say. Lives as long as the model. */
 GG_API const char *
 gg_model_note(const struct gg_model *model);
 

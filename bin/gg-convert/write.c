@@ -143,6 +143,8 @@ write_gguf(const char *in, const char *out, struct conversion *c)
     if (!c->split)
         files_change_if_same(in, out, c->in_place || loses_nothing(c));
     cli_check(open_original(in, c, &file, &err), &err);
+    if (gg_file_note(file) && !c->quiet)
+        cli_warn("%s: %s", in, gg_file_note(file));
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)
         warn_of_split(to);

@@ -299,6 +299,8 @@ quantize(struct arguments *a)
     if (!a->dry_run)
         files_change_if_same(a->in, a->out, a->in_place);
     cli_check(gg_file_open(a->in, &file, &err), &err);
+    if (gg_file_note(file) && !a->quiet)
+        cli_warn("%s: %s", a->in, gg_file_note(file));
     from = gg_file_gguf(file);
     table = open_table(a);
     if (!a->dry_run) {

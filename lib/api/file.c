@@ -238,6 +238,12 @@ gg_file_format(const struct gg_file *file)
     return file ? file->format : NULL;
 }
 
+const char *
+gg_file_note(const struct gg_file *file)
+{
+    return file ? file->file.note : NULL;
+}
+
 /* NULL: there is none of that number. */
 static const struct gguf_tensor *
 tensor_of(const struct gg_file *file, int64_t i)

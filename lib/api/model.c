@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/device.h"
 #include "api/file.h"
@@ -147,6 +148,29 @@ load_model(struct gg_model *m, const char *path,
     return st;
 }
 
+/* About layers and devices. */
+static const char *
+device_note(const struct gg_model *m)
+{
+    return m->model->note[0] ? m->model->note : m->note;
+}
+
+/* Where there are two notes, they become one. */
+static enum gg_status
+join_notes(struct gg_model *m, struct gg_error *err)
+{
+    const char *device = device_note(m), *file = m->file.note;
+    size_t n = device && file ? strlen(device) + strlen(file) + 3 : 0;
+
+    if (!n)
+        return GG_OK;
+    m->notes = mem_alloc(n);
+    if (!m->notes)
+        return error_nomem(err);
+    snprintf(m->notes, n, "%s; %s", file, device);
+    return GG_OK;
+}
+
 enum gg_status
 gg_model_open(const char *path, const struct gg_model_params *params,
               struct gg_model **out, struct gg_error *err)
@@ -161,6 +185,8 @@ gg_model_open(const char *path, const struct gg_model_params *params,
     st = m ? GG_OK : error_nomem(err);
     if (st == GG_OK)
         st = load_model(m, path, params ? params : &defaults, err);
+    if (st == GG_OK)
+        st = join_notes(m, err);
     if (st == GG_OK)
         *out = m;
     else
@@ -181,6 +207,7 @@ gg_model_free(struct gg_model *model)
         gguf_file_close(&model->adapter_files[i]);
     mem_free(model->adapter_files);
     mem_free(model->adapters);
+    mem_free(model->notes);
     mem_free(model);
 }
 
@@ -189,7 +216,9 @@ gg_model_note(const struct gg_model *model)
 {
     if (!model)
         return NULL;
-    return model->model->note[0] ? model->model->note : model->note;
+    if (model->notes)
+        return model->notes;
+    return device_note(model) ? device_note(model) : model->file.note;
 }
 
 const char *

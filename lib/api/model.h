@@ -14,6 +14,7 @@ struct gg_model {
     struct gg_vocab *vocab;
     struct model *model;
     const char *note; /* about the device; static; or NULL */
+    char *notes;      /* this and that of the file, if both are there */
 };
 
 #endif

@@ -25,12 +25,9 @@ struct safetensors_tensor {
     const uint8_t *data;                 /* of no alignment */
     size_t size;                         /* in bytes */
 
-    /* What is not read, but told later, of weights that are quantised: scales
-     * of blocks, and what a byte of the data stands for. NULL: not quantised,
-     * or blocks that stay as they are. */
-    const struct safetensors_tensor *scales;
-    size_t block_rows, block_columns;
-    float (*open)(uint8_t byte);
+    /* What is not read, but told later, of a weight that is quantised already:
+     * convert/hf/packed.h; then n, name and shape are those of its values. */
+    const struct hf_packed *packed;
 };
 
 struct safetensors {

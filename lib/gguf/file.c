@@ -195,5 +195,6 @@ gguf_file_close(struct gguf_file *file)
     for (size_t i = 0; i < file->n_maps; i++)
         file_unmap(&file->maps[i]);
     mem_free(file->maps);
+    mem_free(file->note);
     *file = (struct gguf_file){ 0 };
 }

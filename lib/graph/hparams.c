@@ -99,6 +99,7 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
     hp->n_behind = graph_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
     hp->n_layer = all - hp->n_behind;
     keys->n_layer = all;
+    keys->n_behind = hp->n_behind;
     for (int32_t i = 0; i < all; i++)
         hp->layers[i].kv_layer = i;
 }
@@ -156,6 +157,25 @@ graph_keys_latent(struct model_keys *keys, struct model_hparams *hp,
         l->d_value = absorbed ? x->n : x->d_value;
         l->values_in_keys = absorbed;
     }
+}
+
+void
+graph_keys_latent_local(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_latent *x = &hp->latent_local;
+    int32_t least = hp->latent.d_shared + 1;
+
+    *x = hp->latent;
+    x->n = graph_key_int(keys, "attention.kv_lora_rank_swa", 1, MAX_EMBD, 0);
+    x->d_key = graph_key_int(keys, "attention.key_length_mla_swa", least,
+                             MAX_HEAD_LENGTH, 0);
+    x->d_value = graph_key_int(keys, "attention.value_length_mla_swa", 1,
+                               MAX_HEAD_LENGTH, 0);
+    for (int32_t i = 0; i < graph_all_layers(hp); i++)
+        if (hp->layers[i].windowed) {
+            hp->layers[i].d_key = x->n + x->d_shared;
+            hp->layers[i].d_value = x->n;
+        }
 }
 
 bool

@@ -173,7 +173,7 @@ struct model_latent {
                          where it is absorbed may that be nothing */
     int32_t d_key, d_value; /* of a head, before anything is absorbed */
     bool absorbed;
-    float eps; /* of its norms; 0: 1e-6 */
+    float eps; /* of the norms of latents; 0: 1e-6 */
 };
 
 /* What chooses the keys that attention reads (DeepSeek-AI 2025,
@@ -297,6 +297,7 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
+    struct model_latent latent_local; /* of windowed layers; n 0: the same */
     /* The heads' values are projected back in so many groups, to so many
      * values each, and these together; 0: all at once. */
     int32_t n_output_group, n_output_rank;
@@ -390,6 +391,15 @@ graph_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
+}
+
+/* Latent attention of the layer. */
+static inline const struct model_latent *
+graph_latent_of(const struct model_hparams *hp, int32_t layer)
+{
+    return hp->latent_local.n > 0 && hp->layers[layer].windowed
+               ? &hp->latent_local
+               : &hp->latent;
 }
 
 /* Whether a recurrence stands in attention's place, or beside it. */

@@ -41,8 +41,8 @@ graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
     for (int32_t i = 0; i < graph_all_layers(hp); i++) {
         struct model_layer_hparams *l = &hp->layers[i];
 
-        l->chosen =
-            l->n_head_kv > 0 && (i < hp->n_layer || has_indexer(keys, i));
+        l->chosen = l->n_head_kv > 0 && !l->windowed &&
+                    (i < hp->n_layer || has_indexer(keys, i));
         l->d_index = l->chosen ? x->d_key : 0;
     }
 }
@@ -88,38 +88,23 @@ graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
         mark_layers(keys, hp, first);
 }
 
-/* Whether an array is as long as there are layers without MTP layers. */
-static bool
-lists_no_mtp(const struct model_keys *keys, const struct model_hparams *hp,
-             const char *name)
-{
-    char key[MODEL_MAX_KEY];
-    int64_t i = gguf_find_key(keys->gguf, graph_key_name(keys, name, key));
-
-    return i >= 0 && gguf_get_kv_type(keys->gguf, i) == GGUF_TYPE_ARRAY &&
-           gguf_get_arr_n(keys->gguf, i) == (size_t)hp->n_layer;
-}
-
 void
 graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
                          const char *name)
 {
-    bool own[MODEL_MAX_LAYERS], has, any = false;
-    int32_t all = keys->n_layer;
+    bool own[MODEL_MAX_LAYERS], any = false;
 
-    if (lists_no_mtp(keys, hp, name))
-        keys->n_layer = hp->n_layer;
-    has = graph_keys_layer_flags(keys, name, own, sizeof(own[0]));
-    keys->n_layer = all;
-    if (!has || keys->status != GG_OK)
+    if (!graph_keys_layer_flags(keys, name, own, sizeof(own[0])))
         return;
-    for (int32_t i = 0; i < hp->n_layer; i++) {
-        any = any || (own[i] && hp->layers[i].chosen);
-        if (hp->layers[i].chosen && !any)
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++) {
+        struct model_layer_hparams *l = &hp->layers[i];
+
+        any = any || (l->chosen && own[i]);
+        if (l->chosen && !any)
             graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
-                             "the first layer has no indexer");
+                             "no layer up to layer %d has an indexer", (int)i);
         if (!own[i])
-            hp->layers[i].d_index = 0;
+            l->d_index = 0;
     }
 }
 

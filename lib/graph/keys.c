@@ -38,9 +38,10 @@ element(const struct gguf_array *a, size_t i)
 }
 
 /* False: the file has no array of that name. Elsewise it must have integers or
- * bools, one for each layer, or reading fails. */
+ * bools, n of them, or reading fails. */
 static bool
-get_array(struct model_keys *keys, const char *key, struct gguf_array *out)
+get_array_of(struct model_keys *keys, const char *key, int32_t n,
+             struct gguf_array *out)
 {
     int64_t i = gguf_find_key(keys->gguf, key);
     enum gguf_type type;
@@ -56,9 +57,27 @@ get_array(struct model_keys *keys, const char *key, struct gguf_array *out)
                                       "needed",
                                       gguf_type_name(type));
     else
-        keys->status = gguf_get_array_n(keys->gguf, key, type,
-                                        (size_t)keys->n_layer, out, keys->err);
+        keys->status = gguf_get_array_n(keys->gguf, key, type, (size_t)n, out,
+                                        keys->err);
     return true;
+}
+
+/* One for each layer. */
+static bool
+get_array(struct model_keys *keys, const char *key, struct gguf_array *out)
+{
+    return get_array_of(keys, key, keys->n_layer, out);
+}
+
+/* Whether the file has an array for all layers but MTP layers. */
+static bool
+leaves_out_mtp(const struct model_keys *keys, const char *key)
+{
+    int64_t i = gguf_find_key(keys->gguf, key);
+    int32_t n = keys->n_layer - keys->n_behind;
+
+    return i >= 0 && gguf_get_kv_type(keys->gguf, i) == GGUF_TYPE_ARRAY &&
+           gguf_get_arr_n(keys->gguf, i) == (size_t)n;
 }
 
 /* The number that all elements are. */
@@ -278,10 +297,14 @@ graph_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
 {
     struct gguf_array array;
     char key[MODEL_MAX_KEY], *to = (char *)out;
+    int32_t n = keys->n_layer;
 
-    if (!get_array(keys, graph_key_name(keys, name, key), &array))
+    graph_key_name(keys, name, key);
+    if (leaves_out_mtp(keys, key))
+        n -= keys->n_behind;
+    if (!get_array_of(keys, key, n, &array))
         return false;
-    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++)
+    for (int32_t i = 0; i < n && keys->status == GG_OK; i++)
         *(bool *)(to + (size_t)i * stride) = element(&array, (size_t)i) != 0;
     return true;
 }

@@ -19,6 +19,7 @@ struct model_keys {
     struct gg_error *err;
     int32_t n_layer; /* of the file, once that is known: so many elements has an
                         array with a value for each */
+    int32_t n_behind; /* of these MTP layers, which some arrays leave out */
     bool headless;   /* heads are the family's to read: no layer attends */
 };
 
@@ -81,6 +82,11 @@ graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
 void
 graph_keys_window(struct model_keys *keys, struct model_hparams *hp);
 
+/* Windowed layers have other lengths of latent rows and heads: after
+ * graph_keys_latent(), absorbed, and graph_keys_windows(). */
+void
+graph_keys_latent_local(struct model_keys *keys, struct model_hparams *hp);
+
 /* Attention's window, `other` where the file gives none; and its layers: as
  * the file says, or all but the last of every `period` layers. */
 void
@@ -122,7 +128,8 @@ void
 graph_keys_layer_floats(struct model_keys *keys, const char *name, float min,
                         float max, float *out, size_t stride);
 
-/* A truth for each layer from an array of the file; false: it has none. */
+/* A truth for each layer from an array of the file, or for each but MTP layers,
+ * whose own stay as they are; false: it has none. */
 bool
 graph_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
                        size_t stride);
@@ -146,7 +153,7 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
-/* An indexer in each layer, whose rotated pairs are of that mode; of MTP layers
+/* An indexer in each layer without a window, whose rotated pairs are of that mode; of MTP layers
  * in those for which the file has one. After graph_keys_latent(). */
 void
 graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode);

@@ -5,7 +5,8 @@
  * p), p rotated, the key (K c, r) and the value V c, with K and V of its own.
  * q . K c is K^T q . c, and the sum of w V c is V times that of w c: so
  * attention is between (K^T q, p) and (c, r), whose first part stands for the
- * values as well, and V comes after it. A gate of cur stands before the matrix
+ * values as well, and V comes after it. r is normed before it is rotated, if
+ * the layer has attn_k_norm. A gate of cur stands before the matrix
  * that projects back, if the layer has one. An indexer, if it has one, chooses
  * the positions that it reads. */
 #include "graph/graph.h"
@@ -18,8 +19,8 @@ norm_latent(struct graph *g, struct ggml_tensor *x,
 {
     float eps = g->model->hp.latent.eps;
 
-    x = ggml_rms_norm(g->ctx, x, eps > 0 ? eps : 1e-6f);
-    return graph_scale_norm(g, x, norm);
+    return graph_scale_norm(
+        g, ggml_rms_norm(g->ctx, x, eps > 0 ? eps : 1e-6f), norm);
 }
 
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */
@@ -55,7 +56,7 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
            struct ggml_tensor **shared)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    const struct model_latent *x = &g->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
 
     *shared = NULL;
     cur = graph_linear(g, cur, &l->attn_kv_a);
@@ -63,6 +64,8 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
         return norm_latent(g, cur, &l->attn_kv_a_norm);
     *shared = latent_part(g, graph_heads(g, cur, x->n + x->d_shared, 1),
                           x->d_shared, x->n);
+    if (l->attn_k_norm.weight)
+        *shared = norm_latent(g, *shared, &l->attn_k_norm);
     *shared = graph_rope(g, layer, *shared);
     cur = ggml_view_2d(g->ctx, cur, x->n, g->n_tokens, cur->nb[1], 0);
     return norm_latent(g, cur, &l->attn_kv_a_norm);
@@ -81,7 +84,7 @@ join(struct graph *g, struct ggml_tensor *a, struct ggml_tensor *b)
 static struct ggml_tensor *
 turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
 {
-    const struct model_latent *x = &g->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
 
     if (x->d_shared == 0)
         return NULL;
@@ -93,7 +96,7 @@ turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
 static struct ggml_tensor *
 latent_key(struct graph *g, struct ggml_tensor *row, struct ggml_tensor *shared)
 {
-    return join(g, graph_heads(g, row, g->model->hp.latent.n, 1), shared);
+    return join(g, graph_heads(g, row, (int32_t)row->ne[0], 1), shared);
 }
 
 static struct ggml_tensor *
@@ -102,7 +105,7 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur,
               struct ggml_tensor *shared)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    const struct model_latent *x = &g->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
     int64_t own = x->d_key - x->d_shared, n_head = l->hp->n_head;
     struct ggml_tensor *into = swap(g, latent_part(g, q, own, 0)), *k, *y;
 
@@ -125,7 +128,7 @@ head_keys(struct graph *g, int32_t layer, struct ggml_tensor *row,
           struct ggml_tensor *shared, struct ggml_tensor **v)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    const struct model_latent *x = &g->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
     int32_t own = x->d_key - x->d_shared, n_head = l->hp->n_head;
     struct ggml_tensor *kv = graph_linear(g, row, &l->attn_kv_b);
 
@@ -141,7 +144,7 @@ attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur,
              struct ggml_tensor *q, struct ggml_tensor *row,
              struct ggml_tensor *shared)
 {
-    const struct model_latent *x = &g->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
     int32_t own = x->d_key - x->d_shared;
     struct ggml_tensor *v, *k = head_keys(g, layer, row, shared, &v);
 
@@ -161,7 +164,8 @@ graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     if (graph_chooses(l->hp))
         graph_choose(g, layer, q, cur);
     q = graph_heads(g, graph_linear(g, q, &l->attn_q),
-                    g->model->hp.latent.d_key, l->hp->n_head);
+                    graph_latent_of(&g->model->hp, layer)->d_key,
+                    l->hp->n_head);
     row = latent_row(g, layer, cur, &shared);
     return g->model->hp.latent.absorbed
                ? attend_latent(g, layer, cur, q, row, shared)

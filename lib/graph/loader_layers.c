@@ -51,7 +51,7 @@ graph_find_attention(struct model_loader *l, struct model_layer *layer,
 static void
 find_latent_heads(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_latent *x = &l->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t own = x->d_key - x->d_shared, n = l->hp->n_head;
 
     if (x->absorbed) {
@@ -70,7 +70,7 @@ find_latent_heads(struct model_loader *l, struct model_layer *layer)
 void
 graph_find_latent_attention(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_latent *x = &l->model->hp.latent;
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t e = l->model->hp.n_embd, n = l->hp->n_head, q = x->n_query;
     enum model_need bias = MODEL_OPTIONAL;
 
@@ -141,12 +141,12 @@ graph_find_block_indexer(struct model_loader *l, struct model_layer *layer)
 void
 graph_find_attention_gate(struct model_loader *l, struct model_layer *layer)
 {
+    const struct model_latent *x = graph_latent_of(&l->model->hp, l->layer);
     int64_t e = l->model->hp.n_embd, n = l->hp->n_head;
     const struct gguf_tensor *t = graph_peek(l, ".attn_gate");
 
     if (!t || t->ne[1] != n)
-        n *= l->model->hp.latent.n > 0 ? l->model->hp.latent.d_value
-                                       : l->hp->d_value;
+        n *= x->n > 0 ? x->d_value : l->hp->d_value;
     layer->attn_gate = graph_find_linear(l, ".attn_gate", e, n, MODEL_OPTIONAL);
 }
 

@@ -201,9 +201,13 @@ float
 graph_attention_scale(const struct model *m, int32_t layer)
 {
     const struct model_rope *rope = m->layers[layer].rope;
+    const struct model_latent *latent = graph_latent_of(&m->hp, layer);
     float scale = m->hp.attn_scale != 0
                       ? m->hp.attn_scale
                       : 1 / sqrtf((float)m->hp.layers[layer].d_key);
+
+    if (latent == &m->hp.latent_local)
+        scale = 1 / sqrtf((float)latent->d_key);
 
     return rope ? scale * rope->attention : scale;
 }

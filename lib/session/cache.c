@@ -559,7 +559,7 @@ session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
         struct cache_part *p = &cache->parts[i];
 
         p->base[slot] = session_cache_first(p->window, n);
-        assert(p->n_layer == 0 ||
+        assert(p->n_rows == 0 ||
                session_cache_rows_of(p, slot, n) <= p->n_rows);
     }
     session_recurrent_assume(cache, slot, n);

@@ -38,7 +38,8 @@ struct tensor_choice {
 /* The lists of n_lists x n_tokens: I32, as long as the choice can be. scores:
  * F32, n x n_lists x n_tokens, or NULL: the newest n_best blocks, of n_keys
  * keys (which is 0 with scores). seen: I32, the position of each token, or F16,
- * a mask of at least n_tokens columns, whose last 0 says as much.
+ * a mask of at least n_tokens columns, whose last 0 says as much; what it hides
+ * before that is not listed, if each is 1.
  *
  * Of equal scores the earlier is better; NaN is better than any number. */
 struct ggml_tensor *

@@ -237,7 +237,7 @@ recurs(const struct gg_model *m)
 {
     const struct model_arch *arch = m->model->arch;
 
-    return arch->recur || arch->time_mix;
+    return arch->recur || arch->time_mix || m->model->hp.n_compression > 0;
 }
 
 static void

@@ -17,9 +17,18 @@ passed_by(const struct ggml_tensor *seen, int64_t token,
 
     if (seen->type == GGML_TYPE_I32)
         return ggml_get_i32_1d(seen, (int)token) + 1;
-    while (n < seen->ne[0] && test_at(seen, n, token, 0, 0) == 0)
-        n++;
+    for (int64_t i = 0; i < seen->ne[0]; i++)
+        n = test_at(seen, i, token, 0, 0) == 0 ? i + 1 : n;
     return c->start + n;
+}
+
+/* A mask may hide one that is not the last. */
+static bool
+is_hidden(const struct ggml_tensor *seen, int64_t i, int64_t token,
+          const struct tensor_choice *c)
+{
+    return seen->type == GGML_TYPE_F16 && c->each == 1 &&
+           test_at(seen, i, token, 0, 0) < 0;
 }
 
 /* Better than any number: NaN. */
@@ -94,7 +103,8 @@ is_right_list(const struct ggml_tensor *t, int64_t list, int64_t token)
 
     mark_chosen(t, list, token, chosen);
     for (int32_t i = 0; i < MOST; i++)
-        if (chosen[i] && (at == t->ne[0] || y[at++] != c.row + i))
+        if (chosen[i] && !is_hidden(t->src[TENSOR_CHOOSE_SEEN], i, token, &c) &&
+            (at == t->ne[0] || y[at++] != c.row + i))
             return false;
     while (at < t->ne[0])
         if (y[at++] != -1)
@@ -126,15 +136,18 @@ positions(struct ggml_context *ctx, int64_t n, int32_t first, int32_t step)
     return t;
 }
 
-/* Of each token the first so many. */
+/* Of each token the first so many, without one. */
 static struct ggml_tensor *
-causal_mask(struct ggml_context *ctx, int64_t n, int64_t tokens, int64_t first)
+causal_mask(struct ggml_context *ctx, int64_t n, int64_t tokens, int64_t first,
+            int64_t hole)
 {
     struct ggml_tensor *t =
         ggml_new_tensor_2d(ctx, GGML_TYPE_F16, n, tokens + 3);
 
     for (int64_t i = 0; i < ggml_nelements(t); i++)
-        ggml_set_f32_1d(t, (int)i, i % n <= first + i / n ? 0 : -INFINITY);
+        ggml_set_f32_1d(t, (int)i,
+                        i % n <= first + i / n && i % n != hole ? 0
+                                                                : -INFINITY);
     return t;
 }
 
@@ -161,7 +174,7 @@ test_choices(void)
     struct ggml_tensor *scores = some_scores(ctx, 300, 1, 40);
     struct ggml_tensor *lists = some_scores(ctx, 257, 3, 9);
     struct ggml_tensor *seen = positions(ctx, 40, 2, 7);
-    struct ggml_tensor *mask = causal_mask(ctx, 257, 9, 240);
+    struct ggml_tensor *mask = causal_mask(ctx, 257, 9, 240, 99);
     struct ggml_tensor *of_pools = some_scores(ctx, 60, 2, 11);
     struct tensor_choice best = { .n_best = 16 };
     struct tensor_choice all = { .n_best = 300, .row = 512 };

@@ -84,6 +84,7 @@ enum {
     HF_SOFTPLUS = 1 << 15, /* log(1 + exp(x)) */
     HF_RECURRENT = 1 << 16, /* only in layers with .recurrent; */
     HF_ATTENDING = 1 << 17, /* or in those without */
+    HF_IDS = 1 << 18,       /* whole numbers, which become I32 */
 };
 
 enum {
@@ -106,6 +107,7 @@ enum {
 enum {
     HF_SOFTMAX = 1,
     HF_SIGMOID = 2,
+    HF_SQRT_SOFTPLUS = 4,
 };
 
 /* Values of pooling_type: llama.cpp's enum llama_pooling_type. */

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "convert/hf/families.h"
+#include "convert/hf/layout.h"
+#include "convert/hf/packed.h"
 #include "convert/hf/peft.h"
 #include "convert/hf/projector.h"
-#include "convert/hf/scaled.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
 
@@ -45,10 +46,11 @@ convert_hf_add_defaults(struct hf *h)
     json_decref(defaults);
 }
 
+#define QUANTIZED "quantization_config|compression_config"
+
 static void
 choose_family(struct hf *h)
 {
-    static const char how[] = "quantization_config|compression_config";
     const json_t *list = core_json_array_of(&h->config, "architectures");
     const char *name = json_string_value(json_array_get(list, 0));
 
@@ -61,39 +63,72 @@ choose_family(struct hf *h)
     if (!h->family)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "architectures: '%.60s' is not known here", name);
-    h->quantized = core_json_find(&h->config, how);
+    h->quantized = core_json_find(&h->config, QUANTIZED);
     if (core_json_object_of(&h->config, "text_config"))
         h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
-        h->quantized = core_json_find(&h->config, how);
+        h->quantized = core_json_find(&h->config, QUANTIZED);
     convert_hf_add_defaults(h);
 }
 
-/* What most matrices are: llama.cpp's enum llama_ftype. */
+/* What most matrices are, of blocks where there are any: llama.cpp's enum
+ * llama_ftype. */
 static void
 set_file_type(struct hf *h)
 {
-    uint32_t type = 0;
+    static const struct {
+        enum ggml_type type;
+        uint32_t number;
+    } types[] = {
+        { GGML_TYPE_F32, 0 },  { GGML_TYPE_F16, 1 },    { GGML_TYPE_BF16, 32 },
+        { GGML_TYPE_Q8_0, 7 }, { GGML_TYPE_Q5_0, 8 },   { GGML_TYPE_Q4_1, 3 },
+        { GGML_TYPE_Q4_0, 2 }, { GGML_TYPE_NVFP4, 39 }, { GGML_TYPE_MXFP4, 38 },
+    };
+    size_t best = 0, n = sizeof(types) / sizeof(types[0]);
 
     for (int64_t i = 0; i < gguf_get_n_tensors(h->gguf); i++)
-        if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_MXFP4) {
-            type = 38;
-            break;
-        } else if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_F16)
-            type = 1;
-        else if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_BF16)
-            type = 32;
-    gguf_set_val_u32(h->gguf, "general.file_type", type);
+        for (size_t k = best + 1; k < n; k++)
+            if (gguf_get_tensor_type(h->gguf, i) == types[k].type)
+                best = k;
+    gguf_set_val_u32(h->gguf, "general.file_type", types[best].number);
+}
+
+/* Weights that are quantised already, as the configuration says, or a file of
+ * ModelOpt's. */
+static void
+find_packed(struct hf *h)
+{
+    char path[4096];
+    struct core_json_keys keys = { .path = path, .err = h->config.err };
+    const json_t *how;
+
+    if (!h->quantized)
+        h->quantized = core_json_find(&h->config, QUANTIZED);
+    if (!h->quantized && snprintf(path, sizeof(path), "%s/hf_quant_config.json",
+                                  h->path) < (int)sizeof(path)) {
+        h->here.status =
+            core_json_read(path, false, &h->quant_document, h->here.err);
+        keys.object = h->quant_document;
+        how = core_json_object_of(&keys, "quantization");
+        if (convert_hf_good(h))
+            h->here.status = keys.status;
+        h->quantized = how;
+        if (how && json_object_set_new((json_t *)(uintptr_t)how, "quant_method",
+                                       json_string("modelopt")))
+            h->here.status = error_nomem(h->here.err);
+    }
+    if (convert_hf_good(h) && h->quantized)
+        convert_hf_find_packed(h, h->quantized);
 }
 
 static void
 read_folder(struct hf *h)
 {
     choose_family(h);
+    if (convert_hf_good(h) && h->weighed)
+        find_packed(h);
     if (convert_hf_good(h))
         convert_hf_read_keys(h);
-    if (convert_hf_good(h) && h->weighed && h->quantized)
-        convert_hf_link_scales(h, h->quantized);
     if (convert_hf_good(h) && h->weighed) {
         convert_hf_add_tensors(h);
         if (convert_hf_good(h))
@@ -119,14 +154,10 @@ read_keys_and_tensors(struct hf *h, struct gg_error *err)
     return st == GG_OK ? gguf_finish(h->gguf, h->path, err) : st;
 }
 
-/* Weights that are quantised have scales beside them. */
 static void
 read_encoders(struct hf *h)
 {
-    h->quantized =
-        core_json_find(&h->config, "quantization_config|compression_config");
-    if (h->quantized)
-        convert_hf_link_scales(h, h->quantized);
+    find_packed(h);
     if (convert_hf_good(h))
         convert_hf_read_projector(h);
     if (convert_hf_good(h))
@@ -238,10 +269,13 @@ open_folder(const char *path, const char *model, unsigned flags,
                          : read_keys_and_tensors(&h, err);
     json_decref(h.document);
     json_decref(h.input_document);
+    json_decref(h.quant_document);
     if (f)
         *f = (struct convert_folder){ h.weights, h.rows,
                                       h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
     out->gguf = h.gguf;
+    if (st == GG_OK)
+        out->note = convert_hf_packed_note(&h);
     if (st == GG_OK && !made && all)
         st = make_all(f, out, err);
     if (st == GG_OK && made) {
@@ -299,9 +333,13 @@ convert_forget(const struct convert_folder *f, int64_t tensor)
     const struct hf_rows *r = &f->rows[tensor];
 
     for (size_t i = 0; i < r->n_from; i++) {
+        const struct hf_packed *p = r->from[i]->packed;
+
         file_forget(r->from[i]->data, r->from[i]->size);
-        if (r->from[i]->scales)
-            file_forget(r->from[i]->scales->data, r->from[i]->scales->size);
+        if (p)
+            file_forget(p->scales->data, p->scales->size);
+        if (p && p->zeros)
+            file_forget(p->zeros->data, p->zeros->size);
     }
 }
 

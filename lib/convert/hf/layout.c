@@ -65,23 +65,10 @@ lay_out_tensor(struct hf *h, struct hf_conversion *g)
 static void
 lay_out_mxfp4(struct hf *h, struct hf_conversion *g)
 {
-    const struct safetensors_tensor *t = g->first;
-    struct hf_rows *r = &g->rows;
-
-    if (!t->scales || t->n_dims != 4) {
+    if (g->first->packed && g->first->n_dims == 3)
+        lay_out_tensor(h, g);
+    else
         bad_tensor(h, g, "is not quantised as the configuration says");
-        return;
-    }
-    r->step = 1;
-    r->length = t->shape[2] * t->shape[3] * 2;
-    r->n_rows = t->shape[1];
-    r->n_blocks = t->shape[0];
-    r->row = (size_t)r->length;
-    r->block = r->row * (size_t)r->n_rows;
-    g->ne[0] = r->length;
-    g->ne[1] = r->n_rows;
-    g->ne[2] = r->n_blocks;
-    g->ne[3] = 1;
 }
 
 /* Every second row of these, from the first or the second on. */

@@ -10,6 +10,7 @@ struct hf_conversion {
         *first; /* of the experts, or the only one */
     const char *name;
     unsigned how; /* as of struct hf_name */
+    enum ggml_type type;
     int64_t ne[GGML_MAX_DIMS];
     struct hf_rows rows;
 };
@@ -40,5 +41,20 @@ enum hf_layout
 convert_hf_layout_half(unsigned how);
 bool
 convert_hf_is_mxfp4(unsigned how);
+
+/* packed_types.c: the type of blocks that hold exactly what the rows become, of
+ * weights that are quantised already; GGML_TYPE_COUNT: there is none. */
+enum ggml_type
+convert_hf_blocks_of(const struct hf_conversion *g);
+/* Remembers that the type rounds values of such weights, where it does. */
+void
+convert_hf_note_rounding(struct hf *h, const struct hf_conversion *g);
+/* Adds the numbers by which products with blocks of NVFP4 are multiplied. */
+void
+convert_hf_add_whole(struct hf *h, const struct hf_conversion *g);
+/* A sentence about what was rounded or left out, to be freed by mem_free(); or
+ * NULL, where there is nothing to say, or no memory. */
+char *
+convert_hf_packed_note(const struct hf *h);
 
 #endif

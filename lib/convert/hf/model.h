@@ -25,6 +25,13 @@ struct hf {
     struct core_json_keys config;
     struct core_json_keys here;  /* for complaints about the folder */
     const json_t *quantized;     /* how weights were quantised; or NULL */
+    json_t *quant_document; /* that this is in, if not in the configuration */
+    bool cache_scales;      /* there are some of a KV cache */
+    struct {
+        size_t n; /* tensors of packed weights that their type rounds */
+        char first[GGML_MAX_NAME];
+        enum ggml_type type;
+    } rounded;
     json_t *document;            /* that the configuration is in */
     struct core_json_keys top;   /* of a projector: the whole document */
     struct core_json_keys input; /* how a projector's media are prepared */

@@ -121,7 +121,7 @@ convert_hf_add_answers(struct hf_tokens *t)
     float *x;
 
     if (!from || from->n_dims != 2 || from->shape[0] != h->n_vocab ||
-        from->shape[1] != n || from->open || ids[0] < 0 || ids[1] < 0) {
+        from->shape[1] != n || ids[0] < 0 || ids[1] < 0) {
         core_json_bad(&h->here, GG_ERR_FORMAT,
                       "no output, or no token 'yes' or 'no', as a reranker has "
                       "it");

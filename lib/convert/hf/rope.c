@@ -27,10 +27,12 @@ find_objects(struct hf *h, struct rope *r)
 {
     const json_t *own = core_json_object_of(&h->config, "rope_parameters");
     const json_t *all = json_object_get(own, "full_attention");
+    const json_t *blocks = json_object_get(own, "compress"); /* DeepSeek V4 */
     const json_t *old = core_json_object_of(&h->config, "rope_scaling");
 
     r->all = r->windowed = h->config;
     r->windowed.object = json_object_get(own, "sliding_attention");
+    all = json_is_object(all) ? all : blocks;
     r->all.object = json_is_object(all) ? all : own ? own : old;
     if (!r->all.object)
         r->all.object = core_json_object_of(&h->config, "attn_config");

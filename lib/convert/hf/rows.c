@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "convert/hf/scaled.h"
+#include "convert/hf/packed.h"
 #include "core/half.h"
 #include "core/order.h"
 
@@ -93,44 +93,16 @@ source_row(const struct hf_rows *r, int64_t i)
     }
 }
 
-/* As below, where each value is a byte, and each block has a scale. */
+/* n values of a tensor that is not packed, from `at` on; ints are read as 0. */
 static void
-open_scaled(const struct safetensors_tensor *t, size_t at, size_t step,
+read_floats(const struct safetensors_tensor *t, size_t at, size_t step,
             size_t n, float *out)
-{
-    size_t columns = (size_t)t->shape[1], left = 0;
-    float scale = 0;
-
-    for (size_t i = 0; i < n; i++, at += step) {
-        if (left == 0) {
-            size_t column = at % columns, in = column % t->block_columns;
-
-            scale = convert_hf_scale_at(t, at);
-            left = t->block_columns - in;
-            if (left > columns - column)
-                left = columns - column;
-            if (step != 1)
-                left = 1;
-        }
-        out[i] = t->open(t->data[at]) * scale;
-        left--;
-    }
-}
-
-/* n values of the source from `at` on, as floats. */
-static void
-to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
-          float *out)
 {
     size_t size = t->size / t->n;
     const uint8_t *p = t->data + at * size;
     uint64_t bits;
     double wide;
 
-    if (t->open) {
-        open_scaled(t, at, step, n, out);
-        return;
-    }
     for (size_t i = 0; i < n; i++, p += step * size)
         switch (t->type) {
         case GGML_TYPE_F16:
@@ -144,9 +116,23 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
             memcpy(&wide, &bits, sizeof(wide));
             out[i] = (float)wide;
             break;
-        default:
+        case GGML_TYPE_F32:
             out[i] = core_bits_float(core_load_le32(p));
+            break;
+        default:
+            out[i] = 0;
         }
+}
+
+/* n values of the source from `at` on, as floats. */
+static void
+to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
+          float *out)
+{
+    if (t->packed)
+        convert_hf_packed_values(t, at, step, n, out);
+    else
+        read_floats(t, at, step, n, out);
 }
 
 static void
@@ -221,16 +207,33 @@ convert(const struct hf_rows *r, float by, const struct safetensors_tensor *t,
     }
 }
 
+/* Whole numbers; -1 for those that are too large. */
+static void
+put_numbers(const struct safetensors_tensor *t, size_t at, size_t n,
+            uint8_t *out)
+{
+    const uint8_t *p = t->data + at * sizeof(uint64_t);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t wide = core_load_le64(p + i * sizeof(wide));
+        int32_t x = wide <= INT32_MAX ? (int32_t)wide : -1;
+
+        memcpy(out + i * sizeof(x), &x, sizeof(x));
+    }
+}
+
 /* n values of a row, from `at` on. */
 static void
 make_values(const struct hf_rows *r, float by,
             const struct safetensors_tensor *t, size_t at, size_t n,
             enum ggml_type type, uint8_t *out)
 {
-    if (type == GGML_TYPE_MXFP4)
-        convert_hf_pack_mxfp4(t, at, n, out);
-    else if (t->type == type && r->add == 0 && !r->decays && !r->softplus &&
-             by == 1)
+    if (ggml_is_quantized(type))
+        convert_hf_packed_blocks(t, at, n, type, out);
+    else if (type == GGML_TYPE_I32 && t->type == GGML_TYPE_I64)
+        put_numbers(t, at, n, out);
+    else if (!t->packed && t->type == type && r->add == 0 && !r->decays &&
+             !r->softplus && by == 1)
         copy_elements(t, at, r->step, n, out);
     else
         convert(r, by, t, at, n, type, out);
@@ -248,7 +251,7 @@ make_tiled(const struct hf_rows *r, float by,
     for (size_t i = 0; i < groups * each; i++) {
         head = i % groups * each + i / groups;
         make_values(r, by, t, at + head * d * r->step, d, type,
-                    out + i * d * ggml_type_size(type));
+                    out + i * ggml_row_size(type, (int64_t)d));
     }
 }
 

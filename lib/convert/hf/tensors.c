@@ -9,6 +9,7 @@
 
 #include "convert/hf/families.h"
 #include "convert/hf/layout.h"
+#include "convert/hf/packed.h"
 #include "core/check.h"
 #include "core/mem.h"
 #include "gguf/adapter.h"
@@ -20,11 +21,10 @@ enum {
 /* T5's is the first. */
 #define TIED "scale_decoder_outputs|tie_word_embeddings"
 
-/* What is quantised already becomes BF16. */
 static enum ggml_type
 read_as(const struct safetensors_tensor *t)
 {
-    return t->open ? GGML_TYPE_BF16 : t->type;
+    return t->packed ? t->packed->floats : t->type;
 }
 
 static enum ggml_type
@@ -46,8 +46,10 @@ type_of_parts(struct hf *h, const struct hf_conversion *g)
 {
     enum ggml_type type = read_as(g->first);
 
-    if (convert_hf_is_mxfp4(g->how))
-        return GGML_TYPE_MXFP4;
+    if (convert_hf_blocks_of(g) != GGML_TYPE_COUNT)
+        return convert_hf_blocks_of(g);
+    if (g->how & HF_IDS && (type == GGML_TYPE_I32 || type == GGML_TYPE_I64))
+        return GGML_TYPE_I32;
     for (size_t i = 0; i < g->rows.n_from; i++) {
         enum ggml_type t = check_type(h, g->rows.from[i]);
 
@@ -97,9 +99,12 @@ add_tensor_from(struct hf *h, const char *name, unsigned how,
     g.rows.times = h->times;
     if (convert_hf_good(h) && h->family->scale)
         set_scale(h, &g);
-    convert_hf_add(h, name,
-                   convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32,
-                   g.ne, &g.rows);
+    g.type = convert_hf_good(h) ? type_of_parts(h, &g) : GGML_TYPE_F32;
+    if (convert_hf_good(h))
+        convert_hf_note_rounding(h, &g);
+    if (convert_hf_good(h))
+        convert_hf_add_whole(h, &g);
+    convert_hf_add(h, name, g.type, g.ne, &g.rows);
 }
 
 void
@@ -321,8 +326,6 @@ static const char *const left_out[] = {
     ".attn.masked_bias",
     "attention.bias",
     "attention.masked_bias",
-    ".k_scale", /* of a KV cache in 8 bits */
-    ".v_scale",
     "masked_bias",
     "embeddings.position_ids",
     "pooler.dense.",

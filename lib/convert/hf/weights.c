@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/hf/weights.h"
+#include "convert/hf/packed.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -115,7 +115,7 @@ index_names(const char *folder, struct hf_weights *w, struct gg_error *err)
     w->tensors = mem_array(n + 1, sizeof(*w->tensors));
     w->used = mem_array(n + 1, sizeof(*w->used));
     if (!w->tensors || !w->used || n >= UINT32_MAX ||
-        !hash_map_init(&w->names, n))
+        !hash_map_init(&w->names, 2 * n)) /* with names of what is packed */
         return error_nomem(err);
     for (size_t i = 0; i < w->n_files; i++)
         for (size_t k = 0; k < w->files[i].n; k++) {
@@ -241,6 +241,9 @@ convert_hf_weights_close(struct hf_weights *w)
         convert_safetensors_close(&w->files[i]);
     for (size_t i = 0; i < w->n_steps; i++)
         convert_safetensors_close(&w->steps[i]);
+    for (size_t i = 0; i < w->n_packed; i++)
+        mem_free(w->packed[i].name);
+    mem_free(w->packed);
     mem_free(w->files);
     mem_free(w->tensors);
     mem_free(w->used);

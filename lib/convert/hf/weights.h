@@ -11,6 +11,8 @@ enum {
     HF_STEPS = 2, /* with weights of their own, behind the model */
 };
 
+struct hf_packed;
+
 struct hf_weights {
     struct safetensors *files;
     size_t n_files;
@@ -18,6 +20,8 @@ struct hf_weights {
     bool *used;                          /* one for each */
     size_t n;
     struct hash_map names;
+    struct hf_packed *packed; /* of tensors that are quantised already */
+    size_t n_packed;
     struct safetensors steps[HF_STEPS]; /* files in folders of theirs */
     size_t n_steps;
     const char *const *parts; /* that names may lack; ended by NULL; or NULL */

@@ -19,7 +19,9 @@ enum {
 struct choosing {
     struct tensor_choice c;
     const float *scores; /* or NULL */
-    int64_t n;           /* keys that it sees */
+    const uint16_t *mask; /* which may hide keys before the last that it sees;
+                             or NULL */
+    int64_t n;           /* keys that it sees, the hidden among them */
     int64_t n_blocks;    /* that are compared */
     uint32_t *ranks;     /* of each block */
     int64_t n_ranked;    /* the first so many, of which */
@@ -101,7 +103,8 @@ static int32_t *
 list_keys(const struct choosing *a, int64_t first, int64_t end, int32_t *y)
 {
     for (int64_t i = first; i < end && i < a->n; i++)
-        *y++ = (int32_t)(a->c.row + i);
+        if (!a->mask || a->mask[i] != MINUS_INFINITY)
+            *y++ = (int32_t)(a->c.row + i);
     return y;
 }
 
@@ -141,20 +144,25 @@ choose_rows(struct choosing *a, int32_t *y)
     return list_keys(a, a->n_ranked * a->c.block, a->n, y);
 }
 
-/* Positions that a token has passed. */
+/* A token's position, or its row of the mask. */
+static const void *
+seen_by(const struct ggml_tensor *seen, int64_t token)
+{
+    size_t each = seen->nb[seen->type == GGML_TYPE_F16];
+
+    return (const char *)seen->data + (size_t)token * each;
+}
+
+/* Positions that it has passed. */
 static int64_t
 passed(const struct ggml_tensor *seen, int64_t token,
        const struct tensor_choice *c)
 {
-    const char *at;
+    const void *at = seen_by(seen, token);
 
-    if (seen->type == GGML_TYPE_I32) {
-        at = (const char *)seen->data + (size_t)token * seen->nb[0];
-        return (int64_t) * (const int32_t *)(const void *)at + 1;
-    }
-    at = (const char *)seen->data + (size_t)token * seen->nb[1];
-    return c->start + cpu_mask_visible_keys((const uint16_t *)(const void *)at,
-                                            seen->ne[0]);
+    return seen->type == GGML_TYPE_I32
+               ? (int64_t) * (const int32_t *)at + 1
+               : c->start + cpu_mask_visible_keys(at, seen->ne[0]);
 }
 
 static struct choosing
@@ -163,12 +171,15 @@ choosing_of(const struct ggml_tensor *dst, struct cpu_row r)
     const struct ggml_tensor *scores = dst->src[TENSOR_CHOOSE_SCORES];
     struct choosing a = { .c = tensor_get_choice(dst) };
     int64_t most = tensor_choice_keys(dst);
-    int64_t n = passed(dst->src[TENSOR_CHOOSE_SEEN], r.i2, &a.c);
+    const struct ggml_tensor *seen = dst->src[TENSOR_CHOOSE_SEEN];
+    int64_t n = passed(seen, r.i2, &a.c);
 
     n = n / a.c.each - a.c.start / a.c.each;
     n = n > 0 ? n : 0;
     a.n = n < most ? n : most;
     a.n_blocks = (a.c.tail ? a.n : a.n + a.c.block - 1) / a.c.block;
+    if (seen->type == GGML_TYPE_F16 && a.c.each == 1)
+        a.mask = seen_by(seen, r.i2);
     if (scores)
         a.scores = (const float *)(const void *)cpu_row_data(scores, r);
     return a;

@@ -294,8 +294,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_shared_expert(l, layer, false);
     if (l->layer < l->model->hp.n_hash)
         layer->router_ids = graph_find_expert_ids(l, ".ffn_gate_tid2eid");
-    else
-        graph_find_choice(l, layer, MODEL_REQUIRED);
+    graph_find_choice(l, layer,
+                      layer->router_ids ? MODEL_OPTIONAL : MODEL_REQUIRED);
+    graph_find_bias(l, ".exp_probs_b_vl", l->model->hp.n_expert,
+                    MODEL_OPTIONAL); /* of pictures */
 }
 
 static void
