@@ -232,9 +232,6 @@ struct model_layer_hparams {
     /* Experts' and the other feed-forward blocks' activated gates are at most
      * this, and what they gate within +- this; 0: there is no limit. */
     float expert_limit, ff_limit;
-    /* Attention reads what an indexer chooses by blocks of so many positions;
-     * 0: all that it sees. */
-    int32_t index_block;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and

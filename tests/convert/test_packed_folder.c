@@ -42,6 +42,8 @@ static const struct form {
     { "qwen3moe-bf16", "nvfp4", GGML_TYPE_NVFP4, true },
     { "qwen3moe-bf16", "e2m1-ct", GGML_TYPE_MXFP4, false },
     { "qwen3moe-bf16", "e4m3-channel", GGML_TYPE_BF16, true },
+    { "gpt-oss-bf16", "e4m3-channel", GGML_TYPE_BF16, true },
+    { "gpt-oss-bf16", "mxfp8", GGML_TYPE_BF16, false },
     { "mixtral-bf16", "gptq4-asym", GGML_TYPE_Q5_0, false },
 };
 
@@ -175,61 +177,7 @@ check_form(const struct form *f)
     gg_file_close(plain);
 }
 
-/* ---- damage -------------------------------------------------------------- */
-
-static const struct damage {
-    const char *kind, *file;
-    const char *from, *to; /* of one length; or a part's name, and a value */
-    int size;              /* of the value, or 0 */
-    int64_t value;
-    const char *message;
-} damages[] = {
-#define CONFIG(kind, from, to, message)                                        \
-    {                                                                          \
-        kind, "config.json", from, to, 0, 0, message                           \
-    }
-#define HEADER(kind, from, to, message)                                        \
-    {                                                                          \
-        kind, "model.safetensors", from, to, 0, 0, message                     \
-    }
-#define VALUE(kind, part, size, value, message)                                \
-    {                                                                          \
-        kind, "model.safetensors", part, NULL, size, value, message            \
-    }
-    CONFIG("w4", "num_bits\":4", "num_bits\":8", "its shape is not that of"),
-    CONFIG("w4", "num_bits\":4", "num_bits\":9", "weights of 9 bits"),
-    CONFIG("w4", "num_bits\":4", "num_bits\":0", "weights of 0 bits"),
-    CONFIG("w4", "compressed-tensors", "compressed-tensorz",
-           "'compressed-tensorz' are not read"),
-    HEADER("w4", "weight_shape", "weight_shapf", "no shape of its values"),
-    HEADER("w4", "weight_scale", "weight_scald", "has no scales"),
-    HEADER("w4", "BF16\",\"shape\":[64,2]", "BF16\",\"shape\":[2,64]",
-           "its shape is not that of"),
-    HEADER("w4", "k_proj.weight_packed", "q_proj.weightxpacked", "is missing"),
-    VALUE("w4", "q_proj.weight_shape", 8, -64, "its shape is not that of"),
-    VALUE("w4", "q_proj.weight_shape", 8, INT64_MAX,
-          "its shape is not that of"),
-    CONFIG("w4-asym", "\"group_size\":64", "\"group_size\":16", NULL),
-    HEADER("w4-asym", "I32\",\"shape\":[8,1]", "I32\",\"shape\":[1,8]",
-           "its shape is not that of"),
-    VALUE("w4-order", "q_proj.weight_g_idx", 4, 2, "1 columns are of no group"),
-    VALUE("gptq4-order", "q_proj.g_idx", 4, 1000, "1 columns are of no group"),
-    VALUE("gptq4-order", "q_proj.g_idx", 4, -1, "1 columns are of no group"),
-    CONFIG("gptq4", "bits\":4", "bits\":3", "no codes of the width"),
-    CONFIG("gptq4-v2", "gptq_v2", "gptq_v9", "'gptq_v9' is not read"),
-    HEADER("gptq4", ".qzeros", ".qzeroz", "has no such tensor"),
-    HEADER("gptq4", ".scales", ".scalez", "has no scales"),
-    CONFIG("awq", "gemm", "gemv", "by version 'gemv' is not read"),
-    CONFIG("awq", "bits\":4", "bits\":8", "awq of 8 bits"),
-    HEADER("awq", "F16\",\"shape\":[1,64]", "F16\",\"shape\":[64,1]",
-           "its shape is not that of"),
-    HEADER("nvfp4", "F8_E4M3", "F8_E5M2", "scales of type F8_E5M2"),
-    HEADER("nvfp4", "weight_scale_2", "weight_scale_3", "has no such tensor"),
-    HEADER("e2m1-ct", "weight_scale", "weight_scald", "has no scales"),
-    HEADER("e4m3-channel", "BF16\",\"shape\":[64,1]", "BF16\",\"shape\":[2,32]",
-           "its shape is not that of"),
-    CONFIG("e4m3-tensor", "modelopt", "modelopx", "'modelopx' are not read"),
-};
+/* ---- ModelOpt's own file ------------------------------------------------- */
 
 static char *
 read_all(const char *path, size_t *size)
@@ -265,6 +213,115 @@ replace_all(char *data, size_t size, const char *from, const char *to)
         }
     return found;
 }
+
+static void
+write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fputs(text, f) < 0 || fclose(f))
+        exit(99);
+}
+
+/* Where the configuration does not say it. */
+static void
+check_file(const char *text, const char *message, const char *title)
+{
+    struct form f = { "llama-bf16", "nvfp4", GGML_TYPE_NVFP4, true };
+    char path[] = "llama-bf16-nvfp4-4/hf_quant_config.json";
+    struct gg_file *file = open_kind(&f, "", 4);
+    char *config;
+    size_t size;
+
+    gg_file_close(file);
+    config = read_all(scratch_file("llama-bf16-nvfp4-4/config.json"), &size);
+    replace_all(config, size, "quantization_config", "quantisation_config");
+    write_all(scratch_file("llama-bf16-nvfp4-4/config.json"), config, size);
+    free(config);
+    write_text(scratch_file(path), text);
+    err.message[0] = '\0';
+    if (gg_file_open(scratch_file("llama-bf16-nvfp4-4"), &file, &err) ==
+        GG_OK) {
+        ok(!message && gguf_find_tensor(gg_file_gguf(file),
+                                        "blk.0.attn_q.scale") >= 0,
+           title);
+        gg_file_close(file);
+    } else {
+        ok(message && strstr(err.message, message), title);
+    }
+}
+
+static void
+check_files(void)
+{
+    check_file("{\"producer\":{\"name\":\"modelopt\"},\"quantization\":"
+               "{\"quant_algo\":\"NVFP4\",\"group_size\":16}}",
+               NULL, "hf_quant_config.json says it");
+    check_file("{\"quantization\":[]}", "quantization",
+               "hf_quant_config.json with another type");
+    check_file("{\"quantization\":", "hf_quant_config.json",
+               "hf_quant_config.json is cut");
+    check_file("{}", "values of type U8 are not read",
+               "hf_quant_config.json says nothing");
+}
+
+/* ---- damage -------------------------------------------------------------- */
+
+static const struct damage {
+    const char *kind, *file;
+    const char *from, *to; /* of one length; or a part's name, and a value */
+    int size;              /* of the value, or 0 */
+    int64_t value;
+    const char *message;
+} damages[] = {
+#define CONFIG(kind, from, to, message)                                        \
+    {                                                                          \
+        kind, "config.json", from, to, 0, 0, message                           \
+    }
+#define HEADER(kind, from, to, message)                                        \
+    {                                                                          \
+        kind, "model.safetensors", from, to, 0, 0, message                     \
+    }
+#define VALUE(kind, part, size, value, message)                                \
+    {                                                                          \
+        kind, "model.safetensors", part, NULL, size, value, message            \
+    }
+    CONFIG("w4", "num_bits\":4", "num_bits\":8", "its shape is not that of"),
+    CONFIG("w4", "num_bits\":4", "num_bits\":9", "weights of 9 bits"),
+    CONFIG("w4", "num_bits\":4", "num_bits\":0", "weights of 0 bits"),
+    CONFIG("w4", "compressed-tensors", "compressed-tensorz",
+           "'compressed-tensorz' are not read"),
+    HEADER("w4", "weight_shape", "weight_shapf", "no shape of its values"),
+    HEADER("w4", "weight_scale", "weight_scald", "has no scales"),
+    HEADER("w4", "BF16\",\"shape\":[64,2]", "BF16\",\"shape\":[2,64]",
+           "its shape is not that of"),
+    HEADER("w4", "k_proj.weight_packed", "q_proj.weightxpacked", "is missing"),
+    VALUE("w4", "q_proj.weight_shape", 8, -64, "its shape is not that of"),
+    VALUE("w4", "q_proj.weight_shape", 8, INT64_MAX,
+          "its shape is not that of"),
+    CONFIG("e2m1-ct", "mxfp4-pack", "mxfp6-pack",
+           "by format 'mxfp6-pack-quantized' is not read"),
+    CONFIG("w4-asym", "\"group_size\":64", "\"group_size\":16", NULL),
+    HEADER("w4-asym", "I32\",\"shape\":[8,1]", "I32\",\"shape\":[1,8]",
+           "its shape is not that of"),
+    VALUE("w4-order", "q_proj.weight_g_idx", 4, 2, "1 columns are of no group"),
+    VALUE("gptq4-order", "q_proj.g_idx", 4, 1000, "1 columns are of no group"),
+    VALUE("gptq4-order", "q_proj.g_idx", 4, -1, "1 columns are of no group"),
+    CONFIG("gptq4", "bits\":4", "bits\":3", "no codes of the width"),
+    CONFIG("gptq4-v2", "gptq_v2", "gptq_v9", "'gptq_v9' is not read"),
+    HEADER("gptq4", ".qzeros", ".qzeroz", "has no such tensor"),
+    HEADER("gptq4", ".scales", ".scalez", "has no scales"),
+    CONFIG("awq", "gemm", "gemv", "by version 'gemv' is not read"),
+    CONFIG("awq", "bits\":4", "bits\":8", "awq of 8 bits"),
+    HEADER("awq", "F16\",\"shape\":[1,64]", "F16\",\"shape\":[64,1]",
+           "its shape is not that of"),
+    HEADER("nvfp4", "F8_E4M3", "F8_E5M2", "scales of type F8_E5M2"),
+    HEADER("nvfp4", "weight_scale_2", "weight_scale_3", "has no such tensor"),
+    HEADER("e2m1-ct", "weight_scale", "weight_scald", "has no scales"),
+    HEADER("e4m3-channel", "BF16\",\"shape\":[64,1]", "BF16\",\"shape\":[2,32]",
+           "its shape is not that of"),
+    CONFIG("e4m3-tensor", "modelopt", "modelopx", "'modelopx' are not read"),
+};
 
 /* The first value of the first tensor whose name has this part. */
 static size_t
@@ -320,6 +377,7 @@ main(void)
 #endif
     for (int i = 0; i < N_FORMS; i++)
         check_form(&forms[i]);
+    check_files();
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
         check_damage(&damages[i]);
     return tap_done();

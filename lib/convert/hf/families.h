@@ -47,6 +47,10 @@ enum hf_layout {
     /* Tables: */
     HF_VOCAB,     /* a row an id: those that lack are the first */
     HF_POSITIONS, /* without the rows of what pads */
+    HF_SHARDS,    /* "%d" is one of h->n_shards parts, whose rows follow each
+                     other; the name there is complete: the table is no layer's */
+    HF_INDEX_Q,   /* of a matrix of an indexer's queries and its key, queries */
+    HF_INDEX_K,   /* and the key */
     /* States: */
     HF_GROUPED,    /* of a vector a row a group */
     HF_SQUEEZE,    /* the middle one of three dimensions is left out; a vector
@@ -277,6 +281,17 @@ convert_hf_keys_qwen3vl(struct hf *h);
 /* How many pairs turn by which position of M-RoPE. */
 void
 convert_hf_set_sections(struct hf *h);
+/* qwen35.c: keys of the gated delta rule; which layers have it, layer_types
+ * says, which calls the others by one of these names: "A|B". */
+void
+convert_hf_keys_qwen_delta(struct hf *h, const char *attention);
+/* Keys of a mixture with a shared expert; the sections of M-RoPE. */
+void
+convert_hf_keys_qwen_shared(struct hf *h, int64_t used);
+void
+convert_hf_set_qwen_sections(struct hf *h);
+extern const struct hf_name convert_hf_qwen_delta[];
+extern const struct hf_name convert_hf_qwen_mixture[];
 /* Scales and caps; `deep`: layers of the model whose scale is another. */
 void
 convert_hf_keys_gemma(struct hf *h, int32_t deep);

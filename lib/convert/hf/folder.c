@@ -181,7 +181,9 @@ static void
 make(const struct gguf_context *gguf, const struct hf_rows *rows, int64_t i,
      void *out)
 {
-    convert_hf_rows_make(&rows[i], 0, rows[i].n_rows * rows[i].n_blocks,
+    const struct hf_rows *r = &rows[i];
+
+    convert_hf_rows_make(r, 0, r->n_rows * r->n_blocks - r->lacks,
                          gguf_tensor(gguf, i)->type, out);
 }
 

@@ -6,6 +6,7 @@
 #include "convert/hf/layout.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum hf_layout
@@ -299,26 +300,73 @@ unstack_columns(struct hf *h, struct hf_conversion *g)
         turn(h, g);
 }
 
+/* ---- parts of a table, indexers ------------------------------------------ */
+
+/* The last one may have fewer rows. */
+static void
+join_shards(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    const struct safetensors_tensor *last = r->from[r->n_from - 1];
+
+    if (g->first->n_dims != 2) {
+        bad_tensor(h, g, "is no matrix");
+        return;
+    }
+    r->lacks = r->n_rows - last->shape[0];
+    g->ne[1] = r->n_rows * r->n_blocks - r->lacks;
+    g->ne[2] = 1;
+}
+
+static void
+take_index(struct hf *h, struct hf_conversion *g)
+{
+    int64_t queries = (int64_t)h->index.n_head * h->index.d;
+    struct hf_rows *r = &g->rows;
+    bool key = layout_of(g) == HF_INDEX_K;
+
+    if (g->first->n_dims != 2 || queries < 1 ||
+        r->n_rows != queries + h->index.d) {
+        bad_tensor(h, g, "its rows are not those of the heads and a key");
+        return;
+    }
+    r->first = key ? (size_t)queries * r->row : 0;
+    r->n_rows = g->ne[1] = key ? h->index.d : queries;
+}
+
 /* ---- latent attention, delta rules --------------------------------------- */
+
+/* Heads of the tensor's layer. */
+static struct hf_latent
+latent_heads(const struct hf *h, const struct hf_conversion *g)
+{
+    int32_t layer = strncmp(g->name, "blk.", 4) ? -1 : atoi(g->name + 4);
+
+    if (h->latent_local.n_head > 0 && layer >= 0 &&
+        convert_hf_is_windowed(h, layer, false))
+        return h->latent_local;
+    return (struct hf_latent){ h->n_head, h->d_own, h->d_value };
+}
 
 /* Rows of each head that make its key, whose columns they become, or those
  * of its value. */
 static void
 take_latent(struct hf *h, struct hf_conversion *g)
 {
+    struct hf_latent x = latent_heads(h, g);
     struct hf_rows *r = &g->rows;
     bool keys = layout_of(g) == HF_LATENT_K;
-    int64_t each = (int64_t)h->d_own + h->d_value;
+    int64_t each = (int64_t)x.d_own + x.d_value;
 
-    if (h->d_own < 1 || h->d_value < 1 || g->first->n_dims != 2 ||
-        r->n_rows != each * h->n_head) {
+    if (x.d_own < 1 || x.d_value < 1 || g->first->n_dims != 2 ||
+        r->n_rows != each * x.n_head) {
         bad_tensor(h, g, "its rows are not those of the heads");
         return;
     }
-    r->n_blocks = g->ne[2] = h->n_head;
-    r->n_rows = g->ne[1] = keys ? h->d_own : h->d_value;
+    r->n_blocks = g->ne[2] = x.n_head;
+    r->n_rows = g->ne[1] = keys ? x.d_own : x.d_value;
     r->block = (size_t)each * r->row;
-    r->first = keys ? 0 : (size_t)h->d_own * r->row;
+    r->first = keys ? 0 : (size_t)x.d_own * r->row;
     if (keys)
         transpose(g);
 }
@@ -479,6 +527,9 @@ static const struct layout {
                        .mxfp4 = true },
     [HF_VOCAB] = { .change = fill_vocabulary },
     [HF_POSITIONS] = { .change = drop_padding },
+    [HF_SHARDS] = { .change = join_shards },
+    [HF_INDEX_Q] = { .change = take_index },
+    [HF_INDEX_K] = { .change = take_index },
     [HF_GROUPED] = { .change = part_groups, .side = HF_OF_ROWS },
     [HF_SQUEEZE] = { .change = squeeze },
     [HF_TILED_ROWS] = { .change = tile_rows, .side = HF_OF_ROWS },

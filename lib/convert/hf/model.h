@@ -47,11 +47,18 @@ struct hf {
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t d_own, d_value; /* of heads of latent attention: of a key what is
                                its own, and of a value */
+    struct hf_latent {
+        int32_t n_head, d_own, d_value;
+    } latent_local; /* of layers with a window; no heads: the same */
     struct {
         int32_t n_key, n_value, d_key, d_value; /* heads, and their lengths */
     } delta;                                    /* of a gated delta rule */
     int32_t n_rot, n_expert, n_kinds;           /* of texts, of an encoder */
     int32_t n_pad;            /* rows of positions that no id has */
+    int32_t n_shards;         /* of a table; 0: there is none */
+    struct {
+        int32_t n_head, d; /* of an indexer */
+    } index;
     int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
     bool heads_by_layer;      /* a layer has as many as its rows make */

@@ -70,8 +70,27 @@ static const struct hf_packed_form forms[] = {
       .fit = convert_hf_fit_awq,
       .codes = convert_hf_codes_awq,
       .zero = convert_hf_zero_awq },
+    /* DeepSeek V4 as it was published */
+    { .methods = "fp8",
+      .suffix = ".weight",
+      .name = ".weight",
+      .dtypes = "I8",
+      .scales = ".scale",
+      .optional = true,
+      .dims = { 2, 2 },
+      .fit = convert_hf_fit_fp4,
+      .codes = convert_hf_codes_fp4 },
+    { .methods = "fp8",
+      .suffix = ".weight",
+      .name = ".weight",
+      .dtypes = "F8_E4M3",
+      .scales = ".scale",
+      .optional = true,
+      .dims = { 2, 2 },
+      .fit = convert_hf_fit_bytes,
+      .codes = convert_hf_codes_bytes },
     /* ModelOpt, Quark: E2M1 under the weight's own name */
-    { .methods = "modelopt|quark|fp8",
+    { .methods = "modelopt|quark",
       .suffix = "",
       .name = "",
       .dtypes = "U8",
@@ -148,12 +167,27 @@ is_of_form(const struct hf_packed_form *f, const char *method,
            (!*f->suffix || ends_with(t->name, f->suffix));
 }
 
-static const struct hf_packed_form *
-form_of(const char *method, const struct safetensors_tensor *t)
+static struct packed_name
+name_of(const struct hf_packed_form *f, const struct safetensors_tensor *t)
 {
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-        if (is_of_form(&forms[i], method, t))
-            return &forms[i];
+    return (struct packed_name){ t->name, strlen(t->name) - strlen(f->suffix) };
+}
+
+/* The first form of the tensor, with scales where these tell it from what is
+ * none; NULL: it is as it is, or who wants it says that it cannot be read. */
+static const struct hf_packed_form *
+form_of(const struct hf_packing *how, const struct safetensors_tensor *t)
+{
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        const struct hf_packed_form *f = &forms[i];
+        struct packed_name of;
+
+        if (!is_of_form(f, how->method, t))
+            continue;
+        of = name_of(f, t);
+        if (!f->optional || find_part(how->h, &of, f->scales))
+            return f;
+    }
     return NULL;
 }
 
@@ -216,7 +250,7 @@ link_parts(const struct hf_packing *how, const struct hf_packed_form *f,
 {
     struct hf *h = how->h;
     struct safetensors_tensor *t = h->weights.tensors[index];
-    struct packed_name of = { t->name, strlen(t->name) - strlen(f->suffix) };
+    struct packed_name of = name_of(f, t);
 
     *p = (struct hf_packed){
         .form = f,
@@ -227,10 +261,8 @@ link_parts(const struct hf_packing *how, const struct hf_packed_form *f,
         .scales = find_part(h, &of, f->scales),
     };
     if (!p->scales) {
-        if (!f->optional)
-            core_json_bad(&h->here, GG_ERR_FORMAT, "%s: has no scales",
-                          t->name);
-        return; /* who wants it says that it cannot be read */
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: has no scales", t->name);
+        return;
     }
     p->zeros = find_part(h, &of, f->zeros);
     p->order = find_part(h, &of, f->order);
@@ -258,7 +290,7 @@ link_all(const struct hf_packing *how)
         return;
     }
     for (size_t i = 0; i < w->n && convert_hf_good(h); i++) {
-        const struct hf_packed_form *f = form_of(how->method, w->tensors[i]);
+        const struct hf_packed_form *f = form_of(how, w->tensors[i]);
 
         if (f)
             link_parts(how, f, (uint32_t)i, &w->packed[w->n_packed++]);
@@ -366,13 +398,23 @@ text_of(const json_t *config, const char *key, const char *other)
     return text ? text : other;
 }
 
+/* Those that modules of their own may have. */
+static void
+add_widths(struct hf_packing *how)
+{
+    static const int others[] = { 4, 8, 2, 3 };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (how->n_bits < HF_PACKED_CHOICES)
+            how->bits[how->n_bits++] = others[i];
+}
+
 /* Version 1 of the format has zeros less 1; modules may have other widths than
  * the configuration says. */
 static void
 read_gptq(struct hf_packing *how, const json_t *config)
 {
     const char *format = text_of(config, "checkpoint_format", NULL);
-    static const int others[] = { 4, 8, 2, 3 };
 
     if (!format)
         format = text_of(config, "format", "gptq");
@@ -380,9 +422,7 @@ read_gptq(struct hf_packing *how, const json_t *config)
     if (!how->less_one && strcmp(format, "gptq_v2"))
         refuse_kind(how, "checkpoint_format", format);
     if (json_object_size(json_object_get(config, "dynamic")))
-        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-            if (how->n_bits < HF_PACKED_CHOICES)
-                how->bits[how->n_bits++] = others[i];
+        add_widths(how);
 }
 
 static void
@@ -406,6 +446,8 @@ read_auto_round(struct hf_packing *how, const json_t *config)
 {
     const char *packing = text_of(config, "packing_format", "auto_gptq");
 
+    if (json_object_size(json_object_get(config, "extra_config")))
+        add_widths(how);
     if (strstr(packing, "awq")) {
         how->method = "auto-round:awq";
     } else if (strstr(packing, "auto_gptq")) {
@@ -416,6 +458,26 @@ read_auto_round(struct hf_packing *how, const json_t *config)
     }
 }
 
+/* Its formats have names; transforms would change what weights are multiplied
+ * with. */
+static void
+read_compressed(struct hf_packing *how, const json_t *config)
+{
+    static const char formats[] =
+        "dense|float-quantized|int-quantized|naive-quantized|pack-quantized|"
+        "nvfp4-pack-quantized|mxfp4-pack-quantized|mxfp8-quantized|"
+        "mixed-precision";
+    const char *format = text_of(config, "format", "pack-quantized");
+
+    if (!is_one_of(formats, format))
+        refuse_kind(how, "format", format);
+    if (json_object_size(
+            json_object_get(json_object_get(config, "transform_config"),
+                            "config_groups")))
+        core_json_bad(&how->h->config, GG_ERR_UNSUPPORTED,
+                      "quantization_config: transform_config is not read");
+}
+
 static const struct {
     const char *method;
     void (*read)(struct hf_packing *how, const json_t *config);
@@ -423,7 +485,7 @@ static const struct {
     { "mxfp4", NULL },
     { "fp8", NULL },
     { "fbgemm_fp8", NULL },
-    { "compressed-tensors", NULL },
+    { "compressed-tensors", read_compressed },
     { "modelopt", NULL },
     { "quark", NULL },
     { "gptq", read_gptq },

@@ -33,6 +33,8 @@ find_objects(struct hf *h, struct rope *r)
     r->all = r->windowed = h->config;
     r->windowed.object = json_object_get(own, "sliding_attention");
     all = json_is_object(all) ? all : blocks;
+    if (!all)
+        all = json_object_get(own, "indexed_attention");
     r->all.object = json_is_object(all) ? all : own ? own : old;
     if (!r->all.object)
         r->all.object = core_json_object_of(&h->config, "attn_config");

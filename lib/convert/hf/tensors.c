@@ -151,6 +151,23 @@ same_shape(const struct safetensors_tensor *a,
            !memcmp(a->shape, b->shape, (size_t)a->n_dims * sizeof(*a->shape));
 }
 
+static bool
+is_shards(unsigned how)
+{
+    return (how & HF_LAYOUT) == HF_SHARDS;
+}
+
+/* Part i of n: the last one may have fewer rows. */
+static bool
+is_next_shard(const struct safetensors_tensor *t,
+              const struct safetensors_tensor *first, bool last)
+{
+    return t->n_dims == 2 && first->n_dims == 2 &&
+           t->shape[1] == first->shape[1] &&
+           (t->shape[0] == first->shape[0] ||
+            (last && t->shape[0] > 0 && t->shape[0] < first->shape[0]));
+}
+
 /* `from` with its %d, if it has one, replaced by the expert. */
 static void
 expert_name(char out[NAME], const char *from, int32_t expert)
@@ -169,9 +186,11 @@ convert_hf_take(struct hf *h, const char *from, const char *to, unsigned how)
 {
     bool many = strstr(from, "%d") != NULL;
     size_t n = many ? (size_t)h->n_expert >> (how & HF_HALF ? 1 : 0) : 1;
+    bool shards = is_shards(how);
     const struct safetensors_tensor **all, *t;
     char name[NAME];
 
+    n = shards && many ? (size_t)h->n_shards : n;
     expert_name(name, from, 0);
     if (n == 0 || !convert_hf_weights_find(&h->weights, name))
         return false;
@@ -185,7 +204,8 @@ convert_hf_take(struct hf *h, const char *from, const char *to, unsigned how)
         all[i] = t = convert_hf_weights_find(&h->weights, name);
         if (!t)
             core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", name);
-        else if (!same_shape(t, all[0]))
+        else if (shards ? !is_next_shard(t, all[0], i == n - 1)
+                        : !same_shape(t, all[0]))
             core_json_bad(&h->here, GG_ERR_FORMAT,
                           "%s: has another shape than %s", name, all[0]->name);
         if (!convert_hf_good(h)) {
@@ -206,7 +226,8 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
     bool exact = name->how & HF_EXACT, found;
 
     snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
-    snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
+    snprintf(to, NAME, "%s%s%s", is_shards(name->how) ? "" : to_prefix,
+             name->to, exact ? "" : ".weight");
     found = convert_hf_take(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);

@@ -85,6 +85,7 @@ struct hf_rows {
     size_t n_from;
     const float *made; /* in place of all that: values that no file has */
     int64_t n_blocks, n_rows, length; /* of a row */
+    int64_t lacks;                    /* rows that the last block has not */
     size_t first, block, row, step;   /* from one to the next */
     enum hf_order order;
     int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS, HF_FILLED;

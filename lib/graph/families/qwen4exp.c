@@ -8,32 +8,17 @@
  * logits = output(c)
  *
  * attention: rope(norm(q)), rope(norm(k)); what a head gives times the sigmoid
- * of its gate, which is projected with its query.
+ * of its gate, which is projected with its query. It reads what an indexer
+ * chooses: block_index.h.
  *
  * o: Qwen's gated delta rule, gated by sigmoids: gated_delta.c. */
+#include "graph/block_index.h"
 #include "graph/ngrams.h"
 #include "graph/streams.h"
 
 enum {
     PERIOD = 4,
-    MAX_BLOCK = 1 << 10,
 };
-
-/* One length of blocks for all layers that have an indexer. */
-static void
-read_qwen4exp_indexer(struct model_keys *keys, struct model_hparams *hp)
-{
-    static const char name[] = "attention.compress_ratios";
-
-    graph_keys_layers(keys, name, MAX_BLOCK, 0, &hp->layers[0].index_block,
-                      sizeof(hp->layers[0]));
-    for (int32_t i = 0; i < hp->n_layer; i++)
-        if (hp->layers[i].index_block > 0)
-            graph_key_refuse(keys, GG_ERR_UNSUPPORTED, name,
-                             "%d in layer %d: sparse attention of this family "
-                             "is not computed here",
-                             (int)hp->layers[i].index_block, (int)i);
-}
 
 static void
 read_qwen4exp(struct model_keys *keys, struct model_hparams *hp)
@@ -46,7 +31,7 @@ read_qwen4exp(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_experts(keys, hp, true);
     graph_keys_low_rank_streams(keys, hp);
     graph_keys_ngrams(keys, hp);
-    read_qwen4exp_indexer(keys, hp);
+    graph_keys_block_index(keys, hp);
     hp->gated_queries = true;
     hp->routing.normed = true;
     hp->ssm.sigmoid_gate = true;
@@ -64,10 +49,7 @@ find_qwen4exp_layer(struct model_loader *l, struct model_layer *layer)
     } else {
         graph_find_attention(l, layer, MODEL_OPTIONAL);
         graph_find_head_norms(l, layer, MODEL_OPTIONAL);
-        graph_pass_over(l, ".indexer.q_proj");
-        graph_pass_over(l, ".indexer.k_proj");
-        graph_pass_over(l, ".indexer.q_norm");
-        graph_pass_over(l, ".indexer.k_norm");
+        graph_find_block_index(l, layer);
     }
     graph_find_mixture(l, layer, MODEL_OPTIONAL);
     graph_find_shared_expert(l, layer, true);
@@ -90,6 +72,8 @@ qwen4exp_layer(struct graph *g, int32_t layer, struct ggml_tensor *x)
     if (l->ngrams.table)
         x = graph_add_ngrams(g, layer, x);
     c = graph_streams_read(g, &l->attn_hyper, x);
+    if (l->hp->chosen)
+        graph_choose_block_means(g, layer, c.c);
     y = l->hp->recurs ? graph_gated_delta(g, layer, c.c)
                       : graph_self_attention(g, layer, c.c);
     graph_streams_wanted(g, layer, &c);

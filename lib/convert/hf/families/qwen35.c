@@ -39,7 +39,7 @@ static const struct hf_name delta_next[] = {
     { "linear_attn.out_proj", "ssm_out", HF_OPTIONAL },
     { 0 },
 };
-static const struct hf_name delta[] = {
+const struct hf_name convert_hf_qwen_delta[] = {
     { "linear_attn.in_proj_qkv", "attn_qkv", HF_TILED_ROWS | HF_OPTIONAL },
     { "linear_attn.in_proj_z", "attn_gate", HF_TILED_ROWS | HF_OPTIONAL },
     { "linear_attn.in_proj_a", "ssm_alpha", HF_TILED_ROWS | HF_OPTIONAL },
@@ -55,7 +55,7 @@ static const struct hf_name delta[] = {
     { 0 },
 };
 /* An expert each, or all in one. */
-static const struct hf_name mixture[] = {
+const struct hf_name convert_hf_qwen_mixture[] = {
     { "mlp.gate", "ffn_gate_inp", HF_F32 },
     { "mlp.experts.%d.gate_proj", "ffn_gate_exps", HF_OPTIONAL },
     { "mlp.experts.%d.up_proj", "ffn_up_exps", HF_OPTIONAL },
@@ -82,9 +82,18 @@ static const struct hf_name mtp_names[] = {
 static const char *const left[] = { "mtp.", NULL };
 static const struct hf_mtp mtp = { "mtp.layers.", "mtp.", mtp_names };
 
+/* Whether it is in a list of names: "A|B". */
+static bool
+is_one_of(const char *name, const char *names)
+{
+    const char *at = strstr(names, name), *end = at ? at + strlen(name) : NULL;
+
+    return at && (at == names || at[-1] == '|') && (*end == '|' || !*end);
+}
+
 /* Without a list, all but the last of each four. */
 static void
-set_layers(struct hf *h)
+set_layers(struct hf *h, const char *attention_name)
 {
     const json_t *types = convert_hf_layers_list(h, "layer_types");
     int32_t period = (int32_t)convert_hf_number(h, "full_attention_interval",
@@ -96,11 +105,11 @@ set_layers(struct hf *h)
         const char *t = json_string_value(json_array_get(types, (size_t)i));
 
         recurs[i] = t ? !strcmp(t, "linear_attention") : (i + 1) % period != 0;
-        if (t && !recurs[i] && strcmp(t, "full_attention") != 0)
+        if (t && !recurs[i] && !is_one_of(t, attention_name))
             core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                           "layer_types: '%.40s' is none of linear_attention, "
-                          "full_attention",
-                          t);
+                          "%s",
+                          t, attention_name);
     }
     snprintf(key, sizeof(key), "%s.attention.recurrent_layers",
              h->family->arch);
@@ -108,8 +117,8 @@ set_layers(struct hf *h)
     convert_hf_set_list(h, key, GGUF_TYPE_BOOL, recurs);
 }
 
-static void
-keys_delta(struct hf *h)
+void
+convert_hf_keys_qwen_delta(struct hf *h, const char *attention_name)
 {
     h->delta.n_key =
         (int32_t)convert_hf_number(h, "linear_num_key_heads", MAX_LENGTH, 16);
@@ -136,11 +145,11 @@ keys_delta(struct hf *h)
     convert_hf_set_u32(h, "ssm.time_step_rank", h->delta.n_value);
     convert_hf_set_u32(h, "ssm.inner_size",
                        (int64_t)h->delta.n_value * h->delta.d_value);
-    set_layers(h);
+    set_layers(h, attention_name);
 }
 
-static void
-set_mixture(struct hf *h, int64_t used)
+void
+convert_hf_keys_qwen_shared(struct hf *h, int64_t used)
 {
     convert_hf_keys_qwen_moe(h, used);
     convert_hf_set_u32(h, "expert_shared_feed_forward_length",
@@ -151,14 +160,14 @@ set_mixture(struct hf *h, int64_t used)
 static void
 keys_next(struct hf *h)
 {
-    keys_delta(h);
-    set_mixture(h, 10);
+    convert_hf_keys_qwen_delta(h, "full_attention");
+    convert_hf_keys_qwen_shared(h, 10);
     convert_hf_must_be(h, "norm_topk_prob", true, true);
 }
 
 /* Where the configuration does not say them, those of all its models. */
-static void
-set_sections(struct hf *h)
+void
+convert_hf_set_qwen_sections(struct hf *h)
 {
     static const int32_t usual[SECTIONS] = { 11, 11, 10, 0 };
     const json_t *rope = core_json_object_of(&h->config, "rope_parameters");
@@ -175,28 +184,29 @@ set_sections(struct hf *h)
 static void
 keys_35(struct hf *h)
 {
-    keys_delta(h);
-    set_sections(h);
+    convert_hf_keys_qwen_delta(h, "full_attention");
+    convert_hf_set_qwen_sections(h);
 }
 
 static void
 keys_35moe(struct hf *h)
 {
     keys_35(h);
-    set_mixture(h, 8);
+    convert_hf_keys_qwen_shared(h, 8);
 }
 
 const struct hf_family convert_hf_family_qwen35[] = {
     { "Qwen3NextForCausalLM", "qwen3next",
-      .layer = { attention, delta_next, mixture },
+      .layer = { attention, delta_next, convert_hf_qwen_mixture },
       .whole = convert_hf_usual_plus_1, .any_layers = true, .left_out = left,
       .mtp = &mtp, .keys = keys_next },
     { "Qwen3_5ForCausalLM|Qwen3_5ForConditionalGeneration", "qwen35",
-      .layer = { attention, delta, convert_hf_mlp },
+      .layer = { attention, convert_hf_qwen_delta, convert_hf_mlp },
       .whole = convert_hf_usual_plus_1, .any_layers = true, .left_out = left,
       .mtp = &mtp, .keys = keys_35 },
     { "Qwen3_5MoeForCausalLM|Qwen3_5MoeForConditionalGeneration", "qwen35moe",
-      .layer = { attention, delta, mixture }, .whole = convert_hf_usual_plus_1,
-      .any_layers = true, .left_out = left, .mtp = &mtp, .keys = keys_35moe },
+      .layer = { attention, convert_hf_qwen_delta, convert_hf_qwen_mixture },
+      .whole = convert_hf_usual_plus_1, .any_layers = true, .left_out = left,
+      .mtp = &mtp, .keys = keys_35moe },
     { 0 },
 };
