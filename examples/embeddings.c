@@ -46,7 +46,7 @@ main(int argc, char **argv)
     must(gg_model_open(argv[1], NULL, &model, &err));
     must(gg_session_new(model, NULL, &session, &err));
     must(gg_engine_new(model, session, NULL, &engine, &err));
-    n = (size_t)gg_model_n_embd(model);
+    n = (size_t)gg_model_vector_length(model, GG_POOL_MEAN);
     first = malloc(n * sizeof(*first));
     other = malloc(n * sizeof(*other));
     if (!first || !other)

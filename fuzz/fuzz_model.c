@@ -43,6 +43,11 @@ static const struct model_spec specs[] = {
     { "mimo2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
       .n_ff = 4, .n_expert = 2, .n_expert_used = 1, .n_vocab = 3, .n_ctx = 8,
       .n_mtp = 2, .no_vocab = true },
+    { "t5", .n_embd = 4, .n_layer = 2, .n_head = 2, .n_ff = 4, .n_vocab = 3,
+      .n_ctx = 8, .no_vocab = true,
+      .keys = { { "attention.relative_buckets_count", 'u', 8, NULL },
+                { "decoder_block_count", 'u', 1, NULL },
+                { "decoder_start_token_id", 'u', 1, NULL } } },
 };
 
 enum {
@@ -70,13 +75,15 @@ guess(struct gg_session *s, float *logits)
 static void
 evaluate(const struct model *m, enum gg_cache_type type)
 {
-    static const int32_t ids[] = { 0, 1, 1 };
+    const int32_t other = m->hp.n_vocab > 1, ids[] = { 0, other, other };
+    bool decodes = m->hp.n_encoder > 0;
     struct gg_session_params params = { .n_ctx = 3,
                                         .n_threads = 1,
+                                        .n_encoder_ids = decodes,
                                         .cache_type = type };
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
     struct gg_chunk chunk = { .ids = ids,
-                              .n = m->hp.n_vocab > 1 ? 3 : 1,
+                              .n = m->hp.n_vocab > 1 || decodes ? 3 : 1,
                               .rows.logits = logits };
     struct gg_session *s = NULL;
     struct gg_memory homes[MODEL_MAX_HOMES];

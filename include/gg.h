@@ -844,7 +844,7 @@ gg_model_n_vocab(const struct gg_model *model);
 GG_API int32_t
 gg_model_n_ctx_train(const struct gg_model *model);
 
-/* The length of an embedding. */
+/* The length of a hidden vector, and mostly of an embedding. */
 GG_API int32_t
 gg_model_n_embd(const struct gg_model *model);
 
@@ -863,6 +863,12 @@ enum gg_pooling {
     GG_POOL_NONE = 4, /* of each id alone: a vector each, not pooled */
     GG_POOL_TOKENS = 5, /* the same, but scores, of a classifier of tokens */
 };
+
+/* Values of a vector that is made so: gg_model_n_embd(), or what the dense
+ * layers behind the pooling give, which may be more; of GG_POOL_RANK and
+ * _TOKENS gg_model_n_scores(). */
+GG_API int32_t
+gg_model_vector_length(const struct gg_model *model, enum gg_pooling pooling);
 
 /* How many scores a reranker or another classifier gives, GG_POOL_RANK or
  * _TOKENS; never more than an embedding has values. 0: the file has no
@@ -1060,11 +1066,11 @@ struct gg_scores {
 };
 
 /* The pooled hidden states of the ids after the last norm, through the dense
- * layers that some files have behind: gg_model_n_embd() values, not normalised
- * to a length. GG_POOL_NONE: as many for each id, without these layers.
- * GG_POOL_RANK: gg_model_n_scores() values, of the classifier; the ids are a
- * text, or a query and a document in the model's form, and what is behind the
- * first separator is of the second kind, where the model knows kinds.
+ * layers that some files have behind: gg_model_vector_length() values, not
+ * normalised to a length. GG_POOL_NONE: as many for each id, without these
+ * layers. GG_POOL_RANK: gg_model_n_scores() values, of the classifier; the ids
+ * are a text, or a query and a document in the model's form, and what is behind
+ * the first separator is of the second kind, where the model knows kinds.
  * GG_POOL_TOKENS: as many for each id. */
 struct gg_embedding {
     float *values; /* NULL: none */

@@ -184,7 +184,9 @@ start_run(struct run *r, const struct bench_result *result)
         .cap = longest > 0 ? (size_t)longest : 1,
         .state = 1,
     };
-    r->n_out = (size_t)(m->is_encoder ? gg_model_n_embd(m->model) : r->n_vocab);
+    r->n_out =
+        (size_t)(m->is_encoder ? gg_model_vector_length(m->model, GG_POOL_MEAN)
+                               : r->n_vocab);
     r->ids = cli_alloc(NULL, batch * r->cap, sizeof(*r->ids));
     r->chunks = cli_alloc(NULL, batch, sizeof(*r->chunks));
     r->out = cli_alloc(NULL, batch * r->n_out, sizeof(*r->out));

@@ -261,15 +261,26 @@ close_texts(struct embed *e)
     free(e->queries);
 }
 
+static void
+choose_length(struct embed *e)
+{
+    const struct engine *engine = e->engine;
+    int32_t dims = e->o->dims;
+
+    e->n_values = gg_model_vector_length(engine->model, e->pooling);
+    if (dims > e->n_values)
+        cli_die("%s: --dims %d, but an embedding has %d values", engine->path,
+                (int)dims, (int)e->n_values);
+    output_set_values(e->output, (size_t)(dims ? dims : e->n_values));
+}
+
 bool
 embed_run(const struct engine *engine, const struct embed_options *o,
           int32_t n_lines, struct output *output, int fd, const char *name)
 {
-    struct embed e = { .o = o,
-                       .engine = engine,
-                       .output = output,
-                       .n_lines = n_lines,
-                       .n_values = gg_model_n_embd(engine->model) };
+    struct embed e = {
+        .o = o, .engine = engine, .output = output, .n_lines = n_lines
+    };
     const struct lines lines = { .name = name,
                                  .engine = engine,
                                  .add = add_line,
@@ -280,15 +291,14 @@ embed_run(const struct engine *engine, const struct embed_options *o,
                                  .shard = &o->shard };
     struct gg_error err;
 
-    if (o->dims > e.n_values)
-        cli_die("%s: --dims %d, but an embedding has %d values", engine->path,
-                (int)o->dims, (int)e.n_values);
     if (o->rank)
         choose_scores(&e);
     else if (o->kind == EMBED_MODEL)
         cli_check(gg_model_pooling(engine->model, &e.pooling, &err), &err);
     else
         e.pooling = (enum gg_pooling)o->kind;
+    if (!o->rank)
+        choose_length(&e);
     open_texts(&e);
     (void)lines_run(&lines, fd);
     close_texts(&e);

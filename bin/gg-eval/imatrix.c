@@ -112,7 +112,7 @@ is_wanted(const struct ggml_tensor *t)
         return false;
     if (strstr(weight->name, ".lora_"))
         return false; /* an adapter's, beside the weight */
-    return strncmp(weight->name, "blk.", 4) == 0 ||
+    return imatrix_of_layer(weight->name) ||
            strcmp(weight->name, "output.weight") == 0;
 }
 

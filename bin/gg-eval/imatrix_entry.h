@@ -2,6 +2,8 @@
 #ifndef EVAL_IMATRIX_ENTRY_H
 #define EVAL_IMATRIX_ENTRY_H
 
+#include <string.h>
+
 #include <ggml.h>
 
 #include "gg-eval/imatrix.h"
@@ -27,5 +29,14 @@ struct imatrix {
 struct imatrix_entry *
 imatrix_insert(struct imatrix *m, size_t at, const char *name,
                int64_t n_columns, int64_t n_matrices);
+
+/* Whether a tensor is a layer's, of an encoder's and a decoder's, too. */
+static inline bool
+imatrix_of_layer(const char *name)
+{
+    if (!strncmp(name, "enc.", 4) || !strncmp(name, "dec.", 4))
+        name += 4;
+    return strncmp(name, "blk.", 4) == 0;
+}
 
 #endif

@@ -105,7 +105,7 @@ end_of_layers(const struct imatrix *m)
 {
     size_t i = 0;
 
-    while (i < m->n && strncmp(m->entries[i].name, "blk.", 4) == 0)
+    while (i < m->n && imatrix_of_layer(m->entries[i].name))
         i++;
     return i;
 }

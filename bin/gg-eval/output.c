@@ -36,11 +36,15 @@ output_new(const struct output_options *o, const struct engine *engine)
         .o = *o,
         .vocab = engine->vocab,
         .sampling = gg_vocab_sampling(engine->vocab),
-        .n_values = (size_t)(!o->embed ? gg_vocab_size(engine->vocab)
-                             : o->dims ? o->dims
-                                       : gg_model_n_embd(engine->model)),
+        .n_values = (size_t)gg_vocab_size(engine->vocab),
     };
     return out;
+}
+
+void
+output_set_values(struct output *out, size_t n)
+{
+    out->n_values = n;
 }
 
 void

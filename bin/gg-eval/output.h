@@ -29,6 +29,10 @@ output_free(struct output *out);
 void
 output_set_sampling(struct output *out, const char *line);
 
+/* Embeddings have so many values. */
+void
+output_set_values(struct output *out, size_t n);
+
 /* Writes what a stream without records has, too: so that `line`, which says
  * whether it is numbered, need not be followed by one. */
 void

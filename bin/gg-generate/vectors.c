@@ -75,13 +75,19 @@ vectors_check_ids(const struct generate *g, const char *what,
     return GG_OK;
 }
 
+static int32_t
+length_of(const struct generate *g, enum gg_pooling pooling)
+{
+    return gg_model_vector_length(g->engine.model, pooling);
+}
+
 /* All of a text is a sequence of its own, of which nothing is shared. */
 static enum gg_status
 add_sequence(const struct generate *g, struct vectors *v, const int32_t *ids,
              size_t n, enum gg_pooling pooling, struct gg_error *err)
 {
     struct gg_query *q = &v->queries[v->n];
-    size_t width = (size_t)gg_model_n_embd(g->engine.model);
+    size_t width = (size_t)length_of(g, pooling);
     enum gg_status st = spare_check(width, sizeof(float), err);
 
     if (st != GG_OK)
@@ -139,11 +145,10 @@ add_texts(const struct generate *g, const struct request *r, struct vectors *v,
 
     if (g->o->pooling == POOL_AS_MODEL)
         st = gg_model_pooling(g->engine.model, &pooling, err);
-    if (st == GG_OK &&
-        r->batch->dims > (size_t)gg_model_n_embd(g->engine.model))
+    if (st == GG_OK && r->batch->dims > (size_t)length_of(g, pooling))
         st = cli_error(err, GG_ERR_FORMAT,
                        "dimensions: an embedding has %d values",
-                       (int)gg_model_n_embd(g->engine.model));
+                       (int)length_of(g, pooling));
     for (size_t i = 0; i < r->n_prompts && st == GG_OK; i++)
         st = add_input(g, v, &r->prompts[i], pooling, err);
     return st;
@@ -184,7 +189,7 @@ vectors_finish(const struct generate *g, const struct request *r,
     struct batch_response all = { .number = r->number,
                                   .model = g->engine.path,
                                   .n_prompt = v->n_ids };
-    size_t width = (size_t)gg_model_n_embd(g->engine.model);
+    size_t width = v->n ? v->list[0].n : 0;
     enum gg_status st = spare_check(v->n, width * SHOWN, err);
 
     for (size_t i = 0; i < v->n && st == GG_OK; i++)

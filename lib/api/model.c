@@ -310,6 +310,18 @@ gg_model_n_scores(const struct gg_model *model)
     return m && m->rank.n ? graph_head_length(&m->rank, m->hp.n_embd) : 0;
 }
 
+int32_t
+gg_model_vector_length(const struct gg_model *model, enum gg_pooling pooling)
+{
+    const struct model *m = model ? model->model : NULL;
+
+    if (pooling == GG_POOL_RANK || pooling == GG_POOL_TOKENS)
+        return gg_model_n_scores(model);
+    if (!m || pooling == GG_POOL_NONE)
+        return gg_model_n_embd(model);
+    return graph_head_length(&m->dense, m->hp.n_embd);
+}
+
 /* The numbers are llama.cpp's enum llama_pooling_type. */
 enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,

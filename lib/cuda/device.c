@@ -103,11 +103,14 @@ is_view(const struct ggml_tensor *op)
 static bool
 supports_op(ggml_backend_dev_t device, const struct ggml_tensor *op)
 {
-    const struct cuda_op *slot = &cuda_ops[op->op];
+    const struct cuda_op *slot;
 
     (void)device;
     if (is_view(op))
         return true;
+    if ((unsigned)op->op >= GGML_OP_COUNT) /* tensor/sparse.h */
+        return false;
+    slot = &cuda_ops[op->op];
     return slot->run && (!slot->supports || slot->supports(op));
 }
 

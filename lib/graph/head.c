@@ -22,20 +22,19 @@ find_dense(struct model_loader *l, const char *weight, const char *bias,
     return d;
 }
 
-/* The last gives an embedding's length again. */
 static void
 find_embedding(struct model_loader *l)
 {
     int64_t e = l->model->hp.n_embd;
     bool two = gguf_tensor_named(l->gguf, "dense_3.weight");
-    struct model_dense d = find_dense(l, "dense_2.weight", "dense_2.bias", e,
-                                      two ? 0 : e, MODEL_SQUASH_NONE);
+    struct model_dense d = find_dense(l, "dense_2.weight", "dense_2.bias", e, 0,
+                                      MODEL_SQUASH_NONE);
 
     add(&l->model->dense, d);
     if (two)
         add(&l->model->dense,
             find_dense(l, "dense_3.weight", "dense_3.bias",
-                       d.weight ? d.weight->ne[1] : e, e, MODEL_SQUASH_NONE));
+                       d.weight ? d.weight->ne[1] : e, 0, MODEL_SQUASH_NONE));
 }
 
 /* They go where an embedding would. */

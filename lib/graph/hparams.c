@@ -104,6 +104,16 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].kv_layer = i;
 }
 
+/* Of files of mixtures that say no other length; -1: it is not said either. */
+static int32_t
+length_of_experts(struct model_keys *keys)
+{
+    if (graph_key_exists(keys, "feed_forward_length"))
+        return -1;
+    return graph_key_int_or_zero(keys, "expert_feed_forward_length",
+                                 MODEL_MAX_FF, -1);
+}
+
 void
 graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms)
@@ -116,8 +126,8 @@ graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
         graph_key_int(keys, "context_length", 1, MODEL_MAX_CTX, 0);
     hp->n_embd = graph_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     read_layers(keys, hp);
-    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF, -1,
-                      EACH(hp, n_ff));
+    graph_keys_layers(keys, "feed_forward_length", MODEL_MAX_FF,
+                      length_of_experts(keys), EACH(hp, n_ff));
     if (!keys->headless)
         read_heads(keys, hp);
     hp->norms = norms;

@@ -1,4 +1,5 @@
-/* layer_embd.c - embeddings that each layer has of its own (Gemma 3n, 4)
+/* layer_embd.c - embeddings that each layer has of its own (Gemma 3n, 4;
+ * EmbeddingGemma 2 has no table, and e = norm(project(x) / sqrt(n_embd)))
  *
  * e = (sqrt(d) table(ids) + norm(project(x) / sqrt(n_embd))) / sqrt(2)
  * y = norm(proj(gelu(gate(x)) * e[layer]))
@@ -29,8 +30,10 @@ graph_embed_layers(struct graph *g, struct ggml_tensor *x)
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *e;
 
-    if (!g->model->layer_embd)
+    if (!g->model->layer_embd_proj.weight)
         return NULL;
+    if (!g->model->layer_embd)
+        return project(g, x);
     e = ggml_get_rows(g->ctx, g->model->layer_embd, g->ids);
     e = ggml_scale(g->ctx, e, sqrtf((float)hp->n_embd_layer));
     e = ggml_reshape_3d(g->ctx, e, hp->n_embd_layer, hp->n_layer, g->n_tokens);

@@ -270,6 +270,10 @@ graph_find_layer_embd_block(struct model_loader *l, struct model_layer *layer);
 void
 graph_find_layer_embd(struct model_loader *l);
 
+/* The same without the table. */
+void
+graph_find_layer_embd_proj(struct model_loader *l);
+
 /* Outside of the layers, what decoders have: output_norm and the output. */
 void
 graph_find_head(struct model_loader *l);

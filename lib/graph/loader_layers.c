@@ -383,10 +383,19 @@ void
 graph_find_layer_embd(struct model_loader *l)
 {
     struct model *m = l->model;
-    int64_t d = m->hp.n_embd_layer, all = d * m->hp.n_layer;
+    int64_t all = (int64_t)m->hp.n_embd_layer * m->hp.n_layer;
 
     m->layer_embd =
         graph_find_sparse_table(l, "per_layer_token_embd", all, m->hp.n_vocab);
+    graph_find_layer_embd_proj(l);
+}
+
+void
+graph_find_layer_embd_proj(struct model_loader *l)
+{
+    struct model *m = l->model;
+    int64_t d = m->hp.n_embd_layer, all = d * m->hp.n_layer;
+
     m->layer_embd_proj = graph_find_linear(l, "per_layer_model_proj",
                                            m->hp.n_embd, all, MODEL_OPTIONAL);
     m->layer_embd_norm =

@@ -205,6 +205,14 @@ model_n_ctx_train(void)
 }
 
 static bool
+model_vector_length(void)
+{
+    return gg_model_vector_length(NULL, GG_POOL_MEAN) == 0 &&
+           gg_model_vector_length(NULL, GG_POOL_NONE) == 0 &&
+           gg_model_vector_length(NULL, GG_POOL_TOKENS) == 0;
+}
+
+static bool
 model_n_embd(void)
 {
     return gg_model_n_embd(NULL) == 0;
@@ -226,18 +234,18 @@ model_pooling(void)
 }
 
 const struct argument_test arguments_models[] = {
-    TEST(model_open),         TEST(model_layers),
-    TEST(model_free),         TEST(model_note),
-    TEST(model_device),       TEST(model_device_description),
-    TEST(model_gpu_layers),   TEST(model_n_homes),
-    TEST(model_home),         TEST(model_n_layers),
-    TEST(model_home_of),      TEST(model_n_adapters),
-    TEST(model_known),        TEST(model_family),
-    TEST(model_n_scores),     TEST(model_classifier),
-    TEST(model_label),        TEST(classifier_rate),
-    TEST(model_window),       TEST(model_vocab),
-    TEST(model_architecture), TEST(model_n_vocab),
-    TEST(model_n_ctx_train),  TEST(model_n_embd),
-    TEST(model_is_encoder),   TEST(model_pooling),
-    { .name = NULL },
+    TEST(model_open),       TEST(model_layers),
+    TEST(model_free),       TEST(model_note),
+    TEST(model_device),     TEST(model_device_description),
+    TEST(model_gpu_layers), TEST(model_n_homes),
+    TEST(model_home),       TEST(model_n_layers),
+    TEST(model_home_of),    TEST(model_n_adapters),
+    TEST(model_known),      TEST(model_family),
+    TEST(model_n_scores),   TEST(model_vector_length),
+    TEST(model_classifier), TEST(model_label),
+    TEST(classifier_rate),  TEST(model_window),
+    TEST(model_vocab),      TEST(model_architecture),
+    TEST(model_n_vocab),    TEST(model_n_ctx_train),
+    TEST(model_n_embd),     TEST(model_is_encoder),
+    TEST(model_pooling),    { .name = NULL },
 };

@@ -26,6 +26,7 @@ static const char *const kept[] = {
     "altup",
     "laurel",
     "per_layer_model_proj",
+    "ple_norm_",
     "indexer.k_proj.weight",
     "indexer.q_proj.weight",
     "time_mix_first.weight",

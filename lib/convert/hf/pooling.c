@@ -156,16 +156,6 @@ read_dense(struct hf *h, const char *folder)
     add_dense(h, file);
 }
 
-/* An embedding must be as long as it was. */
-static void
-check_length(struct hf *h)
-{
-    if (convert_hf_good(h) && h->n_steps && h->n_dense != h->n_embd)
-        core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                      "modules.json: the last Dense gives %d values, not %d",
-                      (int)h->n_dense, (int)h->n_embd);
-}
-
 /* ---- the steps ----------------------------------------------------------- */
 
 /* The class of a step, without the module that it is in. */
@@ -205,7 +195,6 @@ convert_hf_read_pooling(struct hf *h)
                           "modules.json: the step '%.60s' is not done here",
                           class);
     }
-    check_length(h);
     json_decref(list);
 }
 

@@ -1,4 +1,5 @@
-/* gemma4.c - Gemma 4: embeddings for each layer, shared keys and values
+/* gemma4.c - Gemma 4, EmbeddingGemma 2: embeddings for each layer, shared keys
+ * and values
  *
  * x = sqrt(n_embd) embed(ids)
  * x = x + norm(attention(norm(x)))     rope(norm(q)), rope(norm(k)), norm(v)
@@ -12,7 +13,12 @@
  * normed without a weight. Windowed layers have shorter heads; of the others
  * only the first pairs of a head turn, at the frequencies of the whole head
  * (rope_freqs: proportional), and values may be the keys before their norm. The
- * last layers read the keys and values of those before them. */
+ * last layers read the keys and values of those before them.
+ *
+ * EmbeddingGemma 2: an encoder without experts; whole heads turn, a window is
+ * half to each side, and a layer's own embedding comes from the usual one
+ * alone.
+ */
 #include <math.h>
 
 #include "graph/arch.h"
@@ -59,6 +65,22 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
+embedding2_hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    hparams(keys, hp);
+    hp->window_kind = MODEL_WINDOW_SYMMETRIC;
+    hp->logit_softcap = 0;
+    hp->encoder = true;
+}
+
+static void
+embedding2(struct model_loader *l)
+{
+    if (l->model->hp.n_embd_layer > 0)
+        graph_find_layer_embd_proj(l);
+}
+
+static void
 embedding(struct model_loader *l)
 {
     if (l->model->hp.n_embd_layer > 0)
@@ -85,7 +107,7 @@ find_experts(struct model_loader *l, struct model_layer *layer)
 static void
 check_proportional(struct model_loader *l, const struct model_layer *layer)
 {
-    if (l->status != GG_OK || layer->windowed)
+    if (l->status != GG_OK || layer->windowed || l->model->hp.encoder)
         return;
     if (l->model->hp.rope.scaling == ROPE_YARN)
         l->status = error_set(l->err, GG_ERR_UNSUPPORTED,
@@ -184,5 +206,11 @@ const struct model_arch graph_family_gemma4[] = {
       .layer = layer_weights,
       .graph = graph,
       .embedding = embedding },
+    { .name = "gemma-embedding2",
+      .hparams = embedding2_hparams,
+      .layer = layer_weights,
+      .graph = graph,
+      .head = graph_find_output_norm,
+      .embedding = embedding2 },
     { 0 },
 };

@@ -101,7 +101,7 @@ const struct hf_family convert_hf_family_deepseek2[] = {
     { "SarvamMLAForCausalLM", "deepseek2",
       .layer = { convert_hf_latent, convert_hf_norms, convert_hf_expert_names,
                  fused, convert_hf_shared_names, convert_hf_dense_names },
-      .keys = keys_glm },
+      .keys = keys_glm, .characters = true },
     { "Glm4MoeLiteForCausalLM", "deepseek2",
       .layer = { convert_hf_latent, convert_hf_norms, convert_hf_expert_names,
                  fused, convert_hf_shared_names, convert_hf_dense_names },

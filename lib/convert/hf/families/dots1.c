@@ -39,6 +39,6 @@ const struct hf_family convert_hf_family_dots1[] = {
     { "SarvamMoEForCausalLM", "bailingmoe2",
       .layer = { ling_attention, convert_hf_norms, convert_hf_expert_names,
                  convert_hf_dense_names, convert_hf_shared_names },
-      .whole = ling_whole, .keys = keys_ling },
+      .whole = ling_whole, .keys = keys_ling, .characters = true },
     { 0 },
 };

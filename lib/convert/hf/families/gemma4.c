@@ -1,4 +1,4 @@
-/* gemma4.c - folders of Gemma 4 */
+/* gemma4.c - folders of Gemma 4, EmbeddingGemma 2 */
 #include <string.h>
 
 #include "convert/hf/families.h"
@@ -53,14 +53,21 @@ of_full_layers(struct hf *h, const char *name, const char *in_list,
     return (int32_t)n;
 }
 
-static void
-set_key_heads(struct hf *h)
+static int32_t
+full_key_heads(struct hf *h)
 {
-    int32_t n = h->n_head_kv, *x = mem_array((size_t)h->n_layer, sizeof(*x));
+    if (!core_json_bool(&h->config, "attention_k_eq_v", false))
+        return h->n_head_kv;
+    return of_full_layers(h, "num_global_key_value_heads",
+                          "num_key_value_heads", h->n_head_kv);
+}
 
-    if (core_json_bool(&h->config, "attention_k_eq_v", false))
-        n = of_full_layers(h, "num_global_key_value_heads",
-                           "num_key_value_heads", n);
+/* Layers that see all keys have n heads of them. */
+static void
+set_key_heads(struct hf *h, int32_t n)
+{
+    int32_t *x = mem_array((size_t)h->n_layer, sizeof(*x));
+
     if (!x)
         h->config.status = error_nomem(h->config.err);
     for (int32_t i = 0; x && i < h->n_layer; i++)
@@ -127,10 +134,42 @@ keys_gemma4(struct hf *h)
                       "use_bidirectional_attention: ids see earlier ones only "
                       "here");
     convert_hf_gemma_keys(h, 0, 6);
-    set_key_heads(h);
+    set_key_heads(h, full_key_heads(h));
     set_wide(h);
     set_head_lengths(h);
     set_experts(h);
+}
+
+static const struct hf_name embedding_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.ple.per_layer_model_projection", "per_layer_model_proj", 0 },
+    { "model.ple.per_layer_projection_norm", "per_layer_proj_norm", 0 },
+    { "model.norm", "output_norm", 0 },
+    { "model.embedding_projection", "dense_2", HF_F32 },
+    { 0 },
+};
+static const struct hf_name embedding_layer[] = {
+    { "ple_block.per_layer_input_gate", "inp_gate", 0 },
+    { "ple_block.per_layer_projection", "proj", 0 },
+    { "ple_block.post_per_layer_input_norm", "post_norm", 0 },
+    { 0 },
+};
+
+/* An encoder; its window is counted to one side. */
+static void
+keys_embedding(struct hf *h)
+{
+    int32_t n = of_full_layers(h, "num_global_key_value_heads",
+                               "num_key_value_heads", 1);
+
+    convert_hf_gemma_keys(h, 0, 6);
+    set_key_heads(h, n);
+    set_head_lengths(h);
+    convert_hf_set_u32(
+        h, "attention.sliding_window",
+        2 * convert_hf_number(h, "sliding_window", HF_MAX_CTX / 2, 512));
+    convert_hf_set_bool(h, "attention.causal", false);
+    convert_hf_set_u32(h, "pooling_type", HF_POOL_MEAN);
 }
 
 const struct hf_family convert_hf_family_gemma4[] = {
@@ -141,6 +180,12 @@ const struct hf_family convert_hf_family_gemma4[] = {
                  convert_hf_mlp, gemma4_experts },
       .whole = gemma4_whole, .activations = HF_GELU_TANH, .tied = true,
       .keys = keys_gemma4, .listed = true, .ranked = true,
+      .windowed_base = 10000 },
+    { "EmbeddingGemma2Model|EmbeddingGemma2TextModel", "gemma-embedding2",
+      .layer = { convert_hf_gemma_attention, convert_hf_gemma4_norms,
+                 convert_hf_mlp, embedding_layer },
+      .whole = embedding_whole, .activations = HF_GELU_TANH, .encoder = true,
+      .tied = true, .keys = keys_embedding, .listed = true, .ranked = true,
       .windowed_base = 10000 },
     { 0 },
 };
