@@ -89,12 +89,14 @@ graph_compress(struct graph *g, int32_t layer, struct ggml_tensor *columns,
                const struct graph_compressor *c)
 {
     int k = graph_compression_of(g, layer);
-    struct ggml_tensor *absent = g->blocks[k].absent, *x, *p;
+    struct ggml_tensor *absent = g->blocks[k].absent, *bias = c->bias, *x, *p;
     int64_t wide = absent ? 2 * c->d : c->d, n = columns->ne[2];
 
+    if (bias->type != GGML_TYPE_F32)
+        bias = ggml_cast(g->ctx, bias, GGML_TYPE_F32);
     x = by_channel(g, biased_part(g, layer, columns, c->first, c->d, NULL));
-    p = by_channel(
-        g, biased_part(g, layer, columns, c->first + wide, c->d, c->bias));
+    p = by_channel(g,
+                   biased_part(g, layer, columns, c->first + wide, c->d, bias));
     if (absent)
         p = ggml_add(g->ctx, p,
                      ggml_reshape_3d(g->ctx, absent, absent->ne[0], 1, n));

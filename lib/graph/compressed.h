@@ -27,7 +27,7 @@ graph_block_part(struct graph *g, int32_t layer, struct ggml_tensor *columns,
  * if blocks overlap, begin at `first`, and gates after them. */
 struct graph_compressor {
     int64_t first, d;
-    struct ggml_tensor *bias; /* channels x ratio */
+    struct ggml_tensor *bias; /* channels x ratio, of any type */
     const struct model_norm *norm;
 };
 struct ggml_tensor *

@@ -15,6 +15,7 @@ enum {
     NODES_PER_NGRAMS = 256, /* of each segment */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_PER_RELATIVE = 24,
+    NODES_SWITCHES = 64,  /* of each layer with adapters */
     NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
     NODES_PER_RECURRENCE = 48,
     NODES_COMPRESSED = 160, /* of each layer, where blocks have rows */
@@ -33,6 +34,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
 
     if (model->hp.ngrams.n > 0)
         ngrams = NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
+    if (model->hp.switches.n > 0)
+        a_layer += NODES_SWITCHES;
     if (model->hp.n_altup > 0)
         a_layer += NODES_ALTUP;
     if (model->hp.bank_every > 0)
@@ -184,6 +187,9 @@ new_inputs(struct graph *g)
     g->types = NULL;
     if (g->model->hp.typed_pairs)
         g->types = input(g, GGML_TYPE_I32, g->n_tokens, "types");
+    g->switches = NULL;
+    if (g->model->hp.switches.n > 0)
+        g->switches = input(g, GGML_TYPE_I32, g->n_tokens, "switches");
     g->ngrams = NULL;
     if (g->model->hp.ngrams.n > 0)
         g->ngrams =

@@ -80,6 +80,8 @@ struct graph {
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
     struct ggml_tensor *positions;          /* i32; if turned, four times */
+    struct ggml_tensor *switches; /* i32: the adapter of each id; NULL: the
+                                     model has none that ids switch */
     struct ggml_tensor *ngrams; /* i32, hp.ngrams.n_heads a token: rows of their
                                    table; NULL: there is none */
     struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */

@@ -190,6 +190,19 @@ struct model_indexer {
     int32_t block, n_local;
 };
 
+enum {
+    MODEL_MAX_SWITCHES = 256,
+};
+
+/* Adapters in the file, which ids switch on: switches.h. */
+struct model_switches {
+    int32_t n; /* 0: there are none */
+    int32_t rank;
+    int32_t ids[MODEL_MAX_SWITCHES];      /* of adapter i + 1 */
+    int32_t embedded[MODEL_MAX_SWITCHES]; /* the ids in their place */
+    int32_t least, most;                  /* of ids */
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
     int32_t n_head;      /* of queries; 0: there is no attention */
@@ -320,6 +333,7 @@ struct model_hparams {
     int32_t n_stream, sinkhorn, stream_rank;
     float stream_eps, stream_magnitude;
     struct model_ngrams ngrams;
+    struct model_switches switches;
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * so many layers, and begins anew; 0: it goes on. */
     int32_t bank_every;
@@ -349,6 +363,13 @@ struct model_hparams {
     bool skip_loop_norm; /* Nanbeige: loops over the layers are not parted by a
                             norm */
 };
+
+/* Whether the layer has an indexer of its own, by which it attends. */
+static inline bool
+graph_chooses(const struct model_layer_hparams *l)
+{
+    return l->chosen && (l->d_index > 0 || l->d_compressed_index > 0);
+}
 
 /* Layers of the file, those for ids beyond the next among them. */
 static inline int32_t

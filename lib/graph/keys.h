@@ -292,6 +292,10 @@ void
 graph_keys_decay_floor(struct model_keys *keys, struct model_hparams *hp,
                        bool required);
 
+/* Adapters that ids switch on; fails without any. */
+void
+graph_keys_switches(struct model_keys *keys, struct model_hparams *hp);
+
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status
 graph_key_architecture(const struct gguf_context *gguf, char *buf, size_t size,

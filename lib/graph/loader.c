@@ -432,6 +432,20 @@ graph_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
     };
 }
 
+struct model_switched
+graph_find_switched(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out)
+{
+    const struct model_switches *s = &l->model->hp.switches;
+    struct want a = { .ne = { n_in, s->rank, s->n + 1 },
+                      .probe = graph_probe_mul_mat_id };
+    struct want b = { .ne = { s->rank, n_out, s->n + 1 },
+                      .probe = graph_probe_mul_mat_id };
+
+    return (struct model_switched){ find_tensor(l, name, "lora_a", a),
+                                    find_tensor(l, name, "lora_b", b) };
+}
+
 struct model_linear
 graph_find_linear_or_none(struct model_loader *l, const char *name,
                           int64_t n_in, int64_t n_out, enum model_need bias)
@@ -557,40 +571,4 @@ graph_find_output(struct model_loader *l)
     output.weight = find_tied_output(l);
     output.bias = graph_find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL);
     return output;
-}
-
-void
-graph_find_head(struct model_loader *l)
-{
-    graph_find_output_norm(l);
-    l->model->output = graph_find_output(l);
-}
-
-enum model_need
-graph_norm_bias(const struct model_loader *l)
-{
-    return l->model->arch->norm_bias ? MODEL_REQUIRED : MODEL_OPTIONAL;
-}
-
-void
-graph_find_output_norm(struct model_loader *l)
-{
-    struct model *m = l->model;
-
-    m->output_norm =
-        graph_find_norm(l, "output_norm", m->hp.n_embd, graph_norm_bias(l));
-}
-
-void
-graph_find_encoder(struct model_loader *l)
-{
-    struct model *m = l->model;
-    const struct gguf_tensor *types =
-        gguf_tensor_named(l->gguf, "token_types.weight");
-
-    if (types)
-        m->token_types =
-            graph_find_table(l, "token_types", m->hp.n_embd, types->ne[1]);
-    m->embd_norm =
-        graph_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
 }

@@ -52,6 +52,10 @@ graph_find_experts(struct model_loader *l, const char *name, int64_t n_in,
 struct model_experts
 graph_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
                       int64_t n_out, int64_t n, enum model_need bias);
+/* NAME.lora_a and NAME.lora_b of the adapters that ids switch. */
+struct model_switched
+graph_find_switched(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out);
 /* F32, n values. */
 struct ggml_tensor *
 graph_find_vector(struct model_loader *l, const char *name, int64_t n,

@@ -395,3 +395,41 @@ graph_find_layer_embd_proj(struct model_loader *l)
     m->layer_embd_norm =
         graph_find_norm(l, "per_layer_proj_norm", d, MODEL_OPTIONAL);
 }
+
+/* ---- outside of the layers ---------------------------------------------- */
+
+void
+graph_find_head(struct model_loader *l)
+{
+    graph_find_output_norm(l);
+    l->model->output = graph_find_output(l);
+}
+
+enum model_need
+graph_norm_bias(const struct model_loader *l)
+{
+    return l->model->arch->norm_bias ? MODEL_REQUIRED : MODEL_OPTIONAL;
+}
+
+void
+graph_find_output_norm(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    m->output_norm =
+        graph_find_norm(l, "output_norm", m->hp.n_embd, graph_norm_bias(l));
+}
+
+void
+graph_find_encoder(struct model_loader *l)
+{
+    struct model *m = l->model;
+    const struct gguf_tensor *types =
+        gguf_tensor_named(l->gguf, "token_types.weight");
+
+    if (types)
+        m->token_types =
+            graph_find_table(l, "token_types", m->hp.n_embd, types->ne[1]);
+    m->embd_norm =
+        graph_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
+}

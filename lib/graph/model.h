@@ -78,6 +78,23 @@ struct model_ngram_layer {
     struct ggml_tensor *conv; /* d_conv x n_stream * n_embd */
 };
 
+/* Adapters of low rank of one matrix, the first of which is 0: n_in x rank and
+ * rank x n_out of each. */
+struct model_switched {
+    struct ggml_tensor *a, *b;
+};
+
+enum model_switched_place {
+    MODEL_SWITCHED_Q,
+    MODEL_SWITCHED_K,
+    MODEL_SWITCHED_V,
+    MODEL_SWITCHED_OUTPUT,
+    MODEL_SWITCHED_GATE,
+    MODEL_SWITCHED_UP,
+    MODEL_SWITCHED_DOWN,
+    MODEL_SWITCHED,
+};
+
 /* Of a layer's blocks: compressed.h. */
 struct model_compressor {
     struct model_linear value, gate;
@@ -147,6 +164,8 @@ struct model_layer {
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_sub_norm; /* of what ffn_down reads; or empty */
     struct model_norm ffn_post_norm;
+
+    struct model_switched switched[MODEL_SWITCHED]; /* by ids; or NULL */
 
     /* Behind the layer: what its own embedding adds; or NULL. */
     struct model_linear embd_gate; /* n_embd x n_embd_layer */

@@ -54,6 +54,7 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .positions = mem_array(n, sizeof(int32_t)),
         .ngrams =
             mem_array(n * (size_t)hp->ngrams.n_heads + 1, sizeof(int32_t)),
+        .switches = mem_array(n, sizeof(int32_t)),
         .types = mem_array(n, sizeof(int32_t)),
         .temperature = mem_array(n, sizeof(float)),
         .rows = mem_array(n, sizeof(int32_t)),
@@ -68,10 +69,10 @@ session_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         b->cells[i] = mem_array(n, sizeof(int64_t));
     if (!new_given_rows(b, n) || (hp->n_mtp > 0 && !new_hidden_rows(b, n)))
         return false;
-    return b->segments && b->ids && b->positions && b->ngrams && b->types &&
-           b->temperature && b->rows && b->logits && b->best && b->next &&
-           b->n_next && b->logprobs && b->pools && b->cells[CACHE_ALL] &&
-           b->cells[CACHE_WINDOW];
+    return b->segments && b->ids && b->positions && b->ngrams && b->switches &&
+           b->types && b->temperature && b->rows && b->logits && b->best &&
+           b->next && b->n_next && b->logprobs && b->pools &&
+           b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
 }
 
 void
@@ -87,6 +88,7 @@ session_batch_clear(struct batch *b)
     mem_free(b->picks);
     mem_free(b->seen);
     mem_free(b->ngrams);
+    mem_free(b->switches);
     mem_free(b->types);
     mem_free(b->temperature);
     for (int i = 0; i < CACHE_KINDS; i++)
@@ -171,6 +173,20 @@ add_ngrams(struct batch *b, int32_t slot, int32_t position)
                      b->ngrams + (size_t)b->n_tokens * (size_t)n->n_heads);
 }
 
+/* Another id is embedded where one switches. */
+static void
+add_switch(struct batch *b, int32_t slot, int32_t position)
+{
+    const struct model_switches *w = &b->hp->switches;
+    int32_t *id = &b->ids[b->n_tokens];
+
+    if (w->n == 0)
+        return;
+    b->switches[b->n_tokens] =
+        session_slots_adapter(b->slots, w, slot, position);
+    *id = graph_switch_embedded(w, *id);
+}
+
 static void
 add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
            int32_t past, const int32_t *ids, int32_t n)
@@ -181,6 +197,7 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
         b->seen[b->n_tokens] = (struct medium_block){ 0, 0 };
         add_turns(b, slot, past + i);
         add_ngrams(b, slot, past + i);
+        add_switch(b, slot, past + i);
         if (ids[i] >= b->n_vocab)
             add_given(b, past + i, ids[i]);
         b->types[b->n_tokens] = 0;

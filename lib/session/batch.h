@@ -17,6 +17,7 @@ struct batch {
     int32_t *positions;             /* ids of the slot before each */
     int32_t *turns[3];  /* what rotary positions turn by: time, height, width */
     bool turned;        /* these differ */
+    int32_t *switches;  /* adapters by which ids are evaluated */
     int32_t *ngrams;    /* hp->ngrams.n_heads each: rows of their table */
     int32_t *types;     /* kinds of text: graph_add_token_type() */
     float *temperature; /* graph_temper() multiplies by them */

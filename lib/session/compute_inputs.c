@@ -140,6 +140,7 @@ session_compute_set_inputs(struct compute *c, struct batch *b,
     set_positions(c, b);
     if (g->n_given > 0)
         set_given(c, b);
+    set_if_used(c, g->switches, b->switches);
     set_if_used(c, g->ngrams, b->ngrams);
     set_if_used(c, g->types, b->types);
     set_if_used(c, g->temperature, b->temperature);

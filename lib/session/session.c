@@ -346,7 +346,8 @@ static enum gg_status
 fill_in(struct gg_session *s, struct gg_error *err)
 {
     const struct gg_session_params *p = &s->params;
-    bool ngrams = s->model->hp.ngrams.n > 0; /* read the ids before, too */
+    /* They read the ids before, too. */
+    bool reads = s->model->hp.ngrams.n > 0 || s->model->hp.switches.n > 0;
     enum gg_status st;
 
     s->moves = session_can_move(s->model, GG_ERR_IO) && !p->watch;
@@ -354,7 +355,7 @@ fill_in(struct gg_session *s, struct gg_error *err)
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     s->prefilled = mem_array((size_t)s->n_slots, sizeof(*s->prefilled));
     session_media_init(&s->media, s->model->hp.n_vocab, s->model->hp.n_embd);
-    if (!session_slots_init(&s->slots, s->n_slots, s->moves || ngrams,
+    if (!session_slots_init(&s->slots, s->n_slots, s->moves || reads,
                             s->model->files.n_adapters, &s->media) ||
         !s->called || !s->prefilled ||
         !session_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp,

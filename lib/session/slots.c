@@ -67,6 +67,8 @@ put_ids(struct slot_ids *to, size_t at, const int32_t *ids, size_t n)
     if (!mem_grow(&to->ids, &to->cap, at + n, sizeof(*ids)))
         return false;
     memcpy(to->ids + at, ids, n * sizeof(*ids));
+    if ((size_t)to->switched.n > at)
+        to->switched = (struct graph_switched){ 0 };
     return true;
 }
 
@@ -204,6 +206,21 @@ session_slots_position(const struct slots *s, int32_t slot, int32_t at)
     for (int i = 0; i < 3; i++)
         p.x[i] = r->position + x[i];
     return p;
+}
+
+/* It goes on from where it was: ids are looked at once. */
+int32_t
+session_slots_adapter(const struct slots *s, const struct model_switches *w,
+                      int32_t slot, int32_t at)
+{
+    struct slot_ids *kept = &s->kept[slot];
+    int32_t adapter = 0;
+
+    if (kept->switched.n > at)
+        kept->switched = (struct graph_switched){ 0 };
+    while (kept->switched.n <= at)
+        adapter = graph_switch(w, &kept->switched, kept->ids[kept->switched.n]);
+    return adapter;
 }
 
 /* ---- ids ----------------------------------------------------------------- */

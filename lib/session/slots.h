@@ -6,6 +6,7 @@
 #ifndef SESSION_SLOTS_H
 #define SESSION_SLOTS_H
 
+#include "graph/switches.h"
 #include "session/media.h"
 
 /* Rows of one medium that stand one after another. */
@@ -28,6 +29,7 @@ struct slots {
     struct slot_ids {
         int32_t *ids;
         size_t cap;
+        struct graph_switched switched; /* by the first of these */
     } * kept; /* NULL: they are not kept */
     struct slot_runs {
         struct slot_run *list;
@@ -83,6 +85,12 @@ struct slot_position {
 };
 struct slot_position
 session_slots_position(const struct slots *s, int32_t slot, int32_t at);
+
+/* The adapter by which the slot's id `at` is evaluated, of those in the model's
+ * file; the ids are kept. */
+int32_t
+session_slots_adapter(const struct slots *s, const struct model_switches *w,
+                      int32_t slot, int32_t at);
 
 /* Whether one of them holds rows of the medium. */
 bool

@@ -78,6 +78,8 @@ check_family(const struct model *m, struct gg_error *err)
         why = "recurrent layers have no gradient here";
     else if (hp->latent.n > 0)
         why = "latent attention has no gradient here";
+    else if (hp->switches.n > 0)
+        why = "adapters that ids switch have no gradient here";
     else if (hp->temperature_scale != 0)
         why = "queries with a temperature have no gradient here";
     for (int32_t i = 0; i < hp->n_layer && !why; i++) {

@@ -270,6 +270,57 @@ check_session(const struct gg_model *m, const char *name)
     ok(slots, title);
 }
 
+/* The last row of the first n ids, `step` of them at a time, in batches with
+ * ids of another sequence, which is `ahead` of them. */
+static void
+eval_by_steps(const struct gg_model *m, int n, int step, int ahead,
+              float *logits)
+{
+    struct gg_session_params params = { .n_ctx = n + ahead,
+                                        .n_slots = 2,
+                                        .n_batch = 2 * step };
+    struct gg_session *s = new_session(m, params);
+
+    eval_ids(s, 1, ids, 0, ahead, NULL);
+    for (int i = 0, k = step; i < n; i += k) {
+        struct gg_chunk both[2];
+
+        k = n - i < step ? n - i : step;
+        both[0] = (struct gg_chunk){ .slot = 1,
+                                     .ids = ids + ahead + i,
+                                     .n = (size_t)k };
+        both[1] = (struct gg_chunk){ .ids = ids + i,
+                                     .n = (size_t)k,
+                                     .rows.logits = logits };
+        must(gg_session_eval(s, both, 2, &err));
+    }
+    gg_session_free(s);
+}
+
+/* Blocks of ids begin and end in any batch. */
+static void
+check_blocks(const struct gg_model *m, const char *name)
+{
+    static const int steps[] = { 1, 3, 7, 130 };
+    enum {
+        N = 301, /* ids: whole blocks, and some of another */
+        AHEAD = 2
+    };
+    struct gg_session_params whole = { .n_ctx = N };
+    struct gg_session *s = new_session(m, whole);
+    float truth[V], logits[V];
+    char title[160];
+
+    eval_ids(s, 0, ids, 0, N, truth);
+    gg_session_free(s);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        eval_by_steps(m, N, steps[i], AHEAD, logits);
+        snprintf(title, sizeof(title), "%s: %d ids at a time, the same bytes",
+                 name, steps[i]);
+        ok(same(logits, truth), title);
+    }
+}
+
 /* Rows of latent attention are keys and values at once. */
 static void
 check_few_bits(const struct gg_model *m, const char *name)
@@ -310,6 +361,8 @@ check(const char *folder, const char *name)
     ok(worst <= 1e-9, title);
     if (!gg_model_is_encoder(m))
         check_session(m, name);
+    if (m->model->hp.n_compression > 0)
+        check_blocks(m, name);
     if (strncmp(name, "deepseek", 8) == 0)
         check_few_bits(m, name);
     gg_model_free(m);

@@ -19,6 +19,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     if (keys->status == GG_OK && hp->n_expert == 0)
         graph_key_refuse(keys, GG_ERR_FORMAT, "expert_count", "is 0");
     hp->n_ff_expert = hp->layers[0].n_ff;
+    if (keys->status == GG_OK && hp->n_ff_expert == 0)
+        graph_key_refuse(keys, GG_ERR_FORMAT, "feed_forward_length", "is 0");
     hp->routing.normed = true;
     for (int32_t i = 0; i < hp->n_layer; i++)
         hp->layers[i].n_ff = hp->n_embd;

@@ -231,7 +231,7 @@ find_compressor(struct model_loader *l, const char *const names[4], int64_t d,
 
     c->value = graph_find_linear(l, names[0], hp->n_embd, n, MODEL_OPTIONAL);
     c->gate = graph_find_linear(l, names[1], hp->n_embd, n, MODEL_OPTIONAL);
-    c->bias = graph_find_numbers(l, names[2], n, how->ratio);
+    c->bias = graph_find_table(l, names[2], n, how->ratio);
     c->norm = graph_find_norm(l, names[3], d, MODEL_OPTIONAL);
 }
 
@@ -240,11 +240,11 @@ find_blocks(struct model_loader *l, struct model_layer *layer)
 {
     static const char *const own[] = { ".attn_compressor_kv",
                                        ".attn_compressor_gate",
-                                       ".attn_compressor_ape.weight",
+                                       ".attn_compressor_ape",
                                        ".attn_compressor_norm" };
     static const char *const index[] = { ".indexer_compressor_kv",
                                          ".indexer_compressor_gate",
-                                         ".indexer_compressor_ape.weight",
+                                         ".indexer_compressor_ape",
                                          ".indexer_compressor_norm" };
     const struct model_indexer *x = &l->model->hp.indexer;
     int64_t e = l->model->hp.n_embd, q = l->model->hp.latent.n_query;
