@@ -92,7 +92,7 @@ enum {
 };
 
 enum {
-    HF_LISTS = 7, /* of names of a layer's tensors */
+    HF_LISTS = 8, /* of names of a layer's tensors */
 };
 
 /* Bounds of settings. */
@@ -321,6 +321,24 @@ convert_hf_count_dense(struct hf *h, int64_t other);
  * sum. */
 void
 convert_hf_keys_kimi(struct hf *h);
+
+/* ---- sparse.c: which layers have indexers, hyper-connections ----------------
+ */
+
+/* Layers with an indexer of their own, as indexer_types lists them; without it
+ * those that `other` says. Where all have one, only `always`. */
+void
+convert_hf_set_indexer_types(struct hf *h, bool (*other)(struct hf *, int32_t),
+                             bool always);
+/* What it says of GLM's layers. */
+bool
+convert_hf_indexer_by_number(struct hf *h, int32_t layer);
+/* hc_mult and others; independent ones have a magnitude, others are normed. */
+void
+convert_hf_set_streams(struct hf *h, bool independent);
+/* swiglu_limit of all layers, under that name. */
+void
+convert_hf_set_limit(struct hf *h, const char *to);
 
 /* ---- classifier.c: heads with labels ---------------------------------------
  */
