@@ -53,7 +53,8 @@ length(struct hf *h, const char *name, int32_t least)
     return (int32_t)core_json_int(&h->config, name, least, MAX_LENGTH, -1);
 }
 
-/* Returns how much of a key turns; where nothing does, all heads share it as well. */
+/* Returns how much of a key turns; where nothing does, all heads share it as
+ * well. */
 int32_t
 convert_hf_set_latent(struct hf *h, bool absorbed)
 {

@@ -46,8 +46,8 @@ is_full_by_number(struct hf *h, int32_t layer)
     struct core_json_keys *c = &h->config;
     const char *pattern = core_json_text(c, "index_topk_pattern", "");
     int64_t every = core_json_int(c, "index_topk_freq", 1, HF_MAX_CTX, 1);
-    int64_t first = core_json_int(c, "index_skip_topk_offset", 0, HF_MAX_CTX,
-                                  GLM_OFFSET);
+    int64_t first =
+        core_json_int(c, "index_skip_topk_offset", 0, HF_MAX_CTX, GLM_OFFSET);
 
     if (*pattern)
         return (size_t)layer < strlen(pattern) && pattern[layer] == 'F';
