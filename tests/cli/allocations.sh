@@ -66,6 +66,8 @@ else
     try gg-convert -t 1 ../given/bert out
     make_folder gpt-oss-bf16 ../given/f.gguf ../given/mx 3 mxfp4
     try gg-convert -t 1 ../given/mx out
+    make_folder llama-bf16 ../given/f.gguf ../given/packed 2 gptq4-order
+    try gg-convert -t 1 ../given/packed out
 fi
 
 echo 'an importance matrix'

@@ -276,8 +276,10 @@ open_folder(const char *path, const char *model, unsigned flags,
         *f = (struct convert_folder){ h.weights, h.rows,
                                       h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
     out->gguf = h.gguf;
-    if (st == GG_OK)
+    if (st == GG_OK) {
         out->note = convert_hf_packed_note(&h);
+        st = convert_hf_status(&h);
+    }
     if (st == GG_OK && !made && all)
         st = make_all(f, out, err);
     if (st == GG_OK && made) {

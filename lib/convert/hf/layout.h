@@ -53,8 +53,8 @@ convert_hf_note_rounding(struct hf *h, const struct hf_conversion *g);
 void
 convert_hf_add_whole(struct hf *h, const struct hf_conversion *g);
 /* A sentence about what was rounded or left out, to be freed by mem_free(); or
- * NULL, where there is nothing to say, or no memory. */
+ * NULL, where there is nothing to say. */
 char *
-convert_hf_packed_note(const struct hf *h);
+convert_hf_packed_note(struct hf *h);
 
 #endif

@@ -134,9 +134,9 @@ convert_hf_add_whole(struct hf *h, const struct hf_conversion *g)
 }
 
 char *
-convert_hf_packed_note(const struct hf *h)
+convert_hf_packed_note(struct hf *h)
 {
-    char rounded[256] = "", text[512];
+    char rounded[256] = "", text[512], *note;
 
     if (h->rounded.n)
         snprintf(rounded, sizeof(rounded),
@@ -147,7 +147,12 @@ convert_hf_packed_note(const struct hf *h)
     snprintf(text, sizeof(text), "%s%s%s", rounded,
              *rounded && h->cache_scales ? "; " : "",
              h->cache_scales ? "scales of a KV cache are left out" : "");
-    return *text ? mem_strndup(text, strlen(text)) : NULL;
+    if (!*text)
+        return NULL;
+    note = mem_strndup(text, strlen(text));
+    if (!note)
+        h->here.status = error_nomem(h->here.err);
+    return note;
 }
 
 #endif
