@@ -60,6 +60,11 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
+    HF_PAIRED_QKV,    /* queries, keys, values in one: HF_PAIRS of the first two
+                       */
+    HF_ADAPTERS,      /* n x 1 x rows x columns: a block of zeros before n */
+    HF_ADAPTERS_Q,    /* the same by heads of queries: HF_PAIRS */
+    HF_ADAPTERS_K,    /* and of keys */
     HF_MIXES, /* rows become columns; of RWKV 6's mixes r, k, v, w, g become w,
                  k, v, r, g */
     /* Filters of encoders of media: filters.c. A vector stays; a number
