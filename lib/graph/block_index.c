@@ -110,18 +110,15 @@ graph_find_block_index(struct model_loader *l, struct model_layer *layer)
 
 /* ---- graph --------------------------------------------------------------- */
 
-/* x: d x positions of a block x blocks -> d x blocks, in a fixed order. */
+/* x: d x positions of a block x blocks -> d x blocks. */
 static struct ggml_tensor *
 mean_of_blocks(struct graph *g, struct ggml_tensor *x)
 {
-    struct ggml_tensor *sum = NULL, *one;
+    int64_t d = x->ne[0], block = x->ne[1], n = x->ne[2];
 
-    for (int64_t i = 0; i < x->ne[1]; i++) {
-        one = ggml_view_2d(g->ctx, x, x->ne[0], x->ne[2], x->nb[2],
-                           (size_t)i * x->nb[1]);
-        sum = sum ? ggml_add(g->ctx, sum, one) : one;
-    }
-    return ggml_scale(g->ctx, sum, 1 / (float)x->ne[1]);
+    x = ggml_cont(g->ctx, ggml_permute(g->ctx, x, 1, 0, 2, 3));
+    x = ggml_reshape_2d(g->ctx, ggml_sum_rows(g->ctx, x), d, n);
+    return ggml_scale(g->ctx, x, 1 / (float)block);
 }
 
 void

@@ -169,7 +169,8 @@ struct model_situ {
 struct model_latent {
     int32_t n;        /* length of the latent row; 0: there is none */
     int32_t n_query;  /* of what queries come from; 0: of the hidden vector */
-    int32_t d_shared; /* of a key, what all heads share, behind its own */
+    int32_t d_shared; /* of a key, what all heads share, behind its own; only
+                         where it is absorbed may that be nothing */
     int32_t d_key, d_value; /* of a head, before anything is absorbed */
     bool absorbed;
     float eps; /* of the norms of latents; 0: 1e-6 */
@@ -181,7 +182,9 @@ struct model_indexer {
     int32_t n_head; /* of its queries; 0: there is none */
     int32_t d_key;  /* length of its queries and keys */
     int32_t n_best; /* keys that are chosen */
-    int32_t n_rot;  /* values that are rotated, of each head the first */
+    int32_t pool;   /* positions that a row of its keys stands for, of which
+                       all or none are chosen; 0: each has its own */
+    bool last; /* of each head the last values are rotated, not the first */
     int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
     float eps;      /* of its keys' norm */
     /* Of one that chooses for each head of keys by a head of its own: so many
@@ -363,6 +366,13 @@ struct model_hparams {
     bool skip_loop_norm; /* Nanbeige: loops over the layers are not parted by a
                             norm */
 };
+
+/* Whether the layer has an indexer of its own, by which it attends. */
+static inline bool
+graph_chooses(const struct model_layer_hparams *l)
+{
+    return l->chosen && (l->d_index > 0 || l->d_compressed_index > 0);
+}
 
 /* Layers of the file, those for ids beyond the next among them. */
 static inline int32_t

@@ -5,7 +5,7 @@
 
 enum {
     MAX_ROW = 1 << 16,
-    MAX_KERNEL = 64,
+    MAX_KERNEL = 32,
     MAX_KEPT = 1 << 28, /* floats of a convolution's columns */
 };
 

@@ -107,3 +107,36 @@ graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
             l->d_index = 0;
     }
 }
+
+/* A row for each pool, and columns of one that is not whole: keys and gates. */
+static void
+keep_pools(const struct model_indexer *x, struct model_layer_hparams *l)
+{
+    l->compression = 1;
+    l->d_compressed_index = x->d_key;
+    l->d_index = 0;
+    l->d_conv = x->pool;
+    l->n_channels = 2 * x->d_key;
+}
+
+void
+graph_keys_indexer_pools(struct model_keys *keys, struct model_hparams *hp)
+{
+    static const char name[] = "attention.indexer.kpool";
+    static const char tail[] = "attention.indexer.kpool_select_tail";
+    struct model_indexer *x = &hp->indexer;
+
+    x->pool = graph_key_int(keys, name, 2, MODEL_MAX_RATIO, 0);
+    if (keys->status == GG_OK && x->n_best % x->pool != 0)
+        graph_key_mismatch(keys, name, "does not divide top_k", x->pool,
+                           x->n_best);
+    if (!graph_key_bool(keys, tail, true))
+        graph_key_refuse(keys, GG_ERR_UNSUPPORTED, tail,
+                         "false: keys behind the last whole pool are always "
+                         "read here");
+    hp->n_compression = 1;
+    hp->compressions[0] = (struct model_compression){ .ratio = x->pool };
+    for (int32_t i = 0; i < graph_all_layers(hp); i++)
+        if (hp->layers[i].d_index > 0)
+            keep_pools(x, &hp->layers[i]);
+}

@@ -161,6 +161,9 @@ graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode);
 void
 graph_keys_indexer_types(struct model_keys *keys, struct model_hparams *hp,
                          const char *name);
+/* After these: keys of indexers stand for pools of positions each. */
+void
+graph_keys_indexer_pools(struct model_keys *keys, struct model_hparams *hp);
 
 /* An indexer in each layer from `first` on, of attention with heads: for each
  * head of keys it chooses blocks of them. To be called after

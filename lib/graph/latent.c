@@ -49,7 +49,8 @@ latent_query(struct graph *g, const struct model_layer *l,
                : cur;
 }
 
-/* The latent row c, n x n_tokens; *shared: r, d_shared x 1 x n_tokens. */
+/* The latent row c, n x n_tokens; *shared: r, d_shared x 1 x n_tokens, NULL
+ * where heads share nothing else. */
 static struct ggml_tensor *
 latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
            struct ggml_tensor **shared)
@@ -57,7 +58,10 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     const struct model_layer *l = &g->model->layers[layer];
     const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
 
+    *shared = NULL;
     cur = graph_linear(g, cur, &l->attn_kv_a);
+    if (x->d_shared == 0)
+        return norm_latent(g, cur, &l->attn_kv_a_norm);
     *shared = latent_part(g, graph_heads(g, cur, x->n + x->d_shared, 1),
                           x->d_shared, x->n);
     if (l->attn_k_norm.weight)
@@ -67,11 +71,25 @@ latent_row(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     return norm_latent(g, cur, &l->attn_kv_a_norm);
 }
 
-/* (a, b), row by row; a NULL: b */
+/* (a, b), row by row; a NULL: b; b NULL: a */
 static struct ggml_tensor *
 join(struct graph *g, struct ggml_tensor *a, struct ggml_tensor *b)
 {
+    if (!b)
+        return ggml_cont(g->ctx, a);
     return a ? ggml_concat(g->ctx, a, b, 0) : b;
+}
+
+/* What turns of queries, d_shared x n_head x n_tokens; NULL: nothing. */
+static struct ggml_tensor *
+turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
+{
+    const struct model_latent *x = graph_latent_of(&g->model->hp, layer);
+
+    if (x->d_shared == 0)
+        return NULL;
+    return graph_rope(g, layer,
+                      latent_part(g, q, x->d_shared, x->d_key - x->d_shared));
 }
 
 /* What absorbed attention keeps. */
@@ -92,8 +110,7 @@ attend_latent(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     struct ggml_tensor *into = swap(g, latent_part(g, q, own, 0)), *k, *y;
 
     into = graph_product(g, ggml_mul_mat(g->ctx, l->attn_k_b, into));
-    q = join(g, swap(g, into),
-             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
+    q = join(g, swap(g, into), turned_part(g, layer, q));
     k = latent_key(g, row, shared);
     y = graph_attention(g, layer, graph_temper(g, q), k, NULL);
     y = graph_wanted(g, layer, y);
@@ -132,7 +149,7 @@ attend_heads(struct graph *g, int32_t layer, struct ggml_tensor *cur,
     struct ggml_tensor *v, *k = head_keys(g, layer, row, shared, &v);
 
     q = join(g, own > 0 ? latent_part(g, q, own, 0) : NULL,
-             graph_rope(g, layer, latent_part(g, q, x->d_shared, own)));
+             turned_part(g, layer, q));
     q = graph_attention(g, layer, graph_temper(g, q), k, v);
     q = graph_gate_attention(g, &g->model->layers[layer], cur, q);
     return graph_project_back(g, layer, q);
@@ -144,7 +161,7 @@ graph_latent_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
     const struct model_layer *l = &g->model->layers[layer];
     struct ggml_tensor *q = latent_query(g, l, cur), *shared, *row;
 
-    if (l->hp->d_index > 0)
+    if (graph_chooses(l->hp))
         graph_choose(g, layer, q, cur);
     q = graph_heads(g, graph_linear(g, q, &l->attn_q),
                     graph_latent_of(&g->model->hp, layer)->d_key,

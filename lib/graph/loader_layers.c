@@ -109,12 +109,18 @@ graph_find_indexer(struct model_loader *l, struct model_layer *layer)
     int64_t q = l->model->hp.latent.n_query;
     enum model_need bias = MODEL_OPTIONAL;
 
-    if (l->hp->d_index == 0)
+    if (!graph_chooses(l->hp))
         return;
     layer->index_q = graph_find_linear(l, ".indexer.attn_q_b", q, n * d, bias);
     layer->index_k = graph_find_linear(l, ".indexer.attn_k", e, d, bias);
     layer->index_norm = graph_find_norm(l, ".indexer.k_norm", d, bias);
     layer->index_weights = graph_find_linear(l, ".indexer.proj", e, n, bias);
+    if (x->pool == 0)
+        return;
+    layer->index_compressor.gate =
+        graph_find_linear(l, ".indexer_compressor_gate", e, d, bias);
+    layer->index_compressor.bias =
+        graph_find_numbers(l, ".indexer_compressor_ape.weight", d, x->pool);
 }
 
 void

@@ -72,7 +72,10 @@ is_unused_indexer(const struct model_hparams *hp, const char *name)
         return false;
     layer = strtol(name + 4, &end, 10);
     return layer >= 0 && layer < hp->n_layer && hp->layers[layer].chosen &&
-           hp->layers[layer].d_index == 0 && name_matches(end, ".indexer.");
+           !graph_chooses(&hp->layers[layer]) &&
+           (name_matches(end, ".indexer.") ||
+            name_matches(end, ".indexer_compressor_ape.") ||
+            name_matches(end, ".indexer_compressor_gate."));
 }
 
 /* What makes logits of hidden vectors; encoders have no logits. */

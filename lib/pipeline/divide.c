@@ -99,7 +99,7 @@ chooses_itself(const struct model *m, int32_t layer)
 {
     while (layer < m->hp.n_layer && !m->hp.layers[layer].chosen)
         layer++;
-    return layer == m->hp.n_layer || m->hp.layers[layer].d_index > 0;
+    return layer == m->hp.n_layer || graph_chooses(&m->hp.layers[layer]);
 }
 
 /* Whether a rank may begin with this layer: none from it on reads keys and

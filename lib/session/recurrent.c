@@ -20,7 +20,7 @@ width_of(const struct model_layer_hparams *hp,
 {
     switch (which) {
     case CACHE_CONV:
-        return (int64_t)(hp->d_conv - 1) * hp->n_channels;
+        return hp->d_conv > 1 ? (int64_t)(hp->d_conv - 1) * hp->n_channels : 0;
     case CACHE_STATE:
         return hp->n_state;
     default:

@@ -24,6 +24,8 @@
  *   cache_compressed_index.N  d_compressed_index x such rows
  *   cache_conv.N   f32  (d_conv - 1) * channels x sequences, of layer N, which
  *   cache_state.N  f32  n_state x sequences        keeps a recurrent state
+ *   cache_apart.N  f32  n_apart x sequences, of a layer that keeps columns of
+ *                                                  another convolution
  *   crc32        i32  of what stands before the data, and of each tensor above
  * Rows are one sequence's after another's, those of the positions that its
  * next id may see. */

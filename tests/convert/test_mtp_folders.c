@@ -228,6 +228,7 @@ main(void)
         { "glm-dsa", 4, 5, NULL },
         { "glm4moe-lite", 2, 3, NULL },
         { "bailingmoe3", 4, 5, "final_layernorm" },
+        { "hy_v3", 2, 3, "final_layernorm" },
     };
 
 #ifndef HAVE_JANSSON

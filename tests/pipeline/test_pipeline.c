@@ -161,12 +161,13 @@ test_case(const char *folder, const char *name)
 }
 
 /* Delta rules and latent attention, with a bank or clamps; heads of a Mamba;
- * RWKV with few keys. */
+ * RWKV with few keys; streams, a table of n-grams, blocks that are chosen. */
 static void
 test_cases(void)
 {
     static const char *const names[] = { "kimi-k3", "bailingmoe3", "lfm3",
-                                         "plamo2", "madlad" };
+                                         "plamo2", "madlad",
+                                         "qwen4exp", "hy_v4", "glm5-next" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         ok(folder_case_each("families", names[i], test_case), names[i]);

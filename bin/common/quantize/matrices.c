@@ -44,7 +44,36 @@ static const char *const kept[] = {
     "time_mix_decay_w1.weight",
     "time_mix_decay_w2.weight",
     "time_mix_lerp_fused.weight",
+    NULL,
 };
+
+/* And those that stay in GLM 5.3's files. */
+static const char *const kept_glm5[] = {
+    "hc_",
+    "indexer.attn_q_b",
+    "indexer.attn_k",
+    "indexer.proj",
+    "indexer_compressor_gate",
+    "indexer_compressor_ape",
+    "ssm_f_a.weight",
+    "ssm_f_b.weight",
+    "ssm_g_a.weight",
+    "ssm_g_b.weight",
+    "ssm_beta.weight",
+    "attn_kv_a_mqa.weight",
+    "attn_k_b.weight",
+    "attn_v_b.weight",
+    NULL,
+};
+
+/* Whether a part of the name is one of these; NULL ends them. */
+static bool
+is_kept(const char *const *parts, const char *name)
+{
+    while (*parts && !strstr(name, *parts))
+        parts++;
+    return *parts != NULL;
+}
 
 static bool
 ends_in_weight(const char *name)
@@ -55,15 +84,20 @@ ends_in_weight(const char *name)
     return len >= n && strcmp(name + len - n, suffix) == 0;
 }
 
-bool
-matrices_of_projector(const struct gguf_context *gguf)
+static bool
+is_architecture(const struct gguf_context *gguf, const char *name)
 {
-    static const char name[] = "clip";
     int64_t id = gguf_find_key(gguf, "general.architecture");
 
     return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
            gguf_get_val_str_len(gguf, id) == strlen(name) &&
            memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
+}
+
+bool
+matrices_of_projector(const struct gguf_context *gguf)
+{
+    return is_architecture(gguf, "clip");
 }
 
 bool
@@ -74,9 +108,9 @@ matrices_has(const struct gguf_context *gguf, int64_t tensor)
 
     if (matrices_of_projector(gguf))
         return gg_projector_quantizes(name, ne);
-    for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
-        if (strstr(name, kept[k]))
-            return false;
+    if (is_kept(kept, name) ||
+        (is_architecture(gguf, "glm5-next") && is_kept(kept_glm5, name)))
+        return false;
     return ends_in_weight(name) && (ne[1] > 1 || ne[2] > 1);
 }
 

@@ -60,6 +60,11 @@ enum hf_layout {
     HF_TILED_COLUMNS, /* columns of values */
     HF_DELTA_QKV,     /* of a matrix that makes all in one, HF_FLAT */
     HF_DELTA_GATES,   /* and its gates */
+    HF_PAIRED_QKV,    /* queries, keys, values in one: HF_PAIRS of the first two
+                       */
+    HF_ADAPTERS,      /* n x 1 x rows x columns: a block of zeros before n */
+    HF_ADAPTERS_Q,    /* the same by heads of queries: HF_PAIRS */
+    HF_ADAPTERS_K,    /* and of keys */
     HF_MIXES, /* rows become columns; of RWKV 6's mixes r, k, v, w, g become w,
                  k, v, r, g */
     /* Filters of encoders of media: filters.c. A vector stays; a number
@@ -92,7 +97,7 @@ enum {
 };
 
 enum {
-    HF_LISTS = 7, /* of names of a layer's tensors */
+    HF_LISTS = 8, /* of names of a layer's tensors */
 };
 
 /* Bounds of settings. */
@@ -321,6 +326,24 @@ convert_hf_count_dense(struct hf *h, int64_t other);
  * sum. */
 void
 convert_hf_keys_kimi(struct hf *h);
+
+/* ---- sparse.c: which layers have indexers, hyper-connections ----------------
+ */
+
+/* Layers with an indexer of their own, as indexer_types lists them; without it
+ * those that `other` says. Where all have one, only `always`. */
+void
+convert_hf_set_indexer_types(struct hf *h, bool (*other)(struct hf *, int32_t),
+                             bool always);
+/* What it says of GLM's layers. */
+bool
+convert_hf_indexer_by_number(struct hf *h, int32_t layer);
+/* hc_mult and others; independent ones have a magnitude, others are normed. */
+void
+convert_hf_set_streams(struct hf *h, bool independent);
+/* swiglu_limit of all layers, under that name. */
+void
+convert_hf_set_limit(struct hf *h, const char *to);
 
 /* ---- classifier.c: heads with labels ---------------------------------------
  */

@@ -93,8 +93,10 @@ read_heads(struct hf *h)
     h->n_head_kv = (int32_t)core_json_int(
         c, "num_key_value_heads|num_attention_groups", 1, MAX_HEADS, h->n_head);
     h->d_head = (int32_t)core_json_int(
-        c, DIM, 1, MAX_HEADS,
+        c, DIM, h->family->positions ? 0 : 1, MAX_HEADS,
         h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);
+    if (h->d_head == 0) /* of latent attention, where nothing turns */
+        h->d_head = 1;
 }
 
 /* One for all layers, or that of the first of a list. */

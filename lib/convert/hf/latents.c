@@ -53,12 +53,14 @@ length(struct hf *h, const char *name, int32_t least)
     return (int32_t)core_json_int(&h->config, name, least, MAX_LENGTH, -1);
 }
 
-/* Returns how much of a key turns; where nothing does, all heads share it as well. */
+/* Returns how much of a key turns; where nothing does, all heads share it as
+ * well, and it may be nothing. */
 int32_t
 convert_hf_set_latent(struct hf *h, bool absorbed)
 {
     int32_t n = length(h, "kv_lora_rank", 1);
-    int32_t shared = length(h, "qk_rope_head_dim", 2);
+    int32_t shared =
+        length(h, "qk_rope_head_dim", h->family->positions ? 0 : 2);
 
     h->d_own = length(h, "qk_nope_head_dim", 1);
     h->d_value = length(h, "v_head_dim", 1);

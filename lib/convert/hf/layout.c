@@ -485,6 +485,49 @@ take_mixes(struct hf *h, struct hf_conversion *g)
     r->order = HF_SWAPPED;
 }
 
+/* ---- matrices with adapters ---------------------------------------------- */
+
+/* Queries and keys, which stand before values. */
+static void
+pair_fused(struct hf *h, struct hf_conversion *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t heads = h->n_head + 2 * (int64_t)h->n_head_kv;
+
+    r->order = HF_PAIRS;
+    r->n_head = (int32_t)heads;
+    r->kept = r->n_rows / heads * (heads - h->n_head_kv);
+    if (r->n_rows % heads || r->n_rows / heads % 2)
+        bad_tensor(h, g, "its rows are not those of the heads");
+}
+
+/* n x 1 x rows x columns. */
+static void
+lay_out_adapters(struct hf *h, struct hf_conversion *g)
+{
+    const struct safetensors_tensor *t = g->first;
+    struct hf_rows *r = &g->rows;
+    enum hf_layout is = layout_of(g);
+    int64_t heads = is == HF_ADAPTERS_Q   ? h->n_head
+                    : is == HF_ADAPTERS_K ? h->n_head_kv
+                                          : 0;
+
+    if (t->n_dims != 4 || t->shape[1] != 1 || t->n == 0 ||
+        (heads && (t->shape[2] % heads || t->shape[2] / heads % 2))) {
+        bad_tensor(h, g, "has a shape that fits nothing");
+        return;
+    }
+    r->blank = r->step = 1;
+    r->length = g->ne[0] = t->shape[3];
+    r->n_rows = g->ne[1] = t->shape[2];
+    r->n_blocks = g->ne[2] = t->shape[0] + 1;
+    r->row = (size_t)r->length;
+    r->block = r->row * (size_t)r->n_rows;
+    r->order = heads ? HF_PAIRS : HF_AS_IS;
+    r->n_head = (int32_t)heads;
+    g->ne[3] = 1;
+}
+
 /* ---- all of it ----------------------------------------------------------- */
 
 static const struct layout {
@@ -493,6 +536,7 @@ static const struct layout {
     enum hf_layout half; /* HF_GATES, HF_UPS, HF_EVEN, HF_ODD; or all rows */
     bool mxfp4;
     bool filters; /* of more dimensions; filters.c has them */
+    bool adapters;
 } layouts[HF_LAYOUTS] = {
     [HF_AS_FOUND] = { .side = HF_OF_NEITHER },
     [HF_TRANSPOSE] = { .change = turn, .side = HF_OF_NEITHER },
@@ -537,6 +581,10 @@ static const struct layout {
     [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
     [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
     [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_PAIRED_QKV] = { .change = pair_fused, .side = HF_OF_ROWS },
+    [HF_ADAPTERS] = { .adapters = true },
+    [HF_ADAPTERS_Q] = { .adapters = true },
+    [HF_ADAPTERS_K] = { .adapters = true },
     [HF_MIXES] = { .change = take_mixes },
     [HF_FILTERS] = { .filters = true },
     [HF_FRAME_1] = { .filters = true },
@@ -581,6 +629,8 @@ convert_hf_lay_out(struct hf *h, struct hf_conversion *g)
         convert_hf_lay_out_filters(h, g);
     else if (layout->mxfp4)
         lay_out_mxfp4(h, g);
+    else if (layout->adapters)
+        lay_out_adapters(h, g);
     else
         lay_out_tensor(h, g);
     if (convert_hf_good(h) && layout->change)

@@ -66,6 +66,8 @@ source_row(const struct hf_rows *r, int64_t i)
 
     switch (r->order) {
     case HF_PAIRS:
+        if (r->kept > 0 && i >= r->kept)
+            return i;
         d = r->n_rows / r->n_head;
         head = i / d;
         in = i % d;
@@ -267,12 +269,18 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         return;
     }
     for (int64_t i = first; i < first + n; i++, to += size) {
-        int64_t block = source_block(r, i / r->n_rows);
-        const struct safetensors_tensor *t = r->from[r->n_from > 1 ? block : 0];
-        size_t at = r->first + (size_t)block * r->block +
-                    (size_t)source_row(r, i % r->n_rows) * r->row;
+        int64_t block = source_block(r, i / r->n_rows) - r->blank;
+        const struct safetensors_tensor *t;
+        size_t at;
         float by = multiplier(r, i % r->n_rows);
 
+        if (block < 0) {
+            memset(to, 0, size);
+            continue;
+        }
+        t = r->from[r->n_from > 1 ? block : 0];
+        at = r->first + (size_t)block * r->block +
+             (size_t)source_row(r, i % r->n_rows) * r->row;
         if (r->n_groups > 0)
             make_tiled(r, by, t, at, type, to);
         else

@@ -91,7 +91,9 @@ struct hf_rows {
     int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS, HF_FILLED;
                                   groups, and heads of each, of HF_TILED; groups
                                   of HF_FLAT */
-    int64_t kept; /* of HF_TILED: rows that stay; of HF_FLAT: of a query */
+    int64_t kept;  /* of HF_TILED: rows that stay; of HF_FLAT: of a query; of
+                      HF_PAIRS: those that change, 0: all */
+    int64_t blank; /* the first so many blocks are 0, and have no source */
     /* Columns are those of so many groups of so many heads, and become
      * HF_TILED; 0: they stay. */
     int32_t n_groups, n_each;

@@ -1,19 +1,28 @@
 /* indexer.c - LIGHTNING_INDEXER: what tokens would give to keys, to choose
- * those that they attend to */
+ * those that they attend to
+ *
+ * Of a few tokens keys are multiplied row by row; for more, a block of keys is
+ * transposed once for all of them: the same sums. A block of which a token sees
+ * nothing is not multiplied. */
 #include <math.h>
+#include <string.h>
 
 #include "core/half.h"
+#include "cpu/ops/mask_summary.h"
 #include "cpu/ops/op_table.h"
 #include "quant/types.h"
 
 enum {
-    KEYS = 16 /* that are multiplied together */
+    KEYS = 64,  /* that are multiplied together */
+    LANES = 16, /* kernels count in so many */
+    FEW = 4,    /* tokens for which keys are not transposed */
 };
 
 /* Keys [first, first + n) of a sequence, and a token's products with them. */
 struct block {
     int64_t first, n, sequence;
     float *keys;   /* KEYS rows, as floats */
+    float *lanes;  /* the same, key beside key; NULL: they are not transposed */
     float *scores; /* a row for each head */
 };
 
@@ -30,11 +39,24 @@ keys_size(const struct ggml_tensor *dst)
 }
 
 static size_t
+scores_size(const struct ggml_tensor *dst)
+{
+    return cpu_pad(sizeof(float) * KEYS * (size_t)dst->src[0]->ne[1]);
+}
+
+static size_t
 scratch_size(const struct ggml_tensor *dst)
 {
-    size_t n_heads = (size_t)dst->src[0]->ne[1];
+    return 2 * keys_size(dst) + scores_size(dst);
+}
 
-    return keys_size(dst) + cpu_pad(sizeof(float) * KEYS * n_heads);
+/* Kernels read whole lanes of queries, too. */
+static bool
+is_transposed(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *q = dst->src[0];
+
+    return q->ne[2] > FEW && q->ne[0] % LANES == 0;
 }
 
 static size_t
@@ -59,11 +81,36 @@ load_keys(const struct cpu_task *t, const struct ggml_tensor *k,
         for (int64_t j = 0; j < n && row != to; j++)
             to[j] = row[j];
     }
+    if (!b->lanes)
+        return;
+    memset(b->keys + b->n * n, 0,
+           (size_t)((KEYS - b->n) * n) * sizeof(*b->keys));
+    t->k->transpose(KEYS, n, b->keys, (size_t)n, b->lanes, KEYS);
+}
+
+static void
+multiply_transposed(const struct cpu_task *t, const struct ggml_tensor *q,
+                    int64_t token, const struct block *b)
+{
+    struct cpu_row r = { 0, token, b->sequence };
+    struct cpu_panel p = {
+        .m = q->ne[1],
+        .n = KEYS,
+        .k = q->ne[0],
+        .a = (const float *)(const void *)cpu_row_data(q, r),
+        .b = b->lanes,
+        .c = b->scores,
+        .a_stride = q->nb[1] / sizeof(float),
+        .b_stride = KEYS,
+        .c_stride = KEYS,
+    };
+
+    t->k->multiply_lanes(&p);
 }
 
 /* scores[head][key] = q . k */
 static void
-multiply(const struct cpu_task *t, const struct ggml_tensor *q, int64_t token,
+multiply_keys(const struct cpu_task *t, const struct ggml_tensor *q, int64_t token,
          const struct block *b)
 {
     struct cpu_row r = { 0, token, b->sequence };
@@ -79,6 +126,12 @@ multiply(const struct cpu_task *t, const struct ggml_tensor *q, int64_t token,
         .b_stride = (size_t)q->ne[0] * sizeof(float),
     };
 
+    if (b->lanes) {
+        multiply_transposed(t, q, token, b);
+        return;
+    }
+    if (b->n < KEYS)
+        memset(b->scores, 0, (size_t)p.m * KEYS * sizeof(*b->scores));
     t->k->dot_rows[GGML_TYPE_F32](&p);
 }
 
@@ -88,25 +141,51 @@ nonnegative(float v)
     return v < 0 ? 0 : v;
 }
 
+/* NULL: there is none. */
+static const uint16_t *
+mask_of(const struct ggml_tensor *dst, int64_t token, const struct block *b)
+{
+    const struct ggml_tensor *m = dst->src[3];
+    struct cpu_row r = { token, 0, m ? b->sequence % m->ne[3] : 0 };
+
+    return m ? (const uint16_t *)(const void *)cpu_row_data(m, r) + b->first
+             : NULL;
+}
+
+static bool
+sees_any(const struct ggml_tensor *dst, int64_t token, const struct block *b)
+{
+    const uint16_t *mask = mask_of(dst, token, b);
+
+    return !mask || cpu_mask_visible_keys(mask, b->n) > 0;
+}
+
 /* y[key] = sum over heads of weight * max(0, score), and the mask; NaN stays */
 static void
 sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
 {
-    const struct ggml_tensor *w = dst->src[2], *m = dst->src[3];
+    const struct ggml_tensor *w = dst->src[2];
     struct cpu_row r = { token, 0, b->sequence };
-    struct cpu_row rm = { token, 0, m ? b->sequence % m->ne[3] : 0 };
     const float *weight = (const float *)(const void *)cpu_row_data(w, r);
-    const uint16_t *mask =
-        m ? (const uint16_t *)(const void *)cpu_row_data(m, rm) : NULL;
+    const uint16_t *mask = mask_of(dst, token, b);
+    float *y = (float *)(void *)cpu_row_data(dst, r) + b->first;
+    float sums[KEYS] = { 0 };
+
+    for (int64_t head = 0; head < w->ne[0]; head++)
+        for (int i = 0; i < KEYS; i++)
+            sums[i] += weight[head] * nonnegative(b->scores[head * KEYS + i]);
+    for (int64_t i = 0; i < b->n; i++)
+        y[i] = mask ? sums[i] + half_to_float(mask[i]) : sums[i];
+}
+
+static void
+hide_block(struct ggml_tensor *dst, int64_t token, const struct block *b)
+{
+    struct cpu_row r = { token, 0, b->sequence };
     float *y = (float *)(void *)cpu_row_data(dst, r) + b->first;
 
-    for (int64_t i = 0; i < b->n; i++) {
-        float sum = 0;
-
-        for (int64_t head = 0; head < w->ne[0]; head++)
-            sum += weight[head] * nonnegative(b->scores[head * KEYS + i]);
-        y[i] = mask ? sum + half_to_float(mask[b->first + i]) : sum;
-    }
+    for (int64_t i = 0; i < b->n; i++)
+        y[i] = -INFINITY;
 }
 
 static void
@@ -121,13 +200,19 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
             .first = i % each * KEYS,
             .sequence = i / each,
             .keys = (float *)(void *)scratch,
-            .scores = (float *)(void *)(scratch + keys_size(dst)),
+            .scores = (float *)(void *)(scratch + 2 * keys_size(dst)),
         };
 
+        if (is_transposed(dst))
+            b.lanes = (float *)(void *)(scratch + keys_size(dst));
         b.n = dst->ne[0] - b.first < KEYS ? dst->ne[0] - b.first : KEYS;
         load_keys(t, dst->src[1], &b);
         for (int64_t token = 0; token < dst->ne[1]; token++) {
-            multiply(t, dst->src[0], token, &b);
+            if (!sees_any(dst, token, &b)) {
+                hide_block(dst, token, &b);
+                continue;
+            }
+            multiply_keys(t, dst->src[0], token, &b);
             sum_heads(dst, token, &b);
         }
     }

@@ -31,15 +31,20 @@ enum {
 static void
 read_rope(struct model_keys *keys, struct model_hparams *hp)
 {
-    int32_t d = 1;
+    static const char name[] = "rope.dimension_count_swa";
+    int32_t d = 0, n;
 
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     graph_keys_rope_local(keys, hp, 0);
     for (int32_t i = 0; i < hp->n_layer; i++)
         if (hp->layers[i].windowed)
             d = hp->layers[i].d_key;
-    hp->rope_local.n_rot =
-        2 * (graph_key_int(keys, "rope.dimension_count_swa", 1, d, d) / 2);
+    if (d == 0)
+        return;
+    n = graph_key_int(keys, name, 1, d, d);
+    if (n < 2)
+        graph_key_mismatch(keys, name, "is no pair, of", n, d);
+    hp->rope_local.n_rot = 2 * (n / 2);
 }
 
 static void

@@ -1,9 +1,12 @@
 /* deepseek32.c - folders of DeepSeek V3.2 and GLM 5 */
-#include <stdio.h>
 #include <string.h>
 
 #include "convert/hf/families.h"
-#include "core/mem.h"
+
+/* From so many positions on files must say which layers have an indexer. */
+enum {
+    GLM_LONG = 1 << 20,
+};
 
 /* All layers choose their keys. */
 static void
@@ -33,67 +36,12 @@ keys_deepseek32(struct hf *h)
     check_layer_types(h);
 }
 
-/* ---- GLM 5.2: layers without an indexer ---------------------------------- */
-
-enum {
-    GLM_OFFSET = 2,
-};
-
-/* A pattern of letters, or every so many from the first few on. */
-static bool
-is_full_by_number(struct hf *h, int32_t layer)
-{
-    struct core_json_keys *c = &h->config;
-    const char *pattern = core_json_text(c, "index_topk_pattern", "");
-    int64_t every = core_json_int(c, "index_topk_freq", 1, HF_MAX_CTX, 1);
-    int64_t first = core_json_int(c, "index_skip_topk_offset", 0, HF_MAX_CTX,
-                                  GLM_OFFSET);
-
-    if (*pattern)
-        return (size_t)layer < strlen(pattern) && pattern[layer] == 'F';
-    return layer < first || (layer - first + 1) % every == 0;
-}
-
-static bool
-has_own_indexer(struct hf *h, const json_t *types, int32_t layer)
-{
-    const char *type = json_string_value(json_array_get(types, (size_t)layer));
-
-    if (!types)
-        return is_full_by_number(h, layer);
-    if (!type || (strcmp(type, "full") != 0 && strcmp(type, "shared") != 0))
-        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                      "indexer_types: %.40s is none of full, shared",
-                      type ? type : "null");
-    return type && !strcmp(type, "full");
-}
-
-/* Of the layers without MTP layers, as other programs want it. */
-static void
-set_indexer_types(struct hf *h)
-{
-    const json_t *types = convert_hf_layers_list(h, "indexer_types");
-    bool *own = mem_array((size_t)h->n_layer, sizeof(*own)), all = true;
-    char key[96];
-
-    for (int32_t i = 0; own && i < h->n_layer; i++) {
-        own[i] = has_own_indexer(h, types, i);
-        all = all && own[i];
-    }
-    snprintf(key, sizeof(key), "%s.attention.indexer.types", h->family->arch);
-    if (!own)
-        h->config.status = error_nomem(h->config.err);
-    else if (convert_hf_good(h) && !(all && h->n_ctx < 1 << 20))
-        gguf_set_arr_data(h->gguf, key, GGUF_TYPE_BOOL, own,
-                          (size_t)h->n_layer);
-    mem_free(own);
-}
-
 static void
 keys_glm_dsa(struct hf *h)
 {
     keys_deepseek32(h);
-    set_indexer_types(h);
+    convert_hf_set_indexer_types(h, convert_hf_indexer_by_number,
+                                 h->n_ctx >= GLM_LONG);
 }
 
 const struct hf_family convert_hf_family_deepseek32[] = {
