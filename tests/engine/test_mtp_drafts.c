@@ -1,7 +1,10 @@
 /* test_mtp_drafts.c - drafts by MTP layers change no id */
+#include <config.h>
+
 #include <gg-engine.h>
 
 #include "core/mem.h"
+#include "fixtures/folder_case.h"
 #include "harness/session_test.h"
 
 enum {
@@ -106,6 +109,9 @@ make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
     return stats;
 }
 
+/* A model of the tests, or a folder of its own. */
+static const char *own_folder;
+
 static struct gg_model *
 open_named(const char *name, bool mtp)
 {
@@ -113,6 +119,10 @@ open_named(const char *name, bool mtp)
     struct model_spec spec;
     struct gg_model *m;
 
+    if (own_folder) {
+        must(gg_model_open(own_folder, &params, &m, &err));
+        return m;
+    }
     if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
         exit(99);
     must(gg_model_open(scratch_path(), &params, &m, &err));
@@ -204,10 +214,29 @@ check_memory(void)
     gg_model_free(m);
 }
 
+#ifdef HAVE_JANSSON
+static void
+check_case(const char *folder, const char *name)
+{
+    struct folder_case c;
+    char from[1024];
+
+    snprintf(from, sizeof(from), "%s/%s.case", folder, name);
+    own_folder = scratch_file(name);
+    folder_case_write(from, scratch_file("case.gguf"), own_folder, &c);
+    check_samplers(name, false);
+    own_folder = NULL;
+}
+#endif
+
 int
 main(void)
 {
     fill_ids(ids, 512);
+#ifdef HAVE_JANSSON
+    ok(folder_case_each("families", "bailingmoe3-mtp", check_case),
+       "there is such a case");
+#endif
     check_samplers("qwen35mtp-f32", false);
     check_samplers("qwen35sure-f32", true);
     check_samplers("mimo2mtp-f32", false);

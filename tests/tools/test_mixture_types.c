@@ -57,6 +57,11 @@ static const struct {
     { "Q4_K_M", &small, "blk.12.ffn_down.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &small, "blk.4.ffn_up.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &small, "blk.4.attn_qkv.weight", GGML_TYPE_Q6_K },
+    /* T5's, of which no name tells the layer */
+    { "Q4_K_M", &small, "dec.blk.3.cross_attn_v.weight", GGML_TYPE_Q6_K },
+    { "Q4_K_M", &small, "enc.blk.3.ffn_down.weight", GGML_TYPE_Q6_K },
+    { "Q2_K", &small, "enc.blk.3.attn_o.weight", GGML_TYPE_Q2_K },
+    { "IQ3_XS", &small, "dec.blk.3.cross_attn_k.weight", GGML_TYPE_IQ3_XXS },
     { "Q4_K_M", &small, "blk.3.attn_qkv.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &tied, "per_layer_token_embd.weight", GGML_TYPE_Q6_K },
     { "Q4_K_M", &small, "per_layer_token_embd.weight", GGML_TYPE_Q4_K },

@@ -141,13 +141,23 @@ nonnegative(float v)
     return v < 0 ? 0 : v;
 }
 
+/* NULL: there is none. */
 static const uint16_t *
 mask_of(const struct ggml_tensor *dst, int64_t token, const struct block *b)
 {
     const struct ggml_tensor *m = dst->src[3];
-    struct cpu_row r = { token, 0, b->sequence % m->ne[3] };
+    struct cpu_row r = { token, 0, m ? b->sequence % m->ne[3] : 0 };
 
-    return (const uint16_t *)(const void *)cpu_row_data(m, r) + b->first;
+    return m ? (const uint16_t *)(const void *)cpu_row_data(m, r) + b->first
+             : NULL;
+}
+
+static bool
+sees_any(const struct ggml_tensor *dst, int64_t token, const struct block *b)
+{
+    const uint16_t *mask = mask_of(dst, token, b);
+
+    return !mask || cpu_mask_visible_keys(mask, b->n) > 0;
 }
 
 /* y[key] = sum over heads of weight * max(0, score), and the mask; NaN stays */
@@ -165,7 +175,7 @@ sum_heads(struct ggml_tensor *dst, int64_t token, const struct block *b)
         for (int i = 0; i < KEYS; i++)
             sums[i] += weight[head] * nonnegative(b->scores[head * KEYS + i]);
     for (int64_t i = 0; i < b->n; i++)
-        y[i] = sums[i] + half_to_float(mask[i]);
+        y[i] = mask ? sums[i] + half_to_float(mask[i]) : sums[i];
 }
 
 static void
@@ -198,7 +208,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
         b.n = dst->ne[0] - b.first < KEYS ? dst->ne[0] - b.first : KEYS;
         load_keys(t, dst->src[1], &b);
         for (int64_t token = 0; token < dst->ne[1]; token++) {
-            if (cpu_mask_visible_keys(mask_of(dst, token, &b), b.n) == 0) {
+            if (!sees_any(dst, token, &b)) {
                 hide_block(dst, token, &b);
                 continue;
             }

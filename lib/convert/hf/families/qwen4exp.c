@@ -224,6 +224,7 @@ set_special_ids(struct hf *h)
     const json_t *end = core_json_find(&h->config, "eos_token_id");
     const json_t *image = json_object_get(h->document, "image_token_id");
 
+    end = end ? end : json_object_get(h->document, "eos_token_id");
     end = json_is_array(end) ? json_array_get(end, 0) : end;
     if (!json_is_integer(end) || json_integer_value(end) < 0 ||
         json_integer_value(end) >= h->n_vocab)
