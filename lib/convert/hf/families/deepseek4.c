@@ -228,7 +228,8 @@ set_bases(struct hf *h)
     if (json_is_object(own.object))
         main = core_json_number(&own, "rope_theta", 1, 1e12, main);
     if (json_is_object(other.object))
-        other_base = core_json_number(&other, "rope_theta", 1, 1e12, other_base);
+        other_base =
+            core_json_number(&other, "rope_theta", 1, 1e12, other_base);
     convert_hf_set_f32(h, "rope.freq_base", main);
     convert_hf_set_f32(h, "attention.compress_rope_freq_base", other_base);
 }
