@@ -438,18 +438,12 @@ session_cache_kept(const struct cache *cache, int32_t slot, int32_t n)
 
 /* ---- moving rows -------------------------------------------------------- */
 
-static size_t
-place_of(const struct ggml_tensor *t, int64_t head, int64_t row)
-{
-    return (size_t)head * t->nb[2] + (size_t)row * t->nb[1];
-}
-
 static struct ggml_tensor *
 rows_of(struct cache *cache, struct ggml_tensor *t, int64_t head, int64_t first,
         int64_t n)
 {
     struct ggml_tensor *v = ggml_view_2d(cache->views, t, t->ne[0], n, t->nb[1],
-                                         place_of(t, head, first));
+                                         session_cache_place(t, head, first));
 
     ggml_backend_view_init(v);
     return v;
@@ -565,75 +559,4 @@ session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
     session_recurrent_assume(cache, slot, n);
     session_cache_mtp_forget(cache, slot, n);
     count_used(cache, slot, n);
-}
-
-/* ---- rows for a file ---------------------------------------------------- */
-
-size_t
-session_cache_row_size(const struct ggml_tensor *t)
-{
-    return t->nb[1] * (size_t)t->ne[2];
-}
-
-/* Of all slots. */
-static size_t
-rows_used(const struct cache_part *p, int32_t n_slots)
-{
-    size_t n = 0;
-
-    for (int32_t slot = 0; slot < n_slots; slot++)
-        n += (size_t)p->used[slot];
-    return n;
-}
-
-size_t
-session_cache_used(const struct cache *cache)
-{
-    size_t size = session_recurrent_used(cache);
-
-    for (int32_t i = 0; i < cache->n_all; i++) {
-        const struct cache_layer *l = &cache->layers[i];
-
-        for (int k = 0; k < CACHE_TENSORS; k++)
-            if (l->t[k] && session_cache_is_here(cache, i))
-                size += rows_used(&cache->parts[graph_part_of(l, k)],
-                                  cache->n_slots) *
-                        session_cache_row_size(l->t[k]);
-    }
-    return size;
-}
-
-static void
-copy_pieces(int64_t n, size_t size, char *to, size_t to_stride,
-            const char *from, size_t from_stride)
-{
-    for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride)
-        memcpy(to, from, size);
-}
-
-void
-session_cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
-                       int64_t row, int64_t n, char *to)
-{
-    size_t size = t->nb[1];
-
-    for (int64_t h = 0; h < t->ne[2]; h++, to += size) {
-        ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
-                                (size_t)n * size);
-        copy_pieces(n, size, to, session_cache_row_size(t), cache->head, size);
-    }
-}
-
-void
-session_cache_set_rows(const struct cache *cache, struct ggml_tensor *t,
-                       int64_t row, int64_t n, const char *from)
-{
-    size_t size = t->nb[1];
-
-    for (int64_t h = 0; h < t->ne[2]; h++, from += size) {
-        copy_pieces(n, size, cache->head, size, from,
-                    session_cache_row_size(t));
-        ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
-                                (size_t)n * size);
-    }
 }

@@ -93,6 +93,13 @@ void
 session_cache_set_rows(const struct cache *cache, struct ggml_tensor *t,
                        int64_t row, int64_t n, const char *from);
 
+/* Where a head's row is, in bytes from the tensor's first. */
+static inline size_t
+session_cache_place(const struct ggml_tensor *t, int64_t head, int64_t row)
+{
+    return (size_t)head * t->nb[2] + (size_t)row * t->nb[1];
+}
+
 /* Bytes of such a row. */
 size_t
 session_cache_row_size(const struct ggml_tensor *t);
