@@ -81,8 +81,7 @@ struct ggml_tensor *
 graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y);
 
-/* The same of an MTP layer, where it has its own: .output_hc_fn,
- * .output_hc_scale, .output_hc_base. */
+/* The same of an MTP layer, where the file has them in it. */
 void
 graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer);
 /* The streams as its output reads them. */
