@@ -108,8 +108,8 @@ matrices_has(const struct gguf_context *gguf, int64_t tensor)
 
     if (matrices_of_projector(gguf))
         return gg_projector_quantizes(name, ne);
-    if (is_kept(kept, name) ||
-        (matrices_of_architecture(gguf, "glm5-next") && is_kept(kept_glm5, name)))
+    if (is_kept(kept, name) || (matrices_of_architecture(gguf, "glm5-next") &&
+                                is_kept(kept_glm5, name)))
         return false;
     return ends_in_weight(name) && (ne[1] > 1 || ne[2] > 1);
 }

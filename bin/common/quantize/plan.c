@@ -78,7 +78,8 @@ is_70b(const struct gguf_context *gguf, int32_t n_layer, bool grouped)
         return n_layer == 68;
     return n_layer == 80 &&
            ((matrices_of_architecture(gguf, "llama") && grouped) ||
-            matrices_of_architecture(gguf, "qwen2") || matrices_of_architecture(gguf, "deci") ||
+            matrices_of_architecture(gguf, "qwen2") ||
+            matrices_of_architecture(gguf, "deci") ||
             matrices_of_architecture(gguf, "olmo"));
 }
 
