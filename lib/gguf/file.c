@@ -173,8 +173,7 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
 }
 
 enum gg_status
-gguf_file_take(struct gguf_file *to, struct gguf_file *from,
-               bool (*wanted)(const char *name, const void *data),
+gguf_file_take(struct gguf_file *to, struct gguf_file *from, gguf_take_fn named,
                const void *data, struct gg_error *err)
 {
     size_t n = to->n_maps;
@@ -184,7 +183,7 @@ gguf_file_take(struct gguf_file *to, struct gguf_file *from,
     memcpy(to->maps + n, from->maps, from->n_maps * sizeof(*to->maps));
     to->n_maps = n + from->n_maps;
     from->n_maps = 0;
-    return gguf_take_tensors(to->gguf, from->gguf, (uint32_t)n, wanted, data,
+    return gguf_take_tensors(to->gguf, from->gguf, (uint32_t)n, named, data,
                              err);
 }
 

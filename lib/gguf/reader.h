@@ -64,13 +64,17 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
 void
 gguf_file_close(struct gguf_file *file);
 
+/* What a tensor is named where it is taken to, maybe in buf, of GGML_MAX_NAME
+ * bytes; NULL: it is not wanted. */
+typedef const char *(*gguf_take_fn)(const char *name, const void *data,
+                                    char *buf);
+
 /* Copies of the other file's tensors that are wanted go to the first one's
  * context, as of a further shard, and with them its mappings: `from` keeps its
  * context, which needs `to` open. A fingerprint does not count them. A name
  * that `to` has fails. */
 enum gg_status
-gguf_file_take(struct gguf_file *to, struct gguf_file *from,
-               bool (*wanted)(const char *name, const void *data),
+gguf_file_take(struct gguf_file *to, struct gguf_file *from, gguf_take_fn named,
                const void *data, struct gg_error *err);
 
 /* Keys and the table of tensors alone, without a mapping: the data, which may

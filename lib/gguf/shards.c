@@ -317,14 +317,14 @@ add_shards(struct gguf_context *to, const struct gguf_context *from)
 
 static bool
 add_taken(struct gguf_context *to, const struct gguf_context *from,
-          const struct gguf_tensor *t, uint32_t first)
+          const struct gguf_tensor *t, const char *name, uint32_t first)
 {
     struct gguf_tensor copy = *t;
 
     if (!mem_grow(&to->tensors, &to->cap_tensors, to->n_tensors + 1,
                   sizeof(copy)))
         return false;
-    copy.name = mem_strndup(t->name, strlen(t->name));
+    copy.name = mem_strndup(name, strlen(name));
     if (!copy.name)
         return false;
     copy.taken = true;
@@ -337,19 +337,21 @@ add_taken(struct gguf_context *to, const struct gguf_context *from,
 
 enum gg_status
 gguf_take_tensors(struct gguf_context *to, const struct gguf_context *from,
-                  uint32_t first,
-                  bool (*wanted)(const char *name, const void *data),
-                  const void *data, struct gg_error *err)
+                  uint32_t first, gguf_take_fn named, const void *data,
+                  struct gg_error *err)
 {
+    char buf[GGML_MAX_NAME];
     enum gg_status st;
 
     to->indexed = false;
     if (!begin_shards(to) || !add_shards(to, from))
         return error_nomem(err);
-    for (size_t i = 0; i < from->n_tensors; i++)
-        if (wanted(from->tensors[i].name, data) &&
-            !add_taken(to, from, &from->tensors[i], first))
+    for (size_t i = 0; i < from->n_tensors; i++) {
+        const char *name = named(from->tensors[i].name, data, buf);
+
+        if (name && !add_taken(to, from, &from->tensors[i], name, first))
             return error_nomem(err);
+    }
     st = index_names(to, err);
     return st == GG_OK ? lay_out_shards(to, err) : st;
 }

@@ -54,8 +54,7 @@ gguf_join_end(struct gguf_context *first, const struct gguf_shards *of,
  * `from` begin with. */
 enum gg_status
 gguf_take_tensors(struct gguf_context *to, const struct gguf_context *from,
-                  uint32_t first,
-                  bool (*wanted)(const char *name, const void *data),
-                  const void *data, struct gg_error *err);
+                  uint32_t first, gguf_take_fn named, const void *data,
+                  struct gg_error *err);
 
 #endif

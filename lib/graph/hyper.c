@@ -65,6 +65,16 @@ graph_find_output_stream(struct model_loader *l)
     l->model->output_hyper = find_hyper(l, names, l->model->hp.n_stream, 1);
 }
 
+void
+graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer)
+{
+    static const char *const names[] = { ".output_hc_fn", ".output_hc_scale",
+                                         ".output_hc_base" };
+
+    if (graph_peek(l, names[0]))
+        layer->mtp_hyper = find_hyper(l, names, l->model->hp.n_stream, 1);
+}
+
 /* ---- streams ------------------------------------------------------------- */
 
 struct ggml_tensor *
@@ -188,6 +198,16 @@ graph_streams_merge(struct graph *g, struct ggml_tensor *x)
     if (!h->fn.weight)
         return mean_of_streams(g, x);
     return weighted_sum(g, h, mix_streams(g, h, x), x);
+}
+
+struct ggml_tensor *
+graph_streams_merge_mtp(struct graph *g, const struct model_layer *l,
+                        struct ggml_tensor *x)
+{
+    const struct model_hyper *h = &l->mtp_hyper;
+
+    return h->fn.weight ? weighted_sum(g, h, mix_streams(g, h, x), x)
+                        : graph_streams_merge(g, x);
 }
 
 struct ggml_tensor *

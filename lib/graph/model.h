@@ -205,6 +205,7 @@ struct model_layer {
     struct model_norm mtp_enorm, mtp_hnorm;
     struct model_linear mtp_join; /* 2 n_embd x n_embd */
     struct model_norm mtp_norm;
+    struct model_hyper mtp_hyper; /* of streams; or empty: the model's */
     struct model_linear mtp_output;
 };
 

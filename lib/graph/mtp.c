@@ -79,6 +79,8 @@ graph_mtp_find(struct model_loader *l, struct model_layer *layer)
     layer->mtp_enorm = graph_find_norm(l, ".nextn.enorm", e, MODEL_OPTIONAL);
     layer->mtp_hnorm = graph_find_norm(l, ".nextn.hnorm", e, MODEL_OPTIONAL);
     layer->mtp_norm = find_norm(l);
+    if (m->arch->mtp->streams)
+        graph_find_mtp_stream(l, layer);
     layer->mtp_embd = graph_find_table_or_none(l, ".nextn.embed_tokens", e, v);
     if (!layer->mtp_embd)
         layer->mtp_embd = m->token_embd;
@@ -145,7 +147,7 @@ graph_mtp(struct graph *g)
 
     x = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
     x = kind->block(g, layer, graph_mtp_joined(g, l, x));
-    y = norm_last(g, l, kind->streams ? graph_streams_merge(g, x) : x);
+    y = norm_last(g, l, kind->streams ? graph_streams_merge_mtp(g, l, x) : x);
     if (kind->streams)
         x = ggml_reshape_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2]);
     graph_keep_hidden(g, kind->raw ? x : y);

@@ -81,6 +81,14 @@ struct ggml_tensor *
 graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y);
 
+/* The same of an MTP layer, where the file has them in it. */
+void
+graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer);
+/* The streams as its output reads them. */
+struct ggml_tensor *
+graph_streams_merge_mtp(struct graph *g, const struct model_layer *l,
+                        struct ggml_tensor *x);
+
 /* The streams as the output reads them: n_embd x ids. */
 struct ggml_tensor *
 graph_streams_merge(struct graph *g, struct ggml_tensor *x);

@@ -32,16 +32,23 @@ check_same_model(const struct gguf_context *mtp, const struct model *a,
     return GG_OK;
 }
 
-static bool
-is_behind(const char *name, const void *n_layer)
+/* MTP layers, and what merges their streams, which the first of them has then.
+ */
+static const char *
+name_behind(const char *name, const void *n_layer, char *buf)
 {
+    int32_t n = *(const int32_t *)n_layer;
     char *end;
     long layer;
 
+    if (strncmp(name, "output_hc_", 10) == 0) {
+        snprintf(buf, GGML_MAX_NAME, "blk.%d.%.40s", (int)n, name);
+        return buf;
+    }
     if (strncmp(name, "blk.", 4) != 0)
-        return false;
+        return NULL;
     layer = strtol(name + 4, &end, 10);
-    return *end == '.' && layer >= *(const int32_t *)n_layer;
+    return *end == '.' && layer >= n ? name : NULL;
 }
 
 enum gg_status
@@ -56,7 +63,7 @@ session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
     if (st == GG_OK)
         st = check_same_model(mtp->gguf, a, b, err);
     if (st == GG_OK)
-        st = gguf_file_take(file, mtp, is_behind, &a->hp.n_layer, err);
+        st = gguf_file_take(file, mtp, name_behind, &a->hp.n_layer, err);
     mem_free(a);
     mem_free(b);
     return st;

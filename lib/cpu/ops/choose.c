@@ -11,8 +11,8 @@
 #include "tensor/sparse.h"
 
 enum {
-    DIGIT_BITS = 8,
-    DIGITS = 1 << DIGIT_BITS,
+    MOST_BITS = 11, /* of a digit */
+    DIGITS = 1 << MOST_BITS,
 };
 
 /* A token's choice from the scores of one list. */
@@ -24,6 +24,7 @@ struct choosing {
     int64_t n;           /* keys that it sees, the hidden among them */
     int64_t n_blocks;    /* that are compared */
     uint32_t *ranks;     /* of each block */
+    uint32_t *left;      /* those that are still compared */
     int64_t n_ranked;    /* the first so many, of which */
     int64_t n_listed;    /* so many are listed */
 };
@@ -35,7 +36,7 @@ choose_scratch_size(const struct ggml_tensor *dst)
     int64_t n = tensor_choice_keys(dst) / c.block + 1;
 
     return dst->src[TENSOR_CHOOSE_SCORES]
-               ? cpu_pad((size_t)n * sizeof(uint32_t))
+               ? 2 * cpu_pad((size_t)n * sizeof(uint32_t))
                : 0;
 }
 
@@ -77,23 +78,44 @@ rank_block(const struct choosing *a, int64_t block)
     return best;
 }
 
+/* Those of m ranks whose digit it is, to y, which may be x. */
+static int64_t
+keep_digit(const uint32_t *x, int64_t m, int shift, uint32_t mask,
+           uint32_t digit, uint32_t *y)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < m; i++) {
+        uint32_t rank = x[i];
+
+        y[n] = rank;
+        n += (rank >> shift & mask) == digit;
+    }
+    return n;
+}
+
 /* The least rank of the n best; *n_equal: how many with it are among these. */
 static uint32_t
 least_rank(const struct choosing *a, int64_t n, int64_t *n_equal)
 {
-    uint32_t least = 0, known = 0;
+    static const int bits[] = { MOST_BITS, MOST_BITS, 32 - 2 * MOST_BITS };
+    const uint32_t *x = a->ranks;
+    int64_t m = a->n_ranked;
+    uint32_t least = 0;
+    int shift = 32;
 
-    for (int shift = 32 - DIGIT_BITS; shift >= 0; shift -= DIGIT_BITS) {
-        int64_t counts[DIGITS] = { 0 };
-        uint32_t digit = DIGITS - 1;
+    for (int pass = 0; pass < 3; pass++) {
+        uint32_t mask = (1U << bits[pass]) - 1, digit = mask;
+        int32_t counts[DIGITS] = { 0 };
 
-        for (int64_t i = 0; i < a->n_ranked; i++)
-            if ((a->ranks[i] & known) == least)
-                counts[a->ranks[i] >> shift & (DIGITS - 1)]++;
+        shift -= bits[pass];
+        for (int64_t i = 0; i < m; i++)
+            counts[x[i] >> shift & mask]++;
         while (counts[digit] < n)
             n -= counts[digit--];
         least |= digit << shift;
-        known |= (uint32_t)(DIGITS - 1) << shift;
+        m = keep_digit(x, m, shift, mask, digit, a->left);
+        x = a->left;
     }
     *n_equal = n;
     return least;
@@ -189,6 +211,7 @@ static void
 choose_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+    size_t size = choose_scratch_size(dst);
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
@@ -196,8 +219,10 @@ choose_compute(const struct cpu_task *t, struct ggml_tensor *dst)
         int32_t *y = (int32_t *)(void *)cpu_row_data(dst, r);
         int32_t *end = y + dst->ne[0];
 
-        if (a.scores)
-            a.ranks = cpu_scratch(t, choose_scratch_size(dst));
+        if (a.scores) {
+            a.ranks = cpu_scratch(t, size);
+            a.left = a.ranks + size / 2 / sizeof(*a.left);
+        }
         for (y = choose_rows(&a, y); y < end; y++)
             *y = -1;
     }

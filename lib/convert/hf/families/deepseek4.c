@@ -197,6 +197,8 @@ set_mixture(struct hf *h)
     struct core_json_keys *c = &h->config;
     const char *gating = core_json_text(c, "scoring_func", "sqrtsoftplus");
 
+    h->n_ff =
+        (int32_t)convert_hf_number(h, "moe_intermediate_size", HF_MAX_FF, 2048);
     convert_hf_set_experts(h, 6);
     convert_hf_set_expert_length(h, "moe_intermediate_size");
     set_number(h, "n_shared_experts", "expert_shared_count", HF_MAX_SHARED, 1);
@@ -226,7 +228,8 @@ set_bases(struct hf *h)
     if (json_is_object(own.object))
         main = core_json_number(&own, "rope_theta", 1, 1e12, main);
     if (json_is_object(other.object))
-        other_base = core_json_number(&other, "rope_theta", 1, 1e12, other_base);
+        other_base =
+            core_json_number(&other, "rope_theta", 1, 1e12, other_base);
     convert_hf_set_f32(h, "rope.freq_base", main);
     convert_hf_set_f32(h, "attention.compress_rope_freq_base", other_base);
 }
