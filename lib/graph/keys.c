@@ -37,8 +37,8 @@ element(const struct gguf_array *a, size_t i)
     }
 }
 
-/* False: the file has no array of that name. Elsewise it must have integers or
- * bools, n of them, or reading fails. */
+/* False: the file has no array of that name, or something has failed before.
+ * Elsewise it must have integers or bools, n of them, or reading fails. */
 static bool
 get_array_of(struct model_keys *keys, const char *key, int32_t n,
              struct gguf_array *out)
@@ -46,7 +46,7 @@ get_array_of(struct model_keys *keys, const char *key, int32_t n,
     int64_t i = gguf_find_key(keys->gguf, key);
     enum gguf_type type;
 
-    if (keys->n_layer == 0 || i < 0 ||
+    if (keys->status != GG_OK || keys->n_layer == 0 || i < 0 ||
         gguf_get_kv_type(keys->gguf, i) != GGUF_TYPE_ARRAY)
         return false;
     type = gguf_get_arr_type(keys->gguf, i);

@@ -11,7 +11,7 @@ t_indexer(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
 {
     const struct ggml_tensor *q = t->src[0], *k = t->src[1], *w = t->src[2];
     const struct ggml_tensor *m = t->src[3];
-    double sum = test_at(m, i0, i1, 0, i3 % m->ne[3]);
+    double sum = m ? test_at(m, i0, i1, 0, i3 % m->ne[3]) : 0;
 
     (void)i2;
     for (int64_t head = 0; head < q->ne[1]; head++) {
@@ -41,6 +41,8 @@ test_indexer(enum ggml_type type, int64_t d, int64_t heads, int64_t n_keys,
         ggml_set_f32_1d(m, (int)i, -INFINITY);
     test_op(ctx, ggml_lightning_indexer(ctx, q, k, w, m), t_indexer, 2e-5,
             name);
+    test_op(ctx, ggml_lightning_indexer(ctx, q, k, w, NULL), t_indexer, 2e-5,
+            "without a mask");
     ggml_free(ctx);
 }
 
