@@ -84,8 +84,8 @@ ends_in_weight(const char *name)
     return len >= n && strcmp(name + len - n, suffix) == 0;
 }
 
-static bool
-is_architecture(const struct gguf_context *gguf, const char *name)
+bool
+matrices_of_architecture(const struct gguf_context *gguf, const char *name)
 {
     int64_t id = gguf_find_key(gguf, "general.architecture");
 
@@ -97,7 +97,7 @@ is_architecture(const struct gguf_context *gguf, const char *name)
 bool
 matrices_of_projector(const struct gguf_context *gguf)
 {
-    return is_architecture(gguf, "clip");
+    return matrices_of_architecture(gguf, "clip");
 }
 
 bool
@@ -108,8 +108,8 @@ matrices_has(const struct gguf_context *gguf, int64_t tensor)
 
     if (matrices_of_projector(gguf))
         return gg_projector_quantizes(name, ne);
-    if (is_kept(kept, name) ||
-        (is_architecture(gguf, "glm5-next") && is_kept(kept_glm5, name)))
+    if (is_kept(kept, name) || (matrices_of_architecture(gguf, "glm5-next") &&
+                                is_kept(kept_glm5, name)))
         return false;
     return ends_in_weight(name) && (ne[1] > 1 || ne[2] > 1);
 }

@@ -11,6 +11,10 @@
 bool
 matrices_has(const struct gguf_context *gguf, int64_t tensor);
 
+/* Whether the file's general.architecture is that. */
+bool
+matrices_of_architecture(const struct gguf_context *gguf, const char *name);
+
 /* Whether the file is a projector of images or sounds. */
 bool
 matrices_of_projector(const struct gguf_context *gguf);

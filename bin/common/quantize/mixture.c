@@ -312,6 +312,15 @@ type_by_rules(int mixture, enum part part, unsigned holds)
     return mixtures[mixture].type;
 }
 
+/* Matrices of queries, and what joins the input of an MTP layer. */
+static bool
+keeps_8_bits(const struct mixture_model *model, const char *tensor)
+{
+    return model->glm5 &&
+           (strstr(tensor, "attn_q_a") || strstr(tensor, "attn_q_b") ||
+            strstr(tensor, "nextn.eh_proj"));
+}
+
 enum ggml_type
 mixture_type(const struct mixture *m, const struct mixture_model *model,
              const struct mixture_tensor *tensor, bool *fits)
@@ -321,6 +330,8 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
     unsigned holds = conditions_of(model, part, few_bits, tensor);
     enum ggml_type type = m->type;
 
+    if (ggml_is_quantized(type) && keeps_8_bits(model, tensor->name))
+        return mixture_fit(GGML_TYPE_Q8_0, tensor->row, fits);
     if (part == OUTPUT && ggml_is_quantized(type) &&
         tensor->row % ggml_blck_size(type) != 0) {
         type = mixture_fit(GGML_TYPE_Q8_0, tensor->row, fits);

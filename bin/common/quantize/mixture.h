@@ -18,6 +18,7 @@ struct mixture_model {
     bool projector;      /* of images or sounds: it has no rules */
     bool falcon, of_70b; /* values that many heads share: more bits */
     bool ling3;          /* matrices of heads are no experts */
+    bool glm5;           /* queries have 8 bits at least */
     bool tied;           /* the output has no matrix of its own */
     bool imatrix;
     int32_t n_layer, n_gqa, n_expert;

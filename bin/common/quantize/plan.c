@@ -69,27 +69,18 @@ key_number(const struct gguf_context *gguf, const char *name, int32_t other)
     return v < 0 || v > INT32_MAX ? other : (int32_t)v;
 }
 
-static bool
-is_architecture(const struct gguf_context *gguf, const char *name)
-{
-    int64_t id = gguf_find_key(gguf, "general.architecture");
-
-    return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
-           gguf_get_val_str_len(gguf, id) == strlen(name) &&
-           memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
-}
-
 /* The models that llama.cpp counts as such, for whose values it takes more
  * bits. */
 static bool
 is_70b(const struct gguf_context *gguf, int32_t n_layer, bool grouped)
 {
-    if (is_architecture(gguf, "jais2"))
+    if (matrices_of_architecture(gguf, "jais2"))
         return n_layer == 68;
     return n_layer == 80 &&
-           ((is_architecture(gguf, "llama") && grouped) ||
-            is_architecture(gguf, "qwen2") || is_architecture(gguf, "deci") ||
-            is_architecture(gguf, "olmo"));
+           ((matrices_of_architecture(gguf, "llama") && grouped) ||
+            matrices_of_architecture(gguf, "qwen2") ||
+            matrices_of_architecture(gguf, "deci") ||
+            matrices_of_architecture(gguf, "olmo"));
 }
 
 static struct mixture_model
@@ -99,8 +90,9 @@ describe(const struct gguf_context *gguf, bool imatrix)
     int32_t shared = key_number(gguf, "attention.head_count_kv", heads);
     struct mixture_model m = {
         .projector = matrices_of_projector(gguf),
-        .falcon = is_architecture(gguf, "falcon"),
-        .ling3 = is_architecture(gguf, "bailingmoe3"),
+        .falcon = matrices_of_architecture(gguf, "falcon"),
+        .ling3 = matrices_of_architecture(gguf, "bailingmoe3"),
+        .glm5 = matrices_of_architecture(gguf, "glm5-next"),
         .imatrix = imatrix,
         .tied = gguf_find_tensor(gguf, "output.weight") < 0,
         .n_layer = key_number(gguf, "block_count", 1),
