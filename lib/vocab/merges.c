@@ -18,6 +18,7 @@ struct step {
     const struct gguf_str *text; /* as the file writes it */
     struct vocab_query left, right;
     int32_t made, left_id, right_id;
+    bool marks; /* one of them is a token that no text makes */
     uint64_t hash;
 };
 
@@ -124,9 +125,16 @@ look_up(struct reader *r, const struct gguf_str *s, struct made *out)
     return out->id >= 0;
 }
 
-/* A token by its text: a piece, or what the user defined. The latter is found
- * in the text before merging; merges may name it all the same. Never a control
- * token, which no text makes. */
+/* A control token, which no text makes: a merge that names one does nothing. */
+static bool
+is_mark(const struct gg_vocab *v, int32_t id)
+{
+    enum gg_token_type type = vocab_type(v, id);
+
+    return type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN;
+}
+
+/* A token by its text: a piece, or what is found in a text before merging. */
 static int32_t
 find_named(const struct reader *r, const char *s, size_t n)
 {
@@ -139,7 +147,7 @@ find_named(const struct reader *r, const char *s, size_t n)
         id = vocab_find_piece(v, r->scratch, len);
     if (id < 0)
         id = vocab_find_other(v, s, n);
-    return id >= 0 && (v->types[id] & VOCAB_PIECE ||
+    return id >= 0 && (v->types[id] & VOCAB_PIECE || is_mark(v, id) ||
                        vocab_type(v, id) == GG_TOKEN_USER_DEFINED)
                ? id
                : -1;
@@ -167,7 +175,10 @@ ask_named(struct reader *r, const struct gguf_str *s, struct step *step)
     step->made = first ? find_joined(r, s, first) : -1;
     vocab_ask(r->v, NULL, 0, &step->left);
     vocab_ask(r->v, NULL, 0, &step->right);
-    return step->made >= 0;
+    if (step->made < 0)
+        return false;
+    step->marks = is_mark(r->v, step->made);
+    return true;
 }
 
 /* A merge as the file writes it: two tokens and a blank between them. */
@@ -179,6 +190,7 @@ ask(struct reader *r, const struct gguf_str *s, struct step *step)
     size_t n;
 
     step->text = s;
+    step->marks = false;
     if (!guess(r, s, &made) && !look_up(r, s, &made))
         return ask_named(r, s, step);
     r->last = step->made = made.id;
@@ -198,6 +210,9 @@ answer_named(const struct reader *r, struct step *step)
         step->left_id = find_named(r, s->s, first);
     if (step->right_id < 0)
         step->right_id = find_named(r, s->s + first + 1, s->n - first - 1);
+    if (step->left_id >= 0 && step->right_id >= 0)
+        step->marks = step->marks || is_mark(r->v, step->left_id) ||
+                      is_mark(r->v, step->right_id);
 }
 
 static inline bool
@@ -243,7 +258,8 @@ read_batch(struct reader *r, const struct gguf_array *merges, size_t first)
     while (good < n && answer(r, &steps[good]))
         good++;
     for (size_t i = 0; i < good; i++)
-        add_merge(r, &steps[i], first + i);
+        if (!steps[i].marks)
+            add_merge(r, &steps[i], first + i);
     return good;
 }
 

@@ -196,7 +196,8 @@ test_merges(void)
     }
     m.merges[2] = "<|endoftext|> a";
     gguf_set_arr_str(m.gguf, KEY("merges"), m.merges, m.n_merges);
-    ok(make_fails(&m, GG_ERR_FORMAT, "merge 2"), "a merge of a control token");
+    ok(make_fails(&m, GG_ERR_FORMAT, "merge 2"),
+       "a merge of a control token that makes none");
     m = bpe();
     gguf_remove_key(m.gguf, KEY("merges"));
     ok(make_fails(&m, GG_ERR_FORMAT, KEY("merges")), "no merges");

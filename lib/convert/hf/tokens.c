@@ -28,109 +28,6 @@ fail(struct hf_tokens *t, const struct core_json_keys *k)
 
 /* ---- tokens -------------------------------------------------------------- */
 
-/* Whether an added token is a run of U+2581 that merges make, too: no text has
- * it before its blanks are marked. */
-static bool
-is_made(const struct hf_tokens *t, int64_t id, const char *text, size_t len)
-{
-    static const char mark[] = "\xe2\x96\x81";
-    const size_t n = strlen(mark);
-
-    if (!t->kind->named || id < 0 || id >= t->n ||
-        t->types[id] != GG_TOKEN_NORMAL)
-        return false;
-    while (len >= n && !memcmp(text, mark, n)) {
-        text += n;
-        len -= n;
-    }
-    return len == 0;
-}
-
-/* WordPiece drops white space, whatever takes it. */
-static void
-set_strips(struct hf_tokens *t, int64_t id, const json_t *token)
-{
-    if (id < 0 || id >= t->n || t->kind->words)
-        return;
-    if (json_is_true(json_object_get(token, "lstrip")))
-        t->strips[id] |= HF_STRIPS_LEFT;
-    if (json_is_true(json_object_get(token, "rstrip")))
-        t->strips[id] |= HF_STRIPS_RIGHT;
-}
-
-/* One that was added to those that were trained; it may be one of them. */
-static void
-put_added(struct hf_tokens *t, int64_t id, const json_t *token)
-{
-    const json_t *content = json_object_get(token, "content");
-    bool special = json_is_true(json_object_get(token, "special"));
-    const char *text = json_string_value(content);
-    size_t len = json_string_length(content);
-
-    if (!text || !len) {
-        core_json_bad(&t->h->here, GG_ERR_FORMAT,
-                      "added token %lld has no text", (long long)id);
-        return;
-    }
-    if (!special && is_made(t, id, text, len))
-        return;
-    set_strips(t, id, token);
-    if (id >= 0 && id < t->n && t->types[id] &&
-        t->types[id] != GG_TOKEN_UNKNOWN)
-        t->types[id] = 0;
-    if (id >= 0 && id < t->n && t->types[id] == GG_TOKEN_UNKNOWN)
-        return;
-    convert_hf_token_put(t, id, text, len,
-                         special ? GG_TOKEN_CONTROL : GG_TOKEN_USER_DEFINED);
-}
-
-static void
-add_from_file(struct hf_tokens *t)
-{
-    const json_t *list = core_json_array_of(&t->file, "added_tokens"), *v;
-    size_t i;
-
-    json_array_foreach(list, i, v) if (convert_hf_good(t->h))
-        put_added(t, json_integer_value(json_object_get(v, "id")), v);
-}
-
-/* The file of older folders, where no flags are: {"text": id}. */
-static void
-add_from_list(struct hf_tokens *t)
-{
-    const char *text;
-    json_t *id;
-
-    json_object_foreach(t->added, text, id)
-    {
-        if (convert_hf_good(t->h))
-            convert_hf_token_put(
-                t, json_is_integer(id) ? json_integer_value(id) : -1, text,
-                strlen(text), GG_TOKEN_USER_DEFINED);
-    }
-}
-
-/* Where there is no tokenizer.json, its configuration lists them by their ids,
- * or a file of their own does. */
-static void
-add_from_config(struct hf_tokens *t)
-{
-    const json_t *map = core_json_object_of(&t->config, "added_tokens_decoder");
-    const char *id;
-    json_t *v;
-    char *end;
-
-    if (!map)
-        add_from_list(t);
-    json_object_foreach((json_t *)(uintptr_t)map, id, v)
-    {
-        long long n = strtoll(id, &end, 10);
-
-        if (convert_hf_good(t->h))
-            put_added(t, *end ? -1 : n, v);
-    }
-}
-
 /* Ids without a token, up to the embedding's last row, get a name. */
 static char *
 fill_up(struct hf_tokens *t)
@@ -253,10 +150,8 @@ read_tokenizer(struct hf_tokens *t)
         return;
     t->kind->tokens(t);
     fail(t, &t->file);
-    if (convert_hf_good(t->h) && t->file.object)
-        add_from_file(t);
-    else if (convert_hf_good(t->h))
-        add_from_config(t);
+    if (convert_hf_good(t->h))
+        convert_hf_add_tokens(t);
     if (convert_hf_good(t->h))
         made = fill_up(t);
     if (convert_hf_good(t->h))

@@ -39,6 +39,7 @@ struct hf_tokens {
     char *marked;                 /* what `text` may point into */
     bool moved; /* tokenizer.model of XLM-R: ids are others than there */
     int32_t n;
+    int64_t next;        /* the id of the next token that is added */
     struct hash_map ids; /* of `text`, once all are there */
 };
 
@@ -50,6 +51,10 @@ convert_hf_token_find(const struct hf_tokens *t, const char *text, size_t len);
 void
 convert_hf_token_put(struct hf_tokens *t, int64_t id, const char *text,
                      size_t len, int32_t type);
+
+/* added.c: the tokens that were added to those that `text` has. */
+void
+convert_hf_add_tokens(struct hf_tokens *t);
 
 /* ids.c: the token that begins a text, and others, by their number; -1. */
 enum {
