@@ -138,6 +138,12 @@ file_gguf(void)
 }
 
 static bool
+file_note(void)
+{
+    return !gg_file_note(NULL) && !gg_file_note(file);
+}
+
+static bool
 file_format(void)
 {
     return !gg_file_format(NULL);
@@ -181,7 +187,8 @@ const struct argument_test arguments_library[] = {
     TEST(file_open),         TEST(file_open_metadata),
     TEST(file_open_adapter), TEST(file_open_projector),
     TEST(file_close),        TEST(file_gguf),
-    TEST(file_format),       TEST(file_data),
-    TEST(file_read),         TEST(file_forget),
-    TEST(log_sum_exp),       { .name = NULL },
+    TEST(file_format),       TEST(file_note),
+    TEST(file_data),         TEST(file_read),
+    TEST(file_forget),       TEST(log_sum_exp),
+    { .name = NULL },
 };

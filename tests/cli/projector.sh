@@ -43,7 +43,7 @@ rows() { gg-encode --mmproj "$1" --npy rows.npy a.ppm b.ppm && tail -c 192 rows.
 rows p.gguf >p.rows
 rows q.gguf | paste p.rows - | awk '
     { power += $1 ^ 2; error += ($1 - $2) ^ 2 }
-    END { print NR, error > 0 && error < 1e-3 * power ? "values, NMSE below 1e-3" : error / power }'
+    END { print NR, (error > 0 && error < 1e-3 * power) ? "values, NMSE below 1e-3" : error / power }'
 
 echo "-- many files"
 encode() { gg-encode --mmproj p.gguf "$@" || echo "status $?"; }

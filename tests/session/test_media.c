@@ -101,7 +101,18 @@ check_steps(const char *name, const struct gg_model *m,
     ok_of(name, "copies of embeddings give the tokens' bytes", good);
 }
 
-/* Where layers have embeddings of their own, of the pad token. */
+/* The token that a row of a medium counts as, where the model reads ids after
+ * their embeddings, too; -1: it does not. */
+static int32_t
+counts_as(const struct model *m)
+{
+    if (m->hp.ngrams.n > 0)
+        return m->hp.ngrams.medium;
+    if (m->layer_embd || m->hp.n_hash > 0 || m->hp.switches.n > 0)
+        return m->hp.pad;
+    return -1;
+}
+
 static void
 check_model(const char *name, const struct gg_model *m)
 {
@@ -111,8 +122,8 @@ check_model(const char *name, const struct gg_model *m)
     if (m->model->hp.encoder || m->model->hp.n_encoder > 0)
         return;
     fill_ids(ids, N);
-    for (int i = FROM; i < END && m->model->layer_embd; i++)
-        ids[i] = m->model->hp.pad;
+    for (int i = FROM; i < END && counts_as(m->model) >= 0; i++)
+        ids[i] = counts_as(m->model);
     rows = copies_of(m, ids + FROM, ROWS);
     x = medium_of(m, rows, ROWS, 1);
     check_steps(name, m, &x);

@@ -3,26 +3,27 @@
 
 #ifdef HAVE_JANSSON
 
-#include "convert/hf/layout.h"
+#include "convert/hf/layout_parts.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static enum hf_layout
-layout_of(const struct hf_conversion *g)
+enum hf_layout
+convert_hf_layout_of(const struct hf_conversion *g)
 {
     return (enum hf_layout)(g->how & HF_LAYOUT);
 }
 
-static void
-bad_tensor(struct hf *h, const struct hf_conversion *g, const char *what)
+void
+convert_hf_bad_tensor(struct hf *h, const struct hf_conversion *g,
+                      const char *what)
 {
     core_json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
 }
 
-static void
-lay_out_column(struct hf_conversion *g)
+void
+convert_hf_lay_out_column(struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
 
@@ -43,11 +44,11 @@ lay_out_tensor(struct hf *h, struct hf_conversion *g)
     int n = t->n_dims;
 
     if (n > 3 && g->how & HF_DECAYS) {
-        lay_out_column(g);
+        convert_hf_lay_out_column(g);
         return;
     }
     if (n < 1 || n > 3 || t->n == 0) {
-        bad_tensor(h, g, "has a shape that fits nothing");
+        convert_hf_bad_tensor(h, g, "has a shape that fits nothing");
         return;
     }
     r->step = 1;
@@ -69,7 +70,8 @@ lay_out_mxfp4(struct hf *h, struct hf_conversion *g)
     if (g->first->packed && g->first->n_dims == 3)
         lay_out_tensor(h, g);
     else
-        bad_tensor(h, g, "is not quantised as the configuration says");
+        convert_hf_bad_tensor(h, g,
+                              "is not quantised as the configuration says");
 }
 
 /* Every second row of these, from the first or the second on. */
@@ -79,7 +81,7 @@ take_alternate_rows(struct hf *h, struct hf_conversion *g)
     struct hf_rows *r = &g->rows;
 
     if (r->n_rows % 2)
-        bad_tensor(h, g, "has an odd number of rows");
+        convert_hf_bad_tensor(h, g, "has an odd number of rows");
     r->n_rows /= 2;
     r->first = convert_hf_layout_half(g->how) == HF_ODD ? r->row : 0;
     r->row *= 2;
@@ -88,8 +90,8 @@ take_alternate_rows(struct hf *h, struct hf_conversion *g)
 
 /* ---- rows and columns ---------------------------------------------------- */
 
-static void
-transpose(struct hf_conversion *g)
+void
+convert_hf_transpose_rows(struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
     int64_t n = r->length;
@@ -107,14 +109,14 @@ turn(struct hf *h, struct hf_conversion *g)
 {
     (void)h;
     if (g->first->n_dims > 1)
-        transpose(g);
+        convert_hf_transpose_rows(g);
 }
 
 static void
 turn_either(struct hf *h, struct hf_conversion *g)
 {
     if (g->rows.n_rows != h->n_embd)
-        transpose(g);
+        convert_hf_transpose_rows(g);
 }
 
 /* ---- gates and ups ------------------------------------------------------- */
@@ -126,7 +128,7 @@ take_half(struct hf *h, struct hf_conversion *g)
     struct hf_rows *r = &g->rows;
 
     if (r->n_rows % 2) {
-        bad_tensor(h, g, "has an odd number of rows");
+        convert_hf_bad_tensor(h, g, "has an odd number of rows");
         return;
     }
     r->n_rows /= 2;
@@ -146,7 +148,7 @@ static void
 take_half_either(struct hf *h, struct hf_conversion *g)
 {
     if (g->rows.length != h->n_embd)
-        transpose(g);
+        convert_hf_transpose_rows(g);
     take_half(h, g);
 }
 
@@ -159,12 +161,12 @@ take_alternate(struct hf *h, struct hf_conversion *g)
     bool matrix = g->first->n_dims > 2;
 
     if (r->length % 2) {
-        bad_tensor(h, g, "has an odd number of columns");
+        convert_hf_bad_tensor(h, g, "has an odd number of columns");
         return;
     }
     r->first = convert_hf_layout_half(g->how) == HF_ODD ? 1 : 0;
     if (matrix)
-        transpose(g);
+        convert_hf_transpose_rows(g);
     if (matrix) {
         r->row = 2;
         r->n_rows /= 2;
@@ -179,8 +181,8 @@ take_alternate(struct hf *h, struct hf_conversion *g)
 /* ---- heads --------------------------------------------------------------- */
 
 /* A vector whose values change places is a column. */
-static void
-make_column(struct hf_conversion *g)
+void
+convert_hf_make_column(struct hf_conversion *g)
 {
     if (g->first->n_dims == 1) {
         g->rows.n_rows = g->rows.length;
@@ -194,15 +196,16 @@ static void
 pair_rows(struct hf *h, struct hf_conversion *g)
 {
     struct hf_rows *r = &g->rows;
-    int64_t heads = layout_of(g) == HF_HEADS_K ? h->n_head_kv : h->n_head;
+    int64_t heads =
+        convert_hf_layout_of(g) == HF_HEADS_K ? h->n_head_kv : h->n_head;
 
-    make_column(g);
+    convert_hf_make_column(g);
     if (h->heads_by_layer)
         heads = r->n_rows < h->d_head ? 1 : r->n_rows / h->d_head;
     r->order = HF_PAIRS;
     r->n_head = (int32_t)heads;
     if (r->n_rows % heads || r->n_rows / heads % 2)
-        bad_tensor(h, g, "its rows are not those of the heads");
+        convert_hf_bad_tensor(h, g, "its rows are not those of the heads");
 }
 
 static void
@@ -211,19 +214,19 @@ order_parts(struct hf *h, struct hf_conversion *g)
     struct hf_rows *r = &g->rows;
     int64_t heads = h->n_head + 2 * (int64_t)h->n_head_kv;
 
-    make_column(g);
+    convert_hf_make_column(g);
     r->order = HF_PARTS;
     r->n_head = h->n_head;
     r->n_head_kv = h->n_head_kv;
     if (h->n_head % h->n_head_kv || r->n_rows % heads)
-        bad_tensor(h, g, "its rows are not those of the heads");
+        convert_hf_bad_tensor(h, g, "its rows are not those of the heads");
 }
 
 /* Rows of queries, keys or values, of each group or of the whole. */
 static void
 take_part(struct hf *h, struct hf_conversion *g)
 {
-    enum hf_layout is = layout_of(g);
+    enum hf_layout is = convert_hf_layout_of(g);
     bool values = is == HF_ONLY_V || is == HF_GROUP_V;
     bool queries = is == HF_ONLY_Q || is == HF_GROUP_Q;
     bool whole = is == HF_ONLY_Q || is == HF_ONLY_K || is == HF_ONLY_V;
@@ -231,11 +234,11 @@ take_part(struct hf *h, struct hf_conversion *g)
     int64_t groups = whole ? 1 : h->n_head_kv, d;
     int64_t q = h->n_head / groups, k = h->n_head_kv / groups;
 
-    make_column(g);
+    convert_hf_make_column(g);
     d = r->n_rows / (groups * (q + 2 * k));
     if (g->first->n_dims > 2 || h->n_head % groups || d < 2 || d % 2 ||
         r->n_blocks != 1 || r->n_rows != d * groups * (q + 2 * k)) {
-        bad_tensor(h, g, "its rows are not those of the heads");
+        convert_hf_bad_tensor(h, g, "its rows are not those of the heads");
         return;
     }
     r->block = (size_t)(r->n_rows / groups) * r->row;
@@ -268,7 +271,7 @@ drop_padding(struct hf *h, struct hf_conversion *g)
     struct hf_rows *r = &g->rows;
 
     if (r->n_rows <= h->n_pad) {
-        bad_tensor(h, g, "has no rows but those of what pads");
+        convert_hf_bad_tensor(h, g, "has no rows but those of what pads");
         return;
     }
     r->first = (size_t)h->n_pad * r->row;
@@ -282,7 +285,7 @@ unstack(struct hf *h, struct hf_conversion *g)
     struct hf_rows *r = &g->rows;
 
     if (h->n_expert < 1 || r->n_blocks != 1 || r->n_rows % h->n_expert) {
-        bad_tensor(h, g, "its rows are not those of the experts");
+        convert_hf_bad_tensor(h, g, "its rows are not those of the experts");
         return;
     }
     r->n_blocks = h->n_expert;
@@ -310,7 +313,7 @@ join_shards(struct hf *h, struct hf_conversion *g)
     const struct safetensors_tensor *last = r->from[r->n_from - 1];
 
     if (g->first->n_dims != 2) {
-        bad_tensor(h, g, "is no matrix");
+        convert_hf_bad_tensor(h, g, "is no matrix");
         return;
     }
     r->lacks = r->n_rows - last->shape[0];
@@ -323,166 +326,16 @@ take_index(struct hf *h, struct hf_conversion *g)
 {
     int64_t queries = (int64_t)h->index.n_head * h->index.d;
     struct hf_rows *r = &g->rows;
-    bool key = layout_of(g) == HF_INDEX_K;
+    bool key = convert_hf_layout_of(g) == HF_INDEX_K;
 
     if (g->first->n_dims != 2 || queries < 1 ||
         r->n_rows != queries + h->index.d) {
-        bad_tensor(h, g, "its rows are not those of the heads and a key");
+        convert_hf_bad_tensor(h, g,
+                              "its rows are not those of the heads and a key");
         return;
     }
     r->first = key ? (size_t)queries * r->row : 0;
     r->n_rows = g->ne[1] = key ? h->index.d : queries;
-}
-
-/* ---- latent attention, delta rules --------------------------------------- */
-
-/* Heads of the tensor's layer. */
-static struct hf_latent
-latent_heads(const struct hf *h, const struct hf_conversion *g)
-{
-    int32_t layer = strncmp(g->name, "blk.", 4) ? -1 : atoi(g->name + 4);
-
-    if (h->latent_local.n_head > 0 && layer >= 0 &&
-        convert_hf_is_windowed(h, layer, false))
-        return h->latent_local;
-    return (struct hf_latent){ h->n_head, h->d_own, h->d_value };
-}
-
-/* Rows of each head that make its key, whose columns they become, or those
- * of its value. */
-static void
-take_latent(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_latent x = latent_heads(h, g);
-    struct hf_rows *r = &g->rows;
-    bool keys = layout_of(g) == HF_LATENT_K;
-    int64_t each = (int64_t)x.d_own + x.d_value;
-
-    if (x.d_own < 1 || x.d_value < 1 || g->first->n_dims != 2 ||
-        r->n_rows != each * x.n_head) {
-        bad_tensor(h, g, "its rows are not those of the heads");
-        return;
-    }
-    r->n_blocks = g->ne[2] = x.n_head;
-    r->n_rows = g->ne[1] = keys ? x.d_own : x.d_value;
-    r->block = (size_t)each * r->row;
-    r->first = keys ? 0 : (size_t)x.d_own * r->row;
-    if (keys)
-        transpose(g);
-}
-
-static void
-squeeze(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (g->first->n_dims == 1) {
-        lay_out_column(g);
-        return;
-    }
-    if (r->n_rows != 1) {
-        bad_tensor(h, g, "has a shape that fits nothing");
-        return;
-    }
-    r->n_rows = g->ne[1] = r->n_blocks;
-    r->n_blocks = g->ne[2] = 1;
-    r->block *= (size_t)r->n_rows;
-}
-
-/* A vector becomes a row for each group. */
-static void
-part_groups(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    if (g->first->n_dims != 1)
-        return;
-    if (h->delta.n_key < 1 || r->length % h->delta.n_key) {
-        bad_tensor(h, g, "its values are not those of the groups");
-        return;
-    }
-    r->n_rows = g->ne[1] = h->delta.n_key;
-    r->length = g->ne[0] = r->length / h->delta.n_key;
-    r->row = (size_t)r->length;
-}
-
-/* Queries and keys stand in front of values, where there are any. */
-static void
-tile_rows(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t v = (int64_t)h->delta.n_value * h->delta.d_value;
-    int64_t qk = 2 * (int64_t)h->delta.n_key * h->delta.d_key;
-
-    make_column(g);
-    r->order = HF_TILED;
-    r->n_head = h->delta.n_key;
-    r->n_head_kv = h->delta.n_value / h->delta.n_key;
-    r->kept = r->n_rows == qk + v ? qk : 0;
-    if (r->n_blocks != 1 || (r->n_rows - r->kept) % h->delta.n_value)
-        bad_tensor(h, g, "its rows are not those of the heads");
-}
-
-static void
-squeeze_tiled(struct hf *h, struct hf_conversion *g)
-{
-    squeeze(h, g);
-    if (convert_hf_good(h))
-        tile_rows(h, g);
-}
-
-static void
-tile_columns(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-
-    r->n_groups = h->delta.n_key;
-    r->n_each = h->delta.n_value / h->delta.n_key;
-    if (r->length % h->delta.n_value)
-        bad_tensor(h, g, "its columns are not those of the heads");
-}
-
-/* Queries, keys, values and gates stand group by group: the first three, or the
- * last. */
-static void
-take_delta(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int64_t groups = h->delta.n_key, d = h->delta.d_key;
-    int64_t v = (int64_t)h->delta.n_value / groups * h->delta.d_value;
-
-    if (g->first->n_dims != 2 || r->n_rows != groups * 2 * (d + v)) {
-        bad_tensor(h, g, "its rows are not those of the heads");
-        return;
-    }
-    if (layout_of(g) == HF_DELTA_QKV) {
-        r->order = HF_FLAT;
-        r->n_head = h->delta.n_key;
-        r->kept = d;
-        r->n_rows = g->ne[1] = groups * (2 * d + v);
-        return;
-    }
-    r->block = (size_t)(2 * (d + v)) * r->row;
-    r->first = (size_t)(2 * d + v) * r->row;
-    r->n_blocks = groups;
-    r->n_rows = v;
-    g->ne[1] = groups * v;
-}
-
-/* A matrix has all mixes, or is one a mix. */
-static void
-take_mixes(struct hf *h, struct hf_conversion *g)
-{
-    struct hf_rows *r = &g->rows;
-    int n = g->first->n_dims;
-
-    if (n < 2 || (n > 2 ? r->n_blocks : r->length) % HF_MIXED ||
-        r->n_blocks > HF_MIXED) {
-        bad_tensor(h, g, "is not made of five mixes");
-        return;
-    }
-    transpose(g);
-    r->order = HF_SWAPPED;
 }
 
 /* ---- matrices with adapters ---------------------------------------------- */
@@ -498,7 +351,7 @@ pair_fused(struct hf *h, struct hf_conversion *g)
     r->n_head = (int32_t)heads;
     r->kept = r->n_rows / heads * (heads - h->n_head_kv);
     if (r->n_rows % heads || r->n_rows / heads % 2)
-        bad_tensor(h, g, "its rows are not those of the heads");
+        convert_hf_bad_tensor(h, g, "its rows are not those of the heads");
 }
 
 /* n x 1 x rows x columns. */
@@ -507,14 +360,14 @@ lay_out_adapters(struct hf *h, struct hf_conversion *g)
 {
     const struct safetensors_tensor *t = g->first;
     struct hf_rows *r = &g->rows;
-    enum hf_layout is = layout_of(g);
+    enum hf_layout is = convert_hf_layout_of(g);
     int64_t heads = is == HF_ADAPTERS_Q   ? h->n_head
                     : is == HF_ADAPTERS_K ? h->n_head_kv
                                           : 0;
 
     if (t->n_dims != 4 || t->shape[1] != 1 || t->n == 0 ||
         (heads && (t->shape[2] % heads || t->shape[2] / heads % 2))) {
-        bad_tensor(h, g, "has a shape that fits nothing");
+        convert_hf_bad_tensor(h, g, "has a shape that fits nothing");
         return;
     }
     r->blank = r->step = 1;
@@ -550,8 +403,8 @@ static const struct layout {
     [HF_GROUP_Q] = { .change = take_part, .side = HF_OF_ROWS },
     [HF_GROUP_K] = { .change = take_part, .side = HF_OF_ROWS },
     [HF_GROUP_V] = { .change = take_part, .side = HF_OF_ROWS },
-    [HF_LATENT_K] = { .change = take_latent },
-    [HF_LATENT_V] = { .change = take_latent },
+    [HF_LATENT_K] = { .change = convert_hf_take_latent },
+    [HF_LATENT_V] = { .change = convert_hf_take_latent },
     [HF_GATES] = { .change = take_half, .half = HF_GATES },
     [HF_UPS] = { .change = take_half, .half = HF_UPS },
     [HF_GATE_COLUMNS] = { .change = take_half_columns, .half = HF_GATES },
@@ -574,18 +427,19 @@ static const struct layout {
     [HF_SHARDS] = { .change = join_shards },
     [HF_INDEX_Q] = { .change = take_index },
     [HF_INDEX_K] = { .change = take_index },
-    [HF_GROUPED] = { .change = part_groups, .side = HF_OF_ROWS },
-    [HF_SQUEEZE] = { .change = squeeze },
-    [HF_TILED_ROWS] = { .change = tile_rows, .side = HF_OF_ROWS },
-    [HF_SQUEEZE_TILED] = { .change = squeeze_tiled },
-    [HF_TILED_COLUMNS] = { .change = tile_columns, .side = HF_OF_COLUMNS },
-    [HF_DELTA_QKV] = { .change = take_delta, .side = HF_OF_ROWS },
-    [HF_DELTA_GATES] = { .change = take_delta, .side = HF_OF_ROWS },
+    [HF_GROUPED] = { .change = convert_hf_part_groups, .side = HF_OF_ROWS },
+    [HF_SQUEEZE] = { .change = convert_hf_squeeze },
+    [HF_TILED_ROWS] = { .change = convert_hf_tile_rows, .side = HF_OF_ROWS },
+    [HF_SQUEEZE_TILED] = { .change = convert_hf_squeeze_tiled },
+    [HF_TILED_COLUMNS] = { .change = convert_hf_tile_columns,
+                           .side = HF_OF_COLUMNS },
+    [HF_DELTA_QKV] = { .change = convert_hf_take_delta, .side = HF_OF_ROWS },
+    [HF_DELTA_GATES] = { .change = convert_hf_take_delta, .side = HF_OF_ROWS },
     [HF_PAIRED_QKV] = { .change = pair_fused, .side = HF_OF_ROWS },
     [HF_ADAPTERS] = { .adapters = true },
     [HF_ADAPTERS_Q] = { .adapters = true },
     [HF_ADAPTERS_K] = { .adapters = true },
-    [HF_MIXES] = { .change = take_mixes },
+    [HF_MIXES] = { .change = convert_hf_take_mixes },
     [HF_FILTERS] = { .filters = true },
     [HF_FRAME_1] = { .filters = true },
     [HF_FRAME_2] = { .filters = true },
