@@ -74,14 +74,20 @@ bpe(void)
 }
 
 static json_t *
+token_of(const struct added_token *t)
+{
+    return json_pack("{si ss sb sb sb}", "id", t->id, "content", t->text,
+                     "special", t->flags & 1, "lstrip", t->flags & 2, "rstrip",
+                     t->flags & 4);
+}
+
+static json_t *
 list_of(const struct added_token *t)
 {
     json_t *list = json_array();
 
     for (; t->text; t++)
-        json_array_append_new(list,
-                              json_pack("{si ss sb}", "id", t->id, "content",
-                                        t->text, "special", t->special));
+        json_array_append_new(list, token_of(t));
     return list;
 }
 
@@ -93,9 +99,7 @@ map_of(const struct added_token *t)
 
     for (; t->text; t++) {
         snprintf(id, sizeof(id), "%d", (int)t->id);
-        json_object_set_new(
-            map, id,
-            json_pack("{ss sb}", "content", t->text, "special", t->special));
+        json_object_set_new(map, id, token_of(t));
     }
     return map;
 }

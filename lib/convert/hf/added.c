@@ -30,7 +30,7 @@ is_made(const struct hf_tokens *t, int64_t id, const struct added *a)
     const char *text = a->text;
     size_t len = a->len;
 
-    if (!t->kind->named || id < 0 || t->types[id] != GG_TOKEN_NORMAL)
+    if (!t->kind->named || t->types[id] != GG_TOKEN_NORMAL)
         return false;
     while (len >= n && !memcmp(text, mark, n)) {
         text += n;
@@ -43,12 +43,12 @@ is_made(const struct hf_tokens *t, int64_t id, const struct added *a)
 static void
 set_strips(struct hf_tokens *t, int64_t id, const json_t *flags)
 {
-    if (id < 0 || t->kind->words)
-        return;
-    if (json_is_true(json_object_get(flags, "lstrip")))
-        t->strips[id] |= HF_STRIPS_LEFT;
-    if (json_is_true(json_object_get(flags, "rstrip")))
-        t->strips[id] |= HF_STRIPS_RIGHT;
+    bool left = json_is_true(json_object_get(flags, "lstrip"));
+    bool right = json_is_true(json_object_get(flags, "rstrip"));
+
+    if (!t->kind->words)
+        t->strips[id] = (uint8_t)((left ? HF_STRIPS_LEFT : 0) |
+                                  (right ? HF_STRIPS_RIGHT : 0));
 }
 
 /* ---- ids ----------------------------------------------------------------- */
@@ -89,17 +89,42 @@ type_of(const struct added *a)
                : GG_TOKEN_USER_DEFINED;
 }
 
-/* Whether it says nothing of a token that has that text already: the first
- * file that adds it counts, and one without flags knows less than any. */
+/* Whether a token that has the text already stays as it is. A file without
+ * flags knows less than any other. */
 static bool
-says_nothing(const struct hf_tokens *t, int64_t id, const struct added *a,
-             bool later)
+stays(const struct hf_tokens *t, int64_t id, const struct added *a)
 {
     int32_t type = t->types[id];
 
-    if (later || !a->flags)
-        return type != GG_TOKEN_NORMAL;
-    return type == GG_TOKEN_UNKNOWN;
+    return a->flags ? type == GG_TOKEN_UNKNOWN : type != GG_TOKEN_NORMAL;
+}
+
+/* The flags of the last file count, but what one calls a control token is one.
+ */
+static void
+replace(struct hf_tokens *t, int64_t id, const struct added *a, bool later)
+{
+    if (stays(t, id, a))
+        return;
+    set_strips(t, id, a->flags);
+    if (!later || t->types[id] != GG_TOKEN_CONTROL)
+        t->types[id] = type_of(a);
+}
+
+/* Files other than tokenizer.json may name those that were trained anew. */
+static void
+put_new(struct hf_tokens *t, int64_t id, const struct added *a)
+{
+    bool within = id >= 0 && id < t->n;
+
+    if (within && !t->file.object && a->flags) {
+        if (t->types[id] == GG_TOKEN_UNKNOWN)
+            return;
+        t->types[id] = 0;
+    }
+    convert_hf_token_put(t, id, a->text, a->len, type_of(a));
+    if (convert_hf_good(t->h))
+        set_strips(t, id, a->flags);
 }
 
 /* One without a row in the table of embeddings is left out: no model can read
@@ -107,7 +132,7 @@ says_nothing(const struct hf_tokens *t, int64_t id, const struct added *a,
 static void
 put_added(struct hf_tokens *t, const struct added *a, bool later)
 {
-    bool known, free_id = !t->file.object;
+    bool known;
     int64_t id;
 
     if (!a->text || !a->len) {
@@ -118,18 +143,10 @@ put_added(struct hf_tokens *t, const struct added *a, bool later)
     id = find_id(t, a, &known);
     if (id >= t->n && id <= INT32_MAX)
         return;
-    if (id < t->n && type_of(a) != GG_TOKEN_CONTROL && is_made(t, id, a))
-        return;
-    if (id >= 0 && id < t->n) {
-        if (known && says_nothing(t, id, a, later))
-            return;
-        set_strips(t, id, a->flags);
-        if (!known && t->types[id] == GG_TOKEN_UNKNOWN)
-            return;
-        if (known || (free_id && a->flags))
-            t->types[id] = 0;
-    }
-    convert_hf_token_put(t, id, a->text, a->len, type_of(a));
+    if (!known)
+        put_new(t, id, a);
+    else if (type_of(a) == GG_TOKEN_CONTROL || !is_made(t, id, a))
+        replace(t, id, a, later);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -145,19 +162,19 @@ by_id(const void *a, const void *b)
 }
 
 static size_t
-read_list(const json_t *list, struct added *all)
+read_list(const struct hf_tokens *t, struct added *all)
 {
+    const json_t *list = json_object_get(t->file.object, "added_tokens"), *v;
     size_t i;
-    json_t *v;
 
     json_array_foreach(list, i, v)
     {
         const json_t *text = json_object_get(v, "content");
 
-        all[i] =
-            (struct added){ json_string_value(text), json_string_length(text),
-                            json_integer_value(json_object_get(v, "id")), i,
-                            v };
+        all[i] = (struct added){ json_string_value(text),
+                                 json_string_length(text),
+                                 json_integer_value(json_object_get(v, "id")),
+                                 i, v };
     }
     return json_array_size(list);
 }
@@ -204,12 +221,37 @@ read_texts(json_t *texts, struct added *all)
 }
 
 static void
-put_all(struct hf_tokens *t, struct added *all, size_t n, bool later)
+sort(struct added *all, size_t n)
 {
     if (n > 1)
         qsort(all, n, sizeof(*all), by_id);
+}
+
+static void
+put_file(struct hf_tokens *t, struct added *all)
+{
+    size_t n = read_list(t, all);
+
+    sort(all, n);
     for (size_t i = 0; i < n && convert_hf_good(t->h); i++)
-        put_added(t, &all[i], later);
+        put_added(t, &all[i], false);
+}
+
+/* transformers reads these by their ids: the last of an id counts, and before
+ * those of the older file those of tokenizer.json do. */
+static void
+put_more(struct hf_tokens *t, json_t *map, struct added *all)
+{
+    size_t n = map ? read_map(map, all) : read_texts(t->added, all), first = n;
+
+    if (!map)
+        n += read_list(t, all + n);
+    for (size_t i = first; i < n; i++)
+        all[i].number = i;
+    sort(all, n);
+    for (size_t i = 0; i < n && convert_hf_good(t->h); i++)
+        if (i + 1 == n || all[i + 1].id != all[i].id)
+            put_added(t, &all[i], t->file.object != NULL);
 }
 
 /* The last of trained tokens that are written alike counts; the others get no
@@ -240,9 +282,8 @@ convert_hf_add_tokens(struct hf_tokens *t)
 
     if (all && hash_map_init(&t->ids, (size_t)t->n + n)) {
         index_trained(t);
-        put_all(t, all, read_list(list, all), false);
-        n = map ? read_map(map, all) : read_texts(t->added, all);
-        put_all(t, all, n, t->file.object != NULL);
+        put_file(t, all);
+        put_more(t, map, all);
     } else {
         t->h->here.status = error_nomem(t->h->here.err);
     }
