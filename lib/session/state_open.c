@@ -71,7 +71,7 @@ check_type(const struct opener *o)
             return session_state_refuse(
                 o, GG_ERR_UNSUPPORTED,
                 "%s of the state are of type %s, not %s: "
-                "--cache-type must be as it was",
+                "the cache type must be as it was",
                 alike && of == CACHE_K ? "keys and values" : names[of],
                 ggml_type_name(t->type), ggml_type_name(form->types[of]));
     }
@@ -89,8 +89,8 @@ check_rotation(const struct opener *o)
         return GG_OK;
     return session_state_refuse(
         o, GG_ERR_UNSUPPORTED,
-        "keys and values of the state are rotated otherwise: --cache-type and "
-        "--cache-rotation must be as they were");
+        "keys and values of the state are rotated otherwise: the cache type "
+        "and the cache rotation must be as they were");
 }
 
 static enum gg_status

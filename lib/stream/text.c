@@ -158,7 +158,8 @@ parse_line(struct text_reader *t, const char *s, size_t len,
                              err);
     if (n < FIELDS)
         return refuse_field(&(struct field){ s, s + len },
-                            "has not the fields of --top", err);
+                            "does not have the fields of a table of logits",
+                            err);
     return parse_candidate(t, f, err);
 }
 

@@ -174,7 +174,7 @@ convert_hf_peft_base(const char *folder, const char *base, char *out,
     else
         core_json_bad(&k, GG_ERR_UNSUPPORTED,
                       "base_model_name_or_path: '%.200s' is no folder with a "
-                      "model: gg-convert --base names one",
+                      "model: name the folder of the base model",
                       name);
     json_decref(document);
     return k.status;
