@@ -16,7 +16,7 @@ struct reasoning_options {
     bool is_limited;
     uint64_t budget; /* ids, if it is */
     const char
-        *message;    /* what a thought ends with that has so many; or NULL */
+        *message;    /* ends reasoning that has used it up; or NULL */
     char *arguments; /* a JSON object, for free(), or NULL */
 };
 
