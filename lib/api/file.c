@@ -71,7 +71,7 @@ gg_set_opener(gg_opener opener, void *data)
     file_set_opener(opener, data);
 }
 
-/* What has keys and tensors, too. */
+/* Other files that have keys and tensors, too. */
 static const struct {
     const char *key, *value, *what;
 } others[] = {

@@ -218,7 +218,7 @@ divide_list(struct offload *o)
     o->parts.experts_from = session_divide_experts(&o->division, &o->parts);
 }
 
-/* Those of other processes, which take nothing here. */
+/* Layers of later processes, which take nothing here. */
 static int32_t
 layers_behind(const struct model *m)
 {

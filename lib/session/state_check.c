@@ -156,7 +156,7 @@ take_sampling(struct opener *o)
     return state->sampling ? GG_OK : error_nomem(o->err);
 }
 
-/* What is no matter of the session's. */
+/* Takes what is no matter of the session's. */
 static enum gg_status
 take_rest(struct opener *o)
 {
@@ -183,7 +183,7 @@ take_rest(struct opener *o)
     return state->chat ? GG_OK : error_nomem(o->err);
 }
 
-/* What is said soonest is what a user can get wrong. */
+/* Mistakes that a user can make are told first. */
 enum gg_status
 session_state_check_head(struct opener *o)
 {

@@ -10,7 +10,7 @@
 
 /* ---- keys and values ---------------------------------------------------- */
 
-/* Of a part, or of states, for a sequence that holds n ids. */
+/* Rows of a part, or states, for a sequence that holds n ids. */
 static int64_t
 count_of(const struct model *m, int part, int32_t n)
 {

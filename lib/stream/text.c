@@ -68,7 +68,7 @@ whole_number(struct field f, uint64_t max, uint64_t *out)
     return stream_number(&f.s, f.end, max, out) && f.s == f.end;
 }
 
-/* What strtof() takes, without blanks, "nan" and hexadecimal. */
+/* A number as strtof() takes it, without blanks, "nan" and hexadecimal. */
 static bool
 log_probability(const struct field *f, float *out)
 {
