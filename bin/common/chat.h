@@ -93,8 +93,8 @@ enum gg_status
 chat_template_own(const struct gg_vocab *vocab,
                   const struct gg_chat_template **out, struct gg_error *err);
 
-/* The own template of the model in the file `path`, as chat_template_own() has
- * it. Ends the tool where there is none, or it is no template. */
+/* The model's own template; `path` names the model in messages. Ends the tool
+ * where there is none, or it is no template. */
 const struct gg_chat_template *
 chat_template_open(const struct gg_vocab *vocab, const char *path);
 /* Whether it is a form that is built in, and no template in Jinja. */

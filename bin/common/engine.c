@@ -387,7 +387,7 @@ is_cache_small(const struct engine *e)
     return is_small(p.cache_type) && is_small(values);
 }
 
-/* The hint how to raise the limit. */
+/* The hint that says how to raise the limit. */
 static const char *
 full_remedy(const struct engine *e)
 {

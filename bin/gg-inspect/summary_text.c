@@ -282,7 +282,7 @@ text_sampling(const struct model_summary *s)
     putchar('\n');
 }
 
-/* Prints the state of a sequence, a file that is no model. */
+/* Prints the summary of a state, a file that is no model. */
 static void
 text_state(const struct model_summary *s)
 {
