@@ -1,5 +1,5 @@
 /* test_vocab_decode.c - many ids to bytes at once: as one by one, wherever the
- * room ends */
+ * buffer ends */
 #include <config.h>
 
 #include <stdio.h>
