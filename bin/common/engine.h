@@ -29,7 +29,7 @@ struct engine_options {
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
     int mpi;                      /* 1: ranks of a job have layers each, */
-    const char *layers;           /* so many; NULL: by their memory */
+    const char *layers;           /* as this says; NULL: by their memory */
     struct gg_pipeline *pipeline; /* of engine_join() */
     int numa;                     /* enum gg_numa */
     int bf16;                     /* 1: products of F16 */

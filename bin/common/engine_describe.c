@@ -27,7 +27,7 @@ list_layers(const struct gg_model *m, size_t i, bool experts, char *buf,
     }
 }
 
-/* What a session of these sizes takes at home i, and its weights. */
+/* Describes the memory that a session takes on device i, and its weights. */
 static void
 describe_home(const struct engine *e, size_t i)
 {

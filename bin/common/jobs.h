@@ -13,8 +13,9 @@ void
 jobs_run(int n_threads, int64_t n, void (*work)(void *data, int64_t i),
          void (*done)(void *data, int64_t i), void *data);
 
-/* The same where jobs come one after another: a job has one of n_slots places,
- * which is the caller's until it is submitted, and again from done() on. */
+/* Threads for jobs that come one after another: a job has one of n_slots
+ * places, which is the caller's until it is submitted, and again from done()
+ * on. */
 struct jobs;
 
 /* `thread`, in 0..n_threads, is one that works for this job alone. */

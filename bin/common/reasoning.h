@@ -15,8 +15,7 @@ struct reasoning_options {
     int32_t mode;
     bool is_limited;
     uint64_t budget; /* ids, if it is */
-    const char
-        *message;    /* what a thought ends with that has so many; or NULL */
+    const char *message; /* ends reasoning that has used it up; or NULL */
     char *arguments; /* a JSON object, for free(), or NULL */
 };
 

@@ -51,7 +51,7 @@ struct lane {
     double begin, end;
 };
 
-/* Of one measurement at a time. */
+/* The threads of one measurement at a time. */
 static struct lane lanes[BOUNDS_MAX_THREADS];
 
 /* Waits until nobody is missing. */
