@@ -44,7 +44,7 @@ struct engine_options {
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
     /* With --mpi, what other ranks have seen, of watch_data: *n bytes; NULL: it
-     * is not to be had. */
+     * is not available. */
     const void *(*answer)(void *watch_data, size_t *n);
 };
 

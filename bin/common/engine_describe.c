@@ -6,7 +6,7 @@
 
 #include "common/engine.h"
 
-/* "layers 0-3, 8-11": which are at home i. */
+/* "layers 0-3, 8-11": the layers on device i. */
 static void
 list_layers(const struct gg_model *m, size_t i, bool experts, char *buf,
             size_t size)

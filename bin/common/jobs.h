@@ -8,7 +8,7 @@
 
 /* Calls work(data, i) for each i in 0..n, in n_threads threads (0: as many as
  * the machine has for this process), and done(data, i) in the caller's, in
- * order. Where no thread can be had, all is done there. */
+ * order. Where no thread can be started, all is done there. */
 void
 jobs_run(int n_threads, int64_t n, void (*work)(void *data, int64_t i),
          void (*done)(void *data, int64_t i), void *data);

@@ -30,7 +30,7 @@ struct state {
 
 /* Locks what the options name, and makes an empty file in the place of one that
  * is to be saved and is absent; it goes if the tool fails. Ends the tool where
- * a file is in use, or cannot be had. If there is one to save, signals are
+ * a file is in use, or cannot be opened. If there is one to save, signals are
  * caught from now on. */
 void
 state_lock(struct state *s, const struct state_options *o);

@@ -70,7 +70,7 @@ answer_take(struct answer *a);
 void
 answer_cut(struct answer *a);
 
-/* True where the answer has ended before its grammar, or within a thought;
+/* True where the answer has ended before its grammar, or within reasoning;
  * `text` says why. */
 bool
 answer_is_cut(const struct answer *a, char *text, size_t size);

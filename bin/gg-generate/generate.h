@@ -173,7 +173,7 @@ enum gg_status
 generate_reader(struct generate *g, const struct gg_chat_reader **out,
                 struct gg_error *err);
 
-/* --show-reasoning FD: what is new of the answer's thought goes there. With -i
+/* --show-reasoning FD: new reasoning of the answer goes there. With -i
  * a newline follows it, at the end of the answer. */
 void
 generate_write_thought(const struct generate *g, struct answer *a, bool more);

@@ -50,7 +50,7 @@ struct talk {
     struct media_place *media; /* n_media of /image and /audio, the same */
     size_t n_media;
     bool hidden;          /* it began in a state: its messages are not known */
-    bool thought; /* an answer has a thought, which the template may drop */
+    bool thought; /* an answer has reasoning, which the template may drop */
 };
 
 /* A question of n messages was, or is to be, added. */
