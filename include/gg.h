@@ -298,7 +298,7 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap,
                 struct gg_encoded *out, struct gg_error *err);
 
-/* Fill in the middle: the same for what stands around a gap, with the marks
+/* Fill in the middle: the same for the text around the middle, with the marks
  * after which a model writes what is in it, in the order in which it was
  * trained. The suffix follows something, so SentencePiece puts no blank in
  * front of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the
@@ -809,13 +809,13 @@ struct gg_home {
 };
 GG_API size_t
 gg_model_n_homes(const struct gg_model *model);
-/* False: there is no home i. */
+/* False: there is no device i. */
 GG_API bool
 gg_model_home(const struct gg_model *model, size_t i, struct gg_home *out);
 
 GG_API int32_t
 gg_model_n_layers(const struct gg_model *model);
-/* The home that computes a layer, and has its keys and values; or that of its
+/* The device that computes a layer, and has its KV cache; or that of its
  * experts alone. Layer gg_model_n_layers() is the output. */
 GG_API size_t
 gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts);
