@@ -96,7 +96,7 @@ build_all() {
 test -z "$make" || build_all || die "the build failed"
 build=$(cd "$build" && pwd) || exit 1
 
-# What libtool built, without its scripts, which have the place in them.
+# The binaries that libtool built, in place of its scripts, which hold the path.
 for d in bin/gg-{bench,tokenize,eval,sample,loop,generate} bench tests tests/cuda; do
     PATH=$build/$d/.libs:$build/$d:$PATH
 done

@@ -38,8 +38,8 @@ device_memory(size_t size)
     return p;
 }
 
-/* The same, of numbers of two bytes between 0.5 and 2, of either sign; as bytes
- * every second one is any. */
+/* Memory of the device with numbers of two bytes between 0.5 and 2, of either
+ * sign; as bytes every second one is any. */
 static void *
 random_memory(size_t size)
 {

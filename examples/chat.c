@@ -24,7 +24,7 @@ add(struct chat *c, enum gg_role role, const char *content, size_t len)
     c->messages[c->n++] = (struct gg_message){ role, content, len };
 }
 
-/* The ids of what is new, behind an id that is pending. */
+/* The ids of all new messages, after an id that is pending. */
 static void
 encode_new(const struct chat *c, struct ids *out)
 {

@@ -26,8 +26,8 @@ fuzz_corpus(size_t i, size_t *size);
 int
 fuzz_write_corpus(const char *folder);
 
-/* For those that work with files, or abort(): all of one, behind so many bytes
- * of room, which the caller frees; and its bytes. */
+/* For targets that work with files, or abort(): all of one, after `room` free
+ * bytes, which the caller frees; and its size. */
 uint8_t *
 fuzz_file(const char *path, size_t room, size_t *size);
 void

@@ -94,7 +94,7 @@ put(void *data, enum gg_part part, const char *p, size_t n, bool control)
     return true;
 }
 
-/* Bytes up to the next 1, or to the 2 behind one. */
+/* Bytes up to the next 1, or to the 2 after one. */
 static size_t
 piece(const char *p, size_t n, size_t most, bool *control)
 {

@@ -49,7 +49,7 @@ touch_all(const struct gg_file *f)
         putchar('#');
 }
 
-/* What was opened can be written, and that is a GGUF file. */
+/* A file that was opened can be written, and that is a GGUF file. */
 static void
 write_gguf(const struct gg_file *f)
 {
@@ -73,7 +73,7 @@ write_gguf(const struct gg_file *f)
     free(bytes);
 }
 
-/* The first byte says whether the rest is a model, or the tokenizer beside the
+/* The first byte says whether the rest is a model, or the tokenizer next to the
  * model of the corpus. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -119,8 +119,7 @@ enum {
     N_SPECS = sizeof(specs) / sizeof(specs[0])
 };
 
-/* The bytes of the file after a first one. */
-/* Behind the byte that says of which kind it is. */
+/* The bytes of the file after a first one, which says of which kind it is. */
 static uint8_t *
 input_of(const char *path, uint8_t first, size_t *size)
 {

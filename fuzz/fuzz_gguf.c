@@ -18,7 +18,7 @@ check(bool right)
         abort();
 }
 
-/* What was accepted must hold what reader.h promises. */
+/* An accepted file must hold what reader.h promises. */
 static unsigned
 walk_tensors(const struct gguf_context *g, const uint8_t *data, size_t size)
 {

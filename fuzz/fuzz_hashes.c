@@ -27,7 +27,7 @@ check(bool right)
         abort();
 }
 
-/* Of --json, which is not tried. */
+/* A stub of --json, which is not tried. */
 void
 inspect_json_begin(const struct inspected *f, const char *member)
 {
@@ -112,8 +112,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- the corpus ---------------------------------------------------------- */
 
-/* What --hash would print; the same with carriage returns, a mark in front and
- * hashes that are others; and no list. */
+/* A list as --hash would print it; the same with carriage returns, a mark in
+ * front and hashes that are others; and no list. */
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {

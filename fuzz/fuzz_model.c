@@ -55,7 +55,7 @@ enum {
     ALIGNMENT = 64,
 };
 
-/* What MTP layers draft, if there are any, after one id. */
+/* Drafts with the MTP layers, if there are any, after one id. */
 static void
 guess(struct gg_session *s, float *logits)
 {

@@ -27,7 +27,7 @@ static const size_t bases[N_BASES] = { FOLDERS_LLAMA3, FOLDERS_MIXTRAL };
 static const char *const files[N_FILES] = { "adapter_config.json",
                                             "adapter_model.safetensors" };
 
-/* Of layer 0, in the order of the file; columns 0 is a vector. */
+/* A tensor of layer 0, in the order of the file; columns 0 is a vector. */
 struct part {
     const char *name;
     int rows, columns;
@@ -57,7 +57,7 @@ static const struct {
 /* ---- the folders ----------------------------------------------------------
  */
 
-/* The file of an adapter, whose data is zeros behind its head. */
+/* The file of an adapter, whose data is zeros after its head. */
 static void
 weights(size_t of, const char *path)
 {

@@ -124,7 +124,7 @@ resume(void *arg)
     close(input.reader.fd);
 }
 
-/* Those of the input that ended the tool. */
+/* Closes the descriptors of an input that ended the tool. */
 static void
 close_left(void)
 {

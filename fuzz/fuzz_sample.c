@@ -82,8 +82,8 @@ sample(void *arg)
         cli_check(st, &err);
 }
 
-/* What it wrote, until the first that cannot be: a head with other numbering
- * begins anew. */
+/* Checks the lines it wrote, up to the first that cannot be read: a head with
+ * other numbering begins anew. */
 static void
 check_lines(void)
 {

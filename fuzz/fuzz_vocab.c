@@ -72,7 +72,7 @@ decode(const struct gg_vocab *v, const int32_t *ids, size_t n, unsigned flags,
     return text;
 }
 
-/* The same text, all at once and through little room. */
+/* Decodes the same text, all at once and through a small buffer. */
 static void
 decode_again(const struct gg_vocab *v, const int32_t *ids, size_t n,
              unsigned flags, const char *text, size_t len)
@@ -189,7 +189,7 @@ controls(const struct gg_vocab *v, const struct gg_chat_template *t,
     return found;
 }
 
-/* What a message says is never a control token. */
+/* Text of a message is never a control token. */
 static void
 converse(const struct gg_vocab *v, size_t which, const char *text, size_t len)
 {

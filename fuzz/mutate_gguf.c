@@ -1,8 +1,8 @@
 /* mutate_gguf.c - mutates GGUF files by their structure: keys and tensors are
  * set to extremes, of a wrong type, missing, twice, exchanged
  *
- * Linked into a target it is its mutator, in half of all cases beside that of
- * libFuzzer, or of replay.c. A file is taken apart as far as it can be,
+ * Linked into a target it is its mutator, in half of all cases together with
+ * that of libFuzzer, or of replay.c. A file is taken apart as far as it can be,
  * changed, and put together again: counts and the place of the data are right,
  * unless it was they that were changed. */
 #include <stdbool.h>
@@ -361,7 +361,7 @@ take_value(struct file *f, struct part *key)
     *key = (struct part){ p, name + n };
 }
 
-/* What was changed once may be no whole part any more. */
+/* A part that was changed once may be no whole part any more. */
 static void
 change_key(struct file *f)
 {

@@ -43,7 +43,7 @@ note_malloc(const volatile void *p, size_t size)
     slots[i] = p;
 }
 
-/* Those behind it move up, so that none is lost. */
+/* Pointers after the gap move up, so that none is lost. */
 static void
 close_gap(size_t gap)
 {

@@ -16,7 +16,7 @@ tool_run(void (*work)(void *data), void *data, int *status);
 /* A descriptor of a file in memory that holds the data, at its beginning. */
 int
 tool_file(const void *data, size_t size);
-/* The same of a pipe, which takes no more than the system lets it. */
+/* A descriptor of a pipe, which takes no more than the system lets it. */
 int
 tool_pipe(const void *data, size_t size);
 

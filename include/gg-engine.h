@@ -75,7 +75,7 @@ gg_engine_new(const struct gg_model *model, struct gg_session *session,
 GG_API void
 gg_engine_free(struct gg_engine *engine); /* takes NULL */
 
-/* What it has done so far. */
+/* Counts of the engine's work so far. */
 struct gg_engine_stats {
     uint64_t n_evaluated; /* ids */
     uint64_t n_copied;    /* ids that a shared prefix saved */
@@ -84,8 +84,8 @@ struct gg_engine_stats {
 GG_API struct gg_engine_stats
 gg_engine_stats(const struct gg_engine *engine);
 
-/* A step (gg_engine_step()) evaluates at most so many ids of prompts (0: all
- * that there are), and no more than take about so many microseconds (0: any
+/* A step (gg_engine_step()) evaluates at most `ids` ids of prompts (0: all
+ * that there are), and no more than take about `us` microseconds (0: any
  * time) next to texts that draw; alone, four times as long. A text whose prompt
  * needs several steps draws after the last one. What is drawn does not depend
  * on it. A block of rows is never parted; over several processes, and where
@@ -93,7 +93,7 @@ gg_engine_stats(const struct gg_engine *engine);
 GG_API void
 gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us);
 
-/* Slots hold at most so many bytes (0: any number), as far as no living
+/* Slots hold at most `bytes` bytes (0: any number), as far as no living
  * sequence wants more: of those that are gone, what was used least recently
  * goes before more is written. Memory of the CPU is given back. */
 GG_API void
@@ -120,7 +120,8 @@ gg_sequence_free(struct gg_sequence *sequence); /* takes NULL */
 /* How much each of the model's adapters counts in it, gg_model_n_adapters()
  * numbers, which are copied; NULL: as the model was opened with them. What has
  * been evaluated of it is evaluated again. Copies of it have the same. Prefixes
- * are shared by sequences with the same alone. GG_ERR_ARG: one is not finite. */
+ * are shared by sequences with the same alone. GG_ERR_ARG: one is not finite.
+ */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
                        struct gg_error *err);
@@ -149,7 +150,7 @@ gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
 GG_API void
 gg_sequence_truncate(struct gg_sequence *sequence, size_t n);
 
-/* Those of its context; valid until the sequence changes. */
+/* The ids of its context; valid until the sequence changes. */
 GG_API const int32_t *
 gg_sequence_ids(const struct gg_sequence *sequence, size_t *n);
 
@@ -165,13 +166,13 @@ gg_sequence_shared(const struct gg_sequence *sequence);
 GG_API uint64_t
 gg_sequence_dropped(const struct gg_sequence *sequence);
 
-/* Of an engine that scores: logprobs[i], 0 < i < *n, is the natural logarithm
- * of the probability of the sequence's id i, given all ids before it; 0 of a
- * row. Valid until the sequence changes. */
+/* Log-probabilities, of an engine that scores: logprobs[i], 0 < i < *n, is the
+ * natural logarithm of the probability of the sequence's id i, given all ids
+ * before it; 0 of a row. Valid until the sequence changes. */
 GG_API const float *
 gg_sequence_logprobs(const struct gg_sequence *sequence, size_t *n);
 
-/* What is wanted of a sequence, as of a chunk: `ids` are all of its own. An
+/* Results wanted of a sequence, as of a chunk: `ids` are all of its own. An
  * engine that scores gives none of it but the sequence's log-probabilities. */
 struct gg_query {
     struct gg_sequence *sequence;
@@ -192,11 +193,11 @@ gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
 
 /* Evaluates as gg_engine_eval() does, a piece at a time: as many ids as a step
  * may have (gg_engine_bound_steps()), next to texts that draw, or with `alone`
- * four times as many. *done: all is evaluated, and what is wanted is there; else the
- * next call with the same queries goes on, as long as their sequences have
- * their slots: next to texts one of them is evaluated at a time. Texts of other
- * sequences may be stepped between two calls. Results do not depend on it. What
- * cannot be parted is evaluated at once. */
+ * four times as many. *done: all is evaluated, and what is wanted is there;
+ * else the next call with the same queries goes on, as long as their sequences
+ * have their slots: next to texts one of them is evaluated at a time. Texts of
+ * other sequences may be stepped between two calls. Results do not depend on
+ * it. What cannot be parted is evaluated at once. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_eval_some(struct gg_engine *engine, const struct gg_query *queries,
                     size_t n, bool alone, bool *done, struct gg_error *err);
@@ -238,7 +239,7 @@ gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
 
 /* ---- Banned strings ------------------------------------------------------ */
 
-/* What was drawn of a text, as far as it may become a string of a list that is
+/* Ids drawn of a text, as far as they may become a string of a list that is
  * not to be in it: the text then goes back to the id that the string began
  * with, and another one is drawn there. gg_engine_step() does so by itself;
  * this is for those who draw by gg_sampler_next():
@@ -247,9 +248,9 @@ gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
  *     ... a draw, without the ids of gg_ban_forbidden() ...
  *     gg_ban_after(ban, id, history, &back, &err);
  *
- * With *back > 0 so many ids are to be taken back, the last one first, which is
- * the one just drawn; the next draw has the logits that the first of them was
- * drawn from. */
+ * With *back > 0 the last *back ids are to be taken back, the last one first,
+ * which is the one just drawn; the next draw has the logits that the first of
+ * them was drawn from. */
 struct gg_ban;
 
 /* Both outlive it. */
@@ -294,7 +295,7 @@ enum gg_finish {
     GG_FINISH_CUT = 6,     /* gg_text_cut() */
 };
 
-/* What is named here outlives the text. */
+/* Parameters of a text; all that they point to outlives the text. */
 struct gg_text_params {
     struct gg_sampler *sampler;
     const struct gg_stop *stop; /* or NULL */
@@ -312,10 +313,10 @@ struct gg_text_params {
     const struct gg_chat_reader *reader;
     const uint64_t *max_thought; /* ids of thoughts; then the mark that ends
                                   * them comes. NULL: no limit */
-    bool grammar_of_calls; /* it begins where calls may, and not the text */
+    bool grammar_of_calls;     /* it begins where calls may, and not the text */
     const struct gg_stop *ban; /* strings that are not drawn; or NULL. Not of
                                 * an engine that shifts contexts. */
-    uint64_t min_ids; /* no end of generation is drawn before so many */
+    uint64_t min_ids; /* no end of generation is drawn before this many */
     /* Ids of what a thought ends with that has as many ids as it may, before
      * the mark. */
     const int32_t *last_thought;
@@ -350,8 +351,8 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
 /* Begins to evaluate what the next gg_engine_step() of the texts needs, and
  * comes back while ranks of a pipeline (gg_pipeline_join()) do it: other texts
  * can be begun and stepped meanwhile. Each of them is to be stepped, cut or
- * freed before its sequence is used. Of one process, and with drafts, nothing is
- * begun. What is drawn does not depend on it. */
+ * freed before its sequence is used. Of one process, and with drafts, nothing
+ * is begun. What is drawn does not depend on it. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_begin(struct gg_engine *engine, struct gg_text *const *texts,
                 size_t n, struct gg_error *err);
@@ -382,7 +383,7 @@ gg_text_stop(const struct gg_text *text, size_t *len);
 GG_API bool
 gg_text_is_open(const struct gg_text *text);
 
-/* What was drawn last. */
+/* The last draw. */
 struct gg_drawn {
     struct gg_draw draw;
     double logprob;    /* in the model, if that was wanted */
@@ -420,8 +421,8 @@ gg_text_settled(const struct gg_text *text);
 GG_API const char *
 gg_text_take(struct gg_text *text, size_t *len);
 
-/* The same of any part. In calls control tokens show; GG_PART_ALL is all that
- * was written, up to a stop string. */
+/* Like gg_text_take(), of any part. In calls control tokens show; GG_PART_ALL
+ * is all that was written, up to a stop string. */
 GG_API const char *
 gg_text_take_part(struct gg_text *text, enum gg_part part, size_t *len);
 

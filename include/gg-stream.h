@@ -14,10 +14,10 @@
 extern "C" {
 #endif
 
-/* What a stream is that begins with these bytes, for a message that refuses it:
- * "JSON", "token ids, of which gg-eval makes logits", "a picture (PNG)". NULL:
- * of no kind that is known. *is_text, unless NULL, says whether it could be any
- * text: it has no bytes of a format of its own. A static string. */
+/* The kind of a stream that begins with these bytes, for a message that refuses
+ * it: "JSON", "token ids, of which gg-eval makes logits", "a picture (PNG)".
+ * NULL: of no kind that is known. *is_text, unless NULL, says whether it could
+ * be any text: it has no bytes of a format of its own. A static string. */
 GG_API const char *
 gg_stream_kind(const void *data, size_t n, bool *is_text);
 

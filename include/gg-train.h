@@ -85,7 +85,7 @@ gg_train_open(const char *path, const struct gg_train_params *params,
 GG_API void
 gg_train_free(struct gg_train *train); /* takes NULL */
 
-/* Of the model, for whoever encodes texts. */
+/* The model's vocabulary, for whoever encodes texts. */
 GG_API const struct gg_vocab *
 gg_train_vocab(const struct gg_train *train);
 
@@ -109,7 +109,7 @@ gg_train_add(struct gg_train *train, enum gg_train_part part,
 GG_API GG_MUST_CHECK enum gg_status
 gg_train_start(struct gg_train *train, struct gg_error *err);
 
-/* What a started training takes, in bytes, and what it consists of. */
+/* Memory of a started training, in bytes, and its parts. */
 struct gg_train_memory {
     uint64_t weights, gradients, moments; /* of parameters */
     uint64_t activations;                 /* with their gradients */

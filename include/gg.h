@@ -112,13 +112,13 @@ gg_set_opener(gg_opener opener, void *data);
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose
- * tokenizer.bin must lie beside them; or a folder with a model of Hugging
+ * tokenizer.bin must lie next to them; or a folder with a model of Hugging
  * Face's transformers. gg-convert(1) says what of such a file is rewritten.
  * gg_vocab_open() and gg_model_open() take the same files. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
-/* The same of a folder with a LoRA adapter of Hugging Face's PEFT, whose
+/* Opens a folder with a LoRA adapter of Hugging Face's PEFT, whose
  * model's configuration is in the folder `base`; NULL: in the one that the
  * adapter's names. */
 GG_API GG_MUST_CHECK enum gg_status
@@ -131,9 +131,10 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_projector(const char *path, struct gg_file **out,
                        struct gg_error *err);
 
-/* The same of a GGUF file's keys and table of tensors alone, which are read and
- * not mapped: the data need not be there, gg_file_data() has none, and
- * gg_file_read() writes none. What is no GGUF file is opened as above. */
+/* Opens a GGUF file's keys and table of tensors alone, which are read and not
+ * mapped: the data need not be there, gg_file_data() has none, and
+ * gg_file_read() writes none. A file that is no GGUF file is opened as by
+ * gg_file_open(). */
 enum {
     GG_FILE_ALONE = 1, /* of a model that was split, this file alone */
 };
@@ -276,7 +277,7 @@ enum {
     GG_ENCODE_STRICT = 32,
 };
 
-/* What a text has become. */
+/* Result of encoding a text. */
 struct gg_encoded {
     size_t n; /* ids, also those that there was no room for */
     /* Bytes that have no id, as the vocabulary has no token for them, nor one
@@ -297,7 +298,7 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap,
                 struct gg_encoded *out, struct gg_error *err);
 
-/* Fill in the middle: the same for what stands around a gap, with the marks
+/* Fill in the middle: the same for the text around the middle, with the marks
  * after which a model writes what is in it, in the order in which it was
  * trained. The suffix follows something, so SentencePiece puts no blank in
  * front of it. GG_ERR_ARG: GG_ENCODE_EOS or _GREEDY. GG_ERR_UNSUPPORTED: the
@@ -343,7 +344,7 @@ gg_vocab_offsets(const struct gg_vocab *vocab, const char *text, size_t len,
                  unsigned flags, const int32_t *ids, size_t n,
                  struct gg_range *ranges, struct gg_error *err);
 
-/* What turning ids back into bytes has to remember between two ids. All zero
+/* State of turning ids back into bytes, kept between two ids. All zero
  * at the start of a sequence. */
 struct gg_decode_state {
     bool no_bos;     /* set by the caller: a text starts here, without BOS */
@@ -368,7 +369,7 @@ gg_vocab_decode_ids(const struct gg_vocab *vocab, struct gg_decode_state *state,
                     size_t cap, size_t *done, size_t *len,
                     struct gg_error *err);
 
-/* The same for one id: *n gets its bytes; more than cap do not fit. */
+/* The bytes of one id: *n gets their number; more than cap do not fit. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_decode(const struct gg_vocab *vocab, struct gg_decode_state *state,
                 int32_t id, unsigned flags, char *buf, size_t cap, size_t *n,
@@ -424,7 +425,7 @@ gg_chat_open(const struct gg_vocab *vocab, const char *name,
 GG_API bool
 gg_chat_takes_date(const struct gg_chat_template *chat);
 
-/* Of what was parsed. */
+/* Frees a parsed template. */
 GG_API void
 gg_chat_free(struct gg_chat_template *chat); /* takes NULL */
 
@@ -452,8 +453,8 @@ enum {
     GG_CHAT_SOUND = -3,
 };
 
-/* What is made plainer, where a template refuses it as it is, or leaves it
- * out. */
+/* Fallback forms of messages, where a template refuses the form that they have,
+ * or leaves it out. */
 enum {
     GG_CHAT_JOINED = 1,   /* the parts of a content are one text */
     GG_CHAT_EMPTIED = 2,  /* a content of null, or none, is empty */
@@ -469,13 +470,14 @@ struct gg_chat_params {
      * from there. */
     size_t first;
     int64_t date; /* what a template takes for now: seconds since 1970 UTC */
-    /* Of templates in Jinja: a JSON array of messages, with all that they have,
-     * in place of those that are arguments; what the model may call, a JSON
-     * array; variables more, a JSON object. Or NULL. Arguments of calls in
-     * messages become what the template takes: objects, or JSON in a string. */
+    /* Input of templates in Jinja: a JSON array of messages, with all that they
+     * have, in place of those that are arguments; tools that the model may
+     * call, a JSON array; more variables, a JSON object. Or NULL. Arguments of
+     * calls in messages become what the template takes: objects, or JSON in a
+     * string. */
     const char *messages, *tools, *arguments;
-    unsigned *plainer; /* gets GG_CHAT_JOINED ... beside those it has: what was
-                          made plainer; or NULL */
+    unsigned *plainer; /* gets GG_CHAT_JOINED ..., added to those it has: the
+                          fallback forms that were taken; or NULL */
     uintptr_t reserved[8];
 };
 
@@ -544,7 +546,7 @@ gg_chat_calls_read(const struct gg_chat_calls *calls, const char *tools,
                    struct gg_calls_read *out, struct gg_error *err);
 
 /* Writes a grammar in GBNF of one or more calls of the tools, a JSON array, or
- * of one call of that with a name (or NULL), with what stands before and behind
+ * of one call of that with a name (or NULL), with what stands before and after
  * them, for gg_grammar_new(); control tokens are such. Arguments follow the
  * tools' schemas, as gg_grammar_from_schema() has them; there are no others
  * than they name, unless they say so. Not NUL-ended, its first `cap` bytes; *n
@@ -566,7 +568,7 @@ gg_chat_reasoning(const struct gg_chat_template *chat, bool on);
 GG_API bool
 gg_chat_reads(const struct gg_chat_template *chat, const char *name);
 
-/* What a model writes is thoughts, text and calls of tools. */
+/* A model writes thoughts, text and calls of tools. */
 enum gg_part {
     GG_PART_TEXT = 0,
     GG_PART_REASONING = 1,
@@ -598,25 +600,25 @@ struct gg_model;    /* weights, mapped; immutable once open */
 struct gg_pipeline; /* processes that have a part of its layers each */
 struct gg_session;  /* key/value cache and compute buffers of a model */
 
-/* What changes a model without being part of it: a LoRA adapter (Hu et al.,
+/* An adapter changes a model without being part of it: LoRA (Hu et al.,
  * "LoRA: low-rank adaptation of large language models", 2021), or a control
- * vector, which is added to the hidden vectors behind layers. A GGUF file, or a
+ * vector, which is added to the hidden vectors after layers. A GGUF file, or a
  * folder of Hugging Face's PEFT. */
 struct gg_adapter {
     const char *path;
     float scale; /* what it gives is multiplied by, where a chunk says nothing
                     else; 0: it is there, and does not count */
-    /* Of control vectors: the layers that they are added behind. The first
-     * layer, 0, has none. Both 0: all. */
+    /* Layers after which a control vector is added. The first layer, 0, has
+     * none. Both 0: all. */
     int32_t first, last;
 };
 
-/* Of which layers a mixture's experts are on the CPU while a GPU computes the
- * rest: of the first so many, or */
+/* Layers whose experts (of a mixture) are on the CPU while a GPU computes the
+ * rest: the first N, or */
 enum {
     GG_EXPERTS_AS_FITS = 0,     /* as many as the GPUs have no room for */
-    GG_EXPERTS_ALL_LAYERS = -1, /* of all */
-    GG_EXPERTS_NO_LAYERS = -2,  /* of none that a GPU computes */
+    GG_EXPERTS_ALL_LAYERS = -1, /* all */
+    GG_EXPERTS_NO_LAYERS = -2,  /* none that a GPU computes */
 };
 
 /* All that is 0 is the default. */
@@ -724,9 +726,9 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_pipeline_join(const char *module, const char *layers,
                  struct gg_pipeline **out, struct gg_error *err);
 
-/* A rank of n that nobody has started, all with as much memory, or with so many
- * layers: a model that is opened with it can be measured by gg_model_memory(),
- * and has no sessions. */
+/* A rank of n that nobody has started, all with equal memory, or each with its
+ * number in `layers`: a model that is opened with it can be measured by
+ * gg_model_memory(), and has no sessions. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_pipeline_plan(int32_t rank, int32_t n, const char *layers,
                  struct gg_pipeline **out, struct gg_error *err);
@@ -737,14 +739,14 @@ gg_pipeline_rank(const struct gg_pipeline *pipeline);
 GG_API int32_t
 gg_pipeline_size(const struct gg_pipeline *pipeline);
 
-/* What a rank other than 0 does beside evaluating its layers. */
+/* Work of a rank other than 0, apart from evaluating its layers. */
 struct gg_serve_params {
     int32_t n_threads; /* 0: as many as there are processors, shared by the
                           ranks of a machine */
     gg_watch_callback watch; /* of its sessions: as rank 0's has one, too */
     void *watch_data;
-    /* What it answers to gg_pipeline_ask(): *n bytes, which live until the next
-     * call or the end. NULL: none. */
+    /* Answers gg_pipeline_ask() with *n bytes, which live until the next call
+     * or the end. NULL: none. */
     const void *(*answer)(void *data, size_t *n);
     void *answer_data;
     uintptr_t reserved[8];
@@ -799,21 +801,21 @@ gg_model_n_adapters(const struct gg_model *model, uint64_t *bytes);
 GG_API int32_t
 gg_model_gpu_layers(const struct gg_model *model);
 
-/* What it lies on: the CPU is the first, the GPUs follow in the order of their
- * layers. */
+/* A device that has layers of the model: the CPU is the first, the GPUs follow
+ * in the order of their layers. */
 struct gg_home {
     const char *device, *description; /* "CUDA0"; static */
     uint64_t weights;                 /* bytes, mapped or not */
 };
 GG_API size_t
 gg_model_n_homes(const struct gg_model *model);
-/* False: there is no home i. */
+/* False: there is no device i. */
 GG_API bool
 gg_model_home(const struct gg_model *model, size_t i, struct gg_home *out);
 
 GG_API int32_t
 gg_model_n_layers(const struct gg_model *model);
-/* The home that computes a layer, and has its keys and values; or that of its
+/* The device that computes a layer, and has its KV cache; or that of its
  * experts alone. Layer gg_model_n_layers() is the output. */
 GG_API size_t
 gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts);
@@ -824,7 +826,7 @@ GG_API bool
 gg_model_known(const char *architecture);
 
 /* The families that can be run, in alphabetical order: the name of number i;
- * NULL behind the last. Static strings. */
+ * NULL after the last. Static strings. */
 GG_API const char *
 gg_model_family(size_t i);
 
@@ -854,18 +856,18 @@ gg_model_n_embd(const struct gg_model *model);
 GG_API bool
 gg_model_is_encoder(const struct gg_model *model);
 
-/* Of which of a chunk's ids an embedding is made. */
+/* Ids of a chunk that an embedding is made of. */
 enum gg_pooling {
-    GG_POOL_MEAN = 0, /* of all: the mean */
+    GG_POOL_MEAN = 0, /* the mean of all */
     GG_POOL_LAST = 1,
-    GG_POOL_CLS = 2,  /* the first */
-    GG_POOL_RANK = 3, /* no embedding but scores, of a classifier of texts */
-    GG_POOL_NONE = 4, /* of each id alone: a vector each, not pooled */
+    GG_POOL_CLS = 2,    /* the first */
+    GG_POOL_RANK = 3,   /* no embedding but scores, of a classifier of texts */
+    GG_POOL_NONE = 4,   /* of each id alone: a vector each, not pooled */
     GG_POOL_TOKENS = 5, /* the same, but scores, of a classifier of tokens */
 };
 
 /* Values of a vector that is made so: gg_model_n_embd(), or what the dense
- * layers behind the pooling give, which may be more; of GG_POOL_RANK and
+ * layers after the pooling give, which may be more; of GG_POOL_RANK and
  * _TOKENS gg_model_n_scores(). */
 GG_API int32_t
 gg_model_vector_length(const struct gg_model *model, enum gg_pooling pooling);
@@ -910,9 +912,9 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_classifier_rate(const struct gg_classifier *classifier, const float *scores,
                    double *p, struct gg_error *err);
 
-/* What an embedding is made of as the file says, whose key ARCH.pooling_type
- * is 0 for none, 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does
- * not say, or something else. */
+/* The pooling that the file names, whose key ARCH.pooling_type is 0 for none,
+ * 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: the file does not say,
+ * or says something else. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
                  struct gg_error *err);
@@ -963,7 +965,7 @@ struct gg_session_params {
     /* Keys and values of types below 8 bits are kept as they are, not rotated
      * by a Hadamard matrix. */
     bool no_rotation;
-    /* In a model with an encoder and a decoder: so many ids of each sequence,
+    /* In a model with an encoder and a decoder: as many ids of each sequence,
      * from its first on, are the encoder's. 0: those before the first id that
      * the decoder begins with, decoder_start_token_id of its file. */
     int32_t n_encoder_ids;
@@ -992,10 +994,10 @@ struct gg_memory {
     uint64_t weights; /* of the model and its adapters, mapped or not */
     uint64_t cache;   /* of a session: touched as it is used */
     uint64_t compute; /* buffers of a session */
-    /* Of recurrent states, which are in the cache, too: so many, which take so
-     * many bytes when the first one is made. */
+    /* Recurrent states, which are in the cache, too: their bytes, taken when
+     * the first one is made, and their number. */
     uint64_t snapshots, n_snapshots;
-    /* Of MTP layers in use: of the weights and of the cache. */
+    /* Bytes of MTP layers in use: of the weights and of the cache. */
     uint64_t mtp_weights, mtp_cache;
 };
 
@@ -1004,13 +1006,13 @@ struct gg_memory {
 GG_API int32_t
 gg_model_layers(const struct gg_model *model, int32_t *first, int32_t *end);
 
-/* What the model and a session with these parameters (NULL: the defaults) need,
- * whether or not the device has it. Allocates none of it. */
+/* Memory that the model and a session with these parameters (NULL: the
+ * defaults) need, whether or not the device has it. Allocates none of it. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_memory(const struct gg_model *model,
                 const struct gg_session_params *params, struct gg_memory *out,
                 struct gg_error *err);
-/* The same of home i alone. */
+/* Memory needed on device i alone. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_home_memory(const struct gg_model *model, size_t i,
                      const struct gg_session_params *params,
@@ -1040,7 +1042,7 @@ struct gg_best {
                     finite number in its place will do */
 };
 
-/* What is wanted of ids that are evaluated: all 0 is nothing. */
+/* Results wanted of ids that are evaluated: all 0 is none. */
 
 /* Logits after each of the last n_last ids (0 is 1). */
 struct gg_rows {
@@ -1066,10 +1068,10 @@ struct gg_scores {
 };
 
 /* The pooled hidden states of the ids after the last norm, through the dense
- * layers that some files have behind: gg_model_vector_length() values, not
+ * layers that some files have after it: gg_model_vector_length() values, not
  * normalised to a length. GG_POOL_NONE: as many for each id, without these
  * layers. GG_POOL_RANK: gg_model_n_scores() values, of the classifier; the ids
- * are a text, or a query and a document in the model's form, and what is behind
+ * are a text, or a query and a document in the model's form, and all after
  * the first separator is of the second kind, where the model knows kinds.
  * GG_POOL_TOKENS: as many for each id. */
 struct gg_embedding {
@@ -1186,8 +1188,8 @@ gg_session_mtp(const struct gg_session *session, size_t *weights,
 GG_API int32_t
 gg_session_snapshots(const struct gg_session *session, size_t *bytes);
 
-/* Of the cache's bytes, those that were ever written: the rest takes no memory
- * on the CPU. */
+/* Bytes of the cache that were ever written: the rest takes no memory on the
+ * CPU. */
 GG_API size_t
 gg_session_used(const struct gg_session *session);
 
@@ -1254,7 +1256,7 @@ struct gg_state {
 };
 
 /* Writes the state with keys and values of the session's slots to `path`: under
- * a temporary name beside it that is renamed when all is on the disk, so that
+ * a temporary name next to it that is renamed when all is on the disk, so that
  * whatever happens, the old file is there or the new one, whole. A file that is
  * replaced gives it its mode. Takes little memory of its own: keys and values
  * are copied in small pieces, wherever they are; those of a GPU that has failed
@@ -1287,9 +1289,8 @@ gg_state_open(const char *path, struct gg_session *session,
 GG_API void
 gg_state_close(struct gg_state_file *file); /* takes NULL */
 
-/* What it says; ids are of tokens, or of rows as the session numbers them;
- * numbers of sequences differ. Lives as long
- * as the file is open. */
+/* The file's contents; ids are of tokens, or of rows as the session numbers
+ * them; numbers of sequences differ. Lives as long as the file is open. */
 GG_API const struct gg_state *
 gg_state_get(const struct gg_state_file *file);
 
@@ -1359,14 +1360,14 @@ struct gg_sampler_params {
     float temperature; /* divides the logits (0.8) */
     int32_t top_k;     /* keeps the k most likely (40); -1: all */
     float top_p; /* up to the token at which their sum is p (0.95); 1: all */
-    float min_p; /* at least so much of the likeliest one's */
+    float min_p; /* at least this share of the likeliest one's */
     uint64_t seed;
 
     /* Keeps the tokens whose -ln p is nearest to the entropy, up to the one at
      * which their sum is p. C. Meister et al., "Locally typical
      * sampling", 2022. */
     float typical_p;
-    /* Keeps logits no further below the highest than so many standard
+    /* Keeps logits no further below the highest than this number of standard
      * deviations, taken over all that are finite. C. Tang et al., "Top-n-sigma:
      * not all logits are you need", 2024. */
     float top_n_sigma;
@@ -1375,7 +1376,7 @@ struct gg_sampler_params {
      * p-e-w, 2024. */
     float xtc_probability, xtc_threshold;
 
-    /* Of ids among the last penalty_last_n (64; -1: all) of a sequence: a logit
+    /* Penalties of ids among the last penalty_last_n (64; -1: all): a logit
      * above 0 is divided by `repeat`, another multiplied by it (1: neither;
      * N. Keskar et al., "CTRL", 2019); then `frequency` is taken off for each
      * time that the id is there, and `presence` once, as OpenAI's interface
@@ -1407,7 +1408,7 @@ struct gg_sampler_params {
     int32_t mirostat;
     float mirostat_tau, mirostat_eta;
 
-    /* What is drawn stays within it. Outlives the sampler; NULL: none. */
+    /* Draws stay within the grammar. It outlives the sampler; NULL: none. */
     struct gg_grammar *grammar;
 
     /* Stages in the order in which they act, separated by ';' or ',': of
@@ -1432,7 +1433,7 @@ struct gg_sampler_params {
     uintptr_t reserved[5];
 };
 
-/* The same as all 0, with the numbers that the defaults are. */
+/* Parameters that mean what all 0 means, with the defaults' numbers. */
 GG_API struct gg_sampler_params
 gg_sampler_params_default(void);
 
@@ -1485,11 +1486,12 @@ gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
                       const struct gg_candidate **out, size_t *n_out,
                       struct gg_error *err);
 
-/* What drawing has to remember of a sequence: its last ids, Mirostat's state,
- * where in the grammar what was drawn stands. */
+/* State of drawing for a sequence: its last ids, Mirostat's state, the place in
+ * the grammar that the drawn ids have reached. */
 struct gg_history;
 
-/* Of a sequence without ids, for draws by a sampler of these parameters. */
+/* History of a sequence without ids, for draws by a sampler of these
+ * parameters. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
                struct gg_error *err);
@@ -1541,7 +1543,8 @@ gg_sampler_next(struct gg_sampler *sampler, struct gg_history *history,
                 uint64_t sequence, uint64_t position, struct gg_draw *out,
                 struct gg_error *err);
 
-/* The same without a history: GG_ERR_ARG where the sampler remembers. */
+/* Like gg_sampler_next() without a history: GG_ERR_ARG where the sampler
+ * remembers. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
                 const float *logits, size_t n, uint64_t sequence,

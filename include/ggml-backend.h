@@ -107,8 +107,8 @@ ggml_backend_buft_name(ggml_backend_buffer_type_t buft);
 GGML_API ggml_backend_buffer_t
 ggml_backend_buft_alloc_buffer(ggml_backend_buffer_type_t buft, size_t size);
 
-/* Of addresses in it, a power of two; the most bytes that a buffer can have;
- * what a tensor takes, with padding. */
+/* Alignment of addresses in it, a power of two; the most bytes that a buffer
+ * can have; the bytes that a tensor takes, with padding. */
 GGML_API size_t
 ggml_backend_buft_get_alignment(ggml_backend_buffer_type_t buft);
 GGML_API size_t
@@ -168,7 +168,7 @@ ggml_backend_buffer_clear(ggml_backend_buffer_t buffer, uint8_t value);
 GGML_API bool
 ggml_backend_buffer_is_host(ggml_backend_buffer_t buffer);
 
-/* What the scheduler is to think of it: ops go where their weights are. */
+/* The buffer's use, for the scheduler: ops go where their weights are. */
 GGML_API void
 ggml_backend_buffer_set_usage(ggml_backend_buffer_t buffer,
                               enum ggml_backend_buffer_usage usage);
@@ -378,14 +378,14 @@ ggml_backend_reg_dev_get(ggml_backend_reg_t reg, size_t index);
 GGML_API void *
 ggml_backend_reg_get_proc_address(ggml_backend_reg_t reg, const char *name);
 
-/* What is there already is not added again. */
+/* Adds a back end or a device, unless it is there already. */
 GGML_API void
 ggml_backend_register(ggml_backend_reg_t reg);
 GGML_API void
 ggml_backend_device_register(ggml_backend_dev_t device);
 
-/* What the library was built with is there from the first call on. Names are
- * compared without regard to case; NULL: none. */
+/* Back ends that the library was built with are there from the first call on.
+ * Names are compared without regard to case; NULL: none. */
 GGML_API size_t
 ggml_backend_reg_count(void);
 GGML_API ggml_backend_reg_t
@@ -457,13 +457,13 @@ ggml_backend_sched_get_n_backends(ggml_backend_sched_t sched);
 GGML_API ggml_backend_t
 ggml_backend_sched_get_backend(ggml_backend_sched_t sched, int i);
 
-/* Of the last graph; and how many copies of its inputs are kept. */
+/* Splits of the last graph; and how many copies of its inputs are kept. */
 GGML_API int
 ggml_backend_sched_get_n_splits(ggml_backend_sched_t sched);
 GGML_API int
 ggml_backend_sched_get_n_copies(ggml_backend_sched_t sched);
 
-/* Of the memory for results, and how much of it there is. */
+/* Buffer type of the memory for results, and the size of that memory. */
 GGML_API ggml_backend_buffer_type_t
 ggml_backend_sched_get_buffer_type(ggml_backend_sched_t sched,
                                    ggml_backend_t backend);

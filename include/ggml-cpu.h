@@ -117,7 +117,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
 GGML_API enum ggml_status
 ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan);
 
-/* The same with work memory from the context's pool. */
+/* Like ggml_graph_compute(), with work memory from the context's pool. */
 GGML_API enum ggml_status
 ggml_graph_compute_with_ctx(struct ggml_context *ctx,
                             struct ggml_cgraph *cgraph, int n_threads);
@@ -201,7 +201,7 @@ ggml_backend_cpu_init(void);
 GGML_API bool
 ggml_backend_is_cpu(ggml_backend_t backend);
 
-/* Of the graphs that follow; results do not depend on it. */
+/* Threads of the graphs that follow; results do not depend on it. */
 GGML_API void
 ggml_backend_cpu_set_n_threads(ggml_backend_t backend_cpu, int n_threads);
 

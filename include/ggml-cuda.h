@@ -1,6 +1,6 @@
 /* ggml-cuda.h - the CUDA back end
  *
- * It is a module of its own, libggml-cuda, which is looked for beside the
+ * It is a module of its own, libggml-cuda, which is looked for next to the
  * library when it is needed first. Where it is missing, or finds no driver or
  * no device, there are none: counts are 0, and what would be made is NULL. */
 #ifndef GGML_CUDA_H

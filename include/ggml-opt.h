@@ -18,8 +18,8 @@ typedef struct ggml_opt_dataset *ggml_opt_dataset_t;
 typedef struct ggml_opt_context *ggml_opt_context_t;
 typedef struct ggml_opt_result *ggml_opt_result_t;
 
-/* What is minimised: of the outputs their mean or sum, or how far they are from
- * labels. */
+/* Loss that is minimised: the mean or sum of the outputs, or how far they are
+ * from labels. */
 enum ggml_opt_loss_type {
     GGML_OPT_LOSS_TYPE_MEAN,
     GGML_OPT_LOSS_TYPE_SUM,
@@ -156,7 +156,7 @@ ggml_opt_pred(ggml_opt_context_t opt_ctx);
 GGML_API struct ggml_tensor *
 ggml_opt_ncorrect(ggml_opt_context_t opt_ctx);
 
-/* What the gradient of a node is added to, or NULL. */
+/* The tensor that the gradient of a node is added to, or NULL. */
 GGML_API struct ggml_tensor *
 ggml_opt_grad_acc(ggml_opt_context_t opt_ctx, struct ggml_tensor *node);
 GGML_API enum ggml_opt_optimizer_type
@@ -167,7 +167,7 @@ GGML_API const char *ggml_opt_optimizer_name(enum ggml_opt_optimizer_type);
 
 /* -- Results -- */
 
-/* What evaluations bring, one after the other, all of as many points. */
+/* Results of evaluations, one after the other, all of as many points. */
 GGML_API ggml_opt_result_t
 ggml_opt_result_init(void);
 GGML_API void

@@ -383,7 +383,7 @@ enum ggml_scale_flag {
     GGML_SCALE_FLAG_ANTIALIAS = 1 << 9,     /* bilinear only */
 };
 
-/* What is kept of a matrix, with or without its diagonal. */
+/* The triangle of a matrix that is kept, with or without its diagonal. */
 enum ggml_tri_type {
     GGML_TRI_TYPE_UPPER_DIAG = 0,
     GGML_TRI_TYPE_UPPER = 1,
@@ -534,7 +534,7 @@ ggml_fp32_to_bf16_row(const float *, ggml_bf16_t *, int64_t);
 
 /* -- Time, version, files -- */
 
-/* Of back ends: two with one guid are of a kind. */
+/* Back ends with one guid are of a kind. */
 GGML_API bool
 ggml_guid_matches(ggml_guid_t guid_a, ggml_guid_t guid_b);
 
@@ -554,7 +554,7 @@ ggml_time_ms(void);
 GGML_API int64_t
 ggml_time_us(void);
 
-/* The same clock in its finest unit. */
+/* That clock in its finest unit. */
 GGML_API int64_t
 ggml_cycles(void);
 GGML_API int64_t
@@ -688,7 +688,7 @@ ggml_is_contiguous_1(const struct ggml_tensor *tensor);
 GGML_API bool
 ggml_is_contiguous_2(const struct ggml_tensor *tensor);
 
-/* Of the first 1, 2, 3 dimensions. */
+/* No gaps in the first 1, 2, 3 dimensions. */
 GGML_API bool
 ggml_is_contiguous_to_1(const struct ggml_tensor *tensor);
 GGML_API bool
@@ -725,8 +725,8 @@ ggml_unravel_index(const struct ggml_tensor *tensor, int64_t i, int64_t *i0,
 
 /* -- Context: a pool of objects -- */
 
-/* What a tensor without data takes of a pool; n of them take exactly n times
- * that. */
+/* Bytes that a tensor without data takes of a pool; n of them take exactly n
+ * times that. */
 GGML_API size_t
 ggml_tensor_overhead(void);
 
@@ -790,7 +790,7 @@ GGML_API struct ggml_tensor *
 ggml_new_tensor_4d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
                    int64_t ne1, int64_t ne2, int64_t ne3);
 
-/* Of the same type and shape; nothing is copied. */
+/* A tensor of the type and shape of `src`; nothing is copied. */
 GGML_API struct ggml_tensor *
 ggml_dup_tensor(struct ggml_context *ctx, const struct ggml_tensor *src);
 
@@ -872,7 +872,7 @@ GGML_API struct ggml_tensor *
 ggml_add1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                   struct ggml_tensor *b);
 
-/* The same, of `type`; a may be quantised, as it may be in ggml_add(). */
+/* a + b, of `type`; a may be quantised, as it may be in ggml_add(). */
 GGML_API struct ggml_tensor *
 ggml_add_cast(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b, enum ggml_type type);
@@ -960,7 +960,7 @@ GGML_API struct ggml_tensor *
 ggml_scale_bias_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                         float s, float b);
 
-/* What is below min becomes min, what is above max max. */
+/* Values below min become min, values above max become max. */
 GGML_API struct ggml_tensor *
 ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
            float max);
@@ -1205,15 +1205,15 @@ ggml_out_prod(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 
-/* The same for products and for ggml_flash_attn_ext(); what a source, the
- * second of a product, may be rounded to, which is a wish. False: a is no such
- * op. */
+/* Precision of sums in products and ggml_flash_attn_ext(), as above; the
+ * precision that a source, the second of a product, may be rounded to, which is
+ * a wish. False: a is no such op. */
 GGML_API bool
 ggml_prec_set_acc(struct ggml_tensor *a, enum ggml_prec prec);
 GGML_API bool
 ggml_prec_set_src(struct ggml_tensor *a, enum ggml_prec prec, int idx);
 
-/* What is known of a product's sources; nothing depends on it. */
+/* Hint about a product's sources; nothing depends on it. */
 GGML_API void
 ggml_mul_mat_set_hint(struct ggml_tensor *a, enum ggml_op_hint hint);
 
@@ -1468,7 +1468,7 @@ ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 GGML_API enum ggml_prec
 ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
 
-/* No row of the mask leaves more than so many keys; 0: not known. Nothing
+/* No row of the mask leaves more than n_kv_max keys; 0: not known. Nothing
  * depends on it but speed. */
 GGML_API void
 ggml_flash_attn_ext_set_n_kv_max(struct ggml_tensor *a, int32_t n_kv_max);
@@ -1537,8 +1537,8 @@ ggml_top_k(struct ggml_context *ctx, struct ggml_tensor *a, int k);
  * (n + 2 p - d (k - 1) - 1) / s + 1 of a kernel of k. Sums are not flipped:
  * they are cross-correlations. */
 
-/* What lies under the kernel at each position as a row, of dst_type, F16 or
- * F32. is_2D: a [kw, kh, channels, ...], b [w, h, channels, n] -> [kw kh
+/* Values under the kernel at each position as a row, of dst_type, F16 or F32.
+ * is_2D: a [kw, kh, channels, ...], b [w, h, channels, n] -> [kw kh
  * channels, ow, oh, n]; else a [k, channels, ...], b [w, channels, n] -> [k
  * channels, ow, n]. Only the shape of a counts. */
 GGML_API struct ggml_tensor *
@@ -1546,8 +1546,8 @@ ggml_im2col(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b, int s0, int s1, int p0, int p1, int d0,
             int d1, bool is_2D, enum ggml_type dst_type);
 
-/* Of three dimensions, 2 the depth: a [kw, kh, kd, IC out channels], b [w, h,
- * depth, IC n] -> [kw kh kd IC, ow, oh, od n]. */
+/* ggml_im2col() in three dimensions, 2 the depth: a [kw, kh, kd, IC out
+ * channels], b [w, h, depth, IC n] -> [kw kh kd IC, ow, oh, od n]. */
 GGML_API struct ggml_tensor *
 ggml_im2col_3d(struct ggml_context *ctx, struct ggml_tensor *a,
                struct ggml_tensor *b, int64_t IC, int s0, int s1, int s2,
@@ -1730,7 +1730,7 @@ ggml_add_rel_pos_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
 
 /* All F32. A state is a matrix that a head keeps from token to token. Results
  * hold what the tokens give, as many rows as there are tokens in all, and
- * behind it the states after the last token of each sequence; with K > 1 those
+ * after them the states after the last token of each sequence; with K > 1 those
  * of the last K tokens, the last one's first, or of all where a sequence has
  * fewer. */
 
@@ -1770,8 +1770,8 @@ ggml_gated_linear_attn(struct ggml_context *ctx, struct ggml_tensor *k,
                        struct ggml_tensor *g, struct ggml_tensor *state,
                        float scale);
 
-/* RWKV 7 (Peng et al. 2025): S = S diag(w) + v k^T + (S a) b^T, y = S r; all [n,
- * heads, tokens], row i of a state for v's element i. */
+/* RWKV 7 (Peng et al. 2025): S = S diag(w) + v k^T + (S a) b^T, y = S r; all
+ * [n, heads, tokens], row i of a state for v's element i. */
 GGML_API struct ggml_tensor *
 ggml_rwkv_wkv7(struct ggml_context *ctx, struct ggml_tensor *r,
                struct ggml_tensor *w, struct ggml_tensor *k,
@@ -1799,8 +1799,8 @@ ggml_gated_delta_net(struct ggml_context *ctx, struct ggml_tensor *q,
 
 /* -- Op builders: gradients, losses, optimiser steps -- */
 
-/* What a has for all the copies of b that it could be made of, summed up: b
- * gives the shape. */
+/* The sum of all the blocks of a that have the shape of b, as ggml_repeat()
+ * would lay copies of b; b gives the shape. */
 GGML_API struct ggml_tensor *
 ggml_repeat_back(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
@@ -1905,8 +1905,8 @@ typedef void (*ggml_custom3_op_t)(struct ggml_tensor *dst,
 typedef void (*ggml_custom_op_t)(struct ggml_tensor *dst, int ith, int nth,
                                  void *userdata);
 
-/* Of a's type and shape. The function is called n_tasks times, or as often
- * as there are threads if those are fewer or n_tasks is GGML_N_TASKS_MAX.
+/* A result of a's type and shape. The function is called n_tasks times, or as
+ * often as there are threads if those are fewer or n_tasks is GGML_N_TASKS_MAX.
  * Only the CPU can. */
 GGML_API struct ggml_tensor *
 ggml_map_custom1(struct ggml_context *ctx, struct ggml_tensor *a,
@@ -1981,7 +1981,7 @@ ggml_graph_dup(struct ggml_context *ctx, struct ggml_cgraph *cgraph,
 GGML_API void
 ggml_graph_cpy(struct ggml_cgraph *src, struct ggml_cgraph *dst);
 
-/* The same, but nodes that are added are not computed
+/* Adds as ggml_build_forward_expand() does, but the nodes are not computed
  * (GGML_TENSOR_FLAG_COMPUTE) until one that is needs them. */
 GGML_API void
 ggml_build_forward_order(struct ggml_cgraph *cgraph,
@@ -2019,7 +2019,7 @@ ggml_graph_n_nodes(struct ggml_cgraph *cgraph);
 GGML_API void
 ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor);
 
-/* What a graph takes of a pool. */
+/* Bytes that a graph takes of a pool. */
 GGML_API size_t
 ggml_graph_overhead(void);
 GGML_API size_t

@@ -42,7 +42,7 @@ enum gguf_byte_order {
     GGUF_LITTLE_ENDIAN = 0,
     GGUF_BIG_ENDIAN = 1,
 };
-/* Of those in the memory of this machine. */
+/* Byte order of numbers in the memory of this machine. */
 #define GGUF_MACHINE_ORDER                                                     \
     (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? GGUF_BIG_ENDIAN                  \
                                             : GGUF_LITTLE_ENDIAN)
@@ -281,7 +281,7 @@ gguf_write_to_file(const struct gguf_context *ctx, const char *fname,
                    bool only_meta);
 
 /* Not upstream's: what is written has that byte order, not the machine's. Data
- * that the program itself writes behind the metadata becomes that of the file
+ * that the program itself writes after the metadata becomes that of the file
  * in place: `size` bytes, a multiple of ggml_type_size(). */
 GGML_API void
 gguf_set_byte_order(struct gguf_context *ctx, enum gguf_byte_order order);
@@ -289,8 +289,8 @@ GGML_API void
 gguf_order_data(const struct gguf_context *ctx, enum ggml_type type, void *data,
                 size_t size);
 
-/* What only_meta writes: its bytes; the same to memory of that size. Out of
- * memory: 0, and nothing. */
+/* Size in bytes of what only_meta writes; writes it to memory of that size. Out
+ * of memory: 0, and nothing. */
 GGML_API size_t
 gguf_get_meta_size(const struct gguf_context *ctx);
 GGML_API void

@@ -10,7 +10,7 @@ struct adapter_options {
     struct gg_adapter *list; /* as the command line has them */
     bool *vectors;           /* each: it is a control vector */
     size_t n;
-    int32_t first, last; /* layers that control vectors are added behind */
+    int32_t first, last; /* layers that control vectors are added after */
 };
 
 /* --lora, and, but for the last table, --control-vector and its layers. */
@@ -20,7 +20,7 @@ extern const struct cli_option adapter_lora_rows[];
 void
 adapters_clear(struct adapter_options *o);
 
-/* What gg_model_open() takes: the list, with its layers. */
+/* The list, with its layers, as gg_model_open() takes it. */
 const struct gg_adapter *
 adapters_list(struct adapter_options *o);
 

@@ -117,7 +117,7 @@ chat_check(const struct gg_vocab *vocab,
               &err);
 }
 
-/* The same parameters with what the conversation has beside texts. */
+/* *whole gets `params` with all that the conversation has besides texts. */
 static enum gg_status
 whole_params(const struct chat *c, const struct gg_chat_params *params,
              struct gg_chat_params *whole, struct gg_error *err)

@@ -37,10 +37,10 @@ chat_append(struct chat *c, enum gg_role role, const char *text, size_t len);
 /* The assistant has said this: a message of its own, or more of the last. */
 void
 chat_answer(struct chat *c, const char *text, size_t len);
-/* What it has thought before, for templates in Jinja: "reasoning_content". */
+/* Adds its reasoning, for templates in Jinja: "reasoning_content". */
 void
 chat_thought(struct chat *c, const char *text, size_t len);
-/* Adds the messages of `from` behind its first n, which keeps those only. */
+/* Moves the messages of `from` after its first n, which are all it keeps. */
 void
 chat_move(struct chat *c, struct chat *from, size_t n);
 /* Adds all messages as an array in JSON, a line each. */
@@ -93,8 +93,8 @@ enum gg_status
 chat_template_own(const struct gg_vocab *vocab,
                   const struct gg_chat_template **out, struct gg_error *err);
 
-/* The same of the model in the file `path`. Ends the tool where
- * there is none, or it is no template. */
+/* The model's own template; `path` names the model in messages. Ends the tool
+ * where there is none, or it is no template. */
 const struct gg_chat_template *
 chat_template_open(const struct gg_vocab *vocab, const char *path);
 /* Whether it is a form that is built in, and no template in Jinja. */
@@ -116,7 +116,7 @@ chat_check(const struct gg_vocab *vocab,
 enum gg_status
 chat_messages_json(const struct chat *c, char **out, struct gg_error *err);
 
-/* What templates take for now, to be taken once for the whole job:
+/* The time that templates take for now, to be taken once for the whole job:
  * SOURCE_DATE_EPOCH of the environment, if it is there, else the clock. Ends
  * the tool where the former is no such number. */
 int64_t

@@ -9,7 +9,7 @@
 
 #define LATEST (INT64_C(1) << 40) /* second of a date */
 
-/* A number of `digits` digits behind the byte `before`, unless that is 0. */
+/* A number of `digits` digits after the byte `before`, unless that is 0. */
 static bool
 take_number(const char **text, char before, int digits, int *out)
 {

@@ -232,7 +232,7 @@ read_media(const struct reader *r, json_t *content)
     return GG_OK;
 }
 
-/* The same for templates in Jinja: all that it has. */
+/* Reads a message for templates in Jinja: all that it has. */
 static enum gg_status
 read_whole_message(const struct reader *r, json_t *value)
 {
@@ -276,7 +276,7 @@ read_message(const struct reader *r, json_t *value)
     return st;
 }
 
-/* What stands beside the messages. */
+/* Reads the tools and arguments that stand next to the messages. */
 static enum gg_status
 read_beside(const struct reader *r, const json_t *value)
 {

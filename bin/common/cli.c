@@ -137,8 +137,8 @@ fail(int status)
     _exit(status);
 }
 
-/* What fails often fails in all threads at once: one of them says why, and ends
- * the tool. */
+/* Errors often come in all threads at once: one of them says why, and ends the
+ * tool. */
 static void
 end_alone(void)
 {

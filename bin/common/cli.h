@@ -56,7 +56,7 @@ cli_error(struct gg_error *err, enum gg_status status, const char *fmt, ...);
 
 /* "NAME: message" on stderr. */
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
-/* The same, then status 1. What cli_output() holds is discarded. */
+/* Warns, then ends with status 1. Output that cli_output() holds is lost. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_die(const char *fmt, ...);
 /* Says of a text how many bytes have no token and were left out; of 0, nothing.
  */
@@ -68,7 +68,7 @@ cli_fail_with(int status);
 /* True if it is that one. */
 bool
 cli_is_failure(int status);
-/* The same with a hint at --help, then status 2. */
+/* Warns with a hint at --help, then ends with status 2. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 /* Shows a message that may have a name from outside in it: nothing that a
  * terminal obeys, nor a newline, is left. What was escaped before stays. Cut
@@ -81,8 +81,8 @@ cli_escape(char *buf, size_t size, const char *text);
 void
 cli_check(enum gg_status status, const struct gg_error *err);
 
-/* The same, but false where a signal came that has aborted the call: who called
- * cleans up. */
+/* As cli_check(), but false where a signal came that has aborted the call: the
+ * caller cleans up. */
 bool
 cli_finished(enum gg_status status, const struct gg_error *err);
 
@@ -105,7 +105,7 @@ int64_t
 cli_int(const char *option, const char *text, int64_t min, int64_t max);
 double
 cli_float(const char *option, const char *text, double min, double max);
-/* The same, where a bad one does not end the tool: GG_ERR_ARG. */
+/* As cli_int(), but a bad number does not end the tool: GG_ERR_ARG. */
 enum gg_status
 cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
              int64_t *out, struct gg_error *err);
@@ -147,7 +147,7 @@ cli_check_model_file(const char *name);
  * it is an output: see files.h. */
 int
 cli_open_input(const char *path);
-/* What messages call it: "standard input", or the path. */
+/* The input's name in messages: "standard input", or the path. */
 const char *
 cli_input_name(const char *path);
 /* All of it in memory, and a NUL after it; *len gets the bytes before the NUL.
@@ -165,8 +165,8 @@ cli_hint_file(const char *hint);
  * Ends the tool where there are more, or `other` names a file, too. */
 const char *
 cli_one_file(int argc, char **argv, int first, const char *other);
-/* Ends the tool: what `name` holds is longer than `max` bytes, a number of MiB;
- * `what` says whereof there are so many, as "the prompt". */
+/* Ends the tool: `name` holds more than `max` bytes, a number of MiB; `what`
+ * says of which thing, as "the prompt". */
 CLI_NORETURN void
 cli_too_long(const char *name, const char *what, size_t max);
 
@@ -178,18 +178,18 @@ cli_mark(const char *text, size_t len)
     return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Makes -o FILE the standard output: under a temporary name beside it, renamed
+/* Makes -o FILE the standard output: under a temporary name next to it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
- * mode, its group and, as far as the process may, its owner. What is no regular
- * file (a FIFO, /dev/null) is opened as it is; a name such as /dev/fd/3 is that
+ * mode, its group and, as far as the process may, its owner. A special file
+ * (a FIFO, /dev/null) is opened as it is; a name such as /dev/fd/3 is that
  * descriptor, whatever it has open; NULL and "-" change nothing. The name is
  * copied. Ends the tool where FILE is an input, or a symbolic link to
  * nothing: see files.h. */
 void
 cli_output(const char *path);
 
-/* The same for one more: what was written so far is complete, and appears with
- * all the others, or not at all. */
+/* As cli_output(), for one more: the output so far is complete, and appears
+ * with all the others, or not at all. */
 void
 cli_output_next(const char *path);
 

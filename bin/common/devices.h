@@ -27,7 +27,7 @@ struct device_options {
 
 extern const struct cli_option device_rows[];
 
-/* What a model is opened with; o must live as long as *params. */
+/* Sets the devices to open a model with; o must live as long as *params. */
 void
 devices_set_params(const struct device_options *o,
                    struct gg_model_params *params);

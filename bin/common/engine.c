@@ -215,9 +215,9 @@ less(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* Where the GPU's memory is too short for what a session takes beside the
- * weights, the next try has half as many layers there, or, if it was not asked
- * for by name, none. False: there is none left to try. */
+/* Where the GPU's memory is too short for a session in addition to the weights,
+ * the next try has half as many layers there, or, if it was not asked for by
+ * name, none. False: there is none left to try. */
 static bool
 take_fewer_layers(const struct engine *e, struct device_options *o)
 {
@@ -387,7 +387,7 @@ is_cache_small(const struct engine *e)
     return is_small(p.cache_type) && is_small(values);
 }
 
-/* What would raise the limit. */
+/* The hint that says how to raise the limit. */
 static const char *
 full_remedy(const struct engine *e)
 {

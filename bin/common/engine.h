@@ -29,7 +29,7 @@ struct engine_options {
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
     int mpi;                      /* 1: ranks of a job have layers each, */
-    const char *layers;           /* so many; NULL: by their memory */
+    const char *layers;           /* as this says; NULL: by their memory */
     struct gg_pipeline *pipeline; /* of engine_join() */
     int numa;                     /* enum gg_numa */
     int bf16;                     /* 1: products of F16 */
@@ -44,7 +44,7 @@ struct engine_options {
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
     /* With --mpi, what other ranks have seen, of watch_data: *n bytes; NULL: it
-     * is not to be had. */
+     * is not available. */
     const void *(*answer)(void *watch_data, size_t *n);
 };
 

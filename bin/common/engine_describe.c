@@ -6,7 +6,7 @@
 
 #include "common/engine.h"
 
-/* "layers 0-3, 8-11": which are at home i. */
+/* "layers 0-3, 8-11": the layers on device i. */
 static void
 list_layers(const struct gg_model *m, size_t i, bool experts, char *buf,
             size_t size)
@@ -27,7 +27,7 @@ list_layers(const struct gg_model *m, size_t i, bool experts, char *buf,
     }
 }
 
-/* What a session of these sizes takes at home i, and its weights. */
+/* Describes the memory that a session takes on device i, and its weights. */
 static void
 describe_home(const struct engine *e, size_t i)
 {

@@ -186,7 +186,7 @@ others_are_read(const struct file *one)
     return false;
 }
 
-/* What files_change() has is written once, and not read again. */
+/* Takes the file of files_change(): it is written once, not read again. */
 static int
 take_change(struct file *f)
 {

@@ -44,7 +44,7 @@ files_are_there(const char *path, struct stat *st);
 int
 files_open(const char *path, int flags);
 
-/* The same; locks it until the
+/* Opens a regular file as files_open() does, and locks it until the
  * descriptor is closed. Ends the tool where another process has the lock.
  * `shared`: others may, too. If all who replace a file lock it first, this is
  * the one that has the name while it is locked. */

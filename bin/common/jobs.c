@@ -68,7 +68,7 @@ jobs_new(int n_threads, size_t n_slots, const struct jobs_calls *calls)
     return p;
 }
 
-/* False: there is no thread, and none to be had. */
+/* False: there is no thread, and none can be started. */
 static bool
 begin_threads(struct jobs *p)
 {

@@ -8,13 +8,14 @@
 
 /* Calls work(data, i) for each i in 0..n, in n_threads threads (0: as many as
  * the machine has for this process), and done(data, i) in the caller's, in
- * order. Where no thread can be had, all is done there. */
+ * order. Where no thread can be started, all is done there. */
 void
 jobs_run(int n_threads, int64_t n, void (*work)(void *data, int64_t i),
          void (*done)(void *data, int64_t i), void *data);
 
-/* The same where jobs come one after another: a job has one of n_slots places,
- * which is the caller's until it is submitted, and again from done() on. */
+/* Threads for jobs that come one after another: a job has one of n_slots
+ * places, which is the caller's until it is submitted, and again from done()
+ * on. */
 struct jobs;
 
 /* `thread`, in 0..n_threads, is one that works for this job alone. */

@@ -14,7 +14,7 @@ struct media_file {
 };
 
 struct media_files {
-    const char *mmproj; /* NULL: the projector lies beside the model */
+    const char *mmproj; /* NULL: the projector lies next to the model */
     const char *device; /* that encodes; NULL: the CPU, as in gg-encode */
     int32_t min_tokens, max_tokens; /* of an image; 0: as its maker says */
     struct media_file *list;        /* in the order of the command line */

@@ -46,7 +46,7 @@ try_file(const char *path)
     return false;
 }
 
-/* The same of "dir/name". */
+/* As try_file(), of the path "dir" + "sub" + "/name". */
 static bool
 try_folder(const char *dir, size_t len, const char *sub, const char *name)
 {

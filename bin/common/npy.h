@@ -33,8 +33,8 @@ struct npy {
 enum gg_status
 npy_open(struct npy *a, struct gg_error *err);
 
-/* The next n elements; GG_ERR_FORMAT where there are not so many, or one is no
- * float. */
+/* The next n elements; GG_ERR_FORMAT where there are fewer, or one is no float.
+ */
 enum gg_status
 npy_floats(struct npy *a, float *out, size_t n, struct gg_error *err);
 
@@ -49,7 +49,7 @@ size_t
 npy_header(char out[NPY_HEADER], const char *type, const uint64_t *shape,
            int n_dims);
 
-/* The same to a stream, of dimensions in ggml's order. */
+/* Writes npy_header() to a stream, from dimensions in ggml's order. */
 void
 npy_head(FILE *f, const char *type, const int64_t *ne, int n_dims);
 

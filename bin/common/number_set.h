@@ -23,7 +23,7 @@ number_set_add(struct number_set *set, uint64_t number);
 void
 number_set_append(struct number_set *set, uint64_t first, uint64_t last);
 /* Does nothing where it is not there, or where the limit does not let a range
- * be parted. */
+ * be split. */
 void
 number_set_remove(struct number_set *set, uint64_t number);
 /* The limit stays. */

@@ -13,7 +13,7 @@ enum {
     FIRST = 256, /* what getopt_long() returns for the first row */
 };
 
-/* What getopt_long() wants to know. */
+/* The options as getopt_long() takes them. */
 struct names {
     struct option options[MAX_NAMES];
     size_t n;
@@ -88,7 +88,7 @@ count_names(const struct option *options, const char *arg)
     return n;
 }
 
-/* What getopt_long() would say, with nothing in it that a terminal obeys. */
+/* Says as getopt_long() would, with nothing in it that a terminal obeys. */
 CLI_NORETURN static void
 refuse_option(int c, const char *arg, const struct names *names,
               const struct cli_rows *rows)
@@ -278,7 +278,7 @@ take_row(const struct cli_tool *tool, struct cli_rows *rows,
         set_row(row, value);
 }
 
-/* Those that wait for the sandbox. */
+/* Sets the options that wait for the sandbox. */
 static void
 take_late_rows(struct cli_rows *rows)
 {

@@ -16,7 +16,7 @@ struct cli_option;
 typedef enum gg_status (*cli_setter)(void *options, const struct cli_option *o,
                                      const char *value, struct gg_error *err);
 
-/* What the field at `at` is, and what a value must be. */
+/* The type of the field at `at`, and the form of its value. */
 enum cli_kind {
     CLI_CALL,  /* set() knows */
     CLI_CONST, /* int32_t, an enum: min */
@@ -64,7 +64,7 @@ struct cli_tool {
     const struct cli_option *options;
     int column;    /* where --help tells about them */
     bool in_order; /* no option is looked for after the first argument */
-    /* What becomes of argument i of n; NULL: all are read. */
+    /* The use of argument i of n; NULL: all are read. */
     enum sandbox_use (*use)(int i, int n);
     bool own_sandbox; /* the tool enters it by itself: sandbox.h */
     enum sandbox_role role;
@@ -100,7 +100,7 @@ enum gg_status
 cli_option_set(const struct cli_option *o, void *options, const char *value,
                struct gg_error *err);
 
-/* What messages call it: "--top-k". */
+/* An option's name in messages: "--top-k". */
 enum {
     CLI_OPTION_NAME = 40
 };

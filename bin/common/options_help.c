@@ -97,7 +97,7 @@ or_none(const char *text)
     return text ? text : "-";
 }
 
-/* Of a row without help, the next that has some. */
+/* The row's help, or, without any, that of the next row that has some. */
 static const char *
 help_of(const struct cli_rows *rows, size_t i)
 {

@@ -31,8 +31,9 @@ new_mode(void)
     return 0666 & ~mask;
 }
 
-/* Those of the old file, which may be another user's. Where its group cannot be
- * kept, the other one gets no rights that not all have. */
+/* Gives the new file owner and mode of the old one, which may be another
+ * user's. Where its group cannot be kept, the new group gets no rights that not
+ * all have. */
 static void
 set_owner_and_mode(int fd, const struct stat *old)
 {
@@ -44,7 +45,7 @@ set_owner_and_mode(int fd, const struct stat *old)
     fchmod(fd, mode);
 }
 
-/* Opens f->temporary, with f->final beside it. */
+/* Opens f->temporary, in the same folder as f->final. */
 static int
 open_temporary(struct pending *f, const char *path)
 {
@@ -118,8 +119,8 @@ discard(void)
 
 /* ---- names at the end ---------------------------------------------------- */
 
-/* What several outputs replace gets another name, too, until all have theirs;
- * where a file system has no links, it does without. */
+/* Files that several outputs replace get another name, too, until all outputs
+ * have theirs; a file system without links does without. */
 static void
 save_replaced(void)
 {

@@ -205,7 +205,7 @@ permit_pattern(const char *path)
     return NULL;
 }
 
-/* Any part of a file; or of the one whose name has so many bytes. */
+/* Any part of a file; or of the one whose name has `len` bytes. */
 static const char *
 permit_part(const char *path, int len)
 {

@@ -21,8 +21,9 @@ enum {
     FREQUENT = 15,
     /* Percent of the frequent ones that do not come back, in foreign ids; */
     SPOILT = 10,
-    /* or fewer, and so many of them stand amid a word, and of all ids so many
-     * do not come back, and one in CAPITALS is one after a small letter. */
+    /* or fewer, where SPLIT percent of them stand amid a word, SPOILT_OF_ALL
+     * percent of all ids do not come back, and one in CAPITALS is one after a
+     * small letter. */
     SPLIT = 15,
     SPOILT_OF_ALL = 4,
     CAPITALS = 125,
@@ -224,7 +225,7 @@ are_counted(const struct own_ids *o)
     return 2 * n > o->n;
 }
 
-/* What is known of the ids that stand often in the text. */
+/* Counts of the ids that stand often in the text. */
 struct frequent {
     size_t n, spoilt, split;
     size_t kinds; /* of ids, of which some are spoilt */

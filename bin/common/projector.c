@@ -18,7 +18,7 @@ enum {
     SHARD_LEN = 15, /* "-00001-of-00003" */
 };
 
-/* ---- beside the model ---------------------------------------------------- */
+/* ---- next to the model --------------------------------------------------- */
 
 static int
 is_projector_name(const struct dirent *e)
@@ -99,7 +99,7 @@ swap_names(struct dirent **names, int a, int b)
 /* Where it was found, or why not. */
 static char found[PATH_MAX], missing[PATH_MAX], model_lacks[PATH_MAX];
 
-/* `it`: what they lie beside. */
+/* `it`: the model, next to which they lie. */
 static void
 say_missing(char out[PATH_MAX], int n, struct dirent *const *names,
             const char *it)

@@ -6,7 +6,7 @@
 
 #include <gg-media.h>
 
-/* The file that is named, or, beside MODEL.gguf, mmproj-MODEL.gguf, or else
+/* The file that is named, or, next to MODEL.gguf, mmproj-MODEL.gguf, or else
  * the mmproj*.gguf that is no other model's: ends the tool where there is none,
  * or more than one. A static string. */
 const char *

@@ -15,8 +15,7 @@ struct reasoning_options {
     int32_t mode;
     bool is_limited;
     uint64_t budget; /* ids, if it is */
-    const char
-        *message;    /* what a thought ends with that has so many; or NULL */
+    const char *message; /* ends reasoning that has used it up; or NULL */
     char *arguments; /* a JSON object, for free(), or NULL */
 };
 
@@ -43,9 +42,9 @@ enum gg_status
 reasoning_check_arguments(const struct gg_chat_template *template,
                           const char *object, struct gg_error *err);
 
-/* The variables of a conversation: those that switch thoughts, then those of
+/* The variables of a conversation: those that switch reasoning, then those of
  * the object `common`, then those of the options. *out is for free(), or
- * NULL. GG_ERR_UNSUPPORTED: nothing switches the template's thoughts. */
+ * NULL. GG_ERR_UNSUPPORTED: nothing switches the template's reasoning. */
 enum gg_status
 reasoning_arguments(const struct reasoning_options *o, const char *common,
                     const struct gg_chat_template *template, char **out,

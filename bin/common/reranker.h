@@ -13,7 +13,7 @@
  * Encoders pass. */
 enum gg_status
 reranker_look(const char *path, bool named, struct gg_error *err);
-/* The same, and ends the tool. */
+/* As reranker_look(), but an error ends the tool. */
 void
 reranker_check(const char *path, bool named);
 

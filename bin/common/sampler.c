@@ -134,7 +134,7 @@ sampling_check_ids(const struct sampling_options *o, int64_t n_vocab,
     return GG_OK;
 }
 
-/* What a 0 on the command line means, where it is not the default. */
+/* The parameters, with the meaning that a 0 has on the command line. */
 static struct gg_sampler_params
 params_of(const struct sampling_options *o)
 {

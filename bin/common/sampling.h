@@ -11,7 +11,7 @@ enum {
     SAMPLING_VALUES = 32, /* as many as there are numbers of stages */
 };
 
-/* What the model's file says of sampling: file_sampling.c. */
+/* Sampling as the model's file gives it: file_sampling.c. */
 enum {
     FILE_SAMPLING_KEYS = 12,
     FILE_SAMPLING_VALUE = 512, /* bytes of one, with a NUL */
@@ -43,7 +43,7 @@ struct sampling_options {
     bool none;
     int logprobs;                      /* a file descriptor, or -1 */
     const char *grammar, *json_schema; /* files, or NULL; not both */
-    int64_t min_ids;     /* no end of generation is drawn before so many */
+    int64_t min_ids;     /* ids before an end of generation may be drawn */
     struct gg_stop *ban; /* strings that are not drawn; or NULL. As arrays: */
 
     /* Copies share these until one of them gets more: they are never freed
@@ -92,7 +92,7 @@ file_sampling_list(const struct sampling_options *o,
                                const char *whose),
                    void *data);
 
-/* The same, to stderr, where the file says something. */
+/* Prints file_sampling_list() to stderr, where the file says something. */
 void
 file_sampling_tell(const struct sampling_options *o);
 
@@ -131,13 +131,13 @@ sampling_learns(const struct sampling_options *o);
 void
 sampling_clear(struct sampling_options *o);
 
-/* What --logprobs writes of a token that was drawn: natural logarithms of its
- * probability in the model, and in the chain. */
+/* Writes --logprobs's line for a token that was drawn: natural logarithms of
+ * its probability in the model, and in the chain. */
 void
 sampling_log(const struct sampling_options *o, bool numbered, uint64_t sequence,
              uint64_t position, const struct gg_draw *drawn, double logprob);
 
-/* What to say where -n has ended a text that its grammar goes on with. */
+/* The message where -n has ended a text that its grammar goes on with. */
 void
 sampling_say_cut(const struct sampling_options *o, char *text, size_t size);
 

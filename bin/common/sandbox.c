@@ -107,7 +107,7 @@ kernel_has_none(int error)
     return error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
 
-/* "this kernel has no Landlock", or why it could not be had. */
+/* "this kernel has no Landlock", or why it could not be used. */
 static void
 tell_missing(const char *of, const char *what, int error)
 {

@@ -19,7 +19,7 @@
 
 #include "common/sandbox_calls.h"
 
-/* What is done with a file, or in a folder. */
+/* The use of a file, or of a folder. */
 enum sandbox_use {
     SANDBOX_BY_NAME, /* for tables: read, if the argument is a FILE, MODEL,
                         LIST or DIR; else it names none */
@@ -37,7 +37,7 @@ enum sandbox_use {
     SANDBOX_JOB,     /* for tables: of an MPI job, SANDBOX_MPI is kept */
 };
 
-/* What a tool keeps. */
+/* Rights that a tool keeps. */
 enum {
     SANDBOX_SOCKETS = 1,
     SANDBOX_GPU = 2, /* all that a driver may want: it reads anything, writes to

@@ -1,6 +1,6 @@
 /* sandbox_filter.c - from the table of calls to a program for the kernel
  *
- * A call is looked for from the first row on: one comparison a row, and behind
+ * A call is looked for from the first row on: one comparison a row, and after
  * it the row's answer. Arguments have 64 bits, of which the kernel reads the
  * low half only where it takes an int: so does this. */
 #include <config.h>

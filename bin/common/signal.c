@@ -66,7 +66,7 @@ on_signal(int sig)
     }
 }
 
-/* What began to wait just before it could see that a signal came is woken. */
+/* Wakes a call that began to wait just before it could see the signal. */
 static void
 on_alarm(int sig)
 {
@@ -97,7 +97,7 @@ cli_init_signals(void)
 
     sigemptyset(&act.sa_mask);
     for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
-        /* What the caller ignores (nohup) stays ignored. */
+        /* A signal that the caller ignores (nohup) stays ignored. */
         if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(fatal[i], &act, NULL);
     act.sa_handler = on_bus_error;

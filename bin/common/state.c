@@ -143,8 +143,8 @@ save_undisturbed(struct gg_session *session, const struct gg_state *state,
     return st;
 }
 
-/* What a signal makes incomplete, an output under a temporary name, is lost,
- * and so the old state stays. */
+/* An output under a temporary name that a signal makes incomplete is lost, and
+ * so the old state stays. */
 void
 state_save(struct state *s, struct gg_session *session,
            const struct gg_state *state)

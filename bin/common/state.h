@@ -30,7 +30,7 @@ struct state {
 
 /* Locks what the options name, and makes an empty file in the place of one that
  * is to be saved and is absent; it goes if the tool fails. Ends the tool where
- * a file is in use, or cannot be had. If there is one to save, signals are
+ * a file is in use, or cannot be opened. If there is one to save, signals are
  * caught from now on. */
 void
 state_lock(struct state *s, const struct state_options *o);
@@ -41,15 +41,15 @@ state_saves(const struct state *s)
     return s->o->save != NULL;
 }
 
-/* What is to go on; NULL: nothing. It lives until state_loaded(). Ends the tool
- * where the file is wrong. */
+/* The state that is to go on; NULL: none. It lives until state_loaded(). Ends
+ * the tool where the file is wrong. */
 const struct gg_state *
 state_load(struct state *s, struct gg_session *session);
 void
 state_loaded(struct state *s);
 
-/* What goes on with a state draws as that began: what the state has of the
- * model's file; where none was loaded, what the file of the vocabulary says;
+/* Sampling as the state has it of the model's file, so that a text goes on as
+ * it began; where no state was loaded, as the file of the vocabulary has it;
  * NULL: nothing. Lives until state_clear(). */
 const char *
 state_sampling(const struct state *s, const struct gg_vocab *vocab);

@@ -16,8 +16,8 @@ struct ticker {
 /* `quiet`: nothing is shown, nor where stderr is no terminal. */
 void
 ticker_start(struct ticker *p, bool quiet);
-/* The same beside results on standard output: where these go to a terminal, or
- * by a pipe perhaps to one, they show the progress themselves. */
+/* As ticker_start(), where results go to standard output: where that is a
+ * terminal, or a pipe perhaps to one, they show the progress themselves. */
 void
 ticker_start_beside(struct ticker *p, bool quiet);
 CLI_PRINTF(2, 3)

@@ -38,7 +38,7 @@ struct bench_options {
     bool bounds;            /* these alone */
 };
 
-/* What the command line says; ends the tool where it is wrong. */
+/* Reads the command line; ends the tool where it is wrong. */
 void
 bench_parse(int argc, char **argv, struct bench_options *o);
 
@@ -80,7 +80,7 @@ struct bench_setup {
     const struct bounds_peak *peak; /* NULL: none is measured */
 };
 
-/* Of a machine, GB/s and GOP/s; 0: not known. */
+/* A machine's GB/s and GOP/s; 0: not known. */
 struct bench_bound {
     double bandwidth, peak;
 };

@@ -51,7 +51,7 @@ struct lane {
     double begin, end;
 };
 
-/* Of one measurement at a time. */
+/* The threads of one measurement at a time. */
 static struct lane lanes[BOUNDS_MAX_THREADS];
 
 /* Waits until nobody is missing. */
@@ -83,7 +83,7 @@ run_lane(void *arg)
 }
 
 /* Seconds from the first one's begin to the last one's end; *n gets the threads
- * that could be had, 1 at least. */
+ * that were started, 1 at least. */
 static double
 run_lanes(int *n)
 {

@@ -38,11 +38,11 @@ bounds_start(void);
 void
 bounds_end(void);
 
-/* GB/s that so many threads read, the best of some tries; 0: unknown. */
+/* GB/s that n_threads threads read, the best of some tries; 0: unknown. */
 double
 bounds_read_rate(int n_threads);
 
-/* GOP/s of so many threads, the best of `tries`. */
+/* GOP/s of n_threads threads, the best of `tries`. */
 double
 bounds_peak_rate(const struct bounds_peak *peak, int n_threads, int tries);
 

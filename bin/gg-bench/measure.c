@@ -234,7 +234,7 @@ bound_before(const struct bench *b, const struct bench_setup *s,
     return last->setup == s ? last->bound : probe(b, s);
 }
 
-/* What binds it is told by its first run. */
+/* The first run tells whether memory or arithmetic binds the test. */
 static void
 keep_run(struct bench_result *r, double seconds,
          const struct bench_bound *bound)

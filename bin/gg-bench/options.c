@@ -206,7 +206,7 @@ allow(const void *options)
     engine_allow(&((const struct bench_options *)options)->engine);
 }
 
-/* What a list has where nobody filled it. */
+/* Gives a list its only value where no option filled it. */
 static void
 set_default(struct bench_list *list, int32_t value)
 {

@@ -18,7 +18,7 @@
 static volatile float sink_float;
 static volatile int sink_int;
 
-/* So many sums hide the latency of any processor's units. */
+/* Independent sums, enough to hide the latency of any processor's units. */
 #define SUMS     12
 #define TIMES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 

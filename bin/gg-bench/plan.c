@@ -158,7 +158,7 @@ plan_tests(struct bench *b)
 
 /* ---- sessions ---- */
 
-/* Of a session: without its sizes. */
+/* Parameters of a session, without its sizes. */
 static struct gg_session_params
 session_params(const struct bench *b, const struct bench_setup *s)
 {

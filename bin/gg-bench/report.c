@@ -75,7 +75,7 @@ add_cache(struct table_rows *t, const struct engine_cache *c)
     table_add_text(t, text);
 }
 
-/* What binds it, its rate, and which fraction of it was reached. */
+/* Adds the bound: its kind, its rate, and which fraction of it was reached. */
 static void
 add_bound(struct table_rows *t, struct bench_result *r)
 {

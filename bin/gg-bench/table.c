@@ -73,7 +73,7 @@ print_json(const struct table_rows *t)
     puts("\n]");
 }
 
-/* What stands in row `row`, 0 being the head, with nothing that a terminal
+/* Text of the cell in row `row`, 0 being the head, with nothing that a terminal
  * obeys; for free(). */
 static char *
 cell_text(const struct table_rows *t, size_t row, size_t column, bool head)

@@ -124,7 +124,7 @@ file_size(int fd, const char *path)
     return (size_t)st.st_size;
 }
 
-/* What it has while it is locked. */
+/* The file's metadata, read while it is locked. */
 static struct gg_file *
 open_metadata(const char *path)
 {

@@ -25,7 +25,7 @@ struct source {
     bool *used; /* each of its tensors: some of the model's takes it */
 };
 
-/* What an adapter adds to the tensor that is written now. */
+/* The change that an adapter makes to the tensor that is written now. */
 struct delta {
     float *a, *b; /* b NULL: a in its place */
     int64_t rank;
@@ -282,7 +282,7 @@ add_delta(struct merge *m, const struct source *s, int64_t a, int64_t b)
         d->scale *= s->alpha / (double)d->rank;
 }
 
-/* What the format multiplies products with the tensor by. */
+/* Reads the factors that the format multiplies the tensor's products by. */
 static void
 read_scales(struct merge *m, const char *name)
 {
@@ -324,7 +324,7 @@ merge_begin(struct merge *m, int64_t tensor)
     return true;
 }
 
-/* What products with row y are multiplied by. */
+/* The factor that products with row y are multiplied by. */
 static double
 scale_of(const struct merge *m, int64_t y)
 {

@@ -31,8 +31,8 @@ split_size(const char *text)
     return n * each;
 }
 
-/* Tensors from *i on that fit into a file of so many bytes of data, or one;
- * *i gets the first that does not. */
+/* Passes the tensors from *i on that fit into a file of `size` bytes of data,
+ * at least one; *i gets the first that does not fit. */
 static void
 fill_part(const struct gguf_context *all, uint64_t size, int64_t *i)
 {

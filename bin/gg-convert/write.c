@@ -114,7 +114,7 @@ open_original(const char *in, const struct conversion *c, struct gg_file **out,
                : gg_file_open(in, out, err);
 }
 
-/* Those of PEFT were made for the model of a folder, if there is one. */
+/* PEFT's adapters were made for the model of a folder, if there is one. */
 static const char *
 base_of(const char *in, const struct conversion *c)
 {

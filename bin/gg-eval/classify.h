@@ -9,7 +9,7 @@
 struct classify_options {
     bool wanted;
     bool ids;    /* lines are ids, not text */
-    bool pairs;  /* a line is two texts, parted by a tab */
+    bool pairs;  /* a line is two texts, separated by a tab */
     bool all;    /* all labels, not the likeliest alone */
     bool tokens; /* labels of tokens as they are, not of spans */
     bool json;

@@ -91,7 +91,7 @@ is_text(const struct text *t)
 
 /* ---- vectors ------------------------------------------------------------- */
 
-/* Of one text. */
+/* Number of vectors of one text. */
 static size_t
 n_vectors(const struct embed *e, const struct text *t)
 {

@@ -111,7 +111,7 @@ is_wanted(const struct ggml_tensor *t)
     if (x->type != GGML_TYPE_F32 || x->nb[0] != sizeof(float) || x->ne[3] != 1)
         return false;
     if (strstr(weight->name, ".lora_"))
-        return false; /* an adapter's, beside the weight */
+        return false; /* an adapter's, added to the weight's */
     return imatrix_of_layer(weight->name) ||
            strcmp(weight->name, "output.weight") == 0;
 }

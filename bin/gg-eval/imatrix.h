@@ -20,8 +20,8 @@ imatrix_free(struct imatrix *m);
 bool
 imatrix_watch(struct ggml_tensor *t, bool ask, void *m);
 
-/* What another rank of a pipeline has seen, for imatrix_add(): *n bytes, which
- * live until the next call. */
+/* Sums that another rank of a pipeline has seen, for imatrix_add(): *n bytes,
+ * which live until the next call. */
 const void *
 imatrix_answer(void *m, size_t *n);
 

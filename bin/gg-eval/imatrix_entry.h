@@ -8,7 +8,7 @@
 
 #include "gg-eval/imatrix.h"
 
-/* Of one tensor of weights. */
+/* Sums of one tensor of weights. */
 struct imatrix_entry {
     char name[GGML_MAX_NAME];
     int64_t n_columns, n_matrices;

@@ -5,15 +5,15 @@
 
 #include "common/engine.h"
 
-/* Of ids first .. n - 1 of a sequence; all zero is none. */
+/* Scores of ids first .. n - 1 of a sequence; all zero is none. */
 struct scores {
     float *logprobs;
     struct gg_best *best; /* of one id each, what was likeliest there */
     size_t first, n;
 };
 
-/* Those of ids[begin..n) are wanted of the query, but for the sequence's first,
- * in rooms that live until scores_clear(). */
+/* Asks the query for scores of ids[begin..n), but for the sequence's first, in
+ * buffers that live until scores_clear(). */
 void
 scores_ask(struct scores *s, size_t begin, size_t n, struct gg_query *query);
 void

@@ -33,7 +33,7 @@ set_embed(void *options, const struct cli_option *row, const char *value,
 #define AT(field) .at = offsetof(struct options, field)
 #define STATE     "load|save|state"
 
-/* What is written in place of logits is one of these. */
+/* Options of the output, most of which exclude each other. */
 /* clang-format off */
 static const struct cli_option rows[] = {
     { "top", 0, CLI_SIZE, "K", "write text: the K likeliest next tokens",

@@ -10,7 +10,7 @@
 #include "gg-eval/quiz.h"
 #include "gg-eval/watch.h"
 
-/* What is written. */
+/* The kind of output. */
 enum eval_mode {
     EVAL_RECORDS, /* logits, or text of them */
     EVAL_EMBED,

@@ -24,12 +24,12 @@ output_new(const struct output_options *o, const struct engine *engine);
 void
 output_free(struct output *out);
 
-/* What a stream says of sampling, a line that outlives the output, or NULL: not
- * what the model's file says. */
+/* Sets the line on sampling of a stream, which outlives the output, or NULL: it
+ * replaces that of the model's file. */
 void
 output_set_sampling(struct output *out, const char *line);
 
-/* Embeddings have so many values. */
+/* Sets the number of values of an embedding. */
 void
 output_set_values(struct output *out, size_t n);
 

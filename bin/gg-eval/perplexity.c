@@ -2,8 +2,8 @@
  *
  * As llama.cpp's perplexity program has it, so that figures can be compared:
  * windows that do not overlap, of which the second half is scored, each id
- * given all of the window before it; or, with a stride, windows that begin so
- * many ids apart, of which as many at the end are scored. */
+ * given all of the window before it; or, with a stride, windows that begin a
+ * stride apart, of which as many ids at the end are scored. */
 #include <config.h>
 
 #include "gg-eval/perplexity.h"
@@ -16,7 +16,7 @@
 #include "common/ticker.h"
 #include "gg-eval/windows.h"
 
-/* Of the scored ids: losses are negative log-probabilities. */
+/* Losses of the scored ids: their negative log-probabilities. */
 struct losses {
     double sum, squares;
     uint64_t n;

@@ -76,7 +76,7 @@ replace_all(struct buffer *b, const char *from, const char *to)
     b->len = len;
 }
 
-/* What stands in brackets goes, with them, if they are on one line. */
+/* Text in brackets goes, with them, if they are on one line. */
 static void
 drop_brackets(struct buffer *b)
 {

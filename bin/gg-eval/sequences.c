@@ -8,7 +8,7 @@
 #include "common/engine.h"
 
 enum {
-    OVERHEAD = 32,        /* what a sequence costs beside its ids, in ids */
+    OVERHEAD = 32,        /* cost of a sequence besides its ids, in ids */
     MAX_FORGOTTEN = 16384 /* ranges of numbers */
 };
 

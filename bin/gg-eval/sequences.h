@@ -34,7 +34,7 @@ struct sequences {
     struct number_set forgotten;
 };
 
-/* Keeps at most `max_ids` ids beside those of the sequence in use. */
+/* Keeps at most `max_ids` ids besides those of the sequence in use. */
 void
 sequences_init(struct sequences *s, struct gg_engine *engine, size_t max_ids);
 void

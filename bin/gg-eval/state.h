@@ -5,8 +5,8 @@
 #include "common/state.h"
 #include "gg-eval/evaluate.h"
 
-/* What --load says, if it is given, becomes the sequences of `e`: the last used
- * get the slots. */
+/* The file of --load, if it is given, becomes the sequences of `e`: the last
+ * used get the slots. */
 void
 state_take(struct state *s, struct evaluate *e);
 

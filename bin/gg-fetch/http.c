@@ -33,9 +33,9 @@ enum {
     MAX_UNWANTED = 1 << 20,
     MAX_WAIT = 300,    /* seconds that a server may ask for */
     CONNECT_TIME = 30, /* seconds until a connection stands, at most */
-    /* What is brief may take options.timeout seconds of all tries, and one more
-     * for BRIEF_RATE bytes, but not more than BRIEF_MOST times as long. Without
-     * a byte nothing takes longer than options.timeout. */
+    /* A brief request may take options.timeout seconds of all tries, and one
+     * more for BRIEF_RATE bytes, but not more than BRIEF_MOST times as long.
+     * Without a byte nothing takes longer than options.timeout. */
     BRIEF_RATE = 32 << 10,
     BRIEF_MOST = 15,
 };
@@ -193,8 +193,7 @@ take_header(char *line, size_t size, size_t n, void *data)
 
 /* ---- one request --------------------------------------------------------- */
 
-/* What libcurl knows of the head, at the first byte of the body or at the end.
- */
+/* Notes the head as libcurl has it, at the body's first byte or at the end. */
 static void
 note_head(struct exchange *x)
 {
@@ -391,7 +390,7 @@ wait_for(int64_t seconds)
     nanosleep(&t, NULL);
 }
 
-/* What no further request changes. */
+/* Ends the tool for a status that no further request changes. */
 CLI_NORETURN static void
 fail_status(const struct http_request *q, const struct http_reply *r)
 {
@@ -439,7 +438,7 @@ pause_for(const struct http_request *q, const struct http_reply *r, int tries,
     wait_for(seconds);
 }
 
-/* What happens to connections; whether another try may help. */
+/* Failures of connections, and whether another try may help. */
 static const struct failure {
     CURLcode code;
     bool again;

@@ -23,7 +23,7 @@ struct http_reply {
 typedef bool (*http_sink)(void *data, const struct http_reply *reply,
                           const char *piece, size_t n);
 
-/* What is wanted, requested again where the connection breaks. */
+/* A request, which is sent again where the connection breaks. */
 struct http_request {
     const char *url, *name; /* `name`: what messages call it */
     const char *accept;     /* the type that is wanted; NULL: any */

@@ -145,7 +145,7 @@ api_url(const struct hub_source *s)
 
 #ifdef HAVE_JANSSON
 
-/* What a file is verified by: large ones have a SHA-256 beside Git. */
+/* The sum that verifies a file: large ones have a SHA-256 besides Git's. */
 static void
 read_sum(const json_t *file, struct checksum *out)
 {

@@ -121,7 +121,7 @@ write_list(const char *dir, const struct buffer *text, bool anew)
     free(made);
 }
 
-/* Of this source and endpoint. */
+/* True if the entry is of this source and endpoint. */
 static bool
 is_of(const struct entry *e, const char *source)
 {

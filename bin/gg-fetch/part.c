@@ -38,7 +38,7 @@ fail_file(const char *path)
     cli_die("%s: %s", path, strerror(errno));
 }
 
-/* What came is no part of what is wanted. */
+/* Removes the bytes that came: they are no part of the file wanted. */
 static void
 remove_part(const struct writer *w)
 {
@@ -329,9 +329,8 @@ copy_file(const struct part *p)
     close(out);
 }
 
-/* The same file of the hub's cache: linked, where it is in the same file
- * system.
- */
+/* Takes the file from the hub's cache: by a link, where that is in the same
+ * file system. */
 static bool
 take_copy(const struct part *p)
 {

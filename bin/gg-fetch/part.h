@@ -1,4 +1,4 @@
-/* part.h - one file on its way: FILE.part beside it until it is whole */
+/* part.h - one file on its way: FILE.part next to it until it is whole */
 #ifndef FETCH_PART_H
 #define FETCH_PART_H
 

@@ -67,8 +67,8 @@ plan_part(struct plan *plan)
     return p;
 }
 
-/* What it is called until it is whole: by its hash, so that the rest of another
- * file is not continued. */
+/* Names a file until it is whole: by its hash, so that the rest of another file
+ * is not continued. */
 static void
 name_part(struct part *p, char *final)
 {

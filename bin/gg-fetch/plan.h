@@ -20,13 +20,13 @@ struct plan {
 char *
 plan_folder(const struct fetch_options *o);
 
-/* Of the model of a repository, or of an URL's file and, if it is a shard, of
- * all of them. */
+/* Plans the model of a repository, or an URL's file and, if it is a shard, all
+ * of them. */
 void
 plan_repository(struct plan *plan, const struct hub_source *s,
                 const struct repository *r, const char *revision,
                 const struct fetch_options *o);
-/* Of the file of a model of ollama's, which is taken over. */
+/* Plans the file of a model of ollama's, which is taken over. */
 void
 plan_ollama(struct plan *plan, const struct ollama_source *s,
             struct repository_file *f, const struct fetch_options *o);
@@ -35,7 +35,7 @@ plan_url(struct plan *plan, const char *url, const struct fetch_options *o);
 void
 plan_clear(struct plan *plan);
 
-/* What is printed at the end: the first file, or the folder. */
+/* The path to print at the end: the first file, or the folder. */
 const char *
 plan_result(const struct plan *plan);
 

@@ -193,7 +193,7 @@ count_models(const struct repository *r, const char *want, size_t *at)
     return n;
 }
 
-/* What follows the last hyphen or dot of the stem. */
+/* The label: all after the last hyphen or dot of the stem. */
 static void
 read_label(const char *path, size_t stem, char *buf, size_t size)
 {
@@ -349,8 +349,8 @@ is_known_subfolder(const char *path, size_t len)
            gg_is_model_subfolder(name);
 }
 
-/* What gg-convert reads of a folder: its weights, configuration, vocabulary and
- * templates, and those of known subfolders. */
+/* Files that gg-convert reads of a folder: weights, configuration, vocabulary
+ * and templates, and those of known subfolders. */
 static bool
 is_folder_file(const char *path)
 {

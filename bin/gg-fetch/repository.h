@@ -45,7 +45,7 @@ repository_clear(struct repository *r);
 bool
 repository_is_safe(const char *path);
 
-/* Its bytes in hex, in lower case. False: it is none of so many digits. */
+/* Its bytes in hex, in lower case. False: it does not have `digits` digits. */
 bool
 repository_read_hex(const char *text, size_t digits, char out[SUM_HEX]);
 
@@ -55,7 +55,7 @@ struct picked {
     size_t *files; /* numbers in the repository */
     size_t n;
     bool folder;
-    bool has_projector; /* of images or sounds, which lies beside it: */
+    bool has_projector; /* of images or sounds, which lies next to it: */
     size_t projector;
 };
 

@@ -24,8 +24,8 @@ answer_clear(struct answer *a)
     *a = (struct answer){ .tail = -1 };
 }
 
-/* What a thought ends with that has no budget left; as it stands there, it is
- * no beginning of a text. */
+/* Encodes the message that ends reasoning without budget left; it stands in the
+ * middle of a text, and so it is encoded as a continuation. */
 static enum gg_status
 encode_message(const struct generate *g, struct answer *a,
                struct gg_text_params *params, struct gg_error *err)
@@ -106,7 +106,7 @@ take_part(struct answer *a, enum gg_part part, struct buffer *out)
     buffer_add(out, bytes, len);
 }
 
-/* What is written: all as it was, or without thoughts. */
+/* Adds the text to show: all as it was, or without reasoning or calls. */
 static void
 show_parts(struct answer *a, size_t text, size_t calls)
 {

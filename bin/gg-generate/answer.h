@@ -57,7 +57,7 @@ struct generate;
 struct prompt;
 
 /* Another answer begins after the sequence's ids and those that the prompt has
- * beside the first `begin`. GG_ERR_CONTEXT: there is no room. */
+ * after its first `begin`. GG_ERR_CONTEXT: there is no room. */
 enum gg_status
 answer_start(const struct generate *g, struct answer *a,
              const struct prompt *prompt, size_t begin, struct gg_error *err);
@@ -70,7 +70,7 @@ answer_take(struct answer *a);
 void
 answer_cut(struct answer *a);
 
-/* True where the answer has ended before its grammar, or within a thought;
+/* True where the answer has ended before its grammar, or within reasoning;
  * `text` says why. */
 bool
 answer_is_cut(const struct answer *a, char *text, size_t size);

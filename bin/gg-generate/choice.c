@@ -20,7 +20,7 @@ write_choice(const struct generate *g, const struct gg_choices *c)
     buffer_clear(&out);
 }
 
-/* What comes next goes on with it. */
+/* Adds the chosen text to the sequence: all that follows goes on from it. */
 static void
 go_on(struct generate *g, const struct gg_choice *chosen)
 {

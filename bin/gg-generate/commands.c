@@ -64,7 +64,7 @@ read_file(const char *path, struct buffer *out, struct gg_error *err)
     return st;
 }
 
-/* What is there already is replaced only if it was saved so, too. */
+/* A file that exists is replaced only if it is a saved conversation, too. */
 static enum gg_status
 check_replaced(const char *path, struct gg_error *err)
 {

@@ -10,7 +10,7 @@
 #include "common/engine.h"
 #include "common/records/choices.h"
 
-/* Adds a choice, which outlives the contest, and takes its ids over, which
+/* Adds a choice, which outlives *c, and takes its ids over, which
  * begin as the prompt's do. On failure it says why. */
 enum gg_status
 contest_add(struct gg_choices *c, const struct choice *choice, int32_t *ids,

@@ -59,7 +59,7 @@ read_byte(EditLine *el, char *byte)
     return cli_signal() ? -1 : (int)n;
 }
 
-/* What is no UTF-8 is left out. */
+/* Bytes that are no UTF-8 are left out. */
 static int
 read_char(EditLine *el, wchar_t *c)
 {

@@ -35,7 +35,7 @@ struct flights {
     struct gg_text **texts; /* scratch */
 };
 
-/* Of n answers at most. */
+/* Flights of n answers at most. */
 void
 flights_init(struct flights *f, struct gg_engine *engine, size_t n);
 void

@@ -19,7 +19,7 @@ enum {
 };
 
 enum {
-    POOL_AS_MODEL = GG_POOL_RANK, /* beside enum gg_pooling */
+    POOL_AS_MODEL = GG_POOL_RANK, /* in addition to enum gg_pooling */
 };
 
 enum {
@@ -27,7 +27,7 @@ enum {
     HIDE_REASONING = -1,
 };
 
-/* What the input is. */
+/* The form of the input. */
 enum form_kind {
     FORM_TEXT, /* one prompt */
     FORM_LINES,
@@ -89,8 +89,8 @@ struct prompt {
     size_t n_media;
 };
 
-/* What a state holds, for any number of prompts that go on from there; or the
- * conversation of which all answers were choices. */
+/* The content of a state, for any number of prompts that go on from there; or
+ * the conversation of which all answers were choices. */
 struct base {
     struct gg_sequence *sequence; /* NULL: nothing */
     bool is_pending;              /* its last id: an answer ended there */
@@ -98,7 +98,7 @@ struct base {
     double mirostat;
 };
 
-/* What was evaluated, for -v. */
+/* Counts and times of evaluation, for -v. */
 struct generate_sums {
     size_t n_prompt, n_made;  /* ids */
     int64_t t_prompt, t_made; /* microseconds */
@@ -122,8 +122,8 @@ struct generate {
     struct requests requests; /* of records */
     struct tools tools;
     const char *run; /* for ids of answers: of this run alone; or NULL */
-    /* What the model's file says of sampling, or the state or the job that goes
-     * on has said; or NULL. */
+    /* Sampling as the model's file gives it, or as the state or the job that
+     * goes on gave it; or NULL. */
     const char *sampling;
     char *resumed_sampling; /* the job's, which is freed; or NULL */
     int resumed;     /* a file with answers that there are already; or -1 */
@@ -140,15 +140,15 @@ struct generate {
 void
 generate_prompt(struct generate *g, struct prompt *out);
 
-/* What is new in the conversation, after the answer's tail. What is in *out,
- * which was all zero, is to be cleared even if this fails. */
+/* The new part of the conversation, after the answer's tail. *out, which was
+ * all zero, is to be cleared even if this fails. */
 enum gg_status
 generate_turn_prompt(struct generate *g, struct prompt *out,
                      struct gg_error *err);
 void
 prompt_clear(struct prompt *p);
 
-/* What templates take for now, in all conversations of the job: --date's, a
+/* The time that templates take for now, in all of the job: --date's, a
  * state's, that of the run which is resumed, SOURCE_DATE_EPOCH, or the clock's,
  * which ends the tool where the job has other parts. */
 int64_t
@@ -173,7 +173,7 @@ enum gg_status
 generate_reader(struct generate *g, const struct gg_chat_reader **out,
                 struct gg_error *err);
 
-/* --show-reasoning FD: what is new of the answer's thought goes there. With -i
+/* --show-reasoning FD: new reasoning of the answer goes there. With -i
  * a newline follows it, at the end of the answer. */
 void
 generate_write_thought(const struct generate *g, struct answer *a, bool more);
@@ -213,7 +213,7 @@ generate_interactive(struct generate *g, struct prompt *first);
 bool
 generate_records(struct generate *g);
 
-/* What --draft wants of the model is said before it is opened. */
+/* Options that --draft needs of the model are set before it is opened. */
 void
 draft_model_choose(struct options *o);
 /* Ids that may come next are drafted from now on, as --draft says; or the tool

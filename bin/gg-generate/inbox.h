@@ -32,8 +32,8 @@ inbox_init(struct inbox *b, struct record_input *in);
 void
 inbox_clear(struct inbox *b);
 
-/* Reads the lines that are there, as long as what waits is not too much. Where
- * there is none, waits so many milliseconds for one at most. */
+/* Reads the lines that are there, as long as not too many wait already. Where
+ * there is none, waits `ms` milliseconds for one at most. */
 void
 inbox_read(struct inbox *b, int ms);
 

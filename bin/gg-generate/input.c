@@ -70,8 +70,8 @@ ends_with(const char *line, size_t len, const char *end, size_t n)
     return len >= n && memcmp(line + len - n, end, n) == 0;
 }
 
-/* The rest of a block, up to its end, or that of the input; what stands beside
- * its marks is a row only where there is something. */
+/* The rest of a block, up to its end, or that of the input; a mark's line is a
+ * row only where text stands next to the mark. */
 static enum reader_state
 read_block(struct input *in, const char *line, size_t len)
 {

@@ -31,7 +31,7 @@ input_ask(struct input *in, bool blank);
 
 /* ---- turns.c: what can be undone ----------------------------------------- */
 
-/* What there was before a question. */
+/* The state of the conversation before a question. */
 struct turn {
     size_t n_messages, n_asked; /* of the question */
     size_t done;
@@ -50,7 +50,7 @@ struct talk {
     struct media_place *media; /* n_media of /image and /audio, the same */
     size_t n_media;
     bool hidden;          /* it began in a state: its messages are not known */
-    bool thought; /* an answer has a thought, which the template may drop */
+    bool thought; /* an answer has reasoning, which the template may drop */
 };
 
 /* A question of n messages was, or is to be, added. */
@@ -75,7 +75,7 @@ turns_start_anew(struct talk *t, struct gg_error *err);
 
 /* ---- talk.c -------------------------------------------------------------- */
 
-/* The user's message, behind t->before, is answered. False: the conversation
+/* The user's message, after t->before, is answered. False: the conversation
  * cannot go on. */
 bool
 talk_say(struct talk *t, const char *text, size_t len);

@@ -27,7 +27,7 @@ say_full(const struct generate *g, const struct prompt *p, size_t more)
         cli_warn("stopped: %s", text);
 }
 
-/* What was not written yet. */
+/* Writes the text that was not written yet. */
 static void
 write_text(const struct generate *g, struct answer *a, bool more)
 {

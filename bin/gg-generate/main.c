@@ -126,8 +126,8 @@ tell_plainer(const struct generate *g)
     chat_tell_plainer(read ? cli_input_name(o->input) : "-p", g->plainer);
 }
 
-/* What a state, or a job that is resumed, began with is what it goes on with;
- * else what the model's file says of sampling counts. */
+/* Sampling goes on as the state, or the job that is resumed, began; else the
+ * model's file counts. */
 static void
 take_file(struct generate *g)
 {

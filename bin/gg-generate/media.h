@@ -8,7 +8,7 @@
 bool
 generate_takes_media(const struct options *o);
 
-/* Behind what engine_say_full() says: how many of the ids are rows of media. */
+/* Adds to engine_say_full()'s text how many of the ids are rows of media. */
 void
 generate_media_say_rows(const struct generate *g, const struct prompt *p,
                         char *text, size_t size);

@@ -87,7 +87,7 @@ add_plain(const struct generate *g, const struct record *r, size_t which,
     buffer_add(out, a->shown.p, a->shown.len);
 }
 
-/* What failed is empty, or as far as it went: the reason goes to standard
+/* A failed answer is empty, or as far as it went: the reason goes to standard
  * error only. The prompt of --echo stands in r->out. */
 static void
 write_plain(const struct generate *g, struct record *r, const char *message)

@@ -69,8 +69,8 @@ generate_tell_unread(struct generate *g)
     cli_warn("standard input is not read: -p TEXT - continues both");
 }
 
-/* What the options name, -p before FILE; *name is for messages. The caller
- * frees it. */
+/* The text that the options name, -p before FILE, which the caller frees;
+ * *name is for messages. */
 static char *
 read_text(const struct options *o, const char **name, size_t *len)
 {

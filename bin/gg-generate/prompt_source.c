@@ -375,7 +375,7 @@ put_base(const struct gg_sequence *sequence, struct prompt *out)
     out->n += n;
 }
 
-/* Behind the ids of the state. */
+/* Encodes the prompt, after the ids of the state. */
 static enum gg_status
 encode_prompt(struct generate *g, struct prompt_source *s,
               const struct choice *choice, struct prompt *out,

@@ -23,7 +23,7 @@ struct prompt_source {
     struct chat chat;
     size_t done; /* of them, that the sequence holds, but for the last's end */
     const struct gg_chat_template *template;
-    /* Of a record, in place of the options'; or NULL. */
+    /* The record's own, in place of the options'; or NULL. */
     const char *tools, *tool_choice;
     bool is_json; /* the answer follows a JSON schema: it has no calls */
     const struct reasoning_options *reasoning; /* NULL: the options' */
@@ -36,7 +36,7 @@ struct prompt_source {
 enum gg_status
 prompt_source_open(struct generate *g, struct prompt_source *s,
                    const char *text, size_t len, struct gg_error *err);
-/* The same of a text that is no message, whatever the options want. */
+/* As prompt_source_open(), of a text that is no message in any case. */
 enum gg_status
 prompt_source_open_text(struct generate *g, struct prompt_source *s,
                         const char *text, size_t len, struct gg_error *err);

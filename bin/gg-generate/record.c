@@ -106,7 +106,7 @@ leave_thoughts_out(struct request_reasoning *asked,
     free(text);
 }
 
-/* Checks what the record says of thoughts. */
+/* Checks the record's members on reasoning. */
 static enum gg_status
 check_thoughts(struct record *r, struct prompt_source *s, struct gg_error *err)
 {

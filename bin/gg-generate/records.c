@@ -25,8 +25,8 @@ enum {
 
 /* ---- ends ---- */
 
-/* Those that are not made any more are active no longer: of a record that is
- * done, and what has ended. */
+/* Answers that are not made any more are active no longer: those of a record
+ * that is done, and those that have ended. */
 void
 records_remove_ended(struct records *w)
 {
@@ -479,7 +479,7 @@ resume(struct records *w, int fd)
     buffer_clear(&last->out);
 }
 
-/* What a file has after its offset; 0: it is none. */
+/* Bytes that a file has after its offset; 0: it is none. */
 static uint64_t
 size_of_input(int fd)
 {

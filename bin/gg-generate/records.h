@@ -28,7 +28,7 @@ struct record {
     struct request request; /* its number: its place in the whole job, from 1,
                              * or what it says with --numbered */
     struct buffer text;     /* of JSON: what is passed through */
-    uint64_t sequence;      /* what its draws depend on, beside their place */
+    uint64_t sequence;      /* its draws depend on this and on their place */
     bool takes_date;        /* its prompt may depend on it */
     struct prompt prompt;
     struct vectors *vectors; /* what is embedded; NULL: nothing is */
@@ -90,7 +90,7 @@ enum gg_status
 record_take_ids(struct generate *g, struct record *r, const int32_t *ids,
                 size_t n, struct gg_error *err);
 
-/* What was encoded becomes one of several prompts; the next can be encoded, and
+/* The prompt just encoded becomes one of several; the next can be encoded, and
  * record_end_prompts() is to follow. */
 void
 record_next_prompt(struct record *r);
@@ -133,8 +133,8 @@ struct form {
      * run; *failed gets whether that was an error record, if one can tell. */
     bool (*matches)(struct generate *g, struct record *r, const char *text,
                     size_t len, const char *out, size_t out_len, bool *failed);
-    /* What the model's file said of sampling when `out` was written, which the
-     * caller frees, or NULL for nothing; false: it does not tell. NULL: it
+    /* The model file's line on sampling when `out` was written, which the
+     * caller frees, or NULL for nothing; false: `out` does not tell. NULL: it
      * never does. */
     bool (*sampling)(const char *out, size_t len, char **line);
 };

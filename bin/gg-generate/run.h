@@ -60,7 +60,7 @@ records_size(const struct record *r);
 void
 records_write_done(struct records *w);
 
-/* For -v: how much was done, in so many microseconds. */
+/* For -v: how much was done, in `us` microseconds. */
 void
 records_describe(const struct records *w, int64_t us);
 

@@ -7,7 +7,7 @@
 
 #include "gg-generate/generate.h"
 
-/* What gg_chat_name() says of templates in Jinja. */
+/* gg_chat_name()'s name for templates in Jinja. */
 #define JINJA "jinja"
 
 static void
@@ -75,7 +75,7 @@ generate_load(struct generate *g)
     state_loaded(&g->state);
 }
 
-/* What the file has no keys of is evaluated. */
+/* Ids of which the file has no keys are evaluated. */
 void
 generate_hold_base(struct generate *g)
 {

@@ -62,8 +62,8 @@ add_answer(struct talk *t)
     t->thought = true;
 }
 
-/* Thoughts are where the template puts them behind another question, mostly
- * nowhere: all is rendered anew, if all is known. */
+/* Reasoning stands where the template puts it once another question follows,
+ * mostly nowhere: all is rendered anew, if all is known. */
 static void
 leave_thoughts(struct talk *t)
 {

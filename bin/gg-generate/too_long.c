@@ -46,7 +46,7 @@ generate_check_length(const struct generate *g, const struct prompt_source *s,
     for (size_t i = 0; i < s->chat.n && n <= most; i++) {
         const struct gg_message *m = &s->chat.messages[i];
 
-        if (m->role != GG_ROLE_ASSISTANT && m->content) /* thoughts may go */
+        if (m->role != GG_ROLE_ASSISTANT && m->content) /* reasoning may go */
             n = least_ids(g, m->content, m->len, most);
     }
     if (n <= most)

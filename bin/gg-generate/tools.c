@@ -266,7 +266,7 @@ add_text(struct answer *a, const char *text, size_t n)
         buffer_add(&a->shown, text, n);
 }
 
-/* Reads calls to `json`, and the text between and after them behind it. */
+/* Reads calls into `json`, followed by the text between and after them. */
 static enum gg_status
 read_calls(const struct generate *g, const char *tools, const char *text,
            size_t len, struct buffer *json, struct gg_calls_read *made,

@@ -64,7 +64,7 @@ tools_read_text(const struct generate *g, const char *tools, const char *text,
 void
 tools_write(const struct generate *g, const struct answer *a);
 
-/* Adds the answer to a conversation that goes on, with its thought if it has
+/* Adds the answer to a conversation that goes on, with its reasoning if it has
  * calls. */
 void
 tools_add_answer(const struct generate *g, struct chat *chat,

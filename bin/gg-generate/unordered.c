@@ -16,7 +16,7 @@
 #ifdef HAVE_JANSSON
 
 enum {
-    STEP_US = 100000,      /* of prompts beside answers */
+    STEP_US = 100000,      /* of prompts while answers are made */
     POLL_US = 20000,       /* between two looks at the input */
     WAIT_MS = 1000,        /* until a signal is seen that came before a wait */
     DRAFT_PART = 4,        /* of that: the draft's model is stepped before */

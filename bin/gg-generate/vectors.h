@@ -34,8 +34,8 @@ enum gg_status
 ranks_answer(struct generate *g, const struct request *r, struct buffer *out,
              struct gg_error *err);
 
-/* What both do with the ids of a text; `what` is the member. A vocabulary's
- * ids, as many as the context has. */
+/* Checks the ids of a text, for both; `what` is the member. They must be the
+ * vocabulary's, and no more than the context has. */
 enum gg_status
 vectors_check_ids(const struct generate *g, const char *what,
                   const int32_t *ids, size_t n, struct gg_error *err);

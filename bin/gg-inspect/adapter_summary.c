@@ -85,7 +85,7 @@ add_pair(const struct gguf_context *ctx, int64_t a, int64_t b,
     c->values = totals_values(ctx, a) + totals_values(ctx, b);
 }
 
-/* What tensor i is the first part of. */
+/* Reads the change that tensor i is the first part of. */
 static bool
 read_change(const struct gguf_context *ctx, int64_t i, struct adapter_change *c)
 {

@@ -11,8 +11,8 @@ enum adapter_kind {
     ADAPTER_OTHER,   /* of another type */
 };
 
-/* Of a tensor NAME of the model, NAME.lora_a and NAME.lora_b, or one of the
- * same name in its place. */
+/* A change of tensor NAME of the model: NAME.lora_a and NAME.lora_b, or one of
+ * the same name in its place. */
 struct adapter_change {
     char module[GGML_MAX_NAME]; /* "attn_q" of "blk.7.attn_q.weight" */
     int64_t layer;              /* -1: of none */
@@ -39,7 +39,7 @@ adapter_summary_make(const struct gguf_context *ctx,
 void
 adapter_summary_clear(struct adapter_summary *a);
 
-/* What B A is multiplied by. */
+/* The factor that B A is multiplied by. */
 double
 adapter_summary_scale(const struct adapter_summary *a, uint64_t rank);
 

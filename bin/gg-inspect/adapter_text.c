@@ -110,7 +110,7 @@ put_layers(const struct group *g)
     }
 }
 
-/* What is beside the module and its layers. */
+/* Prints all but the module and its layers. */
 static void
 put_rest(const struct adapter_summary *a, const struct group *g)
 {

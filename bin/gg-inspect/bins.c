@@ -71,7 +71,7 @@ has_utf8(void)
     return false;
 }
 
-/* What is not empty is seen, however little it is. */
+/* A bin that is not empty is seen, however little it has. */
 static void
 put_picture(const struct bins *b, const char *const *glyphs)
 {

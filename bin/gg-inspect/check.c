@@ -220,7 +220,7 @@ done(void *data, int64_t i)
 
 /* ---- the whole file ------------------------------------------------------ */
 
-/* Of each file, what follows the last tensor. */
+/* Checks the bytes after the last tensor of each file. */
 static void
 say_rest(struct job *j)
 {
@@ -280,7 +280,7 @@ say_projector(struct job *j, const struct projector_summary *p)
             why + strspn(why, " "));
 }
 
-/* Pairs that are none, vectors behind no layer. */
+/* Finds pairs that are none, and vectors that belong to no layer. */
 static void
 say_adapter(struct job *j, const struct adapter_summary *a)
 {

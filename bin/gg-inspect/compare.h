@@ -4,9 +4,9 @@
 
 #include "gg-inspect/inspect.h"
 
-/* Of x in one and y in the other, d = y - x. Values that are the same, NaNs
- * among them, count as no difference, and where one of the two is infinite or
- * NaN, the difference is infinite. */
+/* Differences d = y - x of x in one and y in the other. Values that are the
+ * same, NaNs among them, count as no difference, and where one of the two is
+ * infinite or NaN, the difference is infinite. */
 struct comparison {
     bool different; /* some byte, or, of other types, some value */
     bool known;     /* what follows was computed */
@@ -15,8 +15,8 @@ struct comparison {
     double dd, xx, yy, xy; /* sums */
 };
 
-/* Of tensors of one shape. `soon`: what is known already once a difference was
- * found is enough. Ends the tool where they cannot be read. */
+/* Compares tensors of one shape. `soon`: stops once a difference was found.
+ * Ends the tool where they cannot be read. */
 void
 compare(struct inspected *a, int64_t ta, struct inspected *b, int64_t tb,
         bool soon, struct comparison *out);

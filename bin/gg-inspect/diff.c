@@ -106,7 +106,7 @@ same_value(const struct gguf_context *a, int64_t ka,
            first_difference(a, ka, b, kb) == value_count(a, ka);
 }
 
-/* What is shown of key k; of an array that differs from another in its
+/* Writes the value of a key; of an array that differs from another in its
  * elements only, the first of these; the type, where that differs. */
 static void
 write_key(FILE *f, const struct diff *d, const struct gguf_context *ctx,

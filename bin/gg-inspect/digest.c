@@ -141,7 +141,7 @@ by_line(const void *a, const void *b)
     return order ? order : strcmp((*x)->name, (*y)->name);
 }
 
-/* Of the lines of all that are known. */
+/* Hashes the lines of all whose hashes are known. */
 static void
 hash_lines(const struct digest *each, int64_t n, struct digest *out)
 {

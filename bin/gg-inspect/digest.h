@@ -22,8 +22,8 @@ struct digest {
     char *name;           /* as it stands in a list */
 };
 
-/* Of the tensors and keys of a file: all the names, and no hashes yet. Ends the
- * tool where it was built without the library. */
+/* Digests of the tensors and keys of a file: all the names, and no hashes yet.
+ * Ends the tool where it was built without the library. */
 struct digests {
     struct inspected *f;
     struct digest *tensors, *keys;

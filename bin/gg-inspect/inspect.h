@@ -22,7 +22,7 @@ struct inspect_options {
     struct gg_session_params session; /* for --memory, */
     struct engine_cache cache;        /* with this */
     struct adapter_options adapters;  /* for --memory */
-    const char *parts;  /* --memory of so many ranks: "4", or "24,24,16,16" */
+    const char *parts;  /* ranks, for --memory: "4", or "24,24,16,16" */
     const char *mmproj; /* the projector that --memory counts, too */
     struct {
         uint32_t width, height;
@@ -36,7 +36,7 @@ struct inspect_options {
 void
 value_put_escaped(FILE *f, const char *s, size_t len, size_t max);
 
-/* The same between quotes, with a backslash before those that it holds. */
+/* As value_put_escaped(), between quotes, with a backslash before quotes. */
 void
 value_put_quoted(FILE *f, const char *s, size_t len, size_t max);
 
@@ -205,7 +205,7 @@ select_fits(const struct inspected *f, const struct inspect_options *o,
 int64_t *
 select_all(const struct inspected *f, const struct inspect_options *o,
            int64_t *n);
-/* The same; ends the tool where --tensor was given and there is none. */
+/* As select_all(); ends the tool where --tensor was given and there is none. */
 int64_t *
 select_tensors(const struct inspected *f, const struct inspect_options *o,
                int64_t *n);

@@ -89,7 +89,7 @@ put_shape(const struct gguf_context *ctx, int64_t tensor)
         printf("%s%" PRId64, i ? ", " : "", ne[i]);
 }
 
-/* Of a model in several files: which of them, and where in it. */
+/* Names the file of a model in several, and the tensor's place in it. */
 static void
 put_shard(const struct gguf_context *ctx, int64_t tensor)
 {

@@ -35,7 +35,7 @@ struct arguments {
 
 /* ---- options ---- */
 
-/* What is done is said once. */
+/* Sets the mode, which only one option may do. */
 static enum gg_status
 set_mode(void *options, const struct cli_option *row, const char *value,
          struct gg_error *err)
@@ -209,7 +209,7 @@ static const struct cli_option rows[] = {
 };
 /* clang-format on */
 
-/* What is written to a file of its own. */
+/* Checks the options that write to a file of its own. */
 static void
 check_binary(const struct arguments *a)
 {

@@ -9,8 +9,8 @@
 
 #include "common/json.h"
 
-/* What MTP layers would take beside: of none, or of a kind that is not known,
- * nothing. */
+/* Adds the memory that MTP layers would take: nothing for none, or for a kind
+ * that is not known. */
 static void
 add_mtp(const struct inspect_options *o, const struct gg_session_params *p,
         struct gg_memory *m)
@@ -70,7 +70,7 @@ grow_batch(const struct projector_summary *p, struct gg_session_params *params)
     }
 }
 
-/* Those of a model, or of the part of it that a rank would have, with the
+/* Figures of a model, or of the part of it that a rank would have, with the
  * context that it would have. */
 static struct figures
 measure_memory(struct inspect_options *o, struct gg_pipeline *rank)
@@ -242,7 +242,7 @@ put_memory(const struct figures *f, const struct gg_session_params *p)
     }
 }
 
-/* What all of it has in common. */
+/* Writes the members that all of it has in common. */
 static void
 begin_json(const struct gg_session_params *p, const char *path)
 {

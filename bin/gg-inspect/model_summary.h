@@ -6,7 +6,8 @@
 #include "gg-inspect/adapter_summary.h"
 #include "gg-inspect/projector_summary.h"
 
-/* What the file does not say, or says by a value of a strange type, is 0. */
+/* A member is 0 if the file lacks it or gives it by a value of a strange type.
+ */
 struct model_summary {
     struct text architecture, name, size_label;
     bool known; /* gg-eval can run such a model */

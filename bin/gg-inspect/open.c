@@ -36,7 +36,7 @@ open_file(const char *path, bool alone)
     return all;
 }
 
-/* What readers need to take turns. */
+/* Prepares all that readers need to take turns. */
 static void
 prepare_file(struct inspected *f)
 {

@@ -40,7 +40,7 @@ write_image(const struct image *m)
                       .height = (png_uint_32)m->height,
                       .format = PNG_FORMAT_RGB };
 
-    /* What could not be written is told when standard output is closed. */
+    /* A failed write is told when standard output is closed. */
     if (!png_image_write_to_stdio(&png, stdout, 0, m->rgb, 0, NULL) &&
         !ferror(stdout))
         cli_die("no picture: %s", png.message);

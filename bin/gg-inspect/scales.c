@@ -58,7 +58,7 @@ layout_of(enum ggml_type type)
     return NULL;
 }
 
-/* Of IQ1_M, whose scales are bytes. */
+/* A word of IQ1_M, whose scales are bytes. */
 static unsigned
 word(const unsigned char *p)
 {

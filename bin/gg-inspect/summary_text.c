@@ -193,7 +193,7 @@ text_experts(const struct model_summary *s)
     putchar('\n');
 }
 
-/* What the keys' values stand for. */
+/* The kind that the key's value stands for. */
 static const char *
 kind_of_vocabulary(const struct text *name)
 {
@@ -282,7 +282,7 @@ text_sampling(const struct model_summary *s)
     putchar('\n');
 }
 
-/* Of a file that is no model. */
+/* Prints the summary of a state, a file that is no model. */
 static void
 text_state(const struct model_summary *s)
 {

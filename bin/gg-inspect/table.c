@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blanks before or after a field of so many columns. */
+/* Blanks before or after a field, up to its column's width. */
 static void
 pad(const struct table *t, const char *s, bool before)
 {
@@ -33,7 +33,7 @@ put_plain(const struct table *t, const char *s)
     pad(t, s, false);
 }
 
-/* What goes between fields, and in front of the first. */
+/* Writes the separator between fields, and nothing in front of the first. */
 static void
 put_between(const struct table *t)
 {

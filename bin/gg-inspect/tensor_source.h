@@ -25,7 +25,7 @@ tensor_source_open(struct tensor_source *s, struct inspected *f,
 void
 tensor_source_read(const struct tensor_source *s, void *data, size_t size,
                    uint64_t offset);
-/* As many whole blocks as fit in so many bytes. */
+/* Bytes of the whole blocks that fit in `size` bytes. */
 size_t
 tensor_source_whole(const struct tensor_source *s, size_t size);
 void
@@ -35,7 +35,7 @@ enum {
     VALUES_PIECE = 1 << 14, /* values at a time; a multiple of every block */
 };
 
-/* The same as numbers, one piece after the other. */
+/* A tensor's values as numbers, one piece after the other. */
 struct values {
     struct tensor_source from;
     enum ggml_type type;

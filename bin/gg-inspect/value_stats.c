@@ -31,8 +31,8 @@ count_one(struct value_stats *s, double x)
     s->rms += x * x;
 }
 
-/* The same for many, none of which is infinite or NaN: then the sum of their
- * squares, which the caller has seen, is neither. */
+/* Counts many values, none of which is infinite or NaN: the caller has seen
+ * that the sum of their squares is neither. */
 static void
 count_finite(struct value_stats *s, const double *x, size_t n)
 {

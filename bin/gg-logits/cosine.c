@@ -22,7 +22,7 @@ struct near {
     struct place *places;      /* n, in the order of the others */
     struct place *best;        /* scratch: the same, nearest first */
     size_t n, cap;
-    size_t top; /* so many of them; 0: all, in one line */
+    size_t top; /* the number shown; 0: all, in one line */
     bool failed;
 };
 

@@ -11,7 +11,7 @@ cosine(const float *a, const float *b, size_t n);
 
 /* Writes a line for each record of `source`: its sequence, and the cosine of
  * its angle with each vector of `others`, in their order; or, with `top`, a
- * line for each of so many that are nearest. Names are for messages. Returns
+ * line for each of the `top` nearest. Names are for messages. Returns
  * the status to exit with. */
 int
 near_run(struct record_source *source, const char *name,

@@ -124,7 +124,7 @@ logit_at(struct edit *e, const char *what, int32_t id)
     return &e->add[id];
 }
 
-/* What is added to each logit: minus infinity forbids it. */
+/* The number added to each logit: minus infinity forbids it. */
 static void
 prepare_biases(struct edit *e)
 {

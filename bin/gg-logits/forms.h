@@ -116,7 +116,7 @@ jsonl_read(struct jsonl_reader *j, struct input *in,
 enum gg_status
 reader_step(enum reader_state *state, enum gg_record_kind kind,
             const struct input *in, struct gg_error *err);
-/* What the end of the input means. */
+/* The status that the end of the input has in this state. */
 enum gg_status
 reader_end(enum reader_state state, const struct input *in,
            struct gg_error *err);

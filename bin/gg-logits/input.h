@@ -6,7 +6,7 @@
 
 #include "common/cli.h"
 
-/* What was read and not yet used is data[start .. end). */
+/* Bytes that were read and not yet used are data[start .. end). */
 struct input {
     int fd; /* the caller's */
     const char *name;

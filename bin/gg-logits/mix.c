@@ -91,8 +91,7 @@ mixed_probability(const struct mix *m, size_t id)
     return max + log(sum);
 }
 
-/* What one of them says is impossible is so, whatever the sign of its weight.
- */
+/* An id that is impossible in one of them is so, whatever its weight's sign. */
 static double
 mixed_logarithm(const struct mix *m, size_t id)
 {

@@ -6,8 +6,8 @@
 
 struct mix;
 
-/* Of the members of `pair` with their weights: their probabilities, or, with
- * `logarithms`, the logarithms of these. */
+/* A mix of the members of `pair` with their weights: of their probabilities,
+ * or, with `logarithms`, of the logarithms of these. */
 struct mix *
 mix_new(struct pair *pair, bool logarithms);
 void

@@ -343,8 +343,8 @@ measure_column(struct column *c, const char header[NPY_HEADER])
     c->packed += c->head + (c->deflated ? STORED : 0);
 }
 
-/* What local header and directory have in common, from version to the length
- * of the name. */
+/* Sets the fields common to local header and directory, from version to the
+ * length of the name. */
 static void
 set_common(uint8_t *p, const struct column *c)
 {

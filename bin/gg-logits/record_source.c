@@ -29,7 +29,8 @@ open_stream(struct record_source *s, struct gg_error *err)
                : st;
 }
 
-/* What begins as nothing known is left to the library to complain about. */
+/* The form; input that begins as no known form is left to the library's error.
+ */
 static enum form
 form_of(const uint8_t *p, size_t n)
 {

@@ -6,7 +6,7 @@
 
 struct record_source;
 
-/* What `fd` holds is told by its first bytes. `fd` and `name` stay the
+/* The form of `fd` is told by its first bytes. `fd` and `name` stay the
  * caller's. */
 enum gg_status
 record_source_open(struct record_source **out, int fd, const char *name,

@@ -57,7 +57,7 @@ rows_close(struct rows_reader *r)
     free(r);
 }
 
-/* What the array's shape says of the vectors. */
+/* Takes number and length of the vectors from the array's shape. */
 static enum gg_status
 measure_rows(struct rows_reader *r, struct gg_error *err)
 {

@@ -214,7 +214,7 @@ parse_value(struct record_builder *d, char *line, const struct input *in,
     return GG_OK;
 }
 
-/* What has no line in a dense record is impossible; of an embedding every
+/* An id without a line in a dense record is impossible; of an embedding every
  * value must be there. */
 static enum gg_status
 begin_values(struct record_builder *d, struct gg_error *err)

@@ -173,7 +173,7 @@ check_size(const struct loop *l, const struct queue *q, const char *name,
     cli_too_long(name, what, MAX_WAITING);
 }
 
-/* The same for a line whose end is missing. */
+/* As check_size(), for a line whose end is missing. */
 static void
 check_open_line(const struct loop *l, struct queue *q, const char *name)
 {
@@ -245,7 +245,7 @@ write_print(struct loop *l)
     l->unread = true;
 }
 
-/* What follows from what has happened. */
+/* Moves lines on, as the last events allow. */
 static void
 advance_loop(struct loop *l)
 {

@@ -111,7 +111,7 @@ queue_write(struct queue *q, int fd)
     size_t n = queue_size(q);
     ssize_t done;
 
-    /* What poll() calls ready takes PIPE_BUF bytes without blocking. */
+    /* A pipe that poll() calls ready takes PIPE_BUF bytes without blocking. */
     done = write(fd, q->data + q->start, n < PIPE_BUF ? n : PIPE_BUF);
     if (done > 0)
         queue_use(q, (size_t)done);
@@ -134,7 +134,7 @@ parse_number(const char *s, const char *end, struct line *line)
     return p + 1;
 }
 
-/* `-N ` in front of the ids and `?` behind them. */
+/* `-N ` in front of the ids and `?` after them. */
 static void
 parse_back(const char *s, const char *end, struct line *line)
 {

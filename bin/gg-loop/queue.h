@@ -54,8 +54,8 @@ struct line {
     /* Its ids, without what says of them: */
     const char *ids;
     size_t ids_len;
-    unsigned long long back; /* so many before them are taken back, */
-    bool open;               /* and they may be */
+    unsigned long long back; /* ids before them that are taken back */
+    bool open;               /* its own ids may be taken back */
 };
 
 /* Looks at the first line after `at`; false: it is not there as a whole. */

@@ -37,7 +37,7 @@ back_add(struct back *b, const struct gg_logit_record *record, bool goes_on);
 struct back_row *
 back_row(const struct back *b);
 
-/* So many of the first rows are of no use any more. */
+/* Drops the first n rows, which are of no use any more. */
 void
 back_drop(struct back *b, size_t n);
 

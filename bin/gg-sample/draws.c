@@ -29,7 +29,7 @@ is_end_of_generation(const struct gg_logit_head *head, int32_t id)
 
 /* ---- what is written of draws -------------------------------------------- */
 
-/* What the model gave the token, before anything was done to it. */
+/* Logs the log-probability that the model itself gave the token. */
 static void
 log_draw(const struct run *r, uint64_t sequence, const struct back_row *row)
 {
@@ -124,9 +124,8 @@ has_ended(const struct run *r, uint64_t sequence)
     return r->numbered ? number_set_has(&r->ended_here, sequence) : r->ended;
 }
 
-/* What is known of the sequence; a stream without numbers has one, 0. Without
- * a limit, or with that of 1, nothing has to be counted. NULL: nothing at all.
- */
+/* The counts of the sequence; a stream without numbers has one, 0. NULL: the
+ * limit is 1 or none, and no other option needs to know the sequence. */
 static struct count *
 sequence_of(struct run *r, uint64_t sequence)
 {
@@ -208,7 +207,7 @@ copy_logits(struct run *r, const float *logits, size_t n, bool kept)
     return memcpy(r->logits, logits, n * sizeof(*r->logits));
 }
 
-/* Those of the ids that are not to be drawn after n ids become -infinity. */
+/* Logits of ids that are not to be drawn after n_drawn ids become -infinity. */
 static void
 exclude(const struct run *r, const struct gg_logit_head *head, uint64_t n_drawn,
         const int32_t *ids, float *logits, size_t n)

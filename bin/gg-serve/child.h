@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts the tool that lies beside this one, or on PATH, in a session of its
+/* Starts the tool that lies next to this one, or on PATH, in a session of its
  * own in which SIGINT and SIGHUP are ignored. `in` and `out` become its
  * standard input and output; -1: /dev/null. Returns -1 where it cannot be
  * forked; a tool that is not there ends with status 127. */

@@ -225,7 +225,7 @@ end_transcript(struct translation *t, const json_t *record, struct buffer *out)
     buffer_char(out, '}');
 }
 
-/* A part of an answer may have no text, but thoughts. */
+/* A part of an answer may have no text, but reasoning. */
 static void
 add_transcript(struct translation *t, const json_t *text)
 {

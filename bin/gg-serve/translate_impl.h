@@ -23,7 +23,7 @@ struct translate_tool {
     bool is_text; /* its one argument is a text */
 };
 
-/* A part of an answer: its thoughts, its text, or a call. */
+/* A part of an answer: its reasoning, its text, or a call. */
 struct translate_part {
     enum {
         PART_NONE, /* none has begun */

@@ -147,7 +147,7 @@ static const struct translate_member members[] = {
     { 0 },
 };
 
-/* Clients take the first block for the text, unless they want thoughts. */
+/* Clients take the first block for the text, unless they want reasoning. */
 void
 translate_messages_read(struct translation *t, const struct record_object *body)
 {

@@ -46,7 +46,7 @@ put_input(const struct buffer *arguments, struct buffer *out)
     record_value_clear(&value);
 }
 
-/* The part of a message, or of thoughts. */
+/* The part of a message, or of reasoning. */
 static void
 put_content(const struct translate_part *p, struct buffer *out)
 {

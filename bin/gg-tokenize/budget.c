@@ -1,4 +1,4 @@
-/* budget.c - a text in pieces of so many tokens
+/* budget.c - a text in pieces of a given number of tokens
  *
  * Each piece is counted as a text of its own, as whoever reads it will do.
  * Where about the next cut is, is seen by encoding somewhat more than the last
@@ -83,8 +83,8 @@ cut_line(struct work *w, size_t n)
     return 0;
 }
 
-/* The same for ends of tokens, the first `n` of w->ranges; between characters
- * unless `inside`. */
+/* As cut_line(), at ends of tokens, the first `n` of w->ranges; between
+ * characters unless `inside`. */
 static size_t
 cut_token(struct work *w, const struct gg_range *ranges, size_t n, bool inside)
 {

@@ -270,7 +270,7 @@ decode_plain(struct work *w, const struct gg_line *line)
         return;
     }
     if (!decode_ids(w, line, &w->only)) {
-        /* What follows would be text of nobody knows where. */
+        /* Text that follows would have no known place. */
         if (w->options->records)
             write_record(w, &w->only);
         else
@@ -280,7 +280,7 @@ decode_plain(struct work *w, const struct gg_line *line)
     check_held(w);
 }
 
-/* What has not been ended by its own line is complete with the input. */
+/* A sequence that no line of its own has ended is complete with the input. */
 static void
 write_rest(struct work *w, bool numbered)
 {

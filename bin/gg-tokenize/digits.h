@@ -1,7 +1,7 @@
 /* digits.h - numbers in decimal, without a branch per digit
  *
  * Writing ids takes as long as finding them where it goes digit by digit. Here
- * eight digits are parted in halves, three times, all at once in one word. */
+ * eight digits are split in halves, three times, all at once in one word. */
 #ifndef TOKENIZE_DIGITS_H
 #define TOKENIZE_DIGITS_H
 

@@ -277,7 +277,7 @@ unescape(struct buffer *plain, struct piece *p, struct gg_error *err)
     return GG_OK;
 }
 
-/* The text behind what --prefix puts in front of it. */
+/* The text, with --prefix's text in front of it. */
 static void
 put_prefix(struct work *w, struct piece *p)
 {

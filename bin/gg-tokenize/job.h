@@ -29,7 +29,7 @@ struct job {
 
     /* kept for the next */
     struct buffer plain;    /* a field without its escapes */
-    struct buffer prefixed; /* a text behind its prefix */
+    struct buffer prefixed; /* a text after its prefix */
     struct ranked_pair_ids pair;
     struct media_ids placed;
     int32_t *ids;

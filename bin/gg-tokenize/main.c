@@ -11,7 +11,7 @@
 
 const char cli_name[] = "gg-tokenize";
 
-/* What goes around a text: what the model says, unless an option does. */
+/* Ends put around a text: the model's choice, unless an option chooses. */
 static void
 choose_ends(const struct gg_vocab *vocab, struct arguments *a,
             const char *model)

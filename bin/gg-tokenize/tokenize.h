@@ -42,7 +42,7 @@ struct tokenize_options {
     bool count, pieces, offsets; /* what is written, in place of ids */
     size_t max;                  /* ids of a text; 0: any number */
     enum truncate truncate;
-    size_t budget;       /* cut the text into pieces of so many ids; or 0 */
+    size_t budget;       /* ids of the pieces to cut the text into; or 0 */
     int threads;         /* 0: not said */
     struct media *media; /* whose rows stand in texts; or NULL */
     struct media_intake *intake; /* of media that messages bring; or NULL */

@@ -2,7 +2,7 @@
  *
  * A conversation is encoded as a whole. An answer begins where the prompt of
  * the messages before it ends, or where the conversation parts from that
- * prompt: a prompt may open a thought that the conversation has not. It ends
+ * prompt: a prompt may open reasoning that the conversation has not. It ends
  * where the encoding up to it, with itself, ends. */
 #include <config.h>
 

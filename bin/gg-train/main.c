@@ -88,7 +88,7 @@ resume(struct gg_train *train, const struct train_options_of_tool *o)
     return true;
 }
 
-/* What a signal interrupts is kept. */
+/* Keeps the training that a signal interrupts. */
 static void
 stop(const struct gg_train *train, const struct train_options_of_tool *o,
      struct report *report)

@@ -38,7 +38,7 @@ struct added
 conversations_add(struct gg_train *train, enum gg_train_part part,
                   const char *path, const struct train_options_of_tool *o);
 
-/* A sequence, of so many ids and targets, that `number` names. */
+/* Counts a sequence of n_ids ids and n_targets targets that `number` names. */
 static inline void
 added_count(struct added *a, uint64_t n_ids, uint64_t n_targets,
             uint64_t number)

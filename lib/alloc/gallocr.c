@@ -132,8 +132,8 @@ add_chunk(struct chunk_pool *pool, size_t size)
     return true;
 }
 
-/* What lies in the old memory is lost; all of it is given back first, so that
- * there is no more than the plan needs. */
+/* Data in the old memory are lost; all of it is given back first, so that there
+ * is no more than the plan needs. */
 static bool
 grow_pool(struct chunk_pool *pool)
 {

@@ -54,7 +54,7 @@ struct plan {
     bool valid;
 };
 
-/* What a caller's buffer id stands for. */
+/* The meaning of a caller's buffer id. */
 struct plan_buffer {
     ggml_backend_buffer_type_t buft;
     struct arena *arena; /* several ids may have one */

@@ -22,7 +22,7 @@ gg_engine_new(const struct gg_model *model, struct gg_session *session,
                        : st;
 }
 
-/* What gg_generate() takes and gives back. */
+/* Objects that gg_generate() makes and frees. */
 struct generation {
     struct gg_session *session;
     struct gg_engine *engine;

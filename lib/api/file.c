@@ -71,7 +71,7 @@ gg_set_opener(gg_opener opener, void *data)
     file_set_opener(opener, data);
 }
 
-/* What has keys and tensors, too. */
+/* Other files that have keys and tensors, too. */
 static const struct {
     const char *key, *value, *what;
 } others[] = {
@@ -79,8 +79,8 @@ static const struct {
     { "general.type", "mmproj",
       "a projector of pictures or sound, which goes with a model" },
     { "general.type", "imatrix",
-      "an importance matrix, for gg-quantize --imatrix" },
-    { "general.type", "gg-state", "a state of a model, for --load" },
+      "an importance matrix, which gg-quantize reads" },
+    { "general.type", "gg-state", "a saved state of a model" },
     { "general.architecture", "clip",
       "a projector of pictures or sound, which goes with a model" },
     { "general.architecture", "controlvector",

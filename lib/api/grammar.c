@@ -13,7 +13,7 @@ struct tokens {
     uint32_t *at;
 };
 
-/* What the token adds in the middle of a text. */
+/* Adds the token's bytes in the middle of a text. */
 static enum gg_status
 add_token(const struct gg_vocab *vocab, int32_t id, struct tokens *t,
           struct gg_error *err)

@@ -17,7 +17,7 @@ api_load_modules(void)
     api_modules_load();
 }
 
-/* What was built in comes first. */
+/* Back ends that were built in come first. */
 void
 ggml_backend_load_all_from_path(const char *dir_path)
 {

@@ -9,7 +9,7 @@
 
 #define BACKEND_BEST "gg_backend_best"
 
-/* What is found of a row: the caller's memory for k ids and logits. */
+/* The best of a row: the caller's memory for k ids and logits. */
 struct backend_best_row {
     int32_t *ids;
     float *logits;

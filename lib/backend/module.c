@@ -8,7 +8,7 @@
 #include "core/log.h"
 #include "core/module.h"
 
-/* What the module says about it, or our words. */
+/* The module's reason for having no back end, or our words. */
 static void
 say_none(void *module, const char *path, char *why, size_t size)
 {
@@ -46,7 +46,7 @@ backend_module_load(const char *path, char *why, size_t size)
     } else {
         say_none(module, path, why, size);
     }
-    return NULL; /* what has run stays: it may have left threads behind */
+    return NULL; /* what has run stays: it may have started threads */
 }
 
 ggml_backend_reg_t

@@ -31,7 +31,7 @@ struct profile_kind {
     uint64_t bytes, ops;    /* that had to be moved, to be done */
 };
 
-/* What one thread did, in ns; only it writes the first line. */
+/* The record of one thread, in ns; only it writes the first line. */
 struct profile_thread {
     alignas(PROFILE_LINE) uint64_t busy;
     uint64_t pieces;
@@ -68,7 +68,7 @@ struct profile_kind *
 backend_profile_kind(struct backend_profile *profile,
                      const struct ggml_tensor *node);
 
-/* The same where another device than the CPU computes it. */
+/* The counters of such nodes on a device other than the CPU. */
 struct profile_kind *
 backend_profile_kind_on(struct backend_profile *profile,
                         const struct ggml_tensor *node, const char *device);

@@ -29,7 +29,7 @@ static struct {
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static pthread_once_t modules_loaded = PTHREAD_ONCE_INIT;
 
-/* What was built in. */
+/* Registers the back ends that were built in. */
 static void
 fill_registry(void)
 {
@@ -112,7 +112,7 @@ ggml_backend_device_register(ggml_backend_dev_t device)
     pthread_mutex_unlock(&registry.lock);
 }
 
-/* Those that stay move up. */
+/* Devices that stay move up. */
 static size_t
 drop_of(ggml_backend_reg_t reg)
 {

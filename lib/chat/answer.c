@@ -196,14 +196,14 @@ skip_space(const struct chat_answer *a, size_t at)
     return at;
 }
 
-/* What stands at `at`. */
+/* The text or mark at `at`. */
 struct found {
     size_t end; /* of it; at: one can't tell yet */
     const struct chat_reader_mark *mark;
     enum gg_part part;
 };
 
-/* White space: it is no part at the beginning of a thought and behind it, nor
+/* White space: it is no part at the beginning of a thought and after it, nor
  * in front of the mark that ends it, or that opens one at the beginning. */
 static void
 look_at_space(const struct chat_answer *a, size_t at, bool last,
@@ -359,7 +359,7 @@ ignore(void *data, enum gg_part part, const char *p, size_t n, bool control)
     return true;
 }
 
-/* A control token that is no part of a mark: nothing goes on behind it. */
+/* A control token that is no part of a mark: nothing goes on after it. */
 static bool
 is_barrier(const struct gg_chat_reader *r, int32_t id)
 {
@@ -427,7 +427,7 @@ chat_answer_begin(struct chat_answer *a, const struct gg_chat_reader *reader,
 
 /* ---- spills -------------------------------------------------------------- */
 
-/* Where the mark that ends the thought has come, with text behind it. */
+/* Whether the mark that ends the thought has come, with text after it. */
 static bool
 has_text_behind(const struct chat_answer *a, const char *p, size_t n)
 {

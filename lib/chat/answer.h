@@ -46,14 +46,14 @@ struct gg_chat_reader {
     struct chat_ids open, close, start, text;
 };
 
-/* The same as gg_chat_reader_new(), with the marks of calls. */
+/* Like gg_chat_reader_new(), with the marks of calls. */
 enum gg_status
 chat_reader_new(const struct gg_vocab *vocab,
                 const struct gg_chat_template *template,
                 const struct chat_call_marks *calls,
                 struct gg_chat_reader **out, struct gg_error *err);
 
-/* What comes next. */
+/* The part of the answer that comes next. */
 enum chat_answer_state {
     CHAT_ANSWER_TEXT,
     CHAT_ANSWER_THOUGHT,
@@ -71,7 +71,7 @@ struct chat_answer {
     const struct gg_chat_reader *reader;
     enum chat_answer_state state;
     bool begins; /* nothing but white space of the state has come */
-    bool behind; /* that is text behind a thought */
+    bool behind; /* that is text after a thought */
     bool fresh;  /* nor has a thought */
     bool blank;  /* nothing but white space of a header has come */
     bool ended;  /* by the end of calls */
@@ -80,7 +80,7 @@ struct chat_answer {
     size_t n, cap, cap_control;
 };
 
-/* An answer begins behind ids[0..n), which say whether a thought is open. */
+/* An answer begins after ids[0..n), which say whether a thought is open. */
 enum gg_status
 chat_answer_begin(struct chat_answer *a, const struct gg_chat_reader *reader,
                   const int32_t *ids, size_t n, struct gg_error *err);
@@ -95,11 +95,11 @@ chat_answer_add(struct chat_answer *a, const char *p, size_t n, bool control,
 bool
 chat_answer_end(struct chat_answer *a, chat_answer_sink sink, void *data);
 
-/* What is held is nothing. */
+/* Drops the held text. */
 void
 chat_answer_drop(struct chat_answer *a);
 
-/* Whether a token ends a thought and has text behind the mark goes to *spills.
+/* Whether a token ends a thought and has text after the mark goes to *spills.
  * False: no memory. */
 bool
 chat_answer_spills(const struct chat_answer *a, const char *p, size_t n,

@@ -1,4 +1,4 @@
-/* arena.h - memory that is freed as a whole, and of which there is so much */
+/* arena.h - memory that is freed as a whole, up to a limit */
 #ifndef CHAT_ARENA_H
 #define CHAT_ARENA_H
 
@@ -20,7 +20,7 @@ struct chat_arena {
 void *
 chat_arena_alloc(struct chat_arena *a, size_t size);
 
-/* The same for what was allocated with `old` bytes; in its place where it was
+/* Grows memory that was allocated with `old` bytes; in its place where it was
  * the last. On failure returns NULL, and *p* stays as it was. */
 void *
 chat_arena_grow(struct chat_arena *a, void *p, size_t old, size_t size);

@@ -4,7 +4,7 @@
 
 #include "chat/run.h"
 
-/* What a function is called with. Where its table has names of parameters,
+/* Arguments of a function's call. Where its table has names of parameters,
  * v[] has a value for each of them, CHAT_ABSENT where none was given, and no
  * other; else v[0..n) are those without a name, and `named` has the others. */
 struct chat_arguments {
@@ -54,7 +54,7 @@ extern const struct chat_builtin chat_filters[], chat_list_filters[],
 struct chat_value
 chat_call_builtin(struct chat_run *r, const struct chat_builtin *b,
                   struct chat_value self, const struct chat_arguments *a);
-/* The same with up to two arguments, both or the last CHAT_ABSENT. */
+/* Calls an entry with up to two arguments, both or the last CHAT_ABSENT. */
 struct chat_value
 chat_call_simply(struct chat_run *r, const struct chat_builtin *b,
                  struct chat_value self, struct chat_value first,
@@ -77,7 +77,7 @@ chat_bool_argument(struct chat_value v, bool other);
 /* a.name and a[key] as templates mean them: attributes are keys, too. */
 struct chat_value
 chat_attribute(struct chat_run *r, struct chat_value of, const char *name);
-/* The same for a name that need not live on. */
+/* a.name for a name that need not live on. */
 struct chat_value
 chat_attribute_named(struct chat_run *r, struct chat_value of,
                      const struct chat_string *name);

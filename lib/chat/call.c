@@ -173,7 +173,7 @@ bind_parameter(struct chat_run *r, const struct chat_node *p,
                     p->a ? chat_evaluate(r, p->a) : chat_undefined(p->name));
 }
 
-/* Whether a parameter behind the first `from` has this name. */
+/* Whether a parameter after the first `from` has this name. */
 static bool
 has_parameter(struct chat_run *r, const struct chat_node *macro, size_t from,
               const struct chat_string *name)
@@ -187,7 +187,7 @@ has_parameter(struct chat_run *r, const struct chat_node *macro, size_t from,
     return false;
 }
 
-/* What a macro's parameters leave of the plain arguments. */
+/* Binds the plain arguments that a macro's parameters leave. */
 static void
 bind_plain_rest(struct chat_run *r, const struct chat_node *macro,
                 const struct chat_arguments *a, size_t i)
@@ -202,7 +202,7 @@ bind_plain_rest(struct chat_run *r, const struct chat_node *macro,
         chat_assign(r, macro->b->name, rest);
 }
 
-/* The same of those with names; `caller` is one. */
+/* Binds the remaining arguments with names; `caller` is one. */
 static void
 bind_named_rest(struct chat_run *r, const struct chat_node *macro,
                 const struct chat_arguments *a)

@@ -56,7 +56,8 @@ gg_chat_free(struct gg_chat_template *t)
     mem_free(t);
 }
 
-/* What transformers takes where there are tools, if the model has it. */
+/* The template that transformers takes where there are tools, if there is one.
+ */
 static enum gg_status
 open_for_tools(const struct gg_vocab *v, struct gg_chat_template *t,
                struct gg_error *err)
@@ -123,7 +124,7 @@ check_messages(const struct gg_message *messages, size_t n, size_t first,
     return GG_OK;
 }
 
-/* What both functions below take; *params is never NULL behind it. */
+/* Checks arguments of both functions below; *params is never NULL after it. */
 static enum gg_status
 check_request(const struct gg_vocab *v, const struct gg_chat_template *t,
               const struct gg_message *messages, size_t n,

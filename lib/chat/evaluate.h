@@ -12,7 +12,7 @@ chat_evaluate(struct chat_run *r, const struct chat_node *n);
 /* Runs statements; their output goes to r->out. */
 void
 chat_execute(struct chat_run *r, const struct chat_node *n);
-/* The same, and returns the output; r->out stays as it is. */
+/* Runs statements and returns their output; r->out stays as it is. */
 struct chat_value
 chat_capture(struct chat_run *r, const struct chat_node *n);
 
@@ -29,7 +29,7 @@ struct chat_value
 chat_call_node(struct chat_run *r, const struct chat_node *n,
                struct chat_value caller);
 
-/* What a loop's body sees as `loop`. */
+/* The `loop` that a loop's body sees. */
 struct chat_loop {
     const struct chat_node *node; /* of a loop that can call itself */
     const struct chat_list *items;

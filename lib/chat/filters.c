@@ -1,4 +1,4 @@
-/* filters.c - what stands behind |, but for the filters of lists */
+/* filters.c - what stands after |, but for the filters of lists */
 #include <config.h>
 
 #include <errno.h>
@@ -250,7 +250,7 @@ filter_replace(struct chat_run *r, struct chat_value v,
     return chat_call_builtin(r, chat_method(s, "replace"), s, &all);
 }
 
-/* Each word begins with a capital; words begin behind blanks and brackets. */
+/* Each word begins with a capital; words begin after blanks and brackets. */
 static struct chat_value
 filter_title(struct chat_run *r, struct chat_value v,
              const struct chat_arguments *a)

@@ -363,7 +363,8 @@ put_percent(struct chat_builder *b, struct reader *x, struct values *values)
         put_formed(b, &f, v);
 }
 
-/* What need not be used up: Python takes it for names and their values. */
+/* Whether the value need not be used up: Python takes it for names and their
+ * values. */
 static bool
 has_items(struct chat_value v)
 {

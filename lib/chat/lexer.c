@@ -58,7 +58,7 @@ advance(struct chat_lexer *x, size_t to)
     x->at = to;
 }
 
-/* Behind the white space at `at`: Python's, not ASCII's alone. */
+/* The end of the white space at `at`: Python's, not ASCII's alone. */
 static size_t
 skip_blanks(const struct chat_lexer *x, size_t at)
 {
@@ -374,7 +374,7 @@ lex_one(struct chat_lexer *x, char *open, size_t *n)
     return lex_operator(x);
 }
 
-/* Of {{ }} or {% %}, up to its end. */
+/* Tokens of {{ }} or {% %}, up to its end. */
 static void
 lex_inside(struct chat_lexer *x, const char *mark, bool trim)
 {
@@ -399,7 +399,7 @@ lex_inside(struct chat_lexer *x, const char *mark, bool trim)
 
 /* ---- the whole ----------------------------------------------------------- */
 
-/* What begins with '{' at x->at. */
+/* Text that begins with '{' at x->at. */
 static void
 lex_opening(struct chat_lexer *x)
 {

@@ -1,6 +1,6 @@
 /* lexer.h - a template as tokens
  *
- * Jinja's, set up as transformers does: trim_blocks (the newline behind a block
+ * Jinja's, set up as transformers does: trim_blocks (the newline after a block
  * is dropped) and lstrip_blocks (so are blanks in front of one that begins its
  * line). https://jinja.palletsprojects.com/en/stable/templates */
 #ifndef CHAT_LEXER_H

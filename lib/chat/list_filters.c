@@ -210,7 +210,7 @@ filter_batch(struct chat_run *r, struct chat_value v,
     return out;
 }
 
-/* Into so many lists. */
+/* Splits a list into a number of lists. */
 static struct chat_value
 filter_slice(struct chat_run *r, struct chat_value v,
              const struct chat_arguments *a)

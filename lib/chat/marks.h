@@ -12,7 +12,7 @@ struct chat_mark {
     bool first; /* it counts at the beginning of the answer only */
 };
 
-/* Behind the first `begins` all is calls; one of `ends` in them ends the
+/* After the first `begins` all is calls; one of `ends` in them ends the
  * answer, as the end of generation does. */
 struct chat_call_marks {
     const struct chat_mark *begins, *ends;

@@ -21,7 +21,7 @@ enum {
 /* How the messages are given to the template. */
 struct chat_form {
     bool open;     /* the last one goes on */
-    bool rest;     /* what stands behind the one before `first` is wanted */
+    bool rest;     /* what stands after the one before `first` is wanted */
     bool question; /* an empty one of a user stands before all */
     bool answer;   /* add_generation_prompt */
     unsigned char *plainer;     /* what may be made so, of each message */

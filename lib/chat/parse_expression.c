@@ -49,7 +49,7 @@ parse_pair(struct chat_parser *p)
     return pair(p, CHAT_NODE_PAIR, key, chat_parse_expression(p));
 }
 
-/* What stands between brackets, with commas between, to the closing one. */
+/* Items in brackets, with commas between them, to the closing one. */
 static struct chat_node *
 parse_items(struct chat_parser *p, const char *closing,
             struct chat_node *(*parse)(struct chat_parser *))

@@ -97,7 +97,7 @@ hexadecimal(const char *s, const char *end, int digits)
     return code > 0x10ffff ? -1 : code;
 }
 
-/* What stands behind a backslash; returns how much of it. */
+/* Decodes a sequence after a backslash; returns its length. */
 static size_t
 unescape(const char *s, const char *end, char **to)
 {

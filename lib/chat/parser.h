@@ -50,7 +50,7 @@ chat_parse_expected(struct chat_parser *p, const char *what);
 /* NULL where there is no memory. */
 struct chat_node *
 chat_parse_node(struct chat_parser *p, enum chat_node_type type);
-/* Of the name that is the next token. */
+/* The text of the name that is the next token. */
 const char *
 chat_parse_name(struct chat_parser *p);
 const char *
@@ -60,7 +60,7 @@ bool
 chat_parse_at(const struct chat_parser *p, const char *op);
 bool
 chat_parse_at_word(const struct chat_parser *p, const char *word);
-/* The same, and goes on behind it. */
+/* Whether the operator or word is next; if so, goes on after it. */
 bool
 chat_parse_skip(struct chat_parser *p, const char *op);
 bool
@@ -90,7 +90,7 @@ chat_parse_expression(struct chat_parser *p);
  * it; else it is left. */
 struct chat_node *
 chat_parse_tuple(struct chat_parser *p, bool condition);
-/* What is assigned to: a name, a tuple of them, or name.name. */
+/* The target of an assignment: a name, a tuple of them, or name.name. */
 struct chat_node *
 chat_parse_target(struct chat_parser *p);
 /* |filters that follow `node`; `first`: a name stands in front of the first. */

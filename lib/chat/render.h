@@ -6,7 +6,7 @@
 
 #include "chat/template.h"
 
-/* What is rendered; as in gg_chat_encode(). */
+/* Input of a rendering; as in gg_chat_encode(). */
 struct chat_request {
     const struct gg_vocab *vocab;
     const struct chat_template *template;
@@ -19,7 +19,7 @@ struct chat_request {
 };
 
 /* The text, in the arena: that of all messages, or of those from `first` on and
- * of what ends the one before. An answer begins behind it, or goes on. */
+ * of what ends the one before. An answer begins after it, or goes on. */
 enum gg_status
 chat_render(const struct chat_request *q, struct chat_arena *arena,
             struct chat_string *out, struct gg_error *err);

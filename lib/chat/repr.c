@@ -42,9 +42,9 @@ put_int(struct chat_builder *b, int64_t i)
 
 /* ---- strings ------------------------------------------------------------- */
 
-/* What Python shows as an escape sequence: control and format characters,
- * separators, those for private use; unassigned ones, which it shows so, too,
- * are not known here. */
+/* Python shows control and format characters, separators and those for private
+ * use as escape sequences; unassigned ones, which it shows so, too, are not
+ * known here. */
 static bool
 is_printable(uint32_t c)
 {

@@ -92,7 +92,7 @@ chat_find_key(struct chat_run *r, const struct chat_dict *dict,
 const struct chat_value *
 chat_find_name(struct chat_run *r, const struct chat_dict *dict,
                const char *name, size_t len);
-/* Of a text of the interpreter's own, that lives on. */
+/* The string of a text of the interpreter's own, that lives on. */
 struct chat_value
 chat_words(struct chat_run *r, const char *s);
 

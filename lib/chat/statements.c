@@ -20,7 +20,7 @@ chat_capture(struct chat_run *r, const struct chat_node *n)
     return chat_built(&b);
 }
 
-/* What a body writes, through filters. */
+/* The output of a body, through filters. */
 static struct chat_value
 filtered(struct chat_run *r, const struct chat_node *filters,
          const struct chat_node *body)

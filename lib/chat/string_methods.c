@@ -161,7 +161,7 @@ put_fill(struct chat_builder *b, const struct chat_string *fill, int64_t n)
         chat_put_string(b, fill);
 }
 
-/* To so many characters, with blanks or others at the sides. */
+/* Pads to a width in characters, with blanks or others at the sides. */
 static struct chat_value
 pad(struct chat_run *r, struct chat_value self, const struct chat_arguments *a,
     unsigned sides)

@@ -289,7 +289,7 @@ ends(struct chat_run *r, const struct chat_string *s,
                                                       with->s, with->n) == 0);
 }
 
-/* What is searched: the part between two arguments, as a slice has it. */
+/* The searched text: the part between two arguments, as a slice has it. */
 struct searched {
     struct chat_string s;
     const struct chat_string *what;
@@ -325,7 +325,7 @@ search(struct chat_run *r, struct chat_value self, const struct chat_value *v)
     return x;
 }
 
-/* The same for a text. */
+/* search() for a text. */
 static struct searched
 search_text(struct chat_run *r, struct chat_value self,
             const struct chat_value *v)

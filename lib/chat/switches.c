@@ -12,7 +12,7 @@
 
 /* ---- the tree ------------------------------------------------------------ */
 
-/* What is looked for. */
+/* The thing that is looked for. */
 struct wanted {
     enum {
         VARIABLE, /* a name */

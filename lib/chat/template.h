@@ -11,7 +11,7 @@
 
 struct chat_template;
 
-/* What a rendering may take; zero is the default. Steps are nodes of the
+/* Limits of a rendering; zero is the default. Steps are nodes of the
  * template, and what chat_take_steps() counts: each takes at most about 60 ns.
  * Renderings that share limits share what is left of the steps. */
 struct chat_limits {
@@ -28,7 +28,7 @@ chat_template_parse(const char *text, size_t n, struct chat_template **out,
 void
 chat_template_free(struct chat_template *t);
 
-/* What it was parsed to; lives as long as it does. */
+/* The parsed tree; lives as long as the template. */
 struct chat_node;
 const struct chat_node *
 chat_template_tree(const struct chat_template *t);

@@ -1,4 +1,4 @@
-/* tests.c - what stands behind `is` */
+/* tests.c - what stands after `is` */
 #include <config.h>
 
 #include <stdio.h>

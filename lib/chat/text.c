@@ -238,7 +238,7 @@ chat_character_before(const struct chat_string *s, size_t end, uint32_t *c)
     return chat_character(s, end - 1, c);
 }
 
-/* The byte behind `most` characters, or behind all; *n gets their number. */
+/* The byte after `most` characters, or after all; *n gets their number. */
 static size_t
 skip_characters(struct chat_run *r, const struct chat_string *s, size_t most,
                 size_t *n)

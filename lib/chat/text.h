@@ -27,14 +27,14 @@ chat_put_string(struct chat_builder *b, const struct chat_string *s);
 void
 chat_put_part(struct chat_builder *b, const struct chat_string *s, size_t at,
               size_t n);
-/* What str() makes of it in Python. */
+/* The text that str() makes of the value in Python. */
 void
 chat_put_value(struct chat_builder *b, struct chat_value v);
-/* What repr() makes of it in Python. */
+/* The text that repr() makes of the value in Python. */
 void
 chat_put_repr(struct chat_builder *b, struct chat_value v);
 
-/* What was built; the builder is not to be used again. */
+/* The built text; the builder is not to be used again. */
 struct chat_value
 chat_built(struct chat_builder *b);
 

@@ -9,8 +9,8 @@
 #include "core/mem.h"
 #include "vocab/chat.h"
 
-/* Those with more marks first: of a template that has several the first form
- * counts. */
+/* Forms, those with more marks first: of a template that has several the first
+ * form counts. */
 static const struct chat_thoughts forms[] = {
     /* harmony: gpt-oss, llm-jp */
     { "<|channel|>analysis<|message|>", "<|end|>",
@@ -86,8 +86,8 @@ chat_thoughts_end(const char *s, size_t n)
     return end;
 }
 
-/* What it makes of an answer with a thought, and of what begins the next one;
- * templates call the thought by several names. */
+/* Looks at the render of an answer with a thought, and of what begins the next
+ * one; templates call the thought by several names. */
 static const struct chat_thoughts *
 find_in_render(const struct gg_vocab *v, const struct gg_chat_template *t)
 {

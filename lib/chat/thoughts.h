@@ -18,7 +18,7 @@ struct chat_thoughts {
 const struct chat_thoughts *
 chat_thoughts_find(const char *s, size_t len);
 
-/* The byte behind the last mark in s[0..n) that closes a thought; 0: none. */
+/* The byte after the last mark in s[0..n) that closes a thought; 0: none. */
 size_t
 chat_thoughts_end(const char *s, size_t n);
 

@@ -215,7 +215,7 @@ read_indent(struct chat_run *r, struct chat_value v)
     return chat_failed(r) ? NULL : v.string;
 }
 
-/* (between, behind a key) */
+/* (between items, after a key) */
 static void
 read_separators(struct chat_run *r, struct chat_value v, struct writer *w)
 {

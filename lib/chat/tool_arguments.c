@@ -14,7 +14,7 @@ enum {
     MEMORY = 1 << 26, /* of renders */
 };
 
-/* What a template takes. */
+/* The form of arguments that a template takes. */
 enum taken {
     TAKES_UNKNOWN,
     TAKES_OBJECTS,

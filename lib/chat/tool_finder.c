@@ -109,7 +109,7 @@ chat_tool_answer(const struct tool_finder *f, const struct chat_string *s)
     return chat_tool_alike(s, &f->prompt);
 }
 
-/* Behind the content, or where a render without calls goes another way. */
+/* The end of the content, or where a render without calls goes another way. */
 static size_t
 behind_content(const struct tool_finder *f)
 {

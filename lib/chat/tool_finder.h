@@ -12,7 +12,7 @@
     "\": \"" PROBE_STRING_2 "\"}"
 #define TOOL_ONE(value) "{\"" PROBE_KEY_1 "\": " value "}"
 
-/* What is looked for in renders; all texts are in the arena. */
+/* State of a search in renders; all texts are in the arena. */
 struct tool_finder {
     struct probe probe;
     struct tool_form *form;
@@ -24,12 +24,12 @@ struct tool_finder {
     size_t begin;         /* of what is calls in those that have one */
     size_t from, to;      /* of the call in `one`, without literals around it */
     size_t args, args_to; /* of its arguments in JSON */
-    struct chat_string post; /* what stands behind an answer, of any kind */
+    struct chat_string post; /* what stands after an answer, of any kind */
     const char *why;
     bool nomem;
 };
 
-/* What stands around calls: open before CALL after between before CALL after
+/* Text around calls: open before CALL after between before CALL after
  * end. */
 struct tool_frame {
     struct chat_string open, before, between, after, end;
@@ -45,7 +45,7 @@ chat_tool_fails(struct tool_finder *f, const char *why);
 char *
 chat_tool_copy(struct tool_finder *f, struct chat_string s);
 
-/* The same of what becomes a literal; "" where there is no memory. */
+/* A copy of text that becomes a literal; "" where there is no memory. */
 const char *
 chat_tool_keep(struct tool_finder *f, struct chat_string s);
 
@@ -58,7 +58,7 @@ chat_tool_render(struct tool_finder *f, const char *first, const char *second,
 bool
 chat_tool_render_all(struct tool_finder *f);
 
-/* Where the answer begins in a render: behind the prompt, or where it goes
+/* Where the answer begins in a render: after the prompt, or where it goes
  * another way. */
 size_t
 chat_tool_answer(const struct tool_finder *f, const struct chat_string *s);
@@ -78,7 +78,7 @@ chat_tool_find_kind(struct tool_finder *f);
 bool
 chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out);
 
-/* What stands behind the calls in a render, in bytes. */
+/* Bytes after the calls in a render. */
 size_t
 chat_tool_behind(const struct tool_finder *f);
 
@@ -92,24 +92,24 @@ chat_tool_find_pieces(struct tool_finder *f, size_t from, size_t to);
 const char *
 chat_tool_any_digits(struct tool_finder *f, const char *text, size_t at);
 
-/* The text behind the name of a call: digits that are other ones behind that of
+/* The text after the name of a call: digits that are other ones after that of
  * the second call stand for any. */
 const char *
 chat_tool_second_text(struct tool_finder *f, const char *text);
 
-/* Finds the numbers of calls, behind their names. */
+/* Finds the numbers of calls, after their names. */
 void
 chat_tool_find_numbers(struct tool_finder *f);
 
 /* ---- tool_pairs.c ---- */
 
-/* Sets how keys and values stand: `after` is what stands behind the last. */
+/* Sets how keys and values stand: `after` is what stands after the last. */
 bool
 chat_tool_find_pairs(struct tool_finder *f, struct chat_string after);
 
 /* ---- tool_nested.c ---- */
 
-/* Sets what closes a value by its key: `between` stands behind the first of two
+/* Sets what closes a value by its key: `between` stands after the first of two
  * values, to the second key. False: nothing does. */
 bool
 chat_tool_find_tags(struct tool_finder *f, const struct chat_string *between);

@@ -45,7 +45,7 @@ enum {
 /* Texts that calls may begin with, whatever their form is. */
 #define TOOL_COMMON_MARK "<tool_call>"
 
-/* How a value stands behind its key. */
+/* How a value stands after its key. */
 struct tool_variant {
     unsigned types;
     const char *before, *after; /* the value */
@@ -64,11 +64,11 @@ struct tool_form {
     enum tool_kind kind;
     const char *open, *separator, *end;
     const char *open_too; /* may stand in the place of `open` */
-    const char *end_too;  /* stands behind two calls, or NULL */
+    const char *end_too;  /* stands after two calls, or NULL */
     struct tool_piece pieces[TOOL_PIECES];
     size_t n_pieces;
     bool one; /* an answer has one call at most */
-    /* The name and the number behind it are the call's id, with this before
+    /* The name and the number after it are the call's id, with this before
      * them; or NULL. */
     const char *id_prefix;
 
@@ -81,8 +81,8 @@ struct tool_form {
     /* ---- TOOL_PAIRS ---- */
     const char *first; /* before the first key */
     const char *next;  /* before another one */
-    const char *close; /* behind the last value */
-    const char *none;  /* behind the name of a call without arguments */
+    const char *close; /* after the last value */
+    const char *none;  /* after the name of a call without arguments */
     struct tool_variant variants[TOOL_VARIANTS];
     size_t n_variants;
     /* Values stand between tags of their keys, `next` key variants[0].before
@@ -91,19 +91,19 @@ struct tool_form {
     const char *item;
     const char *closing, *closed;
 
-    /* What calls begin with, and what ends a turn behind them. */
+    /* Marks that calls begin with, and those that end a turn after them. */
     struct chat_mark begins[TOOL_MARKS], ends[TOOL_MARKS];
     size_t n_begins, n_ends;
 };
 
-/* What is known of a form besides what renders of it show. */
+/* Facts about a form that its renders do not show. */
 struct tool_known {
     const char *name;
     const char *signs[2];  /* a render has them */
     const char *begins[2]; /* what calls may begin with, too */
     const char *ends;      /* a token that may end a turn, too */
     const char *open;      /* may stand before a call, where nothing does */
-    const char *behind;    /* stands behind the name */
+    const char *behind;    /* stands after the name */
 };
 
 /* Ends with a NULL name. */
@@ -116,7 +116,7 @@ struct gg_chat_calls {
     struct chat_call_marks marks;
 };
 
-/* Where calls begin in answers, and the tokens that end a turn behind them;
+/* Where calls begin in answers, and the tokens that end a turn after them;
  * lives as long as the calls. */
 const struct chat_call_marks *
 chat_calls_marks(const struct gg_chat_calls *calls);

@@ -122,7 +122,7 @@ chat_tool_find_kind(struct tool_finder *f)
 
 /* ---- what stands around it ---- */
 
-/* What follows the content of an answer without calls. */
+/* The text after the content of an answer without calls. */
 static struct chat_string
 plain_end(const struct tool_finder *f)
 {
@@ -155,7 +155,7 @@ second_call(const struct tool_finder *f)
     return is ? from : TOOL_NOWHERE;
 }
 
-/* What stands between two calls shows what is around each, and what around
+/* The text between two calls shows what is around each, and what around
  * all. */
 static bool
 cut_frame(const struct tool_finder *f, struct tool_frame *t)
@@ -176,7 +176,7 @@ cut_frame(const struct tool_finder *f, struct tool_frame *t)
     return true;
 }
 
-/* What ends the turn: a token behind the calls. */
+/* Finds what ends the turn: a token after the calls. */
 static void
 find_ends(struct tool_finder *f, struct chat_string *end)
 {
@@ -198,7 +198,7 @@ find_ends(struct tool_finder *f, struct chat_string *end)
     }
 }
 
-/* What stands behind two calls: some templates show more there than behind
+/* Finds the text after two calls: some templates show more there than after
  * one. */
 static void
 find_end_too(struct tool_finder *f)

@@ -102,7 +102,7 @@ chat_tool_match(const char *s, size_t n, size_t at, const char *literal)
     return chat_tool_match_part(s, n, at, literal, strlen(literal));
 }
 
-/* Behind blanks, where a line ends. */
+/* The end of blanks, where a line ends. */
 static size_t
 line_end(const char *s, size_t n, size_t at)
 {

@@ -21,12 +21,12 @@ size_t
 chat_tool_match_part(const char *s, size_t n, size_t at, const char *literal,
                      size_t len);
 
-/* The same of what stands before a value: white space at the literal's end is
+/* Like it, of text before a value: white space at the literal's end is
  * there as it is, or the value's. */
 size_t
 chat_tool_match_before(const char *s, size_t n, size_t at, const char *literal);
 
-/* Behind white space. */
+/* The end of white space. */
 size_t
 chat_tool_space_end(const char *s, size_t n, size_t at);
 

@@ -10,7 +10,7 @@
 
 #define INNER_KEY "kkq"
 
-/* Whether the text stands in s at *at, which moves behind it. */
+/* Whether the text stands in s at *at, which moves past it. */
 static bool
 skip_text(const struct chat_string *s, size_t *at, const char *text)
 {
@@ -22,7 +22,7 @@ skip_text(const struct chat_string *s, size_t *at, const char *text)
     return true;
 }
 
-/* What stands behind the tag that opens the first argument. */
+/* Finds the value after the tag that opens the first argument. */
 static bool
 find_value(const struct tool_finder *f, const struct chat_string *s, size_t *at)
 {

@@ -83,7 +83,7 @@ value_at(const struct chat_string *s, size_t from, size_t to, unsigned type,
     }
 }
 
-/* How a value of another type stands behind its key. */
+/* Finds how a value of another type stands after its key. */
 static void
 find_variant(struct tool_finder *f, unsigned type, const char *arguments)
 {
@@ -124,7 +124,7 @@ find_variants(struct tool_finder *f)
         find_variant(f, probes[i].type, probes[i].arguments);
 }
 
-/* What stands behind the name of a call without arguments. */
+/* Finds the text after the name of a call without arguments. */
 static void
 find_none(struct tool_finder *f)
 {
@@ -153,8 +153,8 @@ closing_length(const struct tool_form *form)
     return strlen(form->closing) + strlen(PROBE_KEY_1) + strlen(form->closed);
 }
 
-/* What stands before the first key, and before and behind values: `after` is
- * what stands behind the last one. */
+/* Finds the text before the first key, and before and after values: `after` is
+ * what stands after the last one. */
 static bool
 find_strings(struct tool_finder *f, struct chat_string after)
 {

@@ -34,7 +34,7 @@ bool
 chat_probe(const struct probe *p, const char *first, const char *second,
            struct chat_string *out, bool *nomem);
 
-/* Whether a text stands behind the question in what was rendered; whether the
+/* Whether a text stands after the question in what was rendered; whether the
  * call with PROBE_ARGUMENTS_1 is shown, not as Python prints it, nor as JSON in
  * a string. */
 bool

@@ -17,7 +17,7 @@ enum {
 
 /* ---- pieces ---- */
 
-/* What may stand behind slot i: the text after it, and, where an id follows,
+/* Text that may follow slot i: the text after it, and, where an id follows,
  * that after the id. */
 static const char *
 text_behind(const struct tool_form *f, size_t i, bool other)
@@ -43,7 +43,7 @@ text_match(const struct tool_reader *r, size_t at, const char *literal)
                : to;
 }
 
-/* Where the name or id of slot i ends: before what stands behind it. */
+/* Where the name or id of slot i ends: before what stands after it. */
 static size_t
 slot_end(const struct tool_reader *r, size_t i, size_t at)
 {
@@ -58,7 +58,7 @@ slot_end(const struct tool_reader *r, size_t i, size_t at)
     return most;
 }
 
-/* The id that is made of the name and the number behind it. */
+/* The id that is made of the name and the number after it. */
 static void
 find_id(const struct tool_reader *r, struct tool_call *c, size_t at)
 {
@@ -103,7 +103,7 @@ object(struct tool_reader *r, struct tool_call *c, size_t at)
     return to;
 }
 
-/* Behind what there is of the text that closes a call. */
+/* The end of what there is of the text that closes a call. */
 static size_t
 closed(const struct tool_reader *r, size_t at, const char *literal)
 {
@@ -285,7 +285,7 @@ find_begin(const struct tool_reader *r, size_t from, size_t *next, bool *bare)
     return best;
 }
 
-/* Behind the marks of the form that stand at `at`. */
+/* The end of the form's marks that stand at `at`. */
 static size_t
 marks_end(const struct tool_reader *r, size_t at)
 {
@@ -333,7 +333,7 @@ calls_from(struct tool_reader *r, size_t at, bool bare)
     return to;
 }
 
-/* The text s[from..to), without white space around it, behind other text. */
+/* The text s[from..to), without white space around it, after other text. */
 static void
 put_text(struct tool_text *out, const char *s, size_t from, size_t to)
 {

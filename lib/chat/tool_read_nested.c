@@ -14,7 +14,7 @@ enum {
     NESTED_DEPTH = 100, /* of values in values */
 };
 
-/* What a value is read for. */
+/* The key and schema that a value is read for. */
 struct element {
     struct tool_span key;
     const json_t *schema; /* or NULL */
@@ -37,7 +37,7 @@ key_end(const struct tool_reader *r, size_t at)
     return at;
 }
 
-/* Behind the tag that opens a value at `at`. */
+/* The end of the tag that opens a value at `at`. */
 static size_t
 opening_tag_end(const struct tool_reader *r, size_t at, struct tool_span *key)
 {
@@ -52,7 +52,7 @@ opening_tag_end(const struct tool_reader *r, size_t at, struct tool_span *key)
                      : TOOL_NOT_THERE;
 }
 
-/* Behind a tag at `at` that closes a value; *own: one of this key. */
+/* The end of a tag at `at` that closes a value; *own: one of this key. */
 static size_t
 closing_tag_end(const struct tool_reader *r, size_t at, struct tool_span key,
                 bool *own)
@@ -68,7 +68,7 @@ closing_tag_end(const struct tool_reader *r, size_t at, struct tool_span key,
 }
 
 /* Where a text ends: before the tag of its key, or, where there is none before
- * the call ends, before any that closes; *to is behind its own. */
+ * the call ends, before any that closes; *to is after its own. */
 static size_t
 text_end(struct tool_reader *r, size_t at, struct tool_span key, size_t *to)
 {
@@ -142,7 +142,7 @@ read_inner(struct tool_reader *r, struct tool_text *out,
     return at;
 }
 
-/* The same up to the value's own tag. */
+/* read_inner() up to the value's own tag. */
 static size_t
 read_nested_value(struct tool_reader *r, struct tool_text *out,
                   const struct element *e, bool list, size_t at)
@@ -169,7 +169,7 @@ put_empty(struct tool_text *out, unsigned types)
     chat_tool_puts(out, s);
 }
 
-/* From behind its tag on; returns where what closes it ends. */
+/* Reads a value from after its tag on; returns where what closes it ends. */
 static size_t
 read_tagged(struct tool_reader *r, struct tool_text *out,
             const struct element *e, size_t at)

@@ -15,7 +15,7 @@ enum {
 
 /* ---- keys ---- */
 
-/* What stands before a value, without attributes of a tag: what is before the
+/* Text before a value, without attributes of a tag: what is before the
  * first blank, and after the last quotation mark. */
 static size_t
 bare_before(const struct tool_reader *r, size_t at, const char *before)
@@ -66,7 +66,7 @@ is_foreign(const struct tool_reader *r, char c)
            c == first_character(r->f->close);
 }
 
-/* Behind a key in quotation marks; `at`: there is none. */
+/* The end of a key in quotation marks; `at`: there is none. */
 static size_t
 quoted_end(const struct tool_reader *r, size_t at)
 {
@@ -115,7 +115,7 @@ is_argument(const struct tool_reader *r, const struct tool_call *c,
 
 /* Where a value ends, and what follows. */
 struct ending {
-    size_t value; /* behind it */
+    size_t value; /* after it */
     size_t to;    /* where the next key begins, or the call has ended */
     bool more;    /* another key follows */
 };
@@ -131,7 +131,7 @@ last_comma(const struct tool_reader *r, size_t at)
     return to == TOOL_NOT_THERE ? at : to;
 }
 
-/* Whether a value ends at `at`, with `after` behind it. At the end of the
+/* Whether a value ends at `at`, with `after` next. At the end of the
  * answer what closes the call may be missing, after a tag. */
 static bool
 ends_at(const struct tool_reader *r, const struct tool_call *c, size_t at,

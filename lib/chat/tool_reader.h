@@ -57,14 +57,14 @@ chat_tool_read_opening(const struct tool_reader *r, size_t at);
 size_t
 chat_tool_read_name_end(const struct tool_reader *r, size_t at);
 
-/* Behind what closes a call: of the literal's units that close, one or more are
- * there, in order; the others all are. TOOL_NOT_THERE: none is. */
+/* The end of what closes a call: of the literal's units that close, one or more
+ * are there, in order; the others all are. TOOL_NOT_THERE: none is. */
 size_t
 chat_tool_read_closing(const struct tool_reader *r, size_t at,
                        const char *literal);
 
-/* The end of a mark at `at` that may stand before, between and after calls, each
- * of which may be missing; TOOL_NOT_THERE: none is there. */
+/* The end of a mark at `at` that may stand before, between and after calls,
+ * each of which may be missing; TOOL_NOT_THERE: none is there. */
 size_t
 chat_tool_read_mark(const struct tool_reader *r, size_t at);
 
@@ -87,7 +87,7 @@ chat_tool_read_object(struct tool_reader *r, size_t at);
 
 /* ---- tool_read_pairs.c ---- */
 
-/* Arguments as keys and values, from behind the name on: returns where the call
+/* Arguments as keys and values, from after the name on: returns where the call
  * has ended. */
 size_t
 chat_tool_read_pairs(struct tool_reader *r, struct tool_call *c, size_t at);
@@ -99,7 +99,7 @@ chat_tool_read_put_delimited(struct tool_reader *r, struct tool_text *out,
 
 /* ---- tool_read_nested.c ---- */
 
-/* The same of a form whose values stand between tags of their keys. */
+/* Arguments of a form whose values stand between tags of their keys. */
 size_t
 chat_tool_read_nested(struct tool_reader *r, struct tool_call *c, size_t at);
 

@@ -30,12 +30,12 @@ chat_tool_is_text(const char *s, size_t n);
  * become U+FFFD. */
 void
 chat_tool_put_string(struct tool_text *t, const char *s, size_t n);
-/* The same without the marks. */
+/* Bytes as such a string without the marks. */
 void
 chat_tool_put_escaped(struct tool_text *t, const char *s, size_t n);
 
 /* A value at s[*at..n) as JSON, as Python prints it, or as Gemma writes it:
- * adds it as JSON, and moves *at behind it. False: there is none; *at is how
+ * adds it as JSON, and moves *at past it. False: there is none; *at is how
  * far it was looked for, and what was added is to be cut off. */
 bool
 chat_tool_value(struct tool_text *t, const char *s, size_t n, size_t *at);

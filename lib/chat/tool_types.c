@@ -48,7 +48,7 @@ bit_of_value(const json_t *v)
 static unsigned
 types_of_schema(const json_t *schema, int depth);
 
-/* Those of any of the items, which are schemas, values or names of types. */
+/* Types of any of the items, which are schemas, values or names of types. */
 static unsigned
 types_of_any(const json_t *list, int what, int depth)
 {
@@ -163,7 +163,7 @@ chat_tool_types_of(const json_t *tools, const char *tool_name,
 
 /* ---- schemas in schemas ---- */
 
-/* What a name of definitions, as "#/$defs/name", stands for. */
+/* The schema that a name of definitions, as "#/$defs/name", stands for. */
 static const json_t *
 definition(const json_t *root, const char *name)
 {
@@ -193,7 +193,7 @@ chat_tool_referred(const json_t *root, const json_t *schema)
     return NULL;
 }
 
-/* Of a list of schemas the first that tells of members, or of items. */
+/* The first of a list of schemas that tells of members, or of items. */
 static const json_t *
 schema_with(const json_t *root, const json_t *list, const char *what)
 {

@@ -6,11 +6,11 @@
 
 #include "core/json.h"
 
-/* Those that a schema allows. */
+/* The types that a schema allows. */
 unsigned
 chat_tool_types(const json_t *schema);
 
-/* Those of argument `key` of a tool, by the tool's schema in the array. */
+/* The types of argument `key` of a tool, by the tool's schema in the array. */
 unsigned
 chat_tool_types_of(const json_t *tools, const char *tool_name,
                    size_t tool_name_len, const char *key, size_t len);
@@ -40,7 +40,7 @@ chat_tool_has_argument(const json_t *tools, const char *tool_name,
 bool
 chat_tool_is_there(const json_t *tools, const char *name, size_t len);
 
-/* What a value that begins so may be, in the notations that are read. */
+/* The types of a value that begins so, in the notations that are read. */
 unsigned
 chat_tool_type_by_look(const char *s, size_t n);
 

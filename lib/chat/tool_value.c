@@ -13,7 +13,7 @@ enum {
     DEPTH = 100, /* of values in values */
 };
 
-/* What Gemma writes for quotation marks. */
+/* The quotation marks that Gemma writes. */
 static const char gemma[] = "<|\"|>";
 
 enum {
@@ -110,7 +110,7 @@ octal(struct source *r)
     chat_tool_put_escaped(r->out, s, chat_utf8(s, c));
 }
 
-/* What stands behind a backslash, in JSON or Python. In Python one before
+/* A sequence after a backslash, in JSON or Python. In Python one before
  * another character is a character. */
 static bool
 escaped(struct source *r)

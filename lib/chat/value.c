@@ -101,7 +101,7 @@ chat_value_depth(struct chat_value v)
     return v.type == CHAT_DICT ? v.dict->depth + 1 : 0;
 }
 
-/* Of a list or dict with an item more: false where that is too deep. */
+/* The depth of a list or dict with an item more: false where it is too deep. */
 static bool
 deepen(unsigned *depth, struct chat_value item)
 {

@@ -125,7 +125,7 @@ chat_large(struct chat_arena *a, const char *text);
 struct chat_value
 chat_string(struct chat_arena *a, const char *s, size_t n,
             enum chat_origin origin);
-/* The same for a copy of the bytes. */
+/* A string of a copy of the bytes. */
 struct chat_value
 chat_string_copy(struct chat_arena *a, const char *s, size_t n,
                  enum chat_origin origin);
@@ -149,7 +149,7 @@ chat_list_add(struct chat_arena *a, struct chat_list *list,
 bool
 chat_dict_set(struct chat_arena *a, struct chat_dict *dict,
               struct chat_value key, struct chat_value value);
-/* The same for a key that is not there yet. */
+/* Adds the value of a key that is not there yet. */
 bool
 chat_dict_put(struct chat_arena *a, struct chat_dict *dict, const char *key,
               struct chat_value value);
@@ -170,13 +170,13 @@ chat_truth(struct chat_value v);
 /* a == b in Python. Lists that have a list twice take exponential time. */
 bool
 chat_equal(struct chat_value a, struct chat_value b);
-/* The same, taking steps; false where none is left. */
+/* chat_equal(), taking steps; false where none is left. */
 bool
 chat_equal_within(struct chat_value a, struct chat_value b, uint64_t *steps);
 
 bool
 chat_is_number(struct chat_value v); /* Python's bools are numbers */
-/* Of a number. */
+/* The value of a number. */
 double
 chat_number(struct chat_value v);
 bool

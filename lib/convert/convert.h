@@ -1,7 +1,7 @@
 /* convert.h - model files of other formats, seen as if they were GGUF
  *
  * - ggml, ggmf, ggjt: what ggml's GPT-2 example and llama.cpp read before GGUF;
- * - checkpoints of llama2.c, with their tokenizer.bin beside them;
+ * - checkpoints of llama2.c, with their tokenizer.bin next to them;
  * - folders with a model of Hugging Face's transformers.
  * Everything that such a file says is checked as a GGUF file's would be. */
 #ifndef CONVERT_CONVERT_H
@@ -28,8 +28,8 @@ enum {
 enum gg_status
 convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
                     struct convert_folder **made, struct gg_error *err);
-/* The same of a folder with a LoRA adapter of Hugging Face's PEFT; `base`: the
- * folder of its model, where its configuration names none. */
+/* Opens a folder with a LoRA adapter of Hugging Face's PEFT likewise; `base`:
+ * the folder of its model, where its configuration names none. */
 enum gg_status
 convert_open_adapter(const char *path, const char *base, unsigned flags,
                      struct gguf_file *out, struct convert_folder **made,

@@ -23,7 +23,7 @@ static const struct old_name layer[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* What the file does not say: LLaMA was trained on 2048 positions, and the
+/* The file does not say these: LLaMA was trained on 2048 positions, and the
  * programs that read these files had 1e-6 in their norms. */
 enum {
     LLAMA_CONTEXT = 2048,

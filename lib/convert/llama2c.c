@@ -177,8 +177,8 @@ take_f32(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
     }
 }
 
-/* The same for matrices, which version 2 has in groups, each tensor with its
- * scales after it. */
+/* The next `count` matrices, which version 2 has in groups, each tensor with
+ * its scales after it. */
 static void
 take(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
      uint32_t count)

@@ -23,7 +23,7 @@ struct search {
     const struct hash_map *ids;
 };
 
-/* What parts i and i + 1 make; UINT32_MAX: no token below this one. */
+/* The token of parts i and i + 1; UINT32_MAX: no token below this one. */
 static uint32_t
 merged_token(const struct search *s, size_t i)
 {

@@ -25,7 +25,7 @@ struct safetensors_tensor {
     const uint8_t *data;                 /* of no alignment */
     size_t size;                         /* in bytes */
 
-    /* What is not read, but told later, of a weight that is quantised already:
+    /* Facts, not read but set later, of a weight that is quantised already:
      * convert/hf/packed.h; then n, name and shape are those of its values. */
     const struct hf_packed *packed;
 };

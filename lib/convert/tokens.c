@@ -147,8 +147,8 @@ put_spm(const struct gguf_str *s, size_t id, char *out, int32_t *type)
     return put_marked(s, out);
 }
 
-/* What LLaMA's tokenizer.model has: the order of merging, but for two blanks,
- * which are merged last. */
+/* The score in LLaMA's tokenizer.model: the order of merging, but for two
+ * blanks, which are merged last. */
 static float
 score_by_id(const struct gguf_str *s, size_t id)
 {

@@ -62,7 +62,7 @@ is_in(const struct dl_phdr_info *object, const void *address)
     return false;
 }
 
-/* Of the object that this function is in. */
+/* Hashes the notes of the object that this function is in. */
 static int
 add_object(struct dl_phdr_info *object, size_t size, void *data)
 {

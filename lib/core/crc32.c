@@ -91,7 +91,7 @@ fold_two(__m256i x, __m256i k, const uint8_t *p)
     return _mm256_xor_si256(_mm256_xor_si256(low, high), there);
 }
 
-/* The same, 128 bytes at a time, and at least so many. */
+/* by_folding(), but 128 bytes at a time, and at least 128. */
 VPCLMUL static uint32_t
 by_wide_folding(uint32_t crc, const uint8_t *p, size_t size, size_t *done)
 {

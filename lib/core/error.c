@@ -28,7 +28,7 @@ enum {
     MAX_PREFIX = 253,
 };
 
-/* Of a long path the end tells more. */
+/* The end of a long path tells more than its start. */
 static size_t
 keep_end(char *text)
 {

@@ -10,13 +10,12 @@
 char *
 escape_bytes(char *buf, size_t size, const char *s, size_t len);
 
-/* The same of a message, whose parts may be escaped already: a backslash stays
- * as it is. */
+/* Escapes a message, whose parts may be escaped already: a backslash stays as
+ * it is. */
 char *
 escape_message(char *buf, size_t size, const char *s);
 
-/* The same of s[0..len), in memory of its own: mem_free() it. NULL: no memory.
- */
+/* Escapes s[0..len) in memory of its own: mem_free() it. NULL: no memory. */
 char *
 escape_copy(const char *s, size_t len);
 

@@ -143,7 +143,7 @@ read_parts(void *arg)
     return NULL;
 }
 
-/* Threads beside the caller; where one cannot be had, the others do. */
+/* Reads in further threads, too; where one cannot start, the others do. */
 static void
 read_together(struct reading *r)
 {
@@ -366,7 +366,7 @@ set_owner_and_mode(int fd, const char *path)
     fchmod(fd, mode);
 }
 
-/* A name beside f->path, so that the rename stays in one file system. */
+/* A name next to f->path, so that the rename stays in one file system. */
 static int
 open_beside(struct file_out *f)
 {

@@ -13,14 +13,14 @@ struct file_map {
     bool filed; /* pages can come back from a file */
 };
 
-/* The callback for each file that is opened for reading, with its path. Set before
- * threads start. */
+/* The callback for each file that is opened for reading, with its path. Set
+ * before threads start. */
 typedef void (*file_opened)(const char *path, int fd, void *data);
 void
 file_on_open(file_opened call, void *data);
 
-/* What opens such files in place of open(), with its flags; NULL: open(). Set
- * before threads start. */
+/* The function that opens such files in place of open(), with its flags; NULL:
+ * open(). Set before threads start. */
 typedef int (*file_opener)(const char *path, int flags, void *data);
 void
 file_set_opener(file_opener call, void *data);
@@ -28,7 +28,7 @@ file_set_opener(file_opener call, void *data);
 /* Maps a regular file for reading. Messages name `path`. */
 enum gg_status
 file_map(const char *path, struct file_map *out, struct gg_error *err);
-/* The same for an open file, which stays the caller's. */
+/* Maps an open file, which stays the caller's. */
 enum gg_status
 file_map_fd(int fd, const char *path, struct file_map *out,
             struct gg_error *err);
@@ -38,7 +38,7 @@ enum gg_status
 file_peek(const char *path, void *out, size_t n, size_t *got,
           struct gg_error *err);
 
-/* The same for a file that may change later: reads it into memory. */
+/* Reads a file that may change later into memory. */
 enum gg_status
 file_read(const char *path, struct file_map *out, struct gg_error *err);
 
@@ -50,7 +50,7 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err);
 enum gg_status
 file_lock(const struct file_map *map, const char *path, struct gg_error *err);
 
-/* The same of the pages that some memory is in. */
+/* Keeps the pages of some memory from being swapped out. */
 enum gg_status
 file_lock_part(const void *data, size_t size, struct gg_error *err);
 
@@ -62,7 +62,7 @@ file_forget(const void *data, size_t size);
 void
 file_unmap(struct file_map *map); /* takes an empty one */
 
-/* A file that is written under a temporary name beside `path`, with the owner,
+/* A file that is written under a temporary name next to `path`, with the owner,
  * as far as the process may give it away, and the mode of the one that was
  * there; a device, which cannot be replaced, is written itself. */
 struct file_out {
@@ -72,7 +72,7 @@ struct file_out {
 
 enum gg_status
 file_create(const char *path, struct file_out *out, struct gg_error *err);
-/* Flushes to the disk and renames; on failure nothing is left behind. */
+/* Flushes to the disk and renames; on failure no file is left. */
 enum gg_status
 file_commit(struct file_out *out, struct gg_error *err);
 void

@@ -56,7 +56,7 @@ is_deep(const char *p, const char *end, int *line)
     return depth > MAX_DEPTH;
 }
 
-/* What Jansson says quotes the text, which may hold anything. */
+/* Messages of Jansson quote the text, which may hold anything. */
 static enum gg_status
 bad_syntax(const char *path, const void *text, size_t size,
            const json_error_t *e, struct gg_error *err)
@@ -83,7 +83,7 @@ struct waiting {
     struct block *list;
 };
 
-/* What is allocated in core_json_work() stands after one of these. */
+/* Memory that is allocated in core_json_work() stands after one of these. */
 struct block {
     _Alignas(max_align_t) struct block *next;
     struct block **back;
@@ -290,7 +290,7 @@ load_widened(struct waiting *here, struct text *t)
     return done;
 }
 
-/* What is no object or list is forgotten. */
+/* A value that is no object or list is released. */
 static enum gg_status
 check_kind(bool list, json_t **value, struct gg_error *err)
 {

@@ -16,7 +16,7 @@ enum gg_status
 core_json_parse(const char *path, const void *text, size_t size, json_t **out,
                 struct gg_error *err);
 
-/* The same for a file; where there is none, *out is NULL unless it is
+/* Parses a file likewise; where there is none, *out is NULL unless it is
  * `required`. */
 enum gg_status
 core_json_read(const char *path, bool required, json_t **out,
@@ -34,7 +34,7 @@ json_t *
 core_json_load(const char *text, size_t size, size_t flags,
                json_error_t *error);
 
-/* The same for a text with such numbers, of no depth that matters. */
+/* Loads a text with such numbers, of no depth that matters. */
 json_t *
 core_json_load_large(const char *text, size_t size, size_t flags,
                      json_error_t *error);

@@ -85,7 +85,8 @@ append(char *to, const char *p, size_t n)
     return to + n;
 }
 
-/* Of the text with a NUL at p; returns the end of what is at `to`. */
+/* Copies the text at p, with a NUL, large numbers as objects; returns the end
+ * of what is at `to`. */
 static char *
 hold_large(char *to, const char *p)
 {
@@ -176,7 +177,7 @@ add_number(char *to, const char *p, const char **from)
     return append(to, text, strlen(text));
 }
 
-/* What json_dumps() made, with its numbers in the shortest form. */
+/* Copies the text of json_dumps(), its numbers in the shortest form. */
 static char *
 write_numbers(char *to, const char *p)
 {

@@ -35,7 +35,7 @@ static const struct {
     { "MZ", "a program (a llamafile?)", 0 },
     { "#!", "a script", 0 },
     { "\x8bGGL", "a logit stream, which gg-sample reads", 0 },
-    { "\x8bGGR", "rows of images or sounds, which --rows takes", 0 },
+    { "\x8bGGR", "rows of images or sounds, which gg-encode writes", 0 },
     { "GGUF", "a GGUF file: a model, an adapter or a state", 0 },
     { "\x89PNG", "a picture (PNG)", 0 },
     { "\xff\xd8\xff", "a picture (JPEG)", 0 },

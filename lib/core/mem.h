@@ -14,8 +14,8 @@ mem_zalloc(size_t size);
 /* n * size bytes, all zero. */
 void *
 mem_array(size_t n, size_t size);
-/* The same for a table that is looked up here and there: in large pages, where
- * it is large and the system has some. */
+/* mem_array() for a table that is looked up here and there: in large pages,
+ * where it is large and the system has some. */
 void *
 mem_table(size_t n, size_t size);
 /* Memory of which parts are used here and there: the system shall not give

@@ -25,7 +25,7 @@ enum numa_mode {
 enum gg_status
 numa_init(enum numa_mode mode, int local, int n_local, struct gg_error *err);
 
-/* What numa_init() found and chose; NULL: it has chosen nothing. */
+/* The machine that numa_init() found and chose; NULL: it has chosen none. */
 const struct numa_machine *
 numa_chosen(void);
 

@@ -37,7 +37,7 @@ add_node(struct numa_machine *m, hwloc_topology_t t, int index,
     return done;
 }
 
-/* Memory beside other memory, as of the same processors, is left alone. */
+/* Further memory of processors that have some already is left alone. */
 static bool
 add_nodes(struct numa_machine *m, hwloc_topology_t t,
           hwloc_const_bitmap_t allowed)
@@ -217,7 +217,7 @@ numa_leave(void)
 
 /* ---- memory -------------------------------------------------------------- */
 
-/* Of one node there is nothing to choose. */
+/* A machine with one node has nothing to choose. */
 static bool
 has_nodes(void)
 {

@@ -54,7 +54,7 @@ keep_nodes(struct numa_machine *m, int first, int end)
     m->n_cpus = n_cpus;
 }
 
-/* Of the one node: processors first..end. */
+/* Keeps processors [first, end) of the one node. */
 static void
 keep_cpus(struct numa_machine *m, int first, int end)
 {
@@ -145,7 +145,7 @@ numa_plan_first_row(const struct numa_machine *m, int node, int64_t n)
     return n / m->n_cpus * before + n % m->n_cpus * before / m->n_cpus;
 }
 
-/* Of pages that begin in front of `at`, where they end. */
+/* The end of the pages that begin before `at`. */
 static uintptr_t
 page_after(uintptr_t at, size_t page)
 {
@@ -163,7 +163,7 @@ numa_plan_pages(const struct numa_machine *m, int node, void *data, size_t size,
     uintptr_t end = page_after(
         base + row * (size_t)numa_plan_first_row(m, node + 1, n), page);
 
-    /* what shares its page with something behind it stays where it is */
+    /* memory that shares its page with what follows stays where it is */
     end = end < last ? end : last;
     if (first >= end)
         return (struct numa_span){ NULL, 0 };

@@ -19,7 +19,7 @@ struct numa_node {
     int before; /* processors of the nodes before it */
 };
 
-/* What a process may use of a machine; all zero: nothing is known. */
+/* The part of a machine that a process may use; all zero: it is not known. */
 struct numa_machine {
     struct numa_node *nodes; /* with a processor at least */
     int n_nodes, n_cpus;

@@ -29,7 +29,7 @@ core_le64(uint64_t v)
     return CORE_BIG_ENDIAN ? __builtin_bswap64(v) : v;
 }
 
-/* The same of n numbers of `size` bytes, 1, 2, 4 or 8, at any address. */
+/* Converts n numbers of `size` bytes, 1, 2, 4 or 8, at any address. */
 void
 core_le_array(void *numbers, size_t n, size_t size);
 

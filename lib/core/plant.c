@@ -23,7 +23,7 @@ enum {
     MAX_PARSERS = 64,
 };
 
-/* What open() says, or 0. */
+/* The error number of open(), or 0. */
 static int
 open_elsewhere(const char *path, int flags)
 {
@@ -35,7 +35,7 @@ open_elsewhere(const char *path, int flags)
     return 0;
 }
 
-/* Far from all that is named, and beside it. */
+/* Tries far from all files that are named, then next to one. */
 static int
 open_either(const char *far, const char *beside, int flags)
 {

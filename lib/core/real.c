@@ -27,7 +27,7 @@ core_real_text(char out[CORE_REAL_TEXT], double x)
     write_shortest(e, sizeof(e), x);
     exponent = atoi(strchr(e, 'e') + 1);
     digits = (int)strcspn(e + (e[0] == '-'), "e");
-    digits -= digits > 1 ? 2 : 1; /* behind the point */
+    digits -= digits > 1 ? 2 : 1; /* after the point */
     if (exponent < -4 || exponent >= 16)
         return strcpy(out, e);
     digits = digits > exponent ? digits - exponent : 0;

@@ -14,7 +14,7 @@ enum {
 
 /* ---- all of them --------------------------------------------------------- */
 
-/* What n of them have among them. */
+/* The kinds of numbers among n of them. */
 struct seen {
     int bad;  /* a NaN, or infinity */
     int some; /* one that is possible */
@@ -204,7 +204,7 @@ count_digits(const struct choice *c, size_t n, uint32_t begin[PASSES][DIGITS])
     }
 }
 
-/* Those of the same logit by their ids. */
+/* Sorts choices of the same logit by their ids. */
 static void
 sort_equals(struct choice *c, size_t n)
 {
@@ -234,7 +234,7 @@ sort_digits(struct choice *c, struct choice *scratch, size_t n)
     }
 }
 
-/* Those that reach the bar, as they stand. */
+/* Takes the logits that reach the bar, as they stand. */
 static size_t
 take_above(const int32_t *ids, const float *logits, size_t n, float bar,
            struct choice *out)

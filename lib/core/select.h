@@ -34,7 +34,7 @@ select_before(struct choice a, struct choice b)
     return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
 }
 
-/* For so many of them all are put in order. */
+/* From this many of them on, all are put in order. */
 #define SELECT_MANY 1024
 
 /* Writes the first k of logits[0..n), n < 2^31, in order, to out, which has
@@ -44,7 +44,7 @@ size_t
 select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out);
 
-/* The same of all logits that reach `bar`; out has room for 2 n. */
+/* Writes all logits that reach `bar` likewise; out has room for 2 n. */
 size_t
 select_above(const int32_t *ids, const float *logits, size_t n, float bar,
              struct choice *out);

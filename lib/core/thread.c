@@ -155,7 +155,7 @@ thread_quota(const char *root)
 
 /* ---- processors --------------------------------------------------------- */
 
-/* Those that the process may run on; 0: unknown. The kernel wants room
+/* Processors that the process may run on; 0: unknown. The kernel wants room
  * for as many as it was built for. */
 static int
 count_allowed(void)
@@ -174,8 +174,8 @@ count_allowed(void)
     return 0;
 }
 
-/* What the files say when the first asks: to read them takes longer than a
- * small graph. */
+/* The quota at the first call: to read the files takes longer than a small
+ * graph. */
 static int first_quota;
 
 static void

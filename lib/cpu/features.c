@@ -16,8 +16,8 @@
 #include <cpuid.h>
 #define HAS(name) __builtin_cpu_supports(name) != 0
 
-/* Of what not every compiler's builtin knows; it says whether the system
- * saves the registers. */
+/* Asks cpuid about F16C, which not every compiler's builtin knows; AVX, which
+ * the builtin knows, says whether the system saves the registers. */
 static int
 has_f16c(void)
 {

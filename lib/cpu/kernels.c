@@ -83,8 +83,8 @@ fill_table(int isa)
     filled[isa] = true;
 }
 
-/* What the environment asks for: "ref" is another name of plain C. -1: it is
- * none of the sets. */
+/* The set that the environment asks for: "ref" is another name of plain C.
+ * -1: it is none of the sets. */
 static int
 wanted(const char *word)
 {

@@ -2,7 +2,7 @@
  *
  * The table is filled with plain C; each set of instructions then overrides
  * the slots where it is faster. What a slot computes for an element never
- * depends on the elements beside it: a value of a row depends on its row, an
+ * depends on other elements: a value of a row depends on its row, an
  * element of a matrix product on its row and its column, always through the
  * same operations in the same order. */
 #ifndef CPU_KERNELS_H
@@ -44,7 +44,7 @@ struct cpu_mul_mat {
     /* The prefetch distance of those, at least, in bytes. 0: none of GEMV's
      * are, as multiply() does so, but while a thread waits. */
     size_t prefetch_distance;
-    /* A small batch: so many columns, at most, are multiplied as fast as
+    /* The most columns of a small batch, which are multiplied as fast as
      * weights come from memory; 0: one. */
     int64_t small_batch;
 };
@@ -96,7 +96,8 @@ struct cpu_recurrence {
     float *out; /* n_rows */
 };
 
-/* The same where a row belongs to k[i], and its elements to v and out:
+/* A token's step of a recurrence where a row belongs to k[i], and its elements
+ * to v and out:
  *
  *     out = out + q[i] (row + u[i] k[i] v)    with u; w[i] row + k[i] v without
  *     row = w[i] row + k[i] v
@@ -148,9 +149,10 @@ struct cpu_kernels {
      * multiply_lanes() has it. */
     void (*dot_rows[GGML_TYPE_COUNT])(const struct cpu_small_batch *p);
     void (*multiply_panel)(const struct cpu_panel *p);
-    /* The same product, but each element as mul_mat[F32].multiply() has it for
-     * a row of a and a column of b, to the byte; `add` is false, and rows of
-     * b from k on to the next multiple of 16 are zero, as are a's values. */
+    /* The product of multiply_panel(), but each element as
+     * mul_mat[F32].multiply() has it for a row of a and a column of b, to the
+     * byte; `add` is false, and rows of b from k on to the next multiple of 16
+     * are zero, as are a's values. */
     void (*multiply_lanes)(const struct cpu_panel *p);
     /* y[i][r] = x[r][i]: n_rows, a multiple of 16, of n, a multiple of 4;
      * strides count floats. */
@@ -185,7 +187,7 @@ cpu_kernels_reference(void);
 const struct cpu_kernels *
 cpu_kernels_named(const char *name);
 
-/* Of the sets that are built, the name of the i-th, from "c" on; NULL after
+/* The name of the i-th of the sets that are built, from "c" on; NULL after
  * the last. */
 const char *
 cpu_kernels_name(int i);
@@ -225,8 +227,8 @@ cpu_fill_i8mm(struct cpu_kernels *k);
 void
 cpu_fill_armbf16(struct cpu_kernels *k);
 
-/* Whether this machine runs a set. AMX is asked of the system, for all threads of
- * the process. */
+/* Whether this machine runs a set. AMX is asked of the system, for all threads
+ * of the process. */
 bool
 cpu_runs_avx2(void);
 bool

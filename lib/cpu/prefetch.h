@@ -42,16 +42,16 @@
 #define PREFETCH_L2(p)    __builtin_prefetch(p, 0, 2)
 #define PREFETCH_WRITE(p) __builtin_prefetch(p, 1, 3)
 
-/* What a product's rows [row, ...) prefetch: what comes with that row of
- * p->prefetch; without that, what was read already, which costs nothing. */
+/* Where a product's rows [row, ...) prefetch from: that row of p->prefetch;
+ * without it, the row itself, which was read already and costs nothing. */
 static inline const char *
 cpu_prefetch_source(const struct cpu_product *p, int64_t row)
 {
     return (p->prefetch ? p->prefetch : p->rows) + (size_t)row * p->row_stride;
 }
 
-/* Of the requests for a line, the last `to_l1` are for the L1
- * cache, the others for L2. */
+/* Requests a line `times` times: the last `to_l1` requests are for
+ * the L1 cache, the others for L2. */
 INLINE void
 cpu_prefetch_line(const char *p, int times, int to_l1)
 {

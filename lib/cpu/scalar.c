@@ -21,7 +21,7 @@ element_1d(const struct ggml_tensor *t, int i)
     return element(t, i0, i1, i2, i3);
 }
 
-/* What each type does with a number: T is the C type of the number. */
+/* Loads a number of any type: T is the C type of the result. */
 #define LOAD(T, type, p)                                                       \
     ((type) == GGML_TYPE_F32 ? (T) * (const float *)(const void *)(p)          \
      : (type) == GGML_TYPE_F16                                                 \

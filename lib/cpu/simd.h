@@ -28,8 +28,8 @@
 #else
 #define NOINLINE static __attribute__((noipa))
 #endif
-/* What follows and uses the pointer is not moved before the vector is there;
- * the vector is made, not computed with in another form. */
+/* Code after this that uses the pointer is not moved before the vector is
+ * there; the vector is made, not computed with in another form. */
 #ifdef __aarch64__
 #define AFTER(pointer, vector) __asm__("" : "+r"(pointer) : "w"(vector))
 #define IN_REGISTER(vector)    __asm__("" : "+w"(vector))

@@ -1,7 +1,7 @@
 /* vector.h - an instruction set's functions for vectors: loads by type, exp
  *
- * What is computed in vectors begins with v_: each instruction set has its own
- * of the same names, and the templates use them. An instruction set is a
+ * Functions on vectors begin with v_: each instruction set has its own of the
+ * same names, and the templates use them. An instruction set is a
  * header, included before this one, that gives
  *
  *     vec, VEC                  a vector of VEC floats
@@ -62,7 +62,7 @@
 #include "cpu/prefetch.h"
 #include "quant/blocks.h"
 
-/* Of F32, F16 and BF16; the type is known where this is inlined. */
+/* Bytes of an F32, F16 or BF16; the type is known where this is inlined. */
 INLINE size_t
 cpu_value_size(enum ggml_type type)
 {
@@ -143,7 +143,7 @@ v_load_q4_0(const struct block_q4_0 *block, int i)
            v_from_int32(v_load_nibbles(block->qs, i) - 8);
 }
 
-/* The same; bit i of qh is the fifth of code i. */
+/* VEC values from value i on; bit i of qh is the fifth of code i. */
 INLINE vec
 v_load_q5_0(const struct block_q5_0 *block, int i)
 {

@@ -70,7 +70,7 @@ cuda_kv_offset(const struct attention *a, const struct view *x, int64_t head,
            batch / (a->q.ne[3] / x->ne[3]) * x->nb[3];
 }
 
-/* The same of the mask. */
+/* The byte offset of the matrix of the mask for that head and batch. */
 DEVICE int64_t
 cuda_mask_offset(const struct attention *a, int64_t head, int64_t batch)
 {

@@ -31,7 +31,7 @@ cuda_visible_score(float score)
     return score < LEAST_SCORE ? LEAST_SCORE : score;
 }
 
-/* What is masked does not count, whatever its score. */
+/* A masked key does not count, whatever its score. */
 DEVICE float
 cuda_add_mask(float score, float mask, float slope)
 {

@@ -152,7 +152,7 @@ cuda_attention_decode(struct cuda_ctx *c, const struct attention *a,
                       const struct kv_split *split,
                       const struct sequences<SEQUENCES> *s, int64_t n);
 
-/* The same with keys and values of any type, for one sequence. */
+/* n items with keys and values of any type, of one sequence. */
 void
 cuda_attention_generic(struct cuda_ctx *c, const struct attention *a,
                        const struct kv_split *split, int64_t n);

@@ -128,7 +128,7 @@ cuda_barrier(void)
     __syncthreads();
 }
 
-/* The same; returns whether `any` was true for any thread. */
+/* Synchronises likewise; returns whether `any` was true for any thread. */
 DEVICE bool
 cuda_barrier_any(bool any)
 {
@@ -335,7 +335,7 @@ cuda_mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
                    "r"(b[1]));
 }
 
-/* The same of signed bytes, c of int32: a 16 x 32, b 32 x 8. A word holds four
+/* c += a b of signed bytes, c of int32: a 16 x 32, b 32 x 8. A word holds four
  * columns of a from 4 t on, of rows g and g + 8, then from 4 t + 16 on; b rows
  * from 4 t on and from 4 t + 16 on of column g. */
 DEVICE void
@@ -348,7 +348,7 @@ cuda_mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
                    "r"(b[1]));
 }
 
-/* The same with 16 columns of a: the first half of that. */
+/* c += a b of signed bytes with 16 columns of a: the first half of that. */
 DEVICE void
 cuda_mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 {

@@ -58,7 +58,7 @@ unpack_bits(const char *p, int shift, uint32_t mask, uint32_t *codes)
     UNROLL for (int i = 0; i < 8; i++) codes[i] = codes[i] >> shift & mask;
 }
 
-/* The same, as higher bits of the codes. */
+/* Adds the bits of unpack_bits() as higher bits of the codes. */
 template <bool aligned>
 DEVICE void
 add_high_bits(const char *p, int shift, uint32_t mask, int to, uint32_t *codes)
@@ -309,8 +309,8 @@ unpack_levels(const char *p, const struct levels *t, uint32_t *codes)
         cuda_look_up_levels(t, w[i], &codes[i], &codes[4 + i]);
 }
 
-/* Of IQ4_NL and IQ4_XS: -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89
- * 113; and twice those of E2M1: 0 1 2 3 4 6 8 12 and their negatives. */
+/* Levels of IQ4_NL and IQ4_XS: -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53
+ * 69 89 113; and twice those of E2M1: 0 1 2 3 4 6 8 12 and their negatives. */
 DEVICE struct levels
 iq4_levels(void)
 {

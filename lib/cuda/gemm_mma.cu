@@ -22,10 +22,10 @@
 #define BIAS_BITS  0x4b400000
 #define BIAS_FLOAT 12582912.0f
 
-/* Of a step of a warp: sub-blocks of a row, and their bytes; the stride of a
- * row in a pipeline stage, with the bytes before it back to a multiple of 16,
- * and the width of an unpacked row: odd multiples of 16, so that eight rows
- * have no bank conflicts. */
+/* A step of a warp: sub-blocks of a row, and their bytes; the stride of a row
+ * in a pipeline stage, with the bytes before it back to a multiple of 16, and
+ * the width of an unpacked row: odd multiples of 16, so that eight rows have
+ * no bank conflicts. */
 template <class T, int M> struct step {
     enum {
         sub_blocks = T::sub_blocks > 4 ? T::sub_blocks : 4,
@@ -245,7 +245,7 @@ load_activations(const struct column_offsets *c, int j, int n)
     return m;
 }
 
-/* The same of all columns, if there is a sub-block n: loaded from L2 cache
+/* Activations of all columns, if there is a sub-block n: loaded from L2 cache
  * ahead of their use. */
 template <class T>
 DEVICE void

@@ -44,9 +44,9 @@ struct gemv {
     char *out; /* floats */
     int64_t out_stride;
     int64_t k, rows;
-    /* Of MUL_MAT: n columns each in x2 times x3 groups, which share w's. */
+    /* For MUL_MAT: n columns each in x2 times x3 groups, which share w's. */
     int64_t n, x2, x3;
-    /* Of MUL_MAT_ID, else NULL: `used` results a token, each a (token, expert)
+    /* For MUL_MAT_ID, else NULL: `used` results a token, each a (token, expert)
      * pair; of x1 columns a token, pair p has column p % x1 of token p /
      * used. */
     const struct column_tile *tiles; /* as many as tile_total; n 0: empty */
@@ -286,7 +286,7 @@ cuda_gemv_quantized(struct cuda_ctx *c, const struct gemv *p);
 void
 cuda_gemv_float(struct cuda_ctx *c, const struct gemv *p);
 
-/* The same of quantised weights by tensor cores, for more than GEMV_COLUMNS
+/* GEMM with quantised weights by tensor cores, for more than GEMV_COLUMNS
  * columns; false: cuda_gemv_quantized() has to do it. */
 bool
 cuda_gemm_mma(struct cuda_ctx *c, const struct gemv *p);

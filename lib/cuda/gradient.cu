@@ -182,7 +182,7 @@ copied_element(const struct copies *p, struct row r, int64_t i, int64_t q)
 }
 
 /* A block sums up `width` columns of a row, a power of two: each of its groups
- * of so many threads takes some copies. */
+ * of `width` threads takes some copies. */
 KERNEL
 BOUNDS(CUDA_MAX_THREADS, 1)
 repeat_back(struct copies p, int width, int64_t n_items)

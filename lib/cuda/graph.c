@@ -54,8 +54,8 @@ count_reads(const struct ggml_cgraph *g, const struct ggml_tensor *t,
     }
 }
 
-/* What nodes elsewhere read, or the program, counts as well: where a view lies
- * at an end, or is written. */
+/* Counts readers other than the graph's nodes as well: nodes elsewhere, or the
+ * program, where a view lies at an end, or is written. */
 static void
 count_others(const struct ggml_cgraph *g, struct ggml_tensor *t,
              struct readers *r)
@@ -223,7 +223,7 @@ replay(struct cuda *cuda, struct cuda_graph *g)
                       "starting a graph");
 }
 
-/* Whether any product has so many columns that launch overhead is
+/* Whether any product has enough columns for launch overhead to be
  * negligible. */
 static bool
 is_long(const struct cuda *cuda)

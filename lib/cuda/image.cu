@@ -4,8 +4,8 @@
  * that an element lies in, in their order, without atomics. */
 #include "cuda/tensor_view.h"
 
-/* Of an axis of the image: elements, those of a window and the distance of two
- * of them, the distance of windows and how many there are, zeros before. */
+/* An axis of the image: elements, those of a window and the distance of two of
+ * them, the distance of windows and how many there are, zeros before. */
 struct axis {
     int64_t n, k, d, s, places, p;
 };

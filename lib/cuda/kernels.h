@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* What an op's function sees of the back end. */
+/* The part of the back end that an op's function sees. */
 struct cuda_ctx {
     void *stream;              /* cudaStream_t */
     int device;                /* CUDA's number */
@@ -55,7 +55,7 @@ void *
 cuda_cached_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
                         int how, size_t size, bool *made);
 
-/* The same for x that the next launch computes, and converts in its epilogue.
+/* Memory for x that the next launch computes, and converts in its epilogue.
  * NULL: out of memory; the launch then does not convert. */
 void *
 cuda_cache_next_activations(struct cuda_ctx *c, const struct ggml_tensor *x,

@@ -12,7 +12,7 @@
 #define CUDA_THREADS    256       /* of most blocks */
 #define CUDA_MAX_BLOCKS (1 << 20) /* far below the limit of 2^31 - 1 */
 
-/* Blocks of a grid for so many work items, one item a block. */
+/* Blocks of a grid for `items` work items, one item a block. */
 static inline unsigned
 cuda_blocks(int64_t items)
 {
@@ -41,7 +41,8 @@ cuda_row_threads(int64_t n)
                        : 1024;
 }
 
-/* The same where latency counts: two elements a thread, if possible. */
+/* Threads of such a block where latency counts: two elements a thread, if
+ * possible. */
 static inline unsigned
 cuda_norm_threads(int64_t n)
 {

@@ -170,7 +170,7 @@ launch_gemv(struct cuda_ctx *c, const struct gemv *p)
         cuda_gemv_quantized(c, p);
 }
 
-/* What is added to a product in `add`, and the stride of its rows. */
+/* The tensor that `add` adds to a product, and the stride of its rows. */
 static const char *
 addend(const struct ggml_tensor *add, const struct ggml_tensor *mul_mat,
        int64_t *stride)
@@ -272,7 +272,8 @@ gemm_cublas(struct cuda_ctx *c, struct ggml_tensor *dst)
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
     struct cuda_gemm g = {};
     int64_t r2 = x->ne[2] / w->ne[2], r3 = x->ne[3] / w->ne[3];
-    int64_t each = cuda_dequantized_rows(w->ne[0], w->ne[1], c->dequantized_bytes);
+    int64_t each =
+        cuda_dequantized_rows(w->ne[0], w->ne[1], c->dequantized_bytes);
     struct view columns;
     void *scratch = NULL;
 

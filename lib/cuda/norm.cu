@@ -78,7 +78,7 @@ store_normalized(const struct norm_args *p, char *to, const char *weight,
     cuda_store_element(&p->y, to, i, v);
 }
 
-/* What a row is multiplied with. */
+/* The factor that a row is multiplied with. */
 DEVICE float
 scale_of_row(const struct norm_args *p, const struct input *in, float mean,
              float *scratch)
@@ -221,7 +221,7 @@ launch_contiguous(struct cuda_ctx *c, const struct contiguous_args *p,
         LAUNCH(norm_contiguous<MAX_PER_THREAD>, config, c, *p, n_rows);
 }
 
-/* What is added to or multiplied with `from` in `node`. */
+/* The source that `node` adds to or multiplies with `from`. */
 static const struct ggml_tensor *
 other_source(const struct ggml_tensor *node, const struct ggml_tensor *from)
 {

@@ -131,7 +131,7 @@ store_state(const struct recurrence *p, struct place at, int lane, int64_t back,
 
 /* ---- steps: each returns what the row gives ----------------------------- */
 
-/* A row of floats, or 0 behind its end. */
+/* Element j of a row of floats, or 0 after its end. */
 DEVICE float
 element(const float *row, int64_t j, int64_t n)
 {
@@ -342,7 +342,8 @@ recurrence_of(struct ggml_tensor *dst)
     return p;
 }
 
-/* Of ops whose tokens are those of all sequences, one after the other. */
+/* The recurrence of ops whose tokens are those of all sequences, one after the
+ * other. */
 static struct recurrence
 matrix_recurrence(struct ggml_tensor *dst, const struct ggml_tensor *state)
 {

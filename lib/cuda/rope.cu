@@ -17,7 +17,7 @@ struct rope {
     double ramp_first, ramp_last;
 };
 
-/* The pair that makes so many rotations within the training context. */
+/* The pair that makes `rotations` rotations within the training context. */
 static double
 pair_of_rotations(const struct ggml_tensor *dst, double rotations)
 {
@@ -203,7 +203,7 @@ heads_of(const struct rope_args *t)
 /* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
 session_cache_row(const struct view *y, const struct view *ids, int64_t token,
-                int64_t head)
+                  int64_t head)
 {
     struct row r = { token, head, 0 };
 

@@ -61,7 +61,7 @@ enum cuda_status
 cuda_malloc(size_t size, void **out);
 void
 cuda_free(void *p);
-/* Of the host, pinned. */
+/* Allocates memory of the host, pinned. */
 enum cuda_status
 cuda_host_malloc(size_t size, void **out);
 void

@@ -3,8 +3,9 @@
  *
  * Values become unique 64-bit keys: the larger key comes first, equal values
  * are in the order of their indices, and NaN is greater than any number. So
- * every row has one order, whatever the algorithm. Up to SORT_KEYS keys are sorted in shared
- * memory; longer rows are divided into parts, whose top k are merged. */
+ * every row has one order, whatever the algorithm. Up to SORT_KEYS keys are
+ * sorted in shared memory; longer rows are divided into parts, whose top k are
+ * merged. */
 #include "cuda/tensor_view.h"
 
 #define SORT_KEYS 4096 /* keys in shared memory: a power of two */
@@ -69,7 +70,7 @@ warp_largest(uint64_t v)
     return v;
 }
 
-/* Of all threads, for all; `scratch` has 32 keys. */
+/* The largest of all threads, for all; `scratch` has 32 keys. */
 DEVICE uint64_t
 block_largest(uint64_t v, uint64_t *scratch)
 {
@@ -178,7 +179,8 @@ argmax(int32_t *y, struct view x, int64_t n_rows)
         const char *from = cuda_row_data(&x, cuda_row_at(&x, row));
         uint64_t most = 0;
 
-        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size()) {
+        for (int64_t i = cuda_thread_id(); i < x.ne[0];
+             i += cuda_block_size()) {
             float v = cuda_load_element(&x, from, i);
 
             most = larger(most, key_of(v, i, v == v)); /* NaN is last */
@@ -221,7 +223,8 @@ struct total {
     double most, sum;
 };
 
-/* Of n values; where their maximum is not finite, the sum has no meaning. */
+/* The total of n values; where their maximum is not finite, the sum has no
+ * meaning. */
 DEVICE struct total
 total_of(const float *x, int n, double *scratch)
 {
@@ -267,7 +270,7 @@ top_k_values(struct best b, int64_t parts, uint64_t *out, struct total *totals,
     }
 }
 
-/* The same of `lists` lists of k keys a row, `each` of them at a time. */
+/* Items: `each` of `lists` lists of k keys a row; k keys of them to `out`. */
 KERNEL
 merge_top_k(int k, int64_t lists, int64_t each, const uint64_t *in,
             uint64_t *out, int64_t n_items)

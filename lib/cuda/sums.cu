@@ -57,7 +57,8 @@ warp_prefix_sum(double v)
     return v;
 }
 
-/* The same over the block; *all: the sum of all threads. */
+/* The sum of v over this thread and those before it in the block; *all: the sum
+ * of all threads. */
 DEVICE double
 block_prefix_sum(double v, double *scratch, double *all)
 {

@@ -68,7 +68,7 @@ cuda_is_constant(const struct ggml_tensor *t)
                            GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
 }
 
-/* The usual launch: so many work items, a block each. */
+/* The usual launch: `items` work items, a block each. */
 static inline struct cuda_launch_config
 cuda_default_launch(int64_t items, unsigned threads)
 {

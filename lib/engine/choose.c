@@ -20,7 +20,7 @@ struct contest {
     size_t n_done;             /* choices that need no further evaluation */
 };
 
-/* What is after the first id of a choice. */
+/* Ids of a choice after its first. */
 struct rest {
     struct gg_choice *choice;
     const struct gg_choices *from;

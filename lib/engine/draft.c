@@ -148,7 +148,8 @@ find_before(const int32_t *ids, size_t n, size_t *len)
     return found;
 }
 
-/* What followed then, again and again where it goes up to the end. */
+/* Drafts the ids that followed then, again and again where they go up to the
+ * end. */
 static void
 draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
 {
@@ -393,7 +394,7 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return GG_OK;
 }
 
-/* What was drafted and is wrong, in both sessions. */
+/* Whether wrong ids of a draft can be taken back, in both sessions. */
 static bool
 can_take_back(const struct engine_draft *d, const struct gg_engine *e)
 {
@@ -440,7 +441,7 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
     d->stats.n_runs++;
 }
 
-/* What the draft was worth. */
+/* Learns what the draft was worth. */
 static void
 settle_draft(struct gg_text *t, size_t rejected)
 {

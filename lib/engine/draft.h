@@ -14,9 +14,8 @@ struct engine_draft {
     struct gg_draft_stats stats;
 };
 
-/* What a draft is drawn by. Draws at the same place with the same seed are
- * likely to be the same; where they depend on more, the likeliest id must do.
- */
+/* The sampler of a draft. Draws at the same place with the same seed are likely
+ * to be the same; where they depend on more, the likeliest id must do. */
 static inline struct gg_sampler *
 engine_draft_sampler(const struct engine_draft *d, const struct gg_text *t)
 {

@@ -15,8 +15,8 @@ engine_draft_length_init(struct draft_length *d)
         d->accepted[i] = hope[i];
 }
 
-/* What is known of fewer ids, and somewhat more for each further one: low, so
- * that it is tried. */
+/* Time with n ids; if unknown, that with fewer, and somewhat more for each
+ * further one: low, so that it is tried. */
 static double
 time_of(const struct draft_length *d, size_t n)
 {
@@ -27,8 +27,8 @@ time_of(const struct draft_length *d, size_t n)
     return d->times[k] * (1 + 0.05 * (double)(n - k));
 }
 
-/* Of n ids the last is accepted with probability `whole`, and `made` ids are
- * expected: what it costs that those are evaluated again otherwise. */
+/* The cost of evaluating accepted ids again, where a draft is not accepted
+ * whole: it is with probability `whole`, and `made` ids are expected. */
 static double
 time_again(const struct draft_length *d, double whole, double made)
 {

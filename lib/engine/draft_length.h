@@ -17,12 +17,12 @@ enum {
 
 struct draft_length {
     double accepted[DRAFT_KINDS]; /* probability of an id of each kind */
-    double times[DRAFT_MOST + 1]; /* of an evaluation with so many ids more
+    double times[DRAFT_MOST + 1]; /* i: of an evaluation with i ids more
                                      than one a text, us; 0: unknown */
     double each;                  /* us to draft one */
     /* The model goes back to where an evaluation began: then what was accepted
-     * of a draft that was not accepted whole is evaluated again. So many ids
-     * are, now. */
+     * of a draft that was not accepted whole is evaluated again. `again` counts
+     * these ids. */
     bool goes_back;
     size_t again;
 };
@@ -34,7 +34,7 @@ engine_draft_length_init(struct draft_length *d);
 size_t
 engine_draft_length_best(const struct draft_length *d, int kind, size_t most);
 
-/* Of n ids the first `accepted` were accepted; fewer than n: the next was
+/* The first `accepted` of n ids were accepted; fewer than n: the next was
  * not. */
 void
 engine_draft_length_learn(struct draft_length *d, int kind, size_t n,

@@ -196,7 +196,7 @@ engine_text_plan(struct gg_text *t, enum chat_answer_state from)
     }
 }
 
-/* What is forced is certain. */
+/* A forced id is certain. */
 static void
 take_forced(struct gg_text *t)
 {
@@ -228,7 +228,7 @@ draw_id(struct gg_text *t, const struct text_row *r, bool waits,
                            &t->drawn.draw, err);
 }
 
-/* Whether a thought may begin here, beside a grammar. */
+/* Whether a thought may begin here, outside the grammar. */
 static bool
 may_open(const struct gg_text *t)
 {
@@ -255,7 +255,7 @@ draw_opening(struct gg_text *t, const struct text_row *r, bool *opened,
     return st;
 }
 
-/* A token that ends the thought and has a text behind the mark would go round
+/* A token that ends the thought and has a text after the mark would go round
  * the grammar. */
 static enum gg_status
 draw_thought(struct gg_text *t, struct text_row *r, struct gg_error *err)

@@ -70,7 +70,7 @@ struct gg_sequence {
     char *key;     /* whose prefixes it shares; NULL: those without one */
 };
 
-/* What gg_engine_new() does; `params` is not NULL. */
+/* Does gg_engine_new()'s work; `params` is not NULL. */
 enum gg_status
 engine_new(const struct gg_vocab *vocab, struct gg_session *session,
            const struct gg_engine_params *params, struct gg_engine **out,
@@ -118,7 +118,7 @@ engine_may_share(const struct engine_slot *s, const struct gg_sequence *q);
 size_t
 engine_goal(const struct gg_sequence *q);
 
-/* What its slot lacks of the sequence's first n ids. False: nothing. */
+/* Ids that its slot lacks of the sequence's first n. False: none. */
 bool
 engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out);
 

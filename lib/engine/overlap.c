@@ -48,7 +48,7 @@ gg_engine_overlap(const struct gg_engine *engine)
     return engine && !engine->draft ? session_overlap(engine->session) : 1;
 }
 
-/* Those texts that need an evaluation, and have none begun. */
+/* Texts that need an evaluation, and have none begun. */
 static size_t
 find_idle(struct gg_text *const *texts, size_t n, struct gg_text **out)
 {

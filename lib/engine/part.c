@@ -26,7 +26,7 @@ put_all(struct gg_text *t, enum gg_part part, const char *p, size_t n)
            put_bytes(t, GG_PART_ALL, p, n);
 }
 
-/* What the stop strings have let pass: text[from..). */
+/* Copies text[from..), which the stop strings have let pass. */
 static bool
 copy_text(struct gg_text *t, size_t from)
 {
@@ -36,7 +36,8 @@ copy_text(struct gg_text *t, size_t from)
            put_all(t, GG_PART_TEXT, text->p + from, text->len - from);
 }
 
-/* What could have been a stop string is text: none goes on behind it. */
+/* Bytes that could have been a stop string are text: none goes on after
+ * them. */
 static bool
 end_text(struct gg_text *t)
 {

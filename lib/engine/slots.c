@@ -10,7 +10,7 @@ enum {
     FEW = 16, /* ids: to evaluate them again costs next to nothing */
 };
 
-/* What of a sequence's beginning is somewhere already. */
+/* Ids of a sequence's beginning that are somewhere already. */
 struct shared {
     int32_t slot; /* -1: nothing that is worth copying */
     size_t n;     /* ids */
@@ -26,7 +26,7 @@ rank_of(const struct engine_slot *s)
     return s->owner ? 2 + s->owner->keep : s->n_ids > 0;
 }
 
-/* Of equals the one that was used least recently; -1: all are pinned. */
+/* The slot to take, of equals the least recently used; -1: all are pinned. */
 static int32_t
 find_slot(const struct gg_engine *e)
 {
@@ -94,8 +94,9 @@ engine_leave_slot(struct gg_sequence *q)
 
 /* ---- shared prefixes ----------------------------------------------------- */
 
-/* What is there, or, with `pending`, would be if the sequence were evaluated so
- * far. Of one that is scored the last id counts, which is not evaluated. */
+/* Ids that are there, or, with `pending`, would be if the sequence were
+ * evaluated so far. The last id of a scored sequence counts, though it is not
+ * evaluated. */
 static size_t
 slot_length(const struct gg_sequence *q, bool pending)
 {
@@ -221,9 +222,9 @@ evaluate_shared(struct gg_engine *e, const struct shared *s,
     return st;
 }
 
-/* Of an engine that scores: what is known of n ids there is known of q's, too.
- * Returns how many of them its slot may hold: what is likely after the last
- * one is not known. */
+/* Copies the log-probabilities that are known of n ids there, in an engine that
+ * scores. Returns how many of them q's slot may hold: what is likely after the
+ * last one is not known. */
 static size_t
 copy_known(struct gg_sequence *q, const struct engine_slot *from, size_t n)
 {

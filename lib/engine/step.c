@@ -22,7 +22,7 @@ gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us)
 
 /* ---- time ---------------------------------------------------------------- */
 
-/* How many ids of prompts so many microseconds are enough for. */
+/* How many ids of prompts `us` microseconds are enough for. */
 static size_t
 count_ids(const struct engine_bound *b, double us)
 {

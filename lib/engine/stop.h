@@ -10,8 +10,8 @@
 size_t
 engine_stop_count(const struct gg_stop *strings);
 
-/* Of each string, states[i] bytes are what a text ends with, and `c` follows:
- * returns the bytes of the longest string that is complete, or 0. */
+/* A text ends with states[i] bytes of string i, and `c` follows: returns the
+ * bytes of the longest string that is complete, or 0. */
 size_t
 engine_stop_step(const struct gg_stop *strings, size_t *states, char c);
 

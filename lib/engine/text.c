@@ -442,7 +442,7 @@ gg_text_stop(const struct gg_text *text, size_t *len)
     return found ? engine_stop_found(&text->stop, len) : NULL;
 }
 
-/* What it has not come to yet: a text. */
+/* Whether the answer has not come to its text yet. */
 static bool
 is_before_text(const struct gg_text *t)
 {

@@ -7,16 +7,16 @@
 #include "engine/engine.h"
 #include "engine/stop.h"
 
-/* What is drafted of a text. */
+/* The draft of a text. */
 struct text_draft {
     int32_t ids[DRAFT_MOST]; /* what was evaluated after the text */
     size_t n, n_accepted;
     int kind;
     bool counts;  /* the evaluation is of one id and the draft, */
-    size_t again; /* and of so many that were evaluated before */
+    size_t again; /* and of N that were evaluated before */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
-    /* What MTP layers draft after, and draw from. */
+    /* MTP layers draft after these ids, and draw from these logits. */
     int32_t after[DRAFT_MOST + 1];
     float *logits;
     struct gg_best best;
@@ -85,7 +85,7 @@ struct gg_text {
 enum gg_status
 engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
 
-/* What is drawn from: some of the logits, or, with ids NULL, all. */
+/* Logits that are drawn from: some, or, with ids NULL, all. */
 struct text_row {
     float *logits;
     const int32_t *ids; /* the likeliest first */
@@ -140,12 +140,12 @@ enum gg_status
 engine_text_check(const struct gg_engine *e, struct gg_text *const *texts,
                   size_t n, struct gg_error *err);
 
-/* What gg_engine_begin() has begun for the text is done. */
+/* Waits for what gg_engine_begin() has begun for the text. */
 enum gg_status
 engine_text_wait(struct gg_text *t, struct gg_error *err);
 
-/* Draws from the next row, or takes what is forced: t->drawn. *back: a banned
- * string has come, of which so many ids were put. */
+/* Draws from the next row, or takes what is forced: t->drawn. *back: ids that
+ * were put of a banned string that has come. */
 enum gg_status
 engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err);
 
@@ -153,8 +153,8 @@ engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err);
 enum gg_status
 engine_text_back(struct gg_text *t, size_t back, struct gg_error *err);
 
-/* What is to be forced now, behind an id that was added in the state `from`, or
- * at the beginning. */
+/* Plans what is to be forced now, after an id that was added in the state
+ * `from`, or at the beginning. */
 void
 engine_text_plan(struct gg_text *t, enum chat_answer_state from);
 
@@ -184,7 +184,7 @@ enum gg_status
 engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                  struct gg_error *err);
 
-/* Those texts were evaluated, with their drafts: in `us` microseconds. */
+/* The texts were evaluated, with their drafts: in `us` microseconds. */
 void
 engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
                        size_t n, int64_t us);
@@ -194,7 +194,7 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
 bool
 engine_draft_accept(struct gg_text *t, int32_t id);
 
-/* What is left of the draft is taken away. */
+/* Takes away what is left of the draft. */
 void
 engine_draft_drop(struct gg_text *t);
 void

@@ -55,7 +55,7 @@ put_exact(struct tool_writer *w, const struct tool_variant *v, const char *s)
     engine_tool_put_terminal(w, s, strlen(s));
 }
 
-/* Those of the texts that can stand there; false: none can. */
+/* Writes the texts that can stand there; false: none can. */
 static bool
 put_texts(struct tool_writer *w, const struct tool_variant *v,
           const json_t *texts)

@@ -183,7 +183,7 @@ put_items(struct nested_writer *x, const json_t *schema)
     engine_tool_put(x->w, "}");
 }
 
-/* Rules of numbers and truths are written behind the element's. */
+/* Rules of numbers and truths are written after the element's. */
 static void
 put_scalar(struct nested_writer *x, size_t i, unsigned type)
 {
@@ -268,7 +268,7 @@ types_of_element(const json_t *schema)
     return schema ? chat_tool_types(schema) : TOOL_ANY;
 }
 
-/* What stands between the tags of element i. */
+/* Writes what stands between the tags of element i. */
 static void
 put_between_tags(struct nested_writer *x, size_t i)
 {

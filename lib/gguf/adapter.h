@@ -5,7 +5,7 @@
  * (n_in x rank) and NAME.lora_b (rank x n_out), whose product is added, times
  * alpha / rank; or one of the same name, which takes its place. Of the
  * embedding, whose rows are looked up, lora_a is rank x n_vocab and lora_b rank
- * x n_embd. A control vector has "direction.N", what is added behind layer N;
+ * x n_embd. A control vector has "direction.N", what is added after layer N;
  * layers count from 0, and the first has none. */
 #ifndef GGUF_ADAPTER_H
 #define GGUF_ADAPTER_H
@@ -46,7 +46,7 @@ void
 gguf_adapter_set_lora(struct gguf_context *gguf, const char *architecture,
                       float alpha);
 
-/* What the product of a pair is multiplied by. */
+/* The factor of the product of a pair. */
 static inline float
 gguf_adapter_scale(float alpha, int64_t rank)
 {

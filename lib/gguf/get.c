@@ -38,8 +38,8 @@ missing(const struct gguf_context *ctx, const char *key, struct gg_error *err)
 {
     return gguf_bad_value(ctx, key, err,
                           "the file has no such key, which a "
-                          "model must have: convert it again, or "
-                          "gg-convert --set gives it one");
+                          "model must have: convert it again, or add "
+                          "the key with gg-convert");
 }
 
 static enum gg_status

@@ -43,7 +43,7 @@ copy_file(const struct data *d, void *out, size_t size, struct gg_error *err)
     return GG_OK;
 }
 
-/* Of the padding the file may have less, where no data follows. */
+/* The file may have less padding, where no data follows. */
 static void
 read_padding(struct gguf_source *source, const struct gguf_context *ctx)
 {
@@ -316,8 +316,8 @@ read_stream(void *stream, void *output, uint64_t offset, size_t len)
     return fread(output, 1, len, stream);
 }
 
-/* What remains of a regular file is mapped; the stream then stands after
- * what was read, as if it had been. */
+/* The rest of a regular file is mapped; the stream then stands after the part
+ * that was used, as if it had been read. */
 static struct gguf_context *
 init_from_map(FILE *file, off_t at, struct gguf_init_params params)
 {

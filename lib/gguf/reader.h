@@ -49,7 +49,7 @@ struct gguf_file {
 enum {
     GGUF_OPEN_READ = 1,  /* read into memory instead of mapped */
     GGUF_OPEN_LOCK = 2,  /* never swapped out */
-    GGUF_OPEN_ALL = 4,   /* with the other shards, which lie beside the first */
+    GGUF_OPEN_ALL = 4,   /* with the other shards, next to the first */
     GGUF_OPEN_KEYS = 8,  /* data are not read, and may lie out of line; else such
                           * are copied */
 };
@@ -64,7 +64,7 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
 void
 gguf_file_close(struct gguf_file *file);
 
-/* What a tensor is named where it is taken to, maybe in buf, of GGML_MAX_NAME
+/* The name of a tensor where it is taken to, maybe in buf, of GGML_MAX_NAME
  * bytes; NULL: it is not wanted. */
 typedef const char *(*gguf_take_fn)(const char *name, const void *data,
                                     char *buf);
@@ -91,8 +91,8 @@ struct gguf_tensor {
     enum ggml_type type;
     int n_dims;
     int64_t ne[GGML_MAX_DIMS]; /* 1 from n_dims on */
-    /* Of the data, in the data section; of shards, in the one that they would
-     * have as a single file. */
+    /* Offset of the data in the data section; of shards, in the one that they
+     * would have as a single file. */
     uint64_t offset;
     size_t size;      /* of the data, in bytes */
     const void *data; /* in the mapping; NULL in one being written */
@@ -156,7 +156,7 @@ gguf_opt_array(const struct gguf_context *ctx, const char *key,
                enum gguf_type type, struct gguf_array *out,
                struct gg_error *err);
 
-/* The same, with n elements. */
+/* An array of that type with exactly n elements. */
 enum gg_status
 gguf_get_array_n(const struct gguf_context *ctx, const char *key,
                  enum gguf_type type, size_t n, struct gguf_array *out,

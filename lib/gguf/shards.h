@@ -18,7 +18,7 @@ struct gguf_shards {
     uint64_t n_tensors; /* of all files; UINT64_MAX: it does not say */
 };
 
-/* What the file says about itself: a count that makes sense, or 1. */
+/* Reads the keys of a shard: a count that makes sense, or 1. */
 enum gg_status
 gguf_get_shards(const struct gguf_context *ctx, struct gguf_shards *out,
                 struct gg_error *err);
@@ -27,14 +27,14 @@ gguf_get_shards(const struct gguf_context *ctx, struct gguf_shards *out,
 enum gg_status
 gguf_check_first(const struct gguf_context *ctx, struct gg_error *err);
 
-/* The name under which the others lie beside the first of so many: the
- * context's own, or, where that is a symbolic link of another name, that of the
- * file. The caller frees it with mem_free(). */
+/* The name under which the others lie next to the first: the context's own, or,
+ * where that is a symbolic link of another name, that of the file. The caller
+ * frees it with mem_free(). */
 enum gg_status
 gguf_find_name(const struct gguf_context *first, const struct gguf_shards *of,
                char **out, struct gg_error *err);
 
-/* The name of shard `no` beside that of the first, whose name was checked.
+/* The name of shard `no` next to that of the first, whose name was checked.
  * The caller frees it with mem_free(); NULL: no memory. */
 char *
 gguf_shard_path(const char *first, const struct gguf_shards *of, uint32_t no);

@@ -16,7 +16,7 @@ struct skim {
     uint8_t *data;
     size_t n, cap; /* bytes that were read */
     size_t pos;    /* where the next value begins */
-    uint64_t sure; /* bytes that must follow pos, by all that was read: so many
+    uint64_t sure; /* bytes that must follow pos, by all that was read: these
                       are read ahead */
     bool swap;     /* the file has the other byte order */
     bool no_memory;
@@ -102,7 +102,7 @@ take_u64(struct skim *s, uint64_t *v)
     return p != NULL;
 }
 
-/* A length and so many bytes, `counted` of which are expected already. */
+/* A length n and n bytes, `counted` of which are expected already. */
 static bool
 skim_string(struct skim *s, uint64_t counted)
 {

@@ -29,7 +29,8 @@ mark_met(struct graph *g, size_t adapter, size_t i)
         g->met(g->met_data, adapter, i);
 }
 
-/* What adapter i changes of a weight; NULL: nothing, or it does not count. */
+/* The change that adapter i makes to a weight; NULL: none, or it does not
+ * count. */
 static const struct model_change *
 change_of(struct graph *g, size_t i, const struct ggml_tensor *w)
 {
@@ -57,7 +58,7 @@ change_of_embedding(struct graph *g, size_t i)
 
 /* ---- in a weight's place ------------------------------------------------- */
 
-/* Of several the last one is. */
+/* The weight, or what the last of several adapters puts in its place. */
 struct ggml_tensor *
 graph_weight(struct graph *g, struct ggml_tensor *w)
 {
@@ -86,7 +87,7 @@ embedding_weight(struct graph *g)
     return r;
 }
 
-/* ---- beside it ----------------------------------------------------------- */
+/* ---- added to it --------------------------------------------------------- */
 
 static struct ggml_tensor *
 multiply(struct graph *g, struct ggml_tensor *w, struct ggml_tensor *x,

@@ -163,7 +163,7 @@ can_use(struct finder *f, const struct target *target, use_t *use,
     return use(l->scratch, l->model->homes[target->home].device, w);
 }
 
-/* One beside that which it changes; NULL: failed. */
+/* A tensor next to the one that it changes; NULL: failed. */
 static struct ggml_tensor *
 new_part(struct finder *f, const struct target *target, use_t *use,
          const struct gguf_tensor *t)

@@ -1,7 +1,7 @@
 /* adapter.h - what changes a model without being part of it: LoRA adapters (Hu
  * et al. 2021), control vectors
  *
- * Adapters lie beside the model's weights, on the device of each tensor that
+ * Adapters lie next to the model's weights, on the device of each tensor that
  * they change. Whether one counts, and how much, is said for each sequence: a
  * number for each adapter, its scale; 0: it does not. Ids that were evaluated
  * with other scales have other keys and values. */
@@ -10,8 +10,8 @@
 
 #include "graph/loader.h"
 
-/* Of a tensor of the model: y = W x + scale * b (a x). Without b, a is in its
- * place. */
+/* A change to a tensor of the model: y = W x + scale * b (a x). Without b, a is
+ * in W's place. */
 struct model_change {
     const struct ggml_tensor *of;
     struct ggml_tensor *a, *b;
@@ -53,7 +53,8 @@ graph_adapters_max_nodes(const struct model *m);
 uint64_t
 graph_adapter_fingerprint(const struct model_adapter *adapter);
 
-/* The same of all files beside the model's own, and of their scales. */
+/* A number that tells apart files other than the model's own, and their
+ * scales. */
 uint64_t
 graph_files_fingerprint(const struct model_files *files);
 

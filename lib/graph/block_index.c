@@ -7,7 +7,7 @@
  *     sum over heads h of max(0, q_h . k)
  *
  * and of the blocks that it sees whole the id attends to the best, and to the
- * positions behind the last of them. */
+ * positions after the last of them. */
 #include "graph/block_index.h"
 
 #include "graph/compressed.h"
@@ -145,8 +145,8 @@ equal_weights(struct graph *g, struct ggml_tensor *q)
     return ggml_fill(g->ctx, shape, 1);
 }
 
-/* Of the blocks that the segment sees; all segments have lists of one length.
- */
+/* Chooses among the blocks that the segment sees; all segments have lists of
+ * one length. */
 static struct ggml_tensor *
 choose_blocks(struct graph *g, const struct graph_segment *s, int32_t layer,
               const void *data)

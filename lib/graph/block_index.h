@@ -5,9 +5,9 @@
 
 #include "graph/arch.h"
 
-/* Layers with attention whose attention.compress_ratios is not 0 choose blocks
- * of so many positions. After graph_keys_recurrent_layers() and
- * graph_keys_rope(). */
+/* Layers with attention choose blocks of as many positions as
+ * attention.compress_ratios says, where that is not 0. After
+ * graph_keys_recurrent_layers() and graph_keys_rope(). */
 void
 graph_keys_block_index(struct model_keys *keys, struct model_hparams *hp);
 

@@ -181,7 +181,7 @@ graph_parallel_decoder(struct graph *g, const struct model *m)
     return finish(g, m, x);
 }
 
-/* ---- beside the layers -------------------------------------------------- */
+/* ---- outside the layers ------------------------------------------------- */
 
 struct ggml_tensor *
 graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)

@@ -4,7 +4,7 @@
  * them.
  *
  * A layer has a kind, which says which keys and values it keeps: of all
- * positions or of a window of them; it may keep a recurrent state beside them,
+ * positions or of a window of them; it may keep a recurrent state in addition,
  * or instead (recurrent.h).
  *
  * Layers that see all keys keep all of them; layers that see a window keep
@@ -20,7 +20,7 @@
 
 #include "graph/model.h"
 
-/* Attention covers the cache in whole blocks of so many positions, so that
+/* Attention covers the cache in whole blocks of CACHE_BLOCK positions, so that
  * one graph serves for as many ids. */
 enum {
     CACHE_BLOCK = 256,
@@ -128,7 +128,7 @@ enum cache_recurrent_tensor {
 struct cache_layer {
     enum cache_kind kind;
     int compressed; /* the part of its rows for blocks; if it has any */
-    int home; /* of the model's, or the one behind them: elsewhere */
+    int home;       /* of the model's, or the one after them: elsewhere */
     /* width of a head x its part's rows x n_head_kv, or 1 of rows for blocks;
      * NULL where the layer has no attention or reads another's keys and values;
      * no values where they are part of the keys: of latent attention, whose
@@ -149,7 +149,7 @@ struct cache_recurrent {
     int32_t n_layer; /* that keep a state; 0: there is nothing else here */
     const struct model_layer_hparams *hp;
     bool *written; /* a slot: its row ever was */
-    int32_t *at;   /* a slot: its row is that after so many ids; -1: unknown */
+    int32_t *at;   /* a slot: its row is that after N ids; -1: unknown */
     struct cache_snapshot *snapshots;
     int32_t n_snapshots;
     uint64_t clock;
@@ -162,7 +162,7 @@ struct cache_recurrent {
     } homes[CACHE_MAX_HOMES]; /* of these */
 };
 
-/* What MTP layers need of a slot beside their keys and values. */
+/* Limits of what MTP layers keep for a slot, other than keys and values. */
 enum {
     CACHE_MTP_KEPT = 32,    /* hidden vectors of the last positions, and */
     CACHE_MTP_DRAFTED = 16, /* of ids that are drafted after them */
@@ -206,7 +206,7 @@ struct cache {
     struct cache_recurrent recurrent;
     struct cache_mtp mtp;
     struct cache_layer *layers; /* n_all */
-    /* Those of the model: each layer's tensors are where its weights are. */
+    /* The model's homes: each layer's tensors are where its weights are. */
     struct cache_home {
         ggml_backend_dev_t device; /* NULL: there is none */
         struct ggml_context *ctx;

@@ -14,7 +14,7 @@
 struct ggml_tensor *
 graph_block_columns(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* Of all columns of blocks the channels from `first` on: d x columns x blocks.
+/* Channels from `first` on of all columns of blocks: d x columns x blocks.
  * If blocks overlap, channels d .. 2 d - 1 after `first` are the block's own,
  * and those before them count for the block after it. */
 struct ggml_tensor *

@@ -74,8 +74,7 @@ columns_as_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n,
                         x->nb[1], (size_t)at * x->nb[0]);
 }
 
-/* x has so many rows for each group; n of these from row `first` on, of all
- * groups. */
+/* Rows first .. first + n - 1 of each group of x. */
 static struct ggml_tensor *
 group_rows(struct graph *g, struct ggml_tensor *x, int64_t first, int64_t n)
 {
@@ -88,7 +87,7 @@ group_rows(struct graph *g, struct ggml_tensor *x, int64_t first, int64_t n)
     return ggml_cont_2d(g->ctx, v, n * groups, g->n_tokens);
 }
 
-/* What the convolution reads, and z: of two matrices, or of one in which they
+/* The convolution's input, and z: by two matrices, or by one in which they
  * stand group by group, as early files of Qwen3-Next have it. */
 static struct ggml_tensor *
 project_delta(struct graph *g, const struct model_layer *l,

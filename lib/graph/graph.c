@@ -8,12 +8,12 @@
 
 enum {
     NODES_PER_LAYER = 96,
-    NODES_ALTUP = 64,      /* of each layer, where vectors are parallel, */
-    NODES_BANK = 80,       /* or kept for later layers, */
-    NODES_STREAMS = 64,    /* or side by side */
+    NODES_ALTUP = 64,   /* of each layer, where vectors are parallel, */
+    NODES_BANK = 80,    /* or kept for later layers, */
+    NODES_STREAMS = 64, /* or side by side */
     NODES_NGRAMS = 64,
     NODES_PER_NGRAMS = 256, /* of each segment */
-    NODES_PER_SEGMENT = 8, /* of each layer */
+    NODES_PER_SEGMENT = 8,  /* of each layer */
     NODES_PER_RELATIVE = 24,
     NODES_SWITCHES = 64,  /* of each layer with adapters */
     NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
@@ -233,7 +233,7 @@ new_given(struct graph *g)
     ggml_set_input(g->deeper);
 }
 
-/* Of hidden vectors that MTP layers read, and leave. */
+/* Inputs for the hidden vectors that MTP layers read, and leave. */
 static void
 new_mtp_inputs(struct graph *g)
 {

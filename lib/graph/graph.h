@@ -67,7 +67,7 @@ struct graph {
     /* How much each of the model's adapters counts; NULL: none does. */
     const float *scales;
     /* Called with what of an adapter is looked at: a change, the embedding's
-     * behind the last, or a direction; or NULL. */
+     * after the last, or a direction; or NULL. */
     void (*met)(void *data, size_t adapter, size_t i);
     void *met_data;
     int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
@@ -78,17 +78,17 @@ struct graph {
     bool turned;      /* positions are those of time, height and width */
 
     /* Inputs, n_tokens values each. */
-    struct ggml_tensor *ids;                /* i32 */
-    struct ggml_tensor *positions;          /* i32; if turned, four times */
-    struct ggml_tensor *switches; /* i32: the adapter of each id; NULL: the
-                                     model has none that ids switch */
+    struct ggml_tensor *ids;       /* i32 */
+    struct ggml_tensor *positions; /* i32; if turned, four times */
+    struct ggml_tensor *switches;  /* i32: the adapter of each id; NULL: the
+                                      model has none that ids switch */
     struct ggml_tensor *ngrams; /* i32, hp.ngrams.n_heads a token: rows of their
                                    table; NULL: there is none */
-    struct ggml_tensor *types;              /* i32; NULL: all are of kind 0 */
+    struct ggml_tensor *types;  /* i32; NULL: all are of kind 0 */
     struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
-    /* Of blocks of hp.compressions: n of them have their rows written, of each
+    /* Blocks of hp.compressions: n of them have their rows written, of each
      * segment those that its ids are in, and maybe one more. Inputs: i64, where
      * to; i32, their first positions; f32, d columns x n: 0, or -inf for
      * columns before the first position; NULL: blocks do not overlap. */
@@ -106,7 +106,7 @@ struct graph {
     struct ggml_tensor *given_at; /* i32, n_given: rows of the batch; or NULL */
     struct ggml_tensor *picks; /* i32, n_tokens: where each is found, among the
                                   ids' and then the given ones */
-    /* Of the hidden vectors that MTP layers read, mtp.h; NULL: of none. */
+    /* Places of the hidden vectors that MTP layers read, mtp.h; NULL: none. */
     struct ggml_tensor *mtp_from;  /* i32: kept rows that are read */
     struct ggml_tensor *mtp_shift; /* i32, n_tokens: what each id reads, of the
                                       above and then of the batch's own */
@@ -115,7 +115,7 @@ struct graph {
     struct ggml_tensor *entered;   /* f32: what layer `first` reads; NULL: it
                                       follows from the ids */
     struct ggml_tensor *chosen;    /* i32: what each id attends to, by the last
-                                      layer    with an indexer: graph_choose() */
+                                      layer with an indexer: graph_choose() */
     struct ggml_tensor *left;      /* of graph_leave() */
     struct ggml_tensor *result;    /* output: logits, n_vocab x n_outputs, or,
                                       if hidden, n_embd x n_outputs; or, if it
@@ -195,8 +195,8 @@ graph_deepen(struct graph *g, int32_t layer, struct ggml_tensor *x);
 bool
 graph_rope_has_sections(const struct model_hparams *hp);
 
-/* Whether the last layer gives all rows: MTP layers, here or in another process,
- * read those of all ids. */
+/* Whether the last layer gives all rows: MTP layers, here or in another
+ * process, read those of all ids. */
 bool
 graph_gives_all_rows(const struct graph *g);
 
@@ -237,7 +237,8 @@ struct ggml_tensor *
 graph_norm(struct graph *g, struct ggml_tensor *x,
            const struct model_norm *norm);
 
-/* What is normalised, scaled and shifted by the norm, which is not empty. */
+/* Scales x, which is normalised, and shifts it by the norm, which is not
+ * empty. */
 struct ggml_tensor *
 graph_scale_norm(struct graph *g, struct ggml_tensor *x,
                  const struct model_norm *norm);
@@ -258,7 +259,7 @@ graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
 struct ggml_tensor *
 graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* The same by these, whatever the layer has. */
+/* Rotates each head by `rope`, whatever the layer has. */
 struct ggml_tensor *
 graph_rope_by(struct graph *g, const struct model_rope *rope,
               struct ggml_tensor *x);
@@ -277,8 +278,8 @@ struct ggml_tensor *
 graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                 struct ggml_tensor *k, struct ggml_tensor *v);
 
-/* The same of packed rows: softmax(q k * scale + mask) v by ops that have a
- * gradient each: packing.c. */
+/* As graph_attention(), of packed rows: softmax(q k * scale + mask) v by ops
+ * that have a gradient each: packing.c. */
 struct ggml_tensor *
 graph_packed_attention(struct graph *g, int32_t layer,
                        const struct graph_heads *h);
@@ -288,7 +289,7 @@ graph_packed_attention(struct graph *g, int32_t layer,
 struct ggml_tensor *
 graph_cross_attention(struct graph *g, int32_t layer, struct ggml_tensor *q);
 
-/* What q k is multiplied by. */
+/* The scale that q k is multiplied by. */
 float
 graph_attention_scale(const struct model *m, int32_t layer);
 
@@ -364,8 +365,8 @@ struct ggml_tensor *
 graph_rotate(struct graph *g, int32_t layer, enum cache_tensor of,
              struct ggml_tensor *x);
 
-/* What attention gives, projected back; of the last layer only the wanted rows.
- */
+/* Projects back what attention gives; of the last layer only the wanted
+ * rows. */
 struct ggml_tensor *
 graph_project_back(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
@@ -388,7 +389,8 @@ void
 graph_choose(struct graph *g, int32_t layer, struct ggml_tensor *queries,
              struct ggml_tensor *cur);
 
-/* The same of an indexer that chooses blocks for each head of keys. */
+/* As graph_choose(), by an indexer that chooses blocks for each head of
+ * keys. */
 void
 graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
@@ -396,7 +398,7 @@ graph_choose_blocks(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 void
 graph_keep_index(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
-/* What a segment's ids have chosen of the rows that it sees: lists of
+/* Rows that a segment's ids have chosen of those that it sees: lists of
  * tensor/sparse.h. */
 struct ggml_tensor *
 graph_chosen(struct graph *g, const struct graph_segment *s);
@@ -426,8 +428,9 @@ struct ggml_tensor *
 graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
             enum model_activation act);
 
-/* The same by hp.activation, the gate (after it, or, hp.limit_before, before
- * it) at most `limit` and up within +- it; 0: there is no limit. */
+/* As graph_gated(), by hp.activation, with the gate (after the activation, or,
+ * hp.limit_before, before it) at most `limit` and up within +- limit; 0: there
+ * is no limit. */
 struct ggml_tensor *
 graph_limited(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
               float limit);
@@ -451,8 +454,8 @@ struct ggml_tensor *
 graph_mixture(struct graph *g, const struct model_layer *layer,
               struct ggml_tensor *x);
 
-/* The same, without a shared expert, by scores (n_expert x ids) that the router
- * has given. */
+/* As graph_mixture(), without a shared expert, by scores (n_expert x ids) that
+ * the router has given. */
 struct ggml_tensor *
 graph_experts(struct graph *g, const struct model_layer *layer,
               struct ggml_tensor *x, struct ggml_tensor *scores);
@@ -487,14 +490,14 @@ graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
 /* x = embed(ids); graph_block() in each layer; output(norm(x)) */
 struct ggml_tensor *
 graph_decoder(struct graph *g, const struct model *m);
-/* The same by graph_parallel_block(). */
+/* As graph_decoder(), by graph_parallel_block(). */
 struct ggml_tensor *
 graph_parallel_decoder(struct graph *g, const struct model *m);
 
 /* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *
 graph_logits(struct graph *g, struct ggml_tensor *x);
-/* The same by another matrix. */
+/* As graph_logits(), by another matrix. */
 struct ggml_tensor *
 graph_logits_by(struct graph *g, const struct model_linear *output,
                 struct ggml_tensor *x);

@@ -15,7 +15,7 @@ graph_head_find(struct model_loader *l);
 /* Values of x when all is done, never more than graph_head_room(). */
 int32_t
 graph_head_length(const struct model_head *head, int32_t n_embd);
-/* Of the longest vector between. */
+/* Values of the longest vector on the way. */
 int32_t
 graph_head_room(const struct model_head *head, int32_t n_embd);
 

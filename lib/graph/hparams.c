@@ -104,7 +104,8 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
         hp->layers[i].kv_layer = i;
 }
 
-/* Of files of mixtures that say no other length; -1: it is not said either. */
+/* Experts' length, where the file says no other; -1: it does, or says
+ * neither. */
 static int32_t
 length_of_experts(struct model_keys *keys)
 {

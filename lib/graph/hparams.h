@@ -77,7 +77,7 @@ enum model_activation {
     MODEL_SITU,         /* Kimi K3: of a gate only, by hp.situ */
 };
 
-/* What a classifier's first layer ends in. */
+/* The activation that a classifier's first layer ends in. */
 enum model_squash {
     MODEL_SQUASH_NONE,
     MODEL_SQUASH_TANH,
@@ -101,11 +101,11 @@ struct model_routing {
         MODEL_GATING_SOFTMAX_OF_USED, /* over those that are used only */
         MODEL_GATING_SQRT_SOFTPLUS,
     } gating;
-    bool normed;     /* weights are divided by their sum, */
+    bool normed; /* weights are divided by their sum, */
     float
         least_sum; /* of sigmoids and roots: this where it is less; 0: 1e-20 */
-    float scale;     /* and multiplied by this; 0: by nothing */
-    /* The best n_group_used of so many groups of experts are chosen first, by
+    float scale;   /* and multiplied by this; 0: by nothing */
+    /* The best n_group_used of n_group groups of experts are chosen first, by
      * the sum of their two best scores, or by their best one; 0: there are no
      * groups. */
     int32_t n_group, n_group_used;
@@ -139,7 +139,7 @@ enum {
 
 struct model_ngram_head {
     int32_t first; /* rows of the table that it chooses from, */
-    uint32_t size; /* so many, at least 1: all are below 2^31 */
+    uint32_t size; /* and their number, at least 1: all are below 2^31 */
 };
 
 struct model_ngrams {
@@ -169,14 +169,14 @@ struct model_situ {
 struct model_latent {
     int32_t n;        /* length of the latent row; 0: there is none */
     int32_t n_query;  /* of what queries come from; 0: of the hidden vector */
-    int32_t d_shared; /* of a key, what all heads share, behind its own; only
+    int32_t d_shared; /* of a key, what all heads share, after its own; only
                          where it is absorbed may that be nothing */
     int32_t d_key, d_value; /* of a head, before anything is absorbed */
     bool absorbed;
     float eps; /* of the norms of latents; 0: 1e-6 */
 };
 
-/* What chooses the keys that attention reads (DeepSeek-AI 2025,
+/* The indexer that chooses the keys that attention reads (DeepSeek-AI 2025,
  * "DeepSeek-V3.2"): a score of each key, from products of a few short heads. */
 struct model_indexer {
     int32_t n_head; /* of its queries; 0: there is none */
@@ -185,11 +185,11 @@ struct model_indexer {
     int32_t pool;   /* positions that a row of its keys stands for, of which
                        all or none are chosen; 0: each has its own */
     bool last; /* of each head the last values are rotated, not the first */
-    int mode;       /* GGML_ROPE_TYPE_NORMAL or _NEOX */
-    float eps;      /* of its keys' norm */
-    /* Of one that chooses for each head of keys by a head of its own: so many
-     * keys are a block, of which n_best are chosen, among them the newest
-     * n_local; 0: it is the other kind. */
+    int mode;  /* GGML_ROPE_TYPE_NORMAL or _NEOX */
+    float eps; /* of its keys' norm */
+    /* An indexer that chooses for each head of keys by a head of its own:
+     * `block` keys are a block, of which n_best are chosen, among them the
+     * newest n_local; 0: it is the other kind. */
     int32_t block, n_local;
 };
 
@@ -220,9 +220,9 @@ struct model_layer_hparams {
     bool chosen; /* it sees what an indexer chooses: the layer's own, or that
                     of the last layer before it which has one */
     int32_t d_index; /* length of its own indexer's keys; 0: it has none */
-    /* A recurrence stands in attention's place, or beside it: its short
-     * convolution reads so many columns of so many channels, the id's own among
-     * them, and it keeps so many floats; 0: there is none. */
+    /* A recurrence stands in attention's place, or next to it: its short
+     * convolution reads d_conv columns of n_channels channels, the id's own
+     * among them, and it keeps n_state floats; 0: there is none. */
     bool recurs;
     int32_t d_conv, n_channels;
     int64_t n_state;
@@ -234,7 +234,7 @@ struct model_layer_hparams {
      */
     int32_t compression;
     int32_t d_compressed, d_compressed_index;
-    /* Gates less than so many standard deviations above their mean count as
+    /* Gates less than `sparsity` standard deviations above their mean count as
      * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
      * all gates are as they are. */
     bool sparse;
@@ -255,13 +255,13 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
-    int32_t n_behind; /* layers of the file after these: MTP layers; */
-    int32_t n_mtp;    /* how many of them are computed: all or none */
-    int32_t n_encoder; /* the first so many layers encode a prompt, and those
-                          after them decode the answer; 0: there are none */
+    int32_t n_behind;  /* layers of the file after these: MTP layers; */
+    int32_t n_mtp;     /* how many of them are computed: all or none */
+    int32_t n_encoder; /* layers in front that encode a prompt; those after them
+                          decode the answer; 0: there are none */
     int32_t decoder_start; /* the id that a decoder's ids begin with */
-    int32_t n_loop;   /* so many have weights of their own, those after them the
-                         same once more; 0: all have */
+    int32_t n_loop; /* layers with weights of their own; those after them have
+                       the same once more; 0: all have */
     struct model_layer_hparams layers[MODEL_MAX_LAYERS];
     enum model_norms norms;
     float eps; /* of the norms */
@@ -278,14 +278,14 @@ struct model_hparams {
     int32_t n_expert, n_expert_used;
     int32_t n_ff_expert;   /* length of an expert's feed-forward vector */
     int32_t n_embd_expert; /* length of what experts read and give; 0: n_embd */
-    int32_t n_ff_shared;  /* of the expert that all ids use; 0: there is none */
-    int32_t n_hash; /* layers in front whose experts follow from ids alone */
-    int32_t n_dense;      /* layers in front that have no mixture */
-    int32_t mixture_step; /* after them the last of so many layers has one; 0:
+    int32_t n_ff_shared; /* of the expert that all ids use; 0: there is none */
+    int32_t n_hash;  /* layers in front whose experts follow from ids alone */
+    int32_t n_dense; /* layers in front that have no mixture */
+    int32_t mixture_step; /* after them the last of N layers has one; 0:
                              each does */
-    int32_t moe_period;   /* of so many layers the second has one; 0: none */
+    int32_t moe_period;   /* of N layers the second has one; 0: none */
     struct model_routing routing;
-    /* Groups of so many experts have another one each, which answers with the
+    /* Groups of N experts have another one each, which answers with the
      * weights of those of its group that are used (Wu et al. 2025); 0: none. */
     int32_t adjugate_of;
     int32_t n_ff_adjugate; /* length of its feed-forward vector */
@@ -308,8 +308,8 @@ struct model_hparams {
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     struct model_latent latent;
     struct model_latent latent_local; /* of windowed layers; n 0: the same */
-    /* The heads' values are projected back in so many groups, to so many
-     * values each, and these together; 0: all at once. */
+    /* The heads' values are projected back in n_output_group groups, to
+     * n_output_rank values each, and these together; 0: all at once. */
     int32_t n_output_group, n_output_rank;
     struct model_indexer indexer;
     bool gated_queries; /* attn_q gives a query and then its gate, head by head
@@ -338,17 +338,18 @@ struct model_hparams {
     struct model_ngrams ngrams;
     struct model_switches switches;
     /* Kimi K3: the residual stream is put into a bank before the first of every
-     * so many layers, and begins anew; 0: it goes on. */
+     * N layers, and begins anew; 0: it goes on. */
     int32_t bank_every;
 
-    /* Of a pair of texts, those behind the first `separator` are of the second
-     * kind. Else all are of the first. */
+    /* Ids of a pair of texts are of the second kind after the first
+     * `separator`. Else all are of the first. */
     bool typed_pairs;
     int32_t separator;
     int32_t pad; /* whose embedding is looked up where a row of a medium stands
                   */
 
-    /* Of distances between ids, which have a bias each; at least 4; 0: none. */
+    /* Buckets of distances between ids, which have a bias each; at least 4; 0:
+     * none. */
     int32_t n_bucket;
 
     /* The input of a classifier's head (GG_POOL_NONE: each id alone), and its
@@ -413,7 +414,7 @@ graph_latent_of(const struct model_hparams *hp, int32_t layer)
                : &hp->latent;
 }
 
-/* Whether a recurrence stands in attention's place, or beside it. */
+/* Whether a recurrence stands in attention's place, or next to it. */
 static inline bool
 graph_recurs(const struct model_hparams *hp, int32_t layer)
 {

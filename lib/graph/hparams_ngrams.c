@@ -34,7 +34,7 @@ read_ngram_layer(struct model_keys *keys, const struct model_hparams *hp)
     return layer;
 }
 
-/* The first n of an array, which has at least so many. */
+/* The first n of an array, which has at least n. */
 static void
 read_ngram_numbers(struct model_keys *keys, const char *name, int32_t n,
                    uint64_t *out)

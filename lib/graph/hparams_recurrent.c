@@ -97,7 +97,7 @@ read_heads(struct model_keys *keys, struct model_ssm *s)
     check_ssm_heads(keys, s);
 }
 
-/* What layers with a recurrence keep: columns of so many channels, and a row of
+/* Layers with a recurrence keep columns of n_channels channels, and a row of
  * length d_state for each value that the heads give; the key is one that a
  * large state comes from. */
 static void

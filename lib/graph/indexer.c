@@ -11,7 +11,7 @@
  * Pools (GLM 5.3): k(s) stands for some positions one after the other, and is
  * the sum of their k, of which each value is weighted by the softmax of gates
  * G x and of biases for the places in a pool. All positions of the best pools
- * are attended to, and those behind the last whole pool.
+ * are attended to, and those after the last whole pool.
  *
  * MiniMax M3 has no latent query and no weights: q_h = norm(Q_h x), and head h
  * of keys has a choice of its own, of whole blocks, by q_h(t) . k(s) of the
@@ -111,7 +111,8 @@ choice_of(const struct model_indexer *x, int32_t n_rows)
     return c;
 }
 
-/* Of the rows that the segment sees; all segments have lists of one length. */
+/* Chooses among the rows that the segment sees; all segments have lists of one
+ * length. */
 static struct ggml_tensor *
 choose_of_segment(struct graph *g, const struct graph_segment *s, int32_t layer,
                   struct ggml_tensor *q, struct ggml_tensor *weights)
@@ -130,7 +131,7 @@ choose_of_segment(struct graph *g, const struct graph_segment *s, int32_t layer,
     return tensor_choose(g->ctx, scores, s->masks[kind], 0, &choice);
 }
 
-/* Of blocks, for each head of keys. */
+/* Chooses among blocks, for each head of keys. */
 static struct ggml_tensor *
 choose_blocks_of_segment(struct graph *g, const struct graph_segment *s,
                          int32_t layer, struct ggml_tensor *q)

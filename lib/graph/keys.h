@@ -17,10 +17,10 @@ struct model_keys {
     const char *arch;
     enum gg_status status;
     struct gg_error *err;
-    int32_t n_layer; /* of the file, once that is known: so many elements has an
-                        array with a value for each */
+    int32_t n_layer;  /* of the file, once that is known: elements of an array
+                         with a value for each */
     int32_t n_behind; /* of these MTP layers, which some arrays leave out */
-    bool headless;   /* heads are the family's to read: no layer attends */
+    bool headless;    /* heads are the family's to read: no layer attends */
 };
 
 /* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */
@@ -70,10 +70,10 @@ void
 graph_key_mismatch(struct model_keys *keys, const char *name, const char *what,
                    int32_t a, int32_t b);
 
-/* What every family has: lengths, counts, heads, the norms' epsilon (n_head_kv,
- * d_key, d_value default as is the custom). n_vocab comes from the embedding's
- * shape. Heads and feed-forward lengths may be arrays with a number for each
- * layer. */
+/* Keys that every family has: lengths, counts, heads, the norms' epsilon
+ * (n_head_kv, d_key, d_value default as is the custom). n_vocab comes from the
+ * embedding's shape. Heads and feed-forward lengths may be arrays with a number
+ * for each layer. */
 void
 graph_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms);
@@ -93,7 +93,8 @@ void
 graph_keys_windows(struct model_keys *keys, struct model_hparams *hp,
                    int32_t other, int32_t period);
 
-/* The same; without a list in the file all but the first of every `period`. */
+/* As graph_keys_windows(); without a list in the file all but the first of
+ * every `period`. */
 void
 graph_keys_windows_behind(struct model_keys *keys, struct model_hparams *hp,
                           int32_t other, int32_t period);
@@ -122,8 +123,8 @@ void
 graph_keys_layers(struct model_keys *keys, const char *name, int32_t max,
                   int32_t other, int32_t *out, size_t stride);
 
-/* The same of numbers with fractions, in min..max; 0 where the file has none.
- */
+/* As graph_keys_layers(), of numbers with fractions, in min..max; 0 where the
+ * file has none. */
 void
 graph_keys_layer_floats(struct model_keys *keys, const char *name, float min,
                         float max, float *out, size_t stride);
@@ -143,8 +144,8 @@ graph_keys_pairs(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_pad(const struct gguf_context *gguf, struct model_hparams *hp);
 
-/* Reads the place that a classifier reads: the first id, or as the file says; the
- * last id in decoders. And the function that its first layer ends in. */
+/* Reads the place that a classifier reads: the first id, or as the file says;
+ * the last id in decoders. And the function that its first layer ends in. */
 void
 graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 
@@ -153,8 +154,9 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
-/* An indexer in each layer without a window, whose rotated pairs are of that mode; of MTP layers
- * in those for which the file has one. After graph_keys_latent(). */
+/* An indexer in each layer without a window, whose rotated pairs are of that
+ * mode; of MTP layers in those for which the file has one. After
+ * graph_keys_latent(). */
 void
 graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode);
 /* Layers for which the array of that name says no have none of their own. */
@@ -187,7 +189,7 @@ void
 graph_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
                       float other);
 
-/* To be called after graph_keys_rope_local(): of windowed layers' heads so many
+/* To be called after graph_keys_rope_local(): of windowed layers' heads as many
  * values are rotated as the file says for them; else `other`. */
 void
 graph_keys_rotated_local(struct model_keys *keys, struct model_hparams *hp,
@@ -217,7 +219,7 @@ graph_keys_routing(struct model_keys *keys, struct model_hparams *hp,
                    int other);
 
 /* To be called after graph_keys_experts(): n_ff_shared is what the file gives,
- * or that of so many experts as it says that all ids use. */
+ * or that of as many experts as it says that all ids use. */
 void
 graph_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp);
 
@@ -244,12 +246,12 @@ void
 graph_keys_recurrent_layers(struct model_keys *keys, struct model_hparams *hp,
                             int32_t period);
 
-/* The same, of layers without keys and values. */
+/* Layers without keys and values have a recurrence: their n_head becomes 0. */
 void
 graph_keys_recurrent_heads(struct model_keys *keys, struct model_hparams *hp);
 
-/* What layers with a recurrence keep for a short convolution of so many
- * channels alone; the key says how many columns it reads. */
+/* Layers with a recurrence keep only columns of n_channels channels, for a
+ * short convolution; the key says how many columns it reads. */
 void
 graph_keys_short_conv(struct model_keys *keys, struct model_hparams *hp,
                       const char *name, int32_t n_channels);
@@ -269,11 +271,11 @@ void
 graph_keys_mamba(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_mamba2(struct model_keys *keys, struct model_hparams *hp);
-/* Heads, as of 2, whose steps come from so many values, as of 1. */
+/* Heads, as of 2, whose steps come from d_rank values, as of 1. */
 void
 graph_keys_mamba_heads(struct model_keys *keys, struct model_hparams *hp,
                        int32_t d_rank);
-/* RWKV's, in all layers: heads of wkv.head_size, and what so many blocks of a
+/* RWKV's, in all layers: heads of wkv.head_size, and what n_blocks blocks of a
  * layer read of the id before. */
 void
 graph_keys_rwkv(struct model_keys *keys, struct model_hparams *hp,

@@ -38,7 +38,7 @@ swap(struct graph *g, struct ggml_tensor *x)
     return ggml_permute(g->ctx, x, 0, 2, 1, 3);
 }
 
-/* What queries are projected from. */
+/* The vector that queries are projected from. */
 static struct ggml_tensor *
 latent_query(struct graph *g, const struct model_layer *l,
              struct ggml_tensor *cur)
@@ -80,7 +80,7 @@ join(struct graph *g, struct ggml_tensor *a, struct ggml_tensor *b)
     return a ? ggml_concat(g->ctx, a, b, 0) : b;
 }
 
-/* What turns of queries, d_shared x n_head x n_tokens; NULL: nothing. */
+/* The rotated part of queries, d_shared x n_head x n_tokens; NULL: nothing. */
 static struct ggml_tensor *
 turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
 {
@@ -92,7 +92,7 @@ turned_part(struct graph *g, int32_t layer, struct ggml_tensor *q)
                       latent_part(g, q, x->d_shared, x->d_key - x->d_shared));
 }
 
-/* What absorbed attention keeps. */
+/* The key that absorbed attention keeps. */
 static struct ggml_tensor *
 latent_key(struct graph *g, struct ggml_tensor *row, struct ggml_tensor *shared)
 {

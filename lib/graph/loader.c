@@ -43,7 +43,7 @@ show_shape(char *buf, const struct gguf_tensor *t)
 typedef bool
 probe_t(struct ggml_context *, ggml_backend_dev_t, struct ggml_tensor *);
 
-/* What the family expects of a tensor. */
+/* A tensor as the family expects it. */
 struct want {
     int64_t ne[GGML_MAX_DIMS]; /* 1, the last one 0: there is none */
     bool f32;                  /* and no other type */
@@ -84,7 +84,7 @@ bad_type(struct model_loader *l, const struct gguf_tensor *t, const char *why)
     l->status = GG_ERR_UNSUPPORTED;
 }
 
-/* Of tensors that the CPU reads, whichever device has the layers. */
+/* Probes a tensor that the CPU reads, whichever device has the layers. */
 static bool
 probe_on_cpu(struct ggml_context *scratch, ggml_backend_dev_t dev,
              struct ggml_tensor *weight)
@@ -223,8 +223,8 @@ find_numbers(struct model_loader *l, const char *name, const char *suffix,
     return t;
 }
 
-/* What a product with NAME's weight is multiplied by: n values, or NULL. What
- * some programs would round activations by is of no use here. */
+/* Scales that a product with NAME's weight is multiplied by: n values, or NULL.
+ * Scales that some programs would round activations by are of no use here. */
 static const struct gguf_tensor *
 find_scales(struct model_loader *l, const char *name, int64_t n)
 {

@@ -27,7 +27,7 @@ enum model_need {
  * ".attn_q" is "blk.3.attn_q". "weight" and "bias" are added. A shape that is
  * not n_in x n_out, and a norm or bias that is not F32, fail.
  *
- * Beside a linear's or experts' weight, a format's own scale is found: "scale"
+ * Next to a linear's or experts' weight, a format's own scale is found: "scale"
  * or "weight.scale", one F32 number, or one an expert. A tensor of such a name
  * and another shape is something else, for its family to find. */
 struct ggml_tensor *
@@ -36,7 +36,7 @@ graph_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
 struct model_linear
 graph_find_linear(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need bias);
-/* The same, empty where the file has no such weight. */
+/* As graph_find_linear(), empty where the file has no such weight. */
 struct model_linear
 graph_find_linear_or_none(struct model_loader *l, const char *name,
                           int64_t n_in, int64_t n_out, enum model_need bias);
@@ -48,7 +48,7 @@ graph_has_rows(const struct model_loader *l, const char *name, int64_t n);
 struct model_experts
 graph_find_experts(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out, enum model_need bias);
-/* The same of n matrices. */
+/* As graph_find_experts(), of n matrices. */
 struct model_experts
 graph_find_experts_of(struct model_loader *l, const char *name, int64_t n_in,
                       int64_t n_out, int64_t n, enum model_need bias);
@@ -67,7 +67,7 @@ struct model_norm
 graph_find_norm(struct model_loader *l, const char *name, int64_t n,
                 enum model_need bias);
 
-/* The same, empty where the file has none. */
+/* As graph_find_norm(), empty where the file has none. */
 struct model_norm
 graph_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
                         enum model_need bias);
@@ -91,7 +91,7 @@ graph_find_all_on_host(struct model_loader *l, const char *name, int64_t n_in,
 struct ggml_tensor *
 graph_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows);
-/* The same, NULL where the file has none. */
+/* As graph_find_table(), NULL where the file has none. */
 struct ggml_tensor *
 graph_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
                          int64_t n_rows);
@@ -99,8 +99,8 @@ graph_find_table_or_none(struct model_loader *l, const char *name, int64_t n,
  * which must have one; in a pipeline all processes have this. */
 struct ggml_tensor *
 graph_find_relative_bias(struct model_loader *l, int32_t first);
-/* The same, read by few rows at a time: the CPU does, wherever the layers are.
- */
+/* As graph_find_table(), read by few rows at a time: the CPU does, wherever the
+ * layers are. */
 struct ggml_tensor *
 graph_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
                         int64_t n_rows);
@@ -148,17 +148,17 @@ graph_pass_over(struct model_loader *l, const char *name);
 void
 graph_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias);
-/* Of latent attention, as hp.latent says: attn_q_a, attn_q_a_norm and attn_q_b,
- * or attn_q; attn_kv_a_mqa and attn_kv_a_norm; attn_k_b and attn_v_b, or
- * attn_kv_b; attn_output. */
+/* Tensors of latent attention, as hp.latent says: attn_q_a, attn_q_a_norm and
+ * attn_q_b, or attn_q; attn_kv_a_mqa and attn_kv_a_norm; attn_k_b and attn_v_b,
+ * or attn_kv_b; attn_output. */
 void
 graph_find_latent_attention(struct model_loader *l, struct model_layer *layer);
 /* attn_norm, the above, ffn_norm, and the feed-forward block or the mixture,
  * with what is added to scores for the choice, and the expert of all ids. */
 void
 graph_find_latent_block(struct model_loader *l, struct model_layer *layer);
-/* What graph_choose() reads, of a layer with an indexer: indexer.attn_q_b,
- * .attn_k, .k_norm, .proj. */
+/* Tensors that graph_choose() reads, of a layer with an indexer:
+ * indexer.attn_q_b, .attn_k, .k_norm, .proj. */
 void
 graph_find_indexer(struct model_loader *l, struct model_layer *layer);
 /* And graph_choose_blocks(): indexer.q_proj, .q_norm, .k_proj, .k_norm. */
@@ -176,7 +176,7 @@ graph_find_feed_forward(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_mixture(struct model_loader *l, struct model_layer *layer,
                    enum model_need bias);
-/* The same, of experts without gates. */
+/* As graph_find_mixture(), of experts without gates. */
 void
 graph_find_plain_mixture(struct model_loader *l, struct model_layer *layer,
                          enum model_need bias);
@@ -192,7 +192,7 @@ graph_find_expert_ids(struct model_loader *l, const char *name);
 void
 graph_find_choice(struct model_loader *l, struct model_layer *layer,
                   enum model_need choice);
-/* The same, and the expert of all ids, if hp has one. */
+/* As graph_find_choice(), and the expert of all ids, if hp has one. */
 void
 graph_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
                              enum model_need choice);
@@ -204,12 +204,12 @@ graph_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
 void
 graph_find_head_norms(struct model_loader *l, struct model_layer *layer,
                       enum model_need bias);
-/* The same, of all heads together. */
+/* attn_q_norm and attn_k_norm, of all heads together. */
 void
 graph_find_whole_norms(struct model_loader *l, struct model_layer *layer,
                        enum model_need bias);
 /* The mixture where the file has a router in this layer, or else the
- * feed-forward block; a block beside a mixture, which some programs write, has
+ * feed-forward block; a block next to a mixture, which some programs write, has
  * no part in what is computed. */
 void
 graph_find_mixture_if_routed(struct model_loader *l, struct model_layer *layer);
@@ -220,8 +220,8 @@ graph_find_short_conv(struct model_loader *l, struct model_layer *layer,
 /* ssm_out, of hp.ssm.d_inner. */
 void
 graph_find_ssm_out(struct model_loader *l, struct model_layer *layer);
-/* What graph_mamba() and graph_mamba2() read, with the norms of dt,
- * B and C, which optional are not looked for, and of the whole. */
+/* Tensors that graph_mamba() and graph_mamba2() read, with the norms of dt, B
+ * and C, which optional are not looked for, and of the whole. */
 void
 graph_find_mamba(struct model_loader *l, struct model_layer *layer,
                  enum model_need norms);
@@ -234,8 +234,8 @@ graph_find_gated_delta(struct model_loader *l, struct model_layer *layer);
 /* Tensors that graph_delta_attention() reads. */
 void
 graph_find_delta_attention(struct model_loader *l, struct model_layer *layer);
-/* Of RWKV, rwkv.c: the names of what is added, if not NULL, of the first and
- * the second matrix; */
+/* Tensors of RWKV, rwkv.c: the names of what is added, if not NULL, of the
+ * first and the second matrix; */
 void
 graph_find_low_rank(struct model_loader *l, struct model_low_rank *r,
                     const char *const names[3]);
@@ -258,7 +258,8 @@ graph_find_rwkv_embedding(struct model_loader *l);
 void
 graph_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
                  enum model_need bias);
-/* The same as most families have it: gated; biases where the file has some. */
+/* graph_find_block() as most families have it: gated; biases where the file has
+ * some. */
 void
 graph_find_usual_block(struct model_loader *l, struct model_layer *layer);
 /* Whether output_norm, and norms of the usual block, must have biases. */
@@ -274,7 +275,7 @@ graph_find_layer_embd_block(struct model_loader *l, struct model_layer *layer);
 void
 graph_find_layer_embd(struct model_loader *l);
 
-/* The same without the table. */
+/* As graph_find_layer_embd(), without the table. */
 void
 graph_find_layer_embd_proj(struct model_loader *l);
 

@@ -46,8 +46,8 @@ graph_find_attention(struct model_loader *l, struct model_layer *layer,
     layer->attn_output = graph_find_linear(l, ".attn_output", out, e, bias);
 }
 
-/* What is made of the latent row: as two tensors, or, unabsorbed, as one; some
- * files have both. */
+/* Matrices that make keys and values of the latent row: two tensors, or,
+ * unabsorbed, one; some files have both. */
 static void
 find_latent_heads(struct model_loader *l, struct model_layer *layer)
 {

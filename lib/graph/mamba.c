@@ -73,7 +73,7 @@ rows(struct graph *g, struct ggml_tensor *x, int64_t at, int64_t n)
                         (size_t)at * x->nb[0]);
 }
 
-/* The same as heads of d rows each. */
+/* n heads of d rows each, from row `at` of x on. */
 static struct ggml_tensor *
 heads(struct graph *g, struct ggml_tensor *x, int64_t at, int64_t d, int64_t n)
 {

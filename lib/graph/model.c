@@ -28,8 +28,8 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
     return m->arch ? GG_OK : graph_arch_refuse(gguf, name, err);
 }
 
-/* Of most families all layers have attention, or a recurrence, and a
- * feed-forward block. */
+/* Checks that all layers have attention, or a recurrence, and a feed-forward
+ * block, as layers of most families do. */
 static enum gg_status
 check_whole(const struct gguf_context *gguf, const struct model *m,
             struct gg_error *err)
@@ -147,7 +147,8 @@ check_rope(struct model_loader *l, const struct model_layer *layer)
                               (int)l->layer, (int)n_rot, (int)l->hp->d_key);
 }
 
-/* What all families have is set before, so that one may change it. */
+/* Members that all families have are set first, so that a family may
+ * change them. */
 static void
 find_layer(struct model_loader *l, struct model_layer *layer)
 {

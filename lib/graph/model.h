@@ -59,7 +59,7 @@ enum {
     RWKV_MIXES = 5, /* of RWKV 6 */
 };
 
-/* What RWKV has beside the usual matrices: families/rwkv6.c, rwkv7.c. */
+/* Tensors of RWKV other than the usual matrices: families/rwkv6.c, rwkv7.c. */
 struct model_rwkv {
     struct ggml_tensor *shares;            /* n_embd x 1 x 1 x mixes; or */
     struct ggml_tensor *share[RWKV_MIXES]; /* n_embd each */
@@ -70,7 +70,7 @@ struct model_rwkv {
     struct ggml_tensor *channel_up, *channel_gate; /* n_embd: shares */
 };
 
-/* Of the layer that adds embedded n-grams: ngrams.h. */
+/* Tensors of the layer that adds embedded n-grams: ngrams.h. */
 struct model_ngram_layer {
     struct ggml_tensor *table; /* d_row x rows; or NULL */
     struct model_linear key, value;
@@ -95,7 +95,7 @@ enum model_switched_place {
     MODEL_SWITCHED,
 };
 
-/* Of a layer's blocks: compressed.h. */
+/* Tensors of a layer's blocks: compressed.h. */
 struct model_compressor {
     struct model_linear value, gate;
     struct ggml_tensor *bias;
@@ -113,8 +113,8 @@ struct model_layer {
     /* of a head, or, a row a head, of each head, or of all heads together */
     struct model_norm attn_q_norm, attn_k_norm;
     struct ggml_tensor *attn_sinks; /* a logit a head that no key stands for */
-    /* What attention gives is multiplied by its sigmoid: a value each, or one
-     * a head; or by what hp says instead; or empty */
+    /* Attention's output is multiplied by the sigmoid of this: a value each, or
+     * one a head; or by what hp says instead; or empty */
     struct model_linear attn_gate;
     struct model_norm attn_sub_norm; /* of what attn_output reads; or empty */
     struct ggml_tensor *attn_bias;   /* n_head x hp.n_bucket; or NULL */
@@ -125,7 +125,7 @@ struct model_layer {
     struct model_linear cross_q, cross_k, cross_v, cross_output;
     struct model_norm attn_post_norm;
 
-    /* Of latent attention: attn_q reads what attn_q_a gives, if there is that;
+    /* Latent attention: attn_q reads what attn_q_a gives, if there is that;
      * attn_kv_a gives the latent row and the shared part of a key. */
     struct model_linear attn_q_a, attn_kv_a;
     struct model_norm attn_q_a_norm, attn_kv_a_norm;
@@ -133,13 +133,13 @@ struct model_layer {
     struct ggml_tensor *attn_k_b;  /* d_key - d_shared x n x n_head, */
     struct ggml_tensor *attn_v_b;  /* n x d_value x n_head */
 
-    /* Of an indexer: queries of latent ones, a key and its norm, how much each
+    /* The indexer: queries of latent ones, a key and its norm, how much each
      * head counts. */
     struct model_linear index_q, index_k, index_weights;
     struct model_norm index_norm, index_q_norm; /* or empty */
     struct model_compressor compressor, index_compressor;
 
-    /* Of a layer with a recurrence. */
+    /* Tensors of a recurrence. */
     struct ggml_tensor *conv;                     /* d_conv x n_channels */
     struct ggml_tensor *conv_bias;                /* n_channels; or NULL */
     struct ggml_tensor *conv_q, *conv_k, *conv_v; /* or of parts of them */
@@ -167,7 +167,7 @@ struct model_layer {
 
     struct model_switched switched[MODEL_SWITCHED]; /* by ids; or NULL */
 
-    /* Behind the layer: what its own embedding adds; or NULL. */
+    /* After the layer: what its own embedding adds; or NULL. */
     struct model_linear embd_gate; /* n_embd x n_embd_layer */
     struct model_linear embd_proj; /* n_embd_layer x n_embd */
     struct model_norm embd_post_norm;
@@ -184,10 +184,10 @@ struct model_layer {
 
     struct model_linear router; /* n_embd x n_expert; empty: no mixture */
     struct ggml_tensor
-        *router_bias; /* n_expert, for the choice only; or NULL */
-    struct ggml_tensor *router_ids;   /* i32, experts of each id; or NULL */
+        *router_bias;               /* n_expert, for the choice only; or NULL */
+    struct ggml_tensor *router_ids; /* i32, experts of each id; or NULL */
     struct ggml_tensor *router_scale; /* n_embd, of what it reads; or NULL */
-    struct model_norm experts_norm; /* of experts beside a feed-forward block */
+    struct model_norm experts_norm;   /* of experts next to a dense block */
     struct model_norm dense_post_norm, experts_post_norm; /* of both */
     struct model_experts experts_gate, experts_up, experts_down;
     struct model_experts experts_gate_up; /* both, the gates in front; or */
@@ -199,8 +199,8 @@ struct model_layer {
     struct model_linear shared_router; /* n_embd x 1; empty: weight 1 */
     struct model_linear shared_gate, shared_up, shared_down;
 
-    /* Of an MTP layer: what joins an embedding and a hidden vector, and what
-     * follows the layer; mtp.h. */
+    /* An MTP layer: the tensors that join an embedding and a hidden vector, and
+     * those that follow the layer; mtp.h. */
     struct ggml_tensor *mtp_embd; /* n_embd x n_vocab */
     struct model_norm mtp_enorm, mtp_hnorm;
     struct model_linear mtp_join; /* 2 n_embd x n_embd */
@@ -223,7 +223,7 @@ struct model_head {
 
 struct model_arch;
 
-/* What of a layer a home may have without the other. */
+/* Parts of a layer, each of which a home may have without the other. */
 enum model_part {
     MODEL_REST,    /* all but */
     MODEL_EXPERTS, /* what a mixture's experts are made of */
@@ -251,15 +251,15 @@ enum {
 /* Some of them: bit i is homes[i]'s. */
 typedef uint32_t model_home_set;
 
-/* What a model may lie on: the CPU, or other devices in the order of the layers
- * that they get. */
+/* Devices that a model may lie on: the CPU, or others in the order of the
+ * layers that they get. */
 struct model_devices {
     ggml_backend_dev_t list[MODEL_MAX_HOMES - 1];
     int n;
 };
 
-/* Of a file's tensors: one for each mapping that some lie in, one for each home
- * of those that were copied. */
+/* Buffers of a file's tensors: one for each mapping that some lie in, one for
+ * each home of those that were copied. */
 struct model_buffers {
     ggml_backend_buffer_t *list; /* n, some of which are NULL */
     size_t n;
@@ -270,10 +270,10 @@ struct model_adapter_file {
     const char *path; /* for messages */
     const struct gguf_file *file;
     float scale;
-    int32_t first, last; /* layers behind which a control vector is added */
+    int32_t first, last; /* layers after which a control vector is added */
 };
 
-/* What a model is made of. All of it outlives the model. */
+/* Files that a model is made of. All of them outlive the model. */
 struct model_files {
     const struct gguf_file *file; /* with all its shards */
     const struct model_adapter_file *adapters;
@@ -339,8 +339,8 @@ enum gg_status
 graph_read_keys(const struct gguf_context *gguf, struct model **m,
                 struct gg_error *err);
 
-/* The same in a model whose files are set, with the MTP layers of a file of
- * their own. */
+/* As graph_read_keys(), in a model whose files are set, with the MTP layers of
+ * a file of their own. */
 enum gg_status
 graph_read_model(struct model *m, struct gg_error *err);
 

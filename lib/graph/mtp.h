@@ -17,11 +17,11 @@
 
 struct model_loader;
 
-/* What families differ in. */
+/* Ways in which families differ. */
 struct model_mtp_kind {
     bool raw;     /* h and y are those before their norms */
     bool streams; /* and h has all of hp.n_stream, each of which is joined */
-    bool to_mean; /* the norm behind the layer is to mean 0 */
+    bool to_mean; /* the norm after the layer is to mean 0 */
     /* One layer: graph_block or its like. */
     struct ggml_tensor *(*block)(struct graph *g, int32_t layer,
                                  struct ggml_tensor *x);
@@ -47,7 +47,7 @@ graph_mtp_sizes(const struct model *m, const struct cache *cache,
 int64_t
 graph_mtp_width(const struct model *m);
 
-/* What stands around the layer: eh_proj, enorm, hnorm; embed_tokens,
+/* Tensors around the layer: eh_proj, enorm, hnorm; embed_tokens,
  * shared_head_norm, shared_head_head, or the model's own. */
 void
 graph_mtp_find(struct model_loader *l, struct model_layer *layer);

@@ -51,7 +51,7 @@ project_one(struct graph *g, const struct model_linear *linear,
     return x;
 }
 
-/* Of each head first the query, then its gate. */
+/* Splits each head of q: its query comes first, then its gate. */
 static void
 split_gates(struct graph *g, const struct model_layer_hparams *hp,
             struct graph_heads *h)

@@ -159,7 +159,7 @@ segment_heads(struct graph *g, const struct graph_segment *s,
                         (size_t)s->first * x->nb[2]);
 }
 
-/* The state after the segment, which stands behind what its tokens give, goes
+/* The state after the segment, which follows what its tokens give, goes
  * to the slot's row; what they give is returned, n x s->n. */
 static struct ggml_tensor *
 split_result(struct graph *g, const struct graph_segment *s, int32_t layer,

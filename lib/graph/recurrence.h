@@ -22,8 +22,8 @@ graph_each_segment(struct graph *g, int32_t layer, graph_segment_fn fn,
 struct ggml_tensor *
 graph_short_conv(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* The same of some of its channels, from `first` on, by a weight of their own,
- * d_conv x theirs. */
+/* As graph_short_conv(), of some of its channels, from `first` on, by a weight
+ * of their own, d_conv x theirs. */
 struct ggml_tensor *
 graph_short_conv_part(struct graph *g, int32_t layer, struct ggml_tensor *x,
                       struct ggml_tensor *weight, int64_t first);
@@ -34,16 +34,16 @@ struct ggml_tensor *
 graph_apart_conv(struct graph *g, int32_t layer, struct ggml_tensor *x,
                  struct ggml_tensor *weight, int64_t by);
 
-/* What a gated delta rule takes: q and k, d_state x their heads x n_tokens, v,
+/* Inputs of a gated delta rule: q and k, d_state x their heads x n_tokens, v,
  * d_state x n_head x n_tokens, each row contiguous; gate (the logarithm of the
  * decay, one a head or a value each) and beta, of n_tokens columns. */
 struct graph_delta {
     struct ggml_tensor *q, *k, *v, *gate, *beta;
 };
 
-/* What a selective scan takes: x, its heads' length x heads x n_tokens, b and
- * c, d_state x their groups x n_tokens, each row contiguous; dt, heads x
- * n_tokens, contiguous. */
+/* Inputs of a selective scan: x, its heads' length x heads x n_tokens, b and c,
+ * d_state x their groups x n_tokens, each row contiguous; dt, heads x n_tokens,
+ * contiguous. */
 struct graph_scan {
     struct ggml_tensor *x, *dt, *b, *c;
 };
@@ -100,7 +100,7 @@ struct ggml_tensor *
 graph_mixed(struct graph *g, const struct graph_mix *m,
             struct ggml_tensor *share);
 
-/* What the states take, d_state x n_head x n_tokens, contiguous; a NULL: of
+/* Inputs of graph_wkv(), d_state x n_head x n_tokens, contiguous; a NULL: of
  * version 6, whose `first` is the layer's. */
 struct graph_wkv {
     struct ggml_tensor *r, *w, *k, *v, *a, *b;

@@ -9,9 +9,9 @@ enum {
                                  say so */
 };
 
-/* Of distance key - query: small ones have a bucket each, larger ones share
- * one by their logarithm; half of the buckets are for keys behind. n_buckets
- * is at least 4. */
+/* The bucket of distance key - query: small distances have one each, larger
+ * ones share one by their logarithm; half of the buckets are for keys after the
+ * query. n_buckets is at least 4. */
 int32_t
 graph_relative_bucket(int32_t distance, int32_t n_buckets);
 

@@ -15,12 +15,13 @@ void
 graph_rope_plain(const struct rope_params *params, float base,
                  struct model_rope *rope);
 
-/* What YaRN's formula gives for the first n pairs, times the file's own numbers
- * where it has any. */
+/* Divisors by YaRN's formula for the first n pairs, times the file's own
+ * numbers where it has any. */
 void
 graph_rope_divisors(const struct model *m, float *x, size_t n);
 
-/* What the user says instead of the file; GG_ERR_ARG where that cannot be. */
+/* Takes the user's settings instead of the file's; GG_ERR_ARG where they cannot
+ * be. */
 enum gg_status
 graph_rope_override(struct rope_params *rope,
                     const struct gg_model_params *params, struct gg_error *err);

@@ -11,7 +11,7 @@
  * version 6 times sigmoid(R c_r). */
 #include "graph/arch.h"
 
-/* Of the norm of what each head gives. */
+/* The epsilon of the norm of what each head gives. */
 #define HEAD_EPS 64e-5f
 
 /* ---- tensors ------------------------------------------------------------ */
@@ -132,7 +132,7 @@ graph_norm_wkv(struct graph *g, const struct model_norm *norm,
     return graph_scale_norm(g, x, norm);
 }
 
-/* Of the last layer the wanted rows. */
+/* Channel mixing; of the last layer only the wanted rows. */
 static struct ggml_tensor *
 channel_mix(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
@@ -183,7 +183,7 @@ half_of(struct graph *g, struct ggml_tensor *x, int which)
     return ggml_cont(g->ctx, v);
 }
 
-/* What passes from layer to layer, with the values behind it. */
+/* Vectors that pass from layer to layer, with the values after them. */
 static struct ggml_tensor *
 enter(struct graph *g, struct ggml_tensor *x, struct ggml_tensor **v_first)
 {

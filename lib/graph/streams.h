@@ -32,7 +32,7 @@ graph_keys_streams(struct model_keys *keys, struct model_hparams *hp,
 /* hc_attn_fn, hc_attn_scale, hc_attn_base; the same of hc_ffn. */
 void
 graph_find_streams(struct model_loader *l, struct model_layer *layer);
-/* Of the output: output_hc_fn, output_hc_scale, output_hc_base. */
+/* Tensors of the output: output_hc_fn, output_hc_scale, output_hc_base. */
 void
 graph_find_output_stream(struct model_loader *l);
 
@@ -60,7 +60,8 @@ graph_streams_spread(struct graph *g, struct ggml_tensor *x);
 struct ggml_tensor *
 graph_streams_flat(struct graph *g, struct ggml_tensor *x);
 
-/* What a block reads of the streams, and what writing to them needs. */
+/* A block's input from the streams, and the values that writing to them
+ * needs. */
 struct graph_connection {
     struct ggml_tensor *c;     /* n_embd x ids */
     struct ggml_tensor *mixes; /* 2 n_stream x ids, or with M's */
@@ -81,7 +82,8 @@ struct ggml_tensor *
 graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y);
 
-/* The same of an MTP layer, where the file has them in it. */
+/* As graph_find_output_stream(), of an MTP layer, where the file has them in
+ * it. */
 void
 graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer);
 /* The streams as its output reads them. */

@@ -40,7 +40,7 @@ graph_switch_embedded(const struct model_switches *w, int32_t id)
 
 /* ---- hyper-parameters ---------------------------------------------------- */
 
-/* So many ids. */
+/* Reads switches.n ids. */
 static void
 read_ids(struct model_keys *keys, const struct model_hparams *hp,
          const char *name, int32_t *out)

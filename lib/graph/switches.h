@@ -4,10 +4,10 @@
 
 #include "graph/hparams.h"
 
-/* What a sequence has switched on so far. */
+/* Switches of a sequence so far. */
 struct graph_switched {
     int32_t n;   /* ids that were looked at */
-    int32_t on;  /* of which so many switch */
+    int32_t on;  /* how many of them switch */
     int64_t sum; /* of the numbers of their adapters */
 };
 

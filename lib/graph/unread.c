@@ -78,7 +78,7 @@ is_unused_indexer(const struct model_hparams *hp, const char *name)
             name_matches(end, ".indexer_compressor_gate."));
 }
 
-/* What makes logits of hidden vectors; encoders have no logits. */
+/* Tensors that make logits of hidden vectors; encoders have no logits. */
 static bool
 is_output(const char *name)
 {

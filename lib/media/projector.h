@@ -49,7 +49,7 @@ struct media_hparams {
     int32_t longest;            /* side, in pixels; 0: any */
     int32_t min_tiles, max_tiles;
     int32_t max_side;      /* of an image, in tiles; 0: any */
-    int32_t window_period; /* the last of so many layers sees all patches; 0:
+    int32_t window_period; /* the last of every N layers sees all patches; 0:
                               all do */
     int32_t n_mel;         /* values of a frame */
     int32_t stack;         /* frames that become one row */

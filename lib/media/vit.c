@@ -120,7 +120,7 @@ media_attend(struct media_graph *m, struct ggml_tensor *q,
     return ggml_reshape_2d(ctx, r, r->ne[0] * r->ne[1], r->ne[2] * r->ne[3]);
 }
 
-/* Heads of n windows as so many batches. */
+/* Heads of n windows as n batches. */
 static struct ggml_tensor *
 batches(struct media_graph *m, struct ggml_tensor *x,
         const struct media_windows *w, size_t first)

@@ -1,7 +1,7 @@
 /* load.c - the module that knows the MPI library of the launcher
  *
  * Libraries of MPI have interfaces of one source and of many binaries: there is
- * a module for each that was found when this was built, beside the library.
+ * a module for each that was found when this was built, next to the library.
  * Processes that are started by one and speak another's would each believe to
  * be alone, and so that is refused. */
 #include <config.h>
@@ -16,7 +16,7 @@
 
 #include "core/module.h"
 
-/* What launchers leave in the environment, the surest first. */
+/* Variables that launchers leave in the environment, the surest first. */
 static const struct launcher {
     const char *size; /* the number of processes */
     const char *mpi;  /* whose it is; NULL: any's */
@@ -36,8 +36,8 @@ find_launcher(void)
     return NULL;
 }
 
-/* Of those that no launcher names: PMIx is what Open MPI speaks, PMI what MPICH
- * does. */
+/* The MPI of a launcher that names none: PMIx is what Open MPI speaks, PMI what
+ * MPICH does. */
 static const char *
 likely_mpi(const struct launcher *l)
 {

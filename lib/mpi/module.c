@@ -32,7 +32,7 @@ enum {
     LATE = 64,            /* a part of the time that was waited */
 };
 
-/* What was sent and has not arrived. */
+/* A message that was sent and has not arrived. */
 struct parcel {
     struct parcel *next;
     MPI_Request request;

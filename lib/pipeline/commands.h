@@ -47,7 +47,7 @@ pipeline_medium_sizes(const struct told_medium *t)
     };
 }
 
-/* Of which rows: args of GET and SET. */
+/* Rows that are meant: args of GET and SET. */
 enum {
     ROWS_RECURRENT, /* whether it is a state, or keys or values */
     ROWS_LAYER,

@@ -215,7 +215,7 @@ do_load(struct gg_session *s, const struct pipeline_command *c,
     return GG_OK;
 }
 
-/* Of positions that the window has rows of, or has had. */
+/* Makes room at positions that the window has rows of, or has had. */
 static enum gg_status
 do_draft(struct gg_session *s, const struct pipeline_command *c,
          struct gg_error *err)

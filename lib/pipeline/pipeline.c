@@ -6,8 +6,8 @@
 
 #include "core/mem.h"
 
-/* What has become of something; of layers, whose bytes follow where all is
- * well, the text comes with a failure alone. */
+/* The outcome of something; of layers, whose bytes follow where all is well,
+ * the text comes with a failure alone. */
 struct verdict {
     int32_t status; /* enum gg_status */
     char text[400];
@@ -126,7 +126,7 @@ set_verdict(struct verdict *v, enum gg_status st, const struct gg_error *err)
         snprintf(v->text, sizeof(v->text), "%.399s", err->message);
 }
 
-/* What another rank says has gone wrong; GG_OK: nothing. */
+/* The error that another rank reports; GG_OK: none. */
 static enum gg_status
 take_verdict(struct verdict *v, struct gg_error *err)
 {

@@ -30,11 +30,11 @@ enum pipeline_op {
     PIPELINE_GET,      /* which rows; replies with their bytes */
     PIPELINE_SET,      /* the same, and their bytes */
     PIPELINE_ROWS,     /* of a medium: struct told_medium, and its arrays */
-    PIPELINE_ASK, /* replies with a size, and so many bytes of the program */
+    PIPELINE_ASK, /* replies with a size, and as many bytes of the program */
     PIPELINE_LEAVE,
 };
 
-/* Of a session, args[4]. */
+/* Bits of a session's args[4]. */
 enum {
     PIPELINE_BF16 = 1,
     PIPELINE_NO_ROTATION = 2,
@@ -47,7 +47,7 @@ struct pipeline_command {
     uint64_t size; /* bytes that follow */
 };
 
-/* What a rank is, and has opened. */
+/* Facts of a rank, and of what it has opened. */
 struct pipeline_hello {
     uint64_t build;       /* of this library */
     uint64_t fingerprint; /* of the model */
@@ -81,7 +81,8 @@ struct pipeline {
     struct gg_session *flying; /* of rank 0: whose batches may be under way */
 };
 
-/* Of n processes; takes the transport. `layers` as of gg_pipeline_join(). */
+/* A pipeline of n processes; takes the transport. `layers` as of
+ * gg_pipeline_join(). */
 enum gg_status
 pipeline_new(struct pipeline_transport *transport, const char *layers,
              struct pipeline **out, struct gg_error *err);

@@ -8,7 +8,7 @@
 #include "pipeline/pipeline.h"
 #include "session/impl.h"
 
-/* What rank 0 has for a session. Batches that are in flight in other ranks are
+/* State of a session in rank 0. Batches that are in flight in other ranks are
  * those from `finished` to s->ticket - 1, counted since the session began. */
 struct pipeline_session {
     int32_t number;        /* in commands; -1: the others have not begun it */

@@ -26,7 +26,8 @@ is_parted(const struct parting *f)
     return f->chunk == f->n_chunks;
 }
 
-/* Those with these adapters: none are left where the batch is empty. */
+/* The next batch of chunks with these adapters: none are left where it is
+ * empty. */
 static bool
 next_batch(struct parting *f, struct batch *b)
 {
@@ -167,7 +168,7 @@ pipeline_wait(struct gg_session *s, uint64_t ticket, struct gg_error *err)
     return st;
 }
 
-/* What another session has under way would come first. */
+/* Waits for batches of another session, which would come first. */
 static enum gg_status
 wait_for_others(struct gg_session *s, struct gg_error *err)
 {

@@ -41,8 +41,8 @@ struct pipeline_transport {
     char error[256]; /* why it failed */
 };
 
-/* What a module exports as "gg_mpi_join": NULL, with a sentence in `why`, or
- * the transport of this process, once. */
+/* A function that a module exports as "gg_mpi_join": returns NULL, with a
+ * sentence in `why`, or the transport of this process, once. */
 typedef struct pipeline_transport *
 transport_join_t(char *why, size_t size);
 

@@ -104,7 +104,7 @@ quant_or_ones(const float *w, int n)
 const float quant_fit_starts[8] = { START(0), START(1), START(2), START(3),
                                     START(4), START(5), START(6), START(7) };
 
-/* Those where the extreme is near this end. */
+/* Tries the starts where the extreme is near this end. */
 static void
 try_starts(const struct quant_codes *codes, struct quant_group of, int end,
            float extreme, struct fit_sums *best)
@@ -162,7 +162,7 @@ struct shifted {
     struct fit_moments sums;
 };
 
-/* Those sums that do not depend on q. */
+/* The sums that do not depend on q. */
 static void
 sum_values(struct shifted *of)
 {
@@ -206,7 +206,7 @@ better(struct quant_line a, struct quant_line b)
     return b.error < a.error ? b : a;
 }
 
-/* Of eight starts from `low` steps above the minimum on. */
+/* The best of eight starts, from `low` steps above the minimum on. */
 static struct quant_line
 best_start(const struct quant_codes *codes, const struct shifted *of,
            double range, double low)

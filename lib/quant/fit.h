@@ -32,7 +32,7 @@ struct quant_range {
 /* The value of largest magnitude, with its sign, the first of equals. */
 float
 quant_extreme(const float *x, int n);
-/* The same; NaN if a value is, as a cache must not lose one. */
+/* quant_extreme(), but NaN if a value is: a cache must not lose one. */
 float
 quant_extreme_or_nan(const float *x, int n);
 struct quant_range
@@ -88,7 +88,7 @@ struct quant_line {
 struct quant_line
 quant_fit_line(int hi, struct quant_group from, bool below);
 
-/* Of a group that was rounded: the error, and weighted sums of q, of its
+/* Sums of a group that was rounded: the error, and weighted sums of q, of its
  * square and of its product with x. */
 struct quant_sums {
     float error, q, qq, xq;
@@ -103,7 +103,7 @@ quant_round_group(const struct quant_codes *codes, struct quant_group of,
 const float *
 quant_or_ones(const float *w, int n);
 
-/* What a format with scales of scales can hold. */
+/* The limits of a format with scales of scales. */
 struct quant_shape {
     int group; /* values */
     struct quant_codes codes;

@@ -17,7 +17,7 @@ struct fit_moments {
     double one, x, xx, q, qq, xq;
 };
 
-/* Of eight lines. */
+/* The sums of eight lines. */
 struct fit_lines {
     float q[8], qq[8], xq[8];
 };
@@ -65,7 +65,7 @@ struct quant_fit_loops {
     void (*sum_lines)(const struct quant_codes *codes, struct quant_group of,
                       const float *inverse, const float *m,
                       struct fit_lines *l);
-    /* What eight lines x = d * q - m leave. */
+    /* The errors that eight lines x = d * q - m leave. */
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
     float (*sum_squares)(struct quant_group of); /* weighted, of x */

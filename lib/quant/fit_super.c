@@ -31,7 +31,7 @@ group_at(const struct quant_shape *shape, const float *x, const float *w, int g)
                                                shape->group) };
 }
 
-/* Of codes that depend on each other. */
+/* The sums of codes that depend on each other. */
 static void
 sum_codes(struct quant_group of, const int8_t *q, float error,
           struct quant_sums *s)
@@ -63,7 +63,7 @@ struct trials {
     float d[8], m[8];
 };
 
-/* What a block's d and dmin are in F16. */
+/* A block's d and dmin, rounded to F16. */
 struct units {
     float d, dmin;
 };
@@ -138,8 +138,8 @@ best_on_grid(const struct quant_shape *shape, struct quant_group of,
     return best;
 }
 
-/* What each group would have if scales were free, and how much an error of
- * its scale and of its min weighs. */
+/* The scale and min of each group if scales were free, and how much an error
+ * of each weighs. */
 struct wishes {
     float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
     float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
@@ -212,7 +212,7 @@ refit_scale(int n, struct attempt *at)
         at->s.d = half_from_float((float)(xa / aa));
 }
 
-/* What is fitted again does not grow so much, unless rounding is all that is
+/* A value that is fitted again grows less than 8 times, unless only rounding is
  * left of weights far apart. */
 static void
 replace_half(uint16_t *h, double by)

@@ -119,8 +119,8 @@ quant_sound_mxfp4(const void *block);
 bool
 quant_sound_iq1_m(const void *block);
 
-/* What the codes of IQ4_NL and IQ4_XS stand for, and twice what those of
- * E2M1 do. */
+/* The values of the codes of IQ4_NL and IQ4_XS, and twice those of the codes
+ * of E2M1. */
 extern const int8_t quant_iq4_levels[16], quant_fp4_doubled[16];
 
 /* Truncates; what does not fit an int32 becomes 0, as no cast may. */

@@ -114,7 +114,7 @@ LOOP(fit_groups8)(const struct quant_codes *codes, const struct fit_groups8 *of,
     memcpy(weight, &v, sizeof(v));
 }
 
-/* What rounding with these scales leaves. */
+/* The errors that rounding with these scales leaves. */
 static void
 LOOP(groups8_errors)(const struct quant_codes *codes,
                      const struct fit_groups8 *of, const float *d, float *error)

@@ -15,7 +15,7 @@ struct quant_codebook {
     bool is_signed;          /* the levels are, so that there are no signs */
 };
 
-/* Of IQ1 in eighths, not moved yet. */
+/* The codebooks; values of IQ1 are in eighths, not moved yet. */
 extern const struct quant_codebook quant_codebook_iq1, quant_codebook_iq2_xxs,
     quant_codebook_iq2_xs, quant_codebook_iq2_s, quant_codebook_iq3_xxs,
     quant_codebook_iq3_s;

@@ -1,7 +1,7 @@
 /* iq_codebook_tables.h - the codebooks of the IQ types: see iq_codebook.h
  *
  * Part of the format, with no formula after them: they were chosen once, as
- * those that occur most. Written by iq_codebook_tables.py beside this file.
+ * those that occur most. Written by iq_codebook_tables.py next to this file.
  *
  * P(entry) for each of a table; T(name, how many, those) for each table */
 #ifndef QUANT_IQ_CODEBOOK_TABLES_H

@@ -192,7 +192,7 @@ static const int8_t odd[16] = { 1,  3,  5,  7,  9,  11, 13, 15,
         .lo = 1, .hi = 31, .levels = odd, .n = 16                              \
     }
 
-/* What values may be if each is looked at by itself. */
+/* The levels of a value, if each is looked at by itself. */
 static const int8_t signed_1[] = { -8, 0, 8 };
 static const int8_t signed_2[] = { -43, -25, -8, 8, 25, 43 };
 static const int8_t signed_3_s[] = { -15, -13, -11, -9, -7, -5, -3, -1,

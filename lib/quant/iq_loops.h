@@ -17,7 +17,7 @@ LOOP(errors_of_three)(const struct quant_codebook_index *h, const float *x,
     }
 }
 
-/* Of the pairs of levels that values i and i + 1 can have. */
+/* The errors of the pairs of levels that values i and i + 1 can have. */
 static inline __attribute__((always_inline)) void
 LOOP(pair_errors)(const float *errors, int i, float *pairs)
 {
@@ -64,7 +64,7 @@ LOOP(look_at_run)(const struct quant_codebook_index *h, int high,
     return best;
 }
 
-/* Those upper halves, of eight, that are below `limit`. */
+/* Looks at the upper halves, of eight, that may leave less than *least. */
 static inline __attribute__((always_inline)) int
 LOOP(look_at_eight)(const struct quant_codebook_index *h, int from,
                     const float *low, const float *high, float least_low,

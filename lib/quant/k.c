@@ -54,7 +54,7 @@ groups_of(struct quant_values *v, int group)
     v->group = group;
 }
 
-/* Of a group of 16. */
+/* The scale and min of group g, as codes and as numbers. */
 static void
 put_codes(struct quant_values *v, int g, int scale, int min)
 {

@@ -6,7 +6,7 @@
 #include "core/order.h"
 #include "quant/types.h"
 
-/* Beside the F16 scales, which are in the table of types: n of `size` bytes. */
+/* Numbers besides the F16 scales of the table of types: n of `size` bytes. */
 static const struct {
     enum ggml_type type;
     size_t at, size, n;

@@ -8,7 +8,7 @@
 #include "quant/blocks.h"
 #include "quant/fit.h"
 
-/* What the fifth bit of each of eight values is in their byte. */
+/* The fifth bit of each of eight values in their byte. */
 static const uint8_t in_byte[8] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
 static void

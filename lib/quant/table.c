@@ -14,7 +14,7 @@
                 .blck_size = values,                                           \
                 .type_size = size,                                             \
                 .is_quantized = true }
-/* What quant/format.h has for a type, by its name there: reading, writing,
+/* Functions of quant/format.h for a type, by its name there: reading, writing,
  * writing with weights. */
 #define READ(f)        .traits.to_float = quant_dequant_##f, .unpack = quant_unpack_##f
 #define WRITE(f)       .traits.from_float_ref = quant_##f

@@ -16,8 +16,8 @@ struct quant_type {
      * that `weights`, n of them, say matter. NULL: weights change nothing. */
     void (*quantize_weighted)(const float *x, void *y, int64_t n,
                               const float *weights);
-    /* Those of large values are made larger: what suits a type was found by
-     * the divergence of models. */
+    /* Weights of large values are made larger: the best choice for a type was
+     * found by the divergence of models. */
     bool large_matter;
     quant_unpack_fn unpack; /* NULL: not a type of blocks that is read */
     /* Where a block holds its F16 scales, in bytes; the first n_scales. */

@@ -16,7 +16,7 @@ struct quant_values {
     int n, group; /* values in the block, and in a group: 16 or 32 */
     float scale[QUANT_MOST_GROUPS];
     float min[QUANT_MOST_GROUPS]; /* +0 in types without */
-    /* Of Q2_K, Q3_K, Q6_K, IQ2_XS, IQ2_S and IQ1_M: scale[g] = d *
+    /* Q2_K, Q3_K, Q6_K, IQ2_XS, IQ2_S and IQ1_M have these: scale[g] = d *
      * scale_code[g], min[g] = dmin * min_code[g]. */
     float d, dmin;
     int8_t scale_code[QUANT_MOST_GROUPS], min_code[QUANT_MOST_GROUPS];

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    FIRST_TAKE = 64, /* without top-k, so many are put in order at first */
+    FIRST_TAKE = 64, /* without top-k, this many are put in order first */
 };
 
 static void

@@ -136,7 +136,7 @@ open_list(struct sample_draw *d, const struct sample_step *step,
     return GG_OK;
 }
 
-/* What is left of the list becomes logits by place again. */
+/* The rest of the list becomes logits by place again. */
 static enum gg_status
 close_list(struct sample_draw *d, struct gg_error *err)
 {

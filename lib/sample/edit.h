@@ -29,7 +29,7 @@ sample_edit_open(struct sample_draw *d, struct gg_error *err);
 enum gg_status
 sample_edit_close(struct sample_draw *d, struct gg_error *err);
 
-/* The same of a draw that has failed. */
+/* Ends the edits of a draw that has failed. */
 void
 sample_edit_drop(struct sample_draw *d);
 
@@ -63,7 +63,7 @@ struct repeat {
     uint32_t length;
 };
 
-/* Of ids[0..n): writes the repeats that have the allowed length, each id with
+/* Writes the repeats in ids[0..n) that have the allowed length, each id with
  * its longest, to out[0..n); `lengths` is room for n numbers. Returns how many
  * there are. */
 size_t

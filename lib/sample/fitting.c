@@ -46,7 +46,7 @@ is_in_mask(const uint64_t *mask, size_t size, size_t id)
     return id < size && (mask[id / 64] >> id % 64 & 1);
 }
 
-/* Those that fit and are possible, in the order in which they stand. */
+/* Gathers ids that fit and are possible, in the order in which they stand. */
 static size_t
 gather(struct gg_sampler *s, const uint64_t *mask, size_t size,
        const int32_t *ids, const float *logits, size_t n)

@@ -5,8 +5,8 @@
 #include "sample/grammar.h"
 #include "sample/sampler.h"
 
-/* What sample_candidates_of() makes of the logits where those that do not fit
- * are -infinity. GG_ERR_FORMAT: none fits. */
+/* Candidates as sample_candidates_of() makes them of the logits, where those
+ * that do not fit are -infinity. GG_ERR_FORMAT: none fits. */
 enum gg_status
 sample_fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
                           const int32_t *ids, const float *logits, size_t n,

@@ -256,7 +256,7 @@ repeat(struct parser *ps, const struct gbnf_code *item, size_t n, size_t least,
     return st;
 }
 
-/* What follows an item: * + ? {m,n}, any number of them. */
+/* Suffixes of an item: * + ? {m,n}, any number of them. */
 static enum gg_status
 suffixes(struct parser *ps, size_t start)
 {

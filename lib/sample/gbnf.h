@@ -67,7 +67,8 @@ enum gg_status
 sample_gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
                   struct gg_error *err);
 
-/* The same of pairs in any order, or of all others. */
+/* Adds code for one of the characters of pairs in any order, or of all others.
+ */
 enum gg_status
 sample_gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n,
                 bool negated, struct gg_error *err);

@@ -8,7 +8,7 @@
 
 #include "core/mem.h"
 
-/* How many bytes, and the last character with so many. */
+/* The last characters with 1, 2, 3 and 4 bytes. */
 static const uint32_t ends[] = { 0x7f, 0x7ff, 0xffff, 0x10ffff };
 
 static int

@@ -20,7 +20,7 @@ sample_gbnf_peek(const struct gbnf_text *t)
     return t->p < t->end ? *t->p : '\0';
 }
 
-/* Of a rule's name. */
+/* Whether c may be part of a rule's name. */
 static inline bool
 sample_gbnf_is_word(char c)
 {

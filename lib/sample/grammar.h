@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 
-/* What the tokens of a vocabulary are: token id is bytes[at[id] .. at[id+1]);
+/* The tokens of a vocabulary: token id is bytes[at[id] .. at[id+1]);
  * those without bytes are allowed where a grammar names them only, but for the
  * ends of generation. */
 struct grammar_tokens {

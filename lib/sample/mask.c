@@ -12,7 +12,7 @@
 
 enum {
     MAX_BYTES = 1 << 23, /* of masks that are kept */
-    MANY = 16,           /* of which there may always be so many */
+    MANY = 16,           /* masks that may always be kept */
     MANY_STATES = 1 << 16,
 };
 
@@ -115,7 +115,7 @@ is_in_mask(const uint64_t *mask, int32_t id)
     return mask[id / 64] >> id % 64 & 1;
 }
 
-/* What an instruction for tokens takes. */
+/* Adds the tokens that an instruction for tokens takes. */
 static void
 add_term(const struct gbnf_code *c, const struct prefixes *t, uint64_t *mask)
 {

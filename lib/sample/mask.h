@@ -5,7 +5,7 @@
 #include "sample/automaton.h"
 #include "sample/prefix.h"
 
-/* What stands below a node of the trie that has much below it. */
+/* Summary of all below a node of the trie that has much below it. */
 struct below {
     uint64_t classes; /* of bytes; bit 63: some of the others */
     uint32_t height;  /* bytes of the longest */

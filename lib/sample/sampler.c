@@ -20,7 +20,7 @@ by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* What the caller's arrays hold is the sampler's own from now on. */
+/* The caller's arrays are copied: the copies are the sampler's. */
 static enum gg_status
 copy_arrays(struct gg_sampler *s, struct gg_error *err)
 {

@@ -6,7 +6,7 @@
 
 #include "sample/sampler_order.h"
 
-/* What the chain leaves is in candidates and weights. */
+/* A sampler; its chain leaves the result in candidates and weights. */
 struct gg_sampler {
     struct gg_sampler_params params; /* without numbers of stages: */
     struct sample_numbers numbers;

@@ -118,7 +118,7 @@ put_last(struct sample_order *o)
         }
 }
 
-/* Those that are on; a stage that is alone comes in place of all that cut. */
+/* Keeps stages that are on; one that is alone replaces all that cut. */
 static void
 keep_active(struct sample_order *o, const struct sample_stage *alone,
             const struct sample_numbers *numbers)
@@ -238,7 +238,7 @@ sample_order_enough(const struct sample_order *o)
     return enough == SAMPLE_ANY ? 0 : enough;
 }
 
-/* Of an order that was named the same is drawn as of all, or nothing. */
+/* A named order draws the same of n logits as of all, or nothing. */
 static enum gg_status
 check_enough(const struct sample_order *o, size_t n, struct gg_error *err)
 {

@@ -117,7 +117,7 @@ within_1(double x)
 }
 
 /* Between temperature - range, or 0, and temperature + range: by the entropy of
- * what is left, as a share of the greatest that so many tokens can have, to the
+ * what is left, as a share of the greatest that as many tokens can have, to the
  * power of the exponent. */
 static double
 dynamic_temperature(const struct sample_draw *d, const double *v)
@@ -288,7 +288,7 @@ xtc_acts(const struct sample_draw *d, const double *v)
     return d->chance < v[XTC_PROBABILITY];
 }
 
-/* Of tokens that reach the threshold the last one stays, and what is after
+/* The last of the tokens that reach the threshold stays, and what is after
  * it. */
 static size_t
 exclude_top(struct sample_draw *d, const double *v)

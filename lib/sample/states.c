@@ -151,7 +151,7 @@ find_state(const struct states *s, const struct spot *spots, size_t n,
     return 0;
 }
 
-/* For one more, with so many spots. */
+/* Makes room for one more state, with n_spots spots. */
 static enum gg_status
 grow_states(struct states *s, size_t n_spots, struct gg_error *err)
 {
@@ -238,7 +238,7 @@ sample_states_clear(struct states *s)
     mem_free(s->state_index.slots);
 }
 
-/* The same stack among the new frames; 0: none, or no memory (*failed). */
+/* The stack of `id` among the new frames; 0: none, or no memory (*failed). */
 static int32_t
 move_frame(struct states *s, const struct states *old, int32_t id, bool *failed)
 {

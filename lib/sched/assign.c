@@ -171,7 +171,7 @@ settle_tensor(struct ggml_backend_sched *s, struct ggml_tensor *t, int user)
     *id = (signed char)user;
 }
 
-/* What works in place can only be computed where the memory is. */
+/* An op that works in place can only be computed where the memory is. */
 static int
 settle_in_place(struct ggml_backend_sched *s, struct ggml_tensor *t, int id)
 {

@@ -141,7 +141,7 @@ ggml_backend_sched_get_tensor_backend(ggml_backend_sched_t sched,
     return id == SCHED_NONE ? NULL : sched->backends[id];
 }
 
-/* What a back end keeps, and whether there was memory for that. */
+/* Where tensors that a back end keeps go, and whether there was memory. */
 struct keeping {
     ggml_gallocr_t galloc;
     bool done;

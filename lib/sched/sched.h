@@ -43,7 +43,7 @@ struct ggml_backend_sched {
     struct sched_pin *pins;
     size_t n_pins, cap_pins;
 
-    /* Of the graph that was split last. */
+    /* The graph that was split last. */
     struct tensor_set set; /* its tensors, and */
     signed char *ids;      /* by slot, who computes or holds them */
     size_t *slots;         /* of its nodes */
@@ -59,7 +59,7 @@ struct ggml_backend_sched {
     size_t cap_nodes, cap_leafs;
     int *node_ids, *leaf_ids;
     size_t cap_node_ids, cap_leaf_ids;
-    /* What the memory was planned for. */
+    /* The ids that the memory was planned for. */
     int *planned_node_ids, *planned_leaf_ids;
     int n_planned_nodes, n_planned_leafs;
     size_t cap_planned_nodes, cap_planned_leafs;
@@ -108,7 +108,7 @@ sched_assign(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
 bool
 sched_split(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
 
-/* What a device has failed at, in words; NULL: none has. */
+/* The failure of a device, in words; NULL: none has failed. */
 const char *
 sched_error(const struct ggml_backend_sched *s);
 

@@ -4,7 +4,7 @@
 #include "session/adapters.h"
 #include "session/cache.h"
 
-/* What a graph has met of each adapter. */
+/* Parts of each adapter that a graph has met. */
 struct meeting {
     const struct model *model;
     bool **met; /* of each: its changes, the embedding's, its directions */

@@ -209,7 +209,7 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     }
 }
 
-/* What is behind the first separator is of the second kind. */
+/* Ids after the first separator are of the second kind. */
 static void
 set_types(struct batch *b, int32_t first)
 {
@@ -262,7 +262,7 @@ is_pooled(const struct model_hparams *hp, const struct gg_chunk *chunk,
     }
 }
 
-/* What is wanted of id i of the chunk, which is in this row of the batch. */
+/* Adds the outputs of id i of the chunk, which is in this row of the batch. */
 static void
 add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
            double *pool)
@@ -531,7 +531,7 @@ mask_row(const struct model_hparams *hp, uint16_t *row, int32_t n,
     hide(row, seen.last + 1, n);
 }
 
-/* What MTP layers have no right key of. */
+/* Hides positions that MTP layers have no right key of. */
 static void
 hide_holes(uint16_t *row, const struct cache_range *keys,
            const struct cache_mtp_slot *s)

@@ -39,7 +39,7 @@ struct batch {
     float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
     bool pooled;           /* hidden vectors are wanted, too */
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
-    /* Of a model with MTP layers in use: */
+    /* Members for a model with MTP layers in use: */
     int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
     int32_t *mtp_from; /* what struct graph has of the same names */
     int32_t *mtp_shift;

@@ -21,7 +21,7 @@ session_next_batch(struct gg_session *s, struct batch *b,
 void
 session_count(struct gg_session *s, const struct batch *b);
 
-/* Tells the caller that so many ids of the call are done. */
+/* Tells the caller how many ids of the call are done. */
 void
 session_report(struct gg_session *s, uint64_t done);
 

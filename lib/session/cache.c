@@ -287,7 +287,7 @@ get_memory(struct cache_home *home)
     return session_rotations_fill(home);
 }
 
-/* What the devices of the layers have together. */
+/* Memory of the layers' devices together. */
 static size_t
 all_memory(const struct model *model)
 {

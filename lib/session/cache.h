@@ -10,8 +10,8 @@ enum gg_status
 session_cache_init(struct cache *cache, const struct model *model,
                    const struct cache_form *form, int32_t n_slots,
                    int32_t n_ctx, int32_t n_batch, struct gg_error *err);
-/* The same, but for the memory: session_cache_size() tells how much it would
- * be, and graphs can be measured with it. */
+/* Does as session_cache_init(), but takes no memory: session_cache_size() tells
+ * how much it would be, and graphs can be measured with the cache. */
 enum gg_status
 session_cache_init_dry(struct cache *cache, const struct model *model,
                        const struct cache_form *form, int32_t n_slots,
@@ -25,12 +25,12 @@ void
 session_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
                         int32_t n);
 
-/* The same for MTP layers alone: nothing else is about to be evaluated. */
+/* Makes room for MTP layers alone: nothing else is about to be evaluated. */
 void
 session_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
                               int32_t n);
 
-/* What n ids at position `past` read, which there is room for. */
+/* Keys that n ids at position `past`, which there is room for, read. */
 struct cache_range
 session_cache_seen(const struct cache *cache, enum cache_kind kind,
                    int32_t slot, int32_t past, int32_t n);
@@ -61,7 +61,7 @@ session_cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 void
 session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 
-/* Of n ids, the first whose key layers with that window (0: none) must have to
+/* The first of n ids whose key layers with that window (0: none) must have to
  * go on: a multiple of CACHE_BLOCK. */
 int32_t
 session_cache_first(int32_t window, int32_t n);
@@ -80,7 +80,7 @@ session_cache_is_here(const struct cache *cache, int32_t layer)
 
 size_t
 session_cache_size(const struct cache *cache);
-/* Of these, bytes of rows that were ever written. */
+/* Bytes of the cache's rows that were ever written. */
 size_t
 session_cache_used(const struct cache *cache);
 

@@ -10,7 +10,7 @@ session_cache_row_size(const struct ggml_tensor *t)
     return t->nb[1] * (size_t)t->ne[2];
 }
 
-/* Of all slots. */
+/* Rows in use of all slots. */
 static size_t
 rows_used(const struct cache_part *p, int32_t n_slots)
 {

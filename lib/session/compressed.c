@@ -7,8 +7,8 @@
 #include "core/mem.h"
 #include "session/cache.h"
 
-/* What of a batch's blocks is set: a segment's, of which the first of n is this
- * one of its sequence. */
+/* Blocks that a segment of a batch writes: n of them, from block `first` of its
+ * sequence on. */
 struct written {
     const struct model_compression *how;
     const struct graph_segment *s;

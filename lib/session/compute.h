@@ -53,15 +53,15 @@ bool
 session_compute_take_rows(struct compute *c, const struct cache *cache,
                           int32_t max_tokens, size_t n_deeper);
 
-/* The same as session_compute_init() for the model's MTP layers, whose batches
- * have `max_tokens` ids: on the back ends of `lender`, which outlives it. */
+/* Does as session_compute_init() for the model's MTP layers, whose batches have
+ * `max_tokens` ids: on the back ends of `lender`, which outlives it. */
 enum gg_status
 session_compute_init_mtp(struct compute *c, const struct compute *lender,
                          const struct cache *cache, int32_t max_tokens,
                          int32_t max_segments, struct gg_error *err);
 
-/* A second one, of what follows the last layer, beside one of the first layers:
- * it computes with that one's back ends, which must outlive it. */
+/* Another, of what follows the last layer, next to one of the first layers: it
+ * computes with that one's back ends, which must outlive it. */
 enum gg_status
 session_compute_init_output(struct compute *c, const struct compute *beside,
                             const struct cache *cache, int32_t max_tokens,
@@ -85,7 +85,7 @@ enum gg_status
 session_compute_measure(const struct model *model, const struct cache *cache,
                         int32_t max_tokens, int32_t max_segments,
                         uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err);
-/* The same of those of session_compute_init_mtp(). */
+/* Adds bytes of those of session_compute_init_mtp() likewise. */
 enum gg_status
 session_compute_measure_mtp(const struct model *model,
                             const struct cache *cache, int32_t max_tokens,
@@ -99,8 +99,7 @@ session_compute_clear(struct compute *c); /* takes an empty one */
 model_home_set
 session_compute_failed(const struct compute *c);
 
-/* What became of a graph, and of the devices since; a sentence where they
- * failed. */
+/* Status of a graph, and of the devices since; a sentence where they failed. */
 enum gg_status
 session_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
                        struct gg_error *err);
@@ -120,9 +119,8 @@ session_compute_layers(struct compute *c, const struct cache *cache,
                        struct batch *b, const void *entered, void *left,
                        struct gg_error *err);
 
-/* The same with the output: evaluates the batch, and writes logits and
- * log-probabilities where they are wanted, and adds hidden vectors where those
- * are. */
+/* Evaluates the batch with the output: writes logits and log-probabilities
+ * where they are wanted, and adds hidden vectors where those are. */
 enum gg_status
 session_compute_run(struct compute *c, const struct cache *cache,
                     struct batch *b, const void *entered, struct gg_error *err);
@@ -153,7 +151,7 @@ void
 session_compute_set_part(struct compute *c, struct ggml_tensor *t,
                          const void *data, size_t offset, size_t size);
 
-/* What a back end offers beside the common interface, or NULL. */
+/* A back end's function that the common interface lacks, or NULL. */
 void *
 session_compute_extra(ggml_backend_t backend, const char *name);
 

@@ -50,7 +50,7 @@ fill_room(const struct model_division *d, int32_t most, double share,
     return out->n = needs->n - i;
 }
 
-/* The least share of their room with which so many layers have a place. */
+/* The least share of their room with which n layers have a place. */
 static void
 fill_evenly(const struct model_division *d, int32_t n, int32_t experts_from,
             struct model_parts *out)

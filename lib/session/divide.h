@@ -13,7 +13,7 @@ enum {
     MODEL_AS_FITS = -1,
 };
 
-/* What is to be divided, among whom. */
+/* Layers to be divided, and the devices that get them. */
 struct model_division {
     const struct model_needs *needs;
     int n; /* devices, the last layers for the last */

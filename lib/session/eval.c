@@ -41,8 +41,8 @@ run_alike(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
                        : st;
 }
 
-/* Behind what the cache has of their slots; those with other adapters by
- * themselves. */
+/* Evaluates chunks after what the cache has of their slots; those with other
+ * adapters by themselves. */
 static enum gg_status
 run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
            struct gg_error *err)

@@ -71,7 +71,7 @@ session_can(const struct gg_session *session)
     };
 }
 
-/* What the cache has not needs nothing of it. */
+/* Ids that the cache lacks need nothing of it. */
 int32_t
 session_kept(const struct gg_session *session, int32_t slot, int32_t n)
 {

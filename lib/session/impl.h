@@ -59,8 +59,8 @@ session_move(struct gg_session *s, const struct gg_error *why);
 bool
 session_has_lost(const struct gg_session *s);
 
-/* Evaluates the chunks behind what the slots hold; for ranks of a pipeline
- * other than 0. */
+/* Evaluates the chunks after what the slots hold; for ranks of a pipeline other
+ * than 0. */
 enum gg_status
 session_follow(struct gg_session *s, const struct gg_chunk *chunks,
                size_t n_chunks, struct gg_error *err);

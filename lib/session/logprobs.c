@@ -59,7 +59,7 @@ build(struct model_logprobs *s, int32_t n_rows)
     return true;
 }
 
-/* The graph for so many rows; that of the last call stays, if it fits. */
+/* The graph for n_rows rows; that of the last call stays, if it fits. */
 static bool
 prepare_graph(struct model_logprobs *s, int32_t n_rows)
 {
@@ -101,9 +101,9 @@ add_up(const float *x, int32_t n)
     return all;
 }
 
-/* Of each id: its logit less that of the likeliest one, whose probability is
- * far from zero. Probabilities were divided by a sum of floats; dividing by
- * their own sum mends that. */
+/* The log-probability of an id is its logit less that of the likeliest one,
+ * plus the latter's, whose probability is far from zero. Probabilities were
+ * divided by a sum of floats; dividing by their own sum mends that. */
 static void
 log_probabilities(const struct model_logprobs *s, const int32_t *ids,
                   size_t n_ids, float *out)
@@ -141,7 +141,7 @@ read_row(struct model_logprobs *s, const struct batch *b, int32_t r, int32_t i)
     return true;
 }
 
-/* What counts in the batch does in the graph. */
+/* Adapters count in the graph as they do in the batch. */
 static void
 set_scales(struct model_logprobs *s, const float *scales)
 {

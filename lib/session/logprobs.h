@@ -36,9 +36,9 @@ session_logprobs_start(struct model_logprobs *s, const struct model *model,
 void
 session_logprobs_clear(struct model_logprobs *s); /* takes an empty one */
 
-/* What the batch wants of its rows, which `hidden`, the result of its graph,
- * holds: logits or the likeliest ids, and log-probabilities of the ids that
- * follow. */
+/* Computes what the batch wants of its rows, which `hidden`, the result of its
+ * graph, holds: logits or the likeliest ids, and log-probabilities of the ids
+ * that follow. */
 enum gg_status
 session_logprobs_run(struct model_logprobs *s, struct ggml_tensor *hidden,
                      const struct batch *b, struct gg_error *err);

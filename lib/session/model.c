@@ -69,7 +69,7 @@ session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
     return st;
 }
 
-/* Of devices: a home each, without layers. */
+/* A home for each of the devices, without layers. */
 static void
 start_homes(struct model *m, const struct model_devices *devices)
 {
@@ -85,8 +85,8 @@ start_homes(struct model *m, const struct model_devices *devices)
         m->homes[m->n_homes++].device = devices->list[i];
 }
 
-/* What an option says of layers is not made less where there is too little
- * memory for them on a device that was named. */
+/* The number of layers that an option gives is not made less where there is too
+ * little memory for them on a device that was named. */
 static bool
 is_wanted_so(const struct gg_model_params *params, const struct model *m)
 {

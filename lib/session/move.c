@@ -42,8 +42,8 @@ is_with_output(const struct model_needs *n, struct model_span s)
     return s.end > n->n;
 }
 
-/* What comes to a home that gets these layers of another, of which it has
- * nothing yet. */
+/* Bytes that a home needs for these layers of another, of which it has nothing
+ * yet. */
 static uint64_t
 need_of_more(const struct model_needs *n, const struct model_home *from)
 {
@@ -62,7 +62,8 @@ need_of_more(const struct model_needs *n, const struct model_home *from)
     return rest.first == 0 ? sum + n->front : sum;
 }
 
-/* With what is to come beside the weights that it has. */
+/* Whether a home has room for what is to come, next to the weights that it
+ * has. */
 static bool
 has_room(const struct model_needs *n, const struct model_home *to,
          const struct model_home *from)
@@ -84,7 +85,7 @@ is_empty(struct model_span s)
     return s.first >= s.end;
 }
 
-/* Which of two are one behind the other. */
+/* Joins two spans of layers, one of which follows the other. */
 static struct model_span
 joined_span(struct model_span a, struct model_span b)
 {
@@ -171,7 +172,7 @@ plan_move(const struct model *from, model_home_set lost, int64_t n_ctx,
 
 /* ---- moving -------------------------------------------------------------- */
 
-/* Those of `from` whose devices are these homes of m. */
+/* Homes of `from` whose devices are these homes of m. */
 static model_home_set
 same_homes(const struct model *from, const struct model *m, model_home_set set)
 {

@@ -9,7 +9,7 @@
 model_home_set
 session_devices_of(const struct model *m);
 
-/* Those whose devices do not answer. */
+/* Homes whose devices do not answer. */
 model_home_set
 session_find_lost(const struct model *m);
 
@@ -22,7 +22,7 @@ session_can_move(const struct model *m, enum gg_status st)
            m->n_homes > (m->named ? 2 : 1);
 }
 
-/* The same model without the homes in `lost`: each one's layers are at the next
+/* *out is `from` without the homes in `lost`: each one's layers are at the next
  * home, or the one before, if that has room for them and for keys and values of
  * n_ctx positions, else on the CPU. Weights that stay where they are remain
  * `from`'s, which must outlive *out. Others that fail meanwhile are added to

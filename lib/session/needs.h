@@ -27,7 +27,7 @@ session_needs_clear(struct model_needs *needs);
 int64_t
 session_needs_positions(const struct model *m, int32_t n_ctx);
 
-/* Of one layer, from experts_from on with its experts; of all n. */
+/* Bytes of one layer, from experts_from on with its experts; of all n. */
 uint64_t
 session_needs_layer(const struct model_needs *needs, int32_t layer,
                     int32_t experts_from);

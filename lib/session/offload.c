@@ -94,7 +94,7 @@ take_list(struct offload *o, struct gg_error *err)
         return GG_OK;
     if (p->n_device_layers != (size_t)n)
         return error_set(err, GG_ERR_ARG,
-                         "layers of %zu devices are given (--gpu-layers), and "
+                         "GPU layers are given for %zu devices, and "
                          "%d device%s named",
                          p->n_device_layers, n, n == 1 ? " is" : "s are");
     for (int i = 0; i < n; i++) {
@@ -104,8 +104,8 @@ take_list(struct offload *o, struct gg_error *err)
     if (sum <= o->m->hp.n_layer)
         return GG_OK;
     return error_set(err, GG_ERR_ARG,
-                     "%" PRId64 " layers for all devices together "
-                     "(--gpu-layers), and the model has %d",
+                     "%" PRId64 " GPU layers for all devices together, and "
+                     "the model has %d layers",
                      sum, (int)o->m->hp.n_layer);
 }
 
@@ -218,7 +218,7 @@ divide_list(struct offload *o)
     o->parts.experts_from = session_divide_experts(&o->division, &o->parts);
 }
 
-/* Those of other processes, which take nothing here. */
+/* Layers of later processes, which take nothing here. */
 static int32_t
 layers_behind(const struct model *m)
 {

@@ -20,7 +20,7 @@ uint64_t
 session_offload_room(ggml_backend_dev_t device, size_t *available,
                      size_t *total);
 
-/* Bytes of weights of each of the n_layer layers, and, behind them, of what is
+/* Bytes of weights of each of the n_layer layers, and, after these, of what is
  * in front of them and after them. False: no memory. */
 bool
 session_offload_bytes(const struct model *m, uint64_t *bytes);

@@ -72,7 +72,7 @@ struct gg_pipeline {
     const struct pipeline_calls *call;
     int32_t rank;    /* of this process, */
     int32_t n;       /* and how many there are; */
-    int32_t n_local; /* so many of them on this machine, */
+    int32_t n_local; /* how many on this machine, */
     int32_t local;   /* of which this is one */
     bool divided;    /* the output is computed apart from the layers */
     bool planned;    /* no process but this, which evaluates nothing */

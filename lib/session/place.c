@@ -6,7 +6,7 @@
 #include "session/pipeline.h"
 
 enum {
-    /* What kernels may load at once; mapped weights must begin so. */
+    /* Bytes that kernels may load at once; mapped weights must begin so. */
     WEIGHT_ALIGNMENT = 32,
 };
 
@@ -125,7 +125,7 @@ place_weights(const struct placement *s, ggml_backend_buffer_t *buffer,
     return st == GG_OK && s->locked ? lock_weights(s, err) : st;
 }
 
-/* Those that have no memory yet; mapped ones stay where they are. */
+/* Tensors that have no memory yet; mapped ones stay where they are. */
 static bool
 list_copied(struct placement *s)
 {
@@ -203,7 +203,7 @@ session_place_tensors(const struct gguf_file *file,
 
 /* ---- what is there ------------------------------------------------------- */
 
-/* What the lender has of a home that it has whole. */
+/* Tensors that the lender has, of a home that it has whole. */
 static void
 borrow_weights(const struct model_home *from, const struct model_home *to)
 {

@@ -13,8 +13,8 @@ session_place_weights(const struct gg_model_params *params,
                       const struct model *lender, struct model *m,
                       model_home_set *failed, struct gg_error *err);
 
-/* The same of the tensors of another file, of a context for each of the model's
- * homes. On failure, too, session_free_buffers(out). */
+/* Gives tensors of another file their data likewise, those of a context for
+ * each of the model's homes. On failure, too, session_free_buffers(out). */
 enum gg_status
 session_place_tensors(const struct gguf_file *file,
                       const struct gg_model_params *params,

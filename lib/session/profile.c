@@ -72,7 +72,7 @@ name_kind(const struct profile_kind *kind, char *name, size_t size)
         *c = (char)tolower((unsigned char)*c);
 }
 
-/* What of the threads' time was neither. */
+/* The threads' time that was neither busy nor waiting. */
 static uint64_t
 rest(uint64_t time, uint64_t busy, uint64_t waiting)
 {

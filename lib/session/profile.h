@@ -25,7 +25,7 @@ session_profile_start(struct session_profile *p, enum gg_profile_phase phase);
 void
 session_profile_stop(struct session_profile *p);
 
-/* What gg_session_profile() does. */
+/* Returns the rows of gg_session_profile(). */
 const struct gg_profile_row *
 session_profile_rows(struct session_profile *p, size_t *n);
 

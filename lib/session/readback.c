@@ -51,7 +51,7 @@ lane(const struct model_readback *f, int i)
     return (char *)ggml_backend_buffer_get_base(f->buffer) + (size_t)i * f->row;
 }
 
-/* What a lane holds goes where it belongs. */
+/* Copies a lane's row to where it belongs. */
 static void
 empty(const struct model_readback *f, int i, float **to)
 {

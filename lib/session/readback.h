@@ -18,7 +18,7 @@ struct model_readback {
     size_t row; /* bytes */
 };
 
-/* True if copies between the device and pinned memory go on beside the host's
+/* True if copies between the device and pinned memory overlap the host's
  * work. */
 bool
 session_readback_is_async(ggml_backend_dev_t device);

@@ -222,7 +222,7 @@ find_snapshot(const struct cache_recurrent *s, int32_t slot, int32_t n)
     return best;
 }
 
-/* Those after more than n ids are another future's. */
+/* Snapshots after more than n ids are another future's. */
 static void
 forget_after(struct cache_recurrent *s, int32_t slot, int32_t n)
 {

@@ -81,7 +81,7 @@ check_known(const struct gg_session_params *p, struct gg_error *err)
     return GG_OK;
 }
 
-/* Of few bits is only what has keys and values apart, to be rotated each. */
+/* A cache of few bits has keys and values apart, to be rotated each. */
 static enum gg_status
 check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
 {
@@ -213,8 +213,8 @@ set_sizes(struct gg_session *s, const struct model *model,
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
 
-/* What a draft's step evaluates of a text at most: of many MTP layers all that
- * is drafted. */
+/* Ids that a draft's step evaluates at most: of each text as many as there are
+ * MTP layers. */
 static int32_t
 mtp_tokens(const struct gg_session *s)
 {
@@ -409,7 +409,7 @@ session_new(const struct model *model, const struct gg_session_params *params,
     return st;
 }
 
-/* Of all homes. */
+/* Compute buffers of all homes. */
 static enum gg_status
 measure_compute(const struct gg_session *s, uint64_t sizes[MODEL_MAX_HOMES],
                 struct gg_error *err)

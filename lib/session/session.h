@@ -25,7 +25,7 @@
 
 #include "graph/model.h"
 
-/* What gg_session_new() does with the model's weights. `params` is not NULL.
+/* Does gg_session_new()'s work with the model's weights. `params` is not NULL.
  * The other functions of gg.h on sessions are here as well. */
 enum gg_status
 session_new(const struct model *model, const struct gg_session_params *params,
@@ -34,7 +34,7 @@ session_new(const struct model *model, const struct gg_session_params *params,
 int32_t
 session_n_vocab(const struct gg_session *session);
 
-/* What a session can do with a sequence, other than begin anew. */
+/* Things that a session can do with a sequence, other than begin anew. */
 struct session_can {
     bool truncate;  /* go back to an earlier position: */
     bool goes_back; /* further than was wanted, where a recurrent state was
@@ -147,7 +147,7 @@ enum gg_status
 session_mtp_guess(struct gg_session *session, const struct model_guess *guesses,
                   size_t n_guesses, struct gg_error *err);
 
-/* What each home needs: n_homes of them; gg_model_memory() adds them up.
+/* Memory that each home needs: n_homes of them; gg_model_memory() adds them up.
  * `params` is not NULL. */
 enum gg_status
 session_memory_at(const struct model *model,

@@ -68,7 +68,7 @@ session_slots_add(struct slots *s, const struct gg_chunk *chunk);
 void
 session_slots_lose(struct slots *s);
 
-/* What is to be evaluated again before the slot can go on; false: nothing. */
+/* The chunk to be evaluated again before the slot can go on; false: none. */
 bool
 session_slots_missing(const struct slots *s, int32_t slot,
                       struct gg_chunk *chunk);

@@ -60,7 +60,8 @@ enum {
     STATE_MAX_DROPPED_LOG2 = 62,
 };
 
-/* What a layer keeps: numbers of the file, appended to and never changed. */
+/* Kinds of a layer's contents: numbers of the file, appended to and never
+ * changed. */
 enum state_layer {
     STATE_KV = 0,        /* keys and values of all positions */
     STATE_KV_WINDOW = 1, /* of those in the model's window */
@@ -71,8 +72,8 @@ enum state_layer {
     STATE_LATENT_INDEXED = 6,   /* and an indexer's keys */
     STATE_KV_INDEXED = 7,       /* keys and values of all, and such keys */
     STATE_LATENT_WINDOW = 8,    /* latent rows of the model's window */
-    /* Added to one of these: and rows for blocks of so many positions, in the
-     * order of hp.compressions, and columns of an unfinished one. */
+    /* Added N times to one of these: and rows for blocks of the N-th of
+     * hp.compressions, and columns of an unfinished one. */
     STATE_COMPRESSED = 16,
 };
 
@@ -83,7 +84,7 @@ enum {
     STATE_COUNTS,
 };
 
-/* What is not compressed. */
+/* The layer's kind without its compression. */
 static inline enum state_layer
 session_state_base(const struct model *m, int32_t layer)
 {
@@ -121,7 +122,7 @@ session_state_part(const struct model *m, int32_t layer, int of)
     return m->layers[layer].windowed ? CACHE_WINDOW : CACHE_ALL;
 }
 
-/* Of n ids, the first position that the part has a row for. */
+/* The first position of n ids that the part has a row for. */
 static inline int32_t
 session_state_first(const struct model *m, int part, int32_t n)
 {

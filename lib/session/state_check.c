@@ -89,8 +89,8 @@ refuse_adapter(const struct opener *o, size_t i)
     escape_bytes(name, sizeof(name), s->s, s->n);
     return session_state_refuse(o, GG_ERR_UNSUPPORTED,
                                 "the state was made with the adapter %s at the "
-                                "scale %g: --lora and --control-vector must be "
-                                "as they were",
+                                "scale %g: LoRA adapters and control vectors "
+                                "must be as they were",
                                 name,
                                 (double)gguf_array_f32(&o->its.scales, i));
 }
@@ -112,8 +112,8 @@ check_adapters(const struct opener *o)
     if (n < own->adapters.n)
         return session_state_refuse(
             o, GG_ERR_UNSUPPORTED,
-            "the state was made without the adapter %s: --lora and "
-            "--control-vector must be as they were",
+            "the state was made without the adapter %s: LoRA adapters and "
+            "control vectors must be as they were",
             own->names.strings[n].s);
     return GG_OK;
 }
@@ -130,8 +130,7 @@ check_rope(const struct opener *o)
         return session_state_refuse(
             o, GG_ERR_UNSUPPORTED,
             "the state was made with other rotary positions: "
-            "--rope-scaling, --rope-factor, --rope-base and "
-            "--rope-context must be as they were");
+            "the RoPE scaling, factor, base and context must be as they were");
     if (its->longer != own->longer)
         return session_state_refuse(
             o, GG_ERR_UNSUPPORTED,
@@ -156,7 +155,7 @@ take_sampling(struct opener *o)
     return state->sampling ? GG_OK : error_nomem(o->err);
 }
 
-/* What is no matter of the session's. */
+/* Takes what is no matter of the session's. */
 static enum gg_status
 take_rest(struct opener *o)
 {
@@ -183,7 +182,7 @@ take_rest(struct opener *o)
     return state->chat ? GG_OK : error_nomem(o->err);
 }
 
-/* What is said soonest is what a user can get wrong. */
+/* Mistakes that a user can make are told first. */
 enum gg_status
 session_state_check_head(struct opener *o)
 {

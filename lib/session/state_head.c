@@ -174,7 +174,7 @@ set_rope(struct state_head *h, const struct gg_session *s)
     h->longer = r->divisors_long && s->n_ctx > p->n_ctx_orig;
 }
 
-/* Of a cache that is not rotated there is no key. */
+/* A file of a cache that is not rotated has no such key. */
 static void
 set_rotation(struct state_head *h, const struct cache_form *form)
 {
@@ -200,7 +200,7 @@ set_layers(struct state_head *h, const struct model *m)
     return kinds;
 }
 
-/* Those that count. */
+/* Adapters whose scales are not 0. */
 static bool
 set_adapters(struct state_head *h, const struct model *m)
 {

@@ -10,7 +10,7 @@
 
 /* ---- keys and values ---------------------------------------------------- */
 
-/* Of a part, or of states, for a sequence that holds n ids. */
+/* Rows of a part, or states, for a sequence that holds n ids. */
 static int64_t
 count_of(const struct model *m, int part, int32_t n)
 {
@@ -71,7 +71,7 @@ check_type(const struct opener *o)
             return session_state_refuse(
                 o, GG_ERR_UNSUPPORTED,
                 "%s of the state are of type %s, not %s: "
-                "--cache-type must be as it was",
+                "the cache type must be as it was",
                 alike && of == CACHE_K ? "keys and values" : names[of],
                 ggml_type_name(t->type), ggml_type_name(form->types[of]));
     }
@@ -89,8 +89,8 @@ check_rotation(const struct opener *o)
         return GG_OK;
     return session_state_refuse(
         o, GG_ERR_UNSUPPORTED,
-        "keys and values of the state are rotated otherwise: --cache-type and "
-        "--cache-rotation must be as they were");
+        "keys and values of the state are rotated otherwise: the cache type "
+        "and the cache rotation must be as they were");
 }
 
 static enum gg_status

@@ -46,7 +46,8 @@ check_data(const struct opener *o, const struct gguf_tensor *t,
     return GG_OK;
 }
 
-/* Of each tensor in the order of the table, but the last, that of the sums. */
+/* Checks each tensor in the order of the table, but the last, that of the
+ * sums. */
 enum gg_status
 session_state_check_sums(const struct opener *o)
 {

@@ -6,7 +6,7 @@
 #include "core/mem.h"
 #include "core/select.h"
 
-/* What is left of k are the first of those that are impossible. */
+/* The first of the impossible ids fill what is left of k. */
 static void
 add_impossible(const float *logits, size_t n, size_t m, struct gg_best *out)
 {

@@ -5,7 +5,7 @@
 #include "gguf/reader.h"
 #include "graph/model.h"
 
-/* Of all that is copied for a model. */
+/* Progress of all that is copied for a model. */
 struct upload_progress {
     const struct gg_model_params *params; /* who hears of it */
     uint64_t done, all;                   /* bytes */

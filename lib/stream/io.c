@@ -177,7 +177,7 @@ stream_in_line(struct stream_in *in, size_t limit, const char **line,
 }
 
 /* How many of the first `part` bytes make a part; 0: the line ends within them,
- * there are not so many yet, or there is no blank. */
+ * there are fewer yet, or there is no blank. */
 static size_t
 part_length(const struct stream_in *in, size_t part)
 {

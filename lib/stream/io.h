@@ -10,9 +10,9 @@
 
 #include "core/error.h"
 
-/* What was read and not yet used is data[start .. end). The buffer grows with
- * what arrives, never with what the input announces, and starts on a multiple
- * of 16 bytes. */
+/* Bytes that were read and not yet used are data[start .. end). The buffer
+ * grows with what arrives, never with what the input announces, and starts on a
+ * multiple of 16 bytes. */
 struct stream_in {
     int fd;    /* the caller's */
     int watch; /* -1, or a pipe without which reading on is of no use */
@@ -78,8 +78,8 @@ enum gg_status
 stream_in_line(struct stream_in *in, size_t limit, const char **line,
                size_t *len, bool *cut, struct gg_error *err);
 
-/* The same, but of a line that has more than `part` bytes it may give what
- * comes up to a blank; the next call goes on after that. *more says so. */
+/* stream_in_line(), but of a line that has more than `part` bytes it may give
+ * what comes up to a blank; the next call goes on after that. *more says so. */
 enum gg_status
 stream_in_part(struct stream_in *in, size_t part, size_t limit,
                const char **line, size_t *len, bool *more,

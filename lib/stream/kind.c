@@ -11,7 +11,7 @@
 
 const char stream_kind_ids[] = "token ids, of which gg-eval makes logits";
 const char stream_kind_table[] =
-    "a table; gg-sample reads that of gg-eval --top";
+    "a table; gg-sample reads the table of logits that gg-eval writes";
 
 static const char *
 skip_blanks(const char *s, const char *end)

@@ -296,7 +296,7 @@ next(struct gg_line_reader *r, const char **s, size_t *len, bool *more,
     return stream_in_line(&r->in, LINE_LIMIT, s, len, &cut, err);
 }
 
-/* What editors and other systems put around the lines of a text. */
+/* Drops what editors and other systems put around the lines of a text. */
 static void
 trim(const struct gg_line_reader *r, bool more, const char **s, size_t *len)
 {

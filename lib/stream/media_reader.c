@@ -12,7 +12,7 @@
 #include "stream/media.h"
 #include "stream/record.h"
 
-/* What comes next. */
+/* The next part of the input. */
 enum rows_state {
     ROWS_AT_START,  /* a member */
     ROWS_AT_MEMBER, /* a member, or the end */

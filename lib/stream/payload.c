@@ -255,7 +255,7 @@ parse_sampling(struct payload *p, struct cursor *c, struct gg_error *err)
     return p->sampling ? GG_OK : error_nomem(err);
 }
 
-/* Of the same sequence, directly before. */
+/* Adds the past record, if it is of the same sequence. */
 static void
 add_past(const struct payload *p, struct gg_logit_record *out)
 {

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-/* What outlives a payload, or has no room in it. */
+/* Data that outlive a payload, or have no room in it. */
 struct payload {
     struct gg_logit_head head; /* the last one, which tells the vectors' form */
     int32_t *eog_ids, *suppressed;

@@ -14,7 +14,7 @@
 #include "stream/record.h"
 #include "stream/text.h"
 
-/* What comes next. */
+/* The next part of the input. */
 enum state {
     AT_START,  /* a member, or the text form */
     AT_MEMBER, /* a member, or the end */

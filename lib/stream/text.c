@@ -68,7 +68,7 @@ whole_number(struct field f, uint64_t max, uint64_t *out)
     return stream_number(&f.s, f.end, max, out) && f.s == f.end;
 }
 
-/* What strtof() takes, without blanks, "nan" and hexadecimal. */
+/* A number as strtof() takes it, without blanks, "nan" and hexadecimal. */
 static bool
 log_probability(const struct field *f, float *out)
 {
@@ -158,7 +158,8 @@ parse_line(struct text_reader *t, const char *s, size_t len,
                              err);
     if (n < FIELDS)
         return refuse_field(&(struct field){ s, s + len },
-                            "has not the fields of --top", err);
+                            "does not have the fields of a table of logits",
+                            err);
     return parse_candidate(t, f, err);
 }
 

@@ -193,7 +193,7 @@ check_vector(const struct gg_logit_writer *w,
     return GG_OK;
 }
 
-/* What the sequence held before, for who remembers; nothing where it began. */
+/* The ids before, for readers that keep a past; nothing where it began. */
 static enum gg_status
 write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
            struct gg_error *err)

@@ -13,7 +13,8 @@ has_flag(const struct ggml_cgraph *g, enum ggml_tensor_flag flag)
     return false;
 }
 
-/* What works in the memory of another would change what gradients need. */
+/* An op that works in the memory of another would change what gradients
+ * need. */
 static bool
 keeps_its_sources(const struct ggml_tensor *t)
 {

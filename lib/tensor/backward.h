@@ -50,7 +50,8 @@ void
 tensor_backward_add(struct backward *b, struct ggml_tensor *src,
                     struct ggml_tensor *grad);
 
-/* The same, summed up over what src was repeated by; and if it is wanted. */
+/* tensor_backward_add(), if it is wanted, of `grad` summed up over the
+ * repetitions of src. */
 void
 tensor_backward_add_repeated(struct backward *b, struct ggml_tensor *src,
                              struct ggml_tensor *grad);

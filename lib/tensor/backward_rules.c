@@ -270,7 +270,7 @@ RULE(added_part)
     add_place(b, t, view_of_place(b, grad, t->src[1], &p));
 }
 
-/* What was written over counts no more. */
+/* Values that were written over count no more. */
 RULE(set_part)
 {
     struct tensor_place p = tensor_get_place(t);

@@ -12,7 +12,7 @@ struct tensor_set {
     struct ggml_tensor **keys;
 };
 
-/* What a set needs to hold n tensors. */
+/* The slots that a set needs to hold n tensors. */
 size_t
 tensor_set_slots(size_t n);
 

@@ -24,8 +24,8 @@ tensor_is_private(const struct ggml_tensor *t)
 /* How a token chooses rows of keys. Keys are in the order of positions, and a
  * token sees the first of them: those whose positions it has passed whole. */
 struct tensor_choice {
-    int32_t n_best;  /* so many blocks are listed: the best, */
-    int32_t n_local; /* among them the newest so many, whatever their scores */
+    int32_t n_best;  /* blocks that are listed: the best, */
+    int32_t n_local; /* among them the newest, whatever their scores */
     int32_t block;   /* keys of a block; 0: 1 */
     bool pooled;  /* a score is a block's; else a key's, and a block has that of
                      the best key that is seen */

@@ -87,7 +87,7 @@ tensor_set_f32(struct ggml_tensor *t, int i, float value)
     memcpy(&t->op_params[i], &value, sizeof(value));
 }
 
-/* What the ops of custom functions record: a function of the type that the
+/* The parameters of ops of custom functions: a function of the type that the
  * op says. */
 struct tensor_custom {
     void (*fun)(void);

@@ -1,4 +1,4 @@
-/* adapter.c - pairs of matrices beside those of a model */
+/* adapter.c - pairs of matrices next to those of a model */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ train_batch_add(struct train_batch *b, const struct train_set *set,
 void
 train_batch_clear(struct train_batch *b);
 
-/* What n_rows rows of `length` ids are for a graph. What no piece fills is id
+/* A graph's inputs of n_rows rows of `length` ids. An id that no piece fills is
  * 0, which sees itself and is seen by nobody. */
 struct train_input {
     const struct model *model;

@@ -37,8 +37,8 @@ field(struct train_place *place, const struct key *key)
     return (uint64_t *)((char *)place + key->at);
 }
 
-/* What of a parameter is kept: the weight and its moments; NULL: it has none
- * such. */
+/* Tensors of a parameter that are kept: the weight and its moments; NULL: it
+ * has none such. */
 static struct ggml_tensor *
 kept(const struct train_param *p, int i)
 {

@@ -22,7 +22,8 @@ train_checkpoint_write(const struct train_params *params,
                        const struct train_place *place, FILE *file,
                        struct gg_error *err);
 
-/* Of the same fingerprint. On failure nothing has changed. */
+/* Loads a checkpoint of the same fingerprint. On failure nothing has
+ * changed. */
 enum gg_status
 train_checkpoint_load(struct train_params *params, struct train_place *place,
                       const char *path, struct gg_error *err);

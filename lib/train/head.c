@@ -8,7 +8,7 @@
 
 enum {
     MOST_LOGITS = 8 << 20, /* at a time, */
-    LEAST_COLUMNS = 64,    /* but at least so many columns */
+    LEAST_COLUMNS = 64,    /* but at least this number of columns */
     MOST_COLUMNS = 2048,
     NODES = 128,
 };

@@ -1,7 +1,7 @@
 /* head.h - from hidden vectors to the loss, some at a time
  *
  * Logits are long: so the output's product, the loss and their gradients are
- * computed for so many ids at a time, whose number follows from the vocabulary
+ * computed for N ids at a time, a number that follows from the vocabulary
  * alone. */
 #ifndef TRAIN_HEAD_H
 #define TRAIN_HEAD_H

@@ -4,7 +4,7 @@
 
 #include <ggml-opt.h>
 
-/* What a parameter has beside it; NULL: not needed. */
+/* Tensors that a parameter has next to it; NULL: not needed. */
 struct opt_slots {
     struct ggml_tensor *acc, *m, *v;
 };

@@ -91,7 +91,7 @@ ggml_opt_result_ndata(ggml_opt_result_t result, int64_t *ndata)
     *ndata = result->ndata;
 }
 
-/* Of an evaluation: a mean was divided by those of a step. */
+/* The loss of an evaluation: a mean was divided by those of a step. */
 static double
 loss_at(const struct ggml_opt_result *r, size_t i)
 {

@@ -130,7 +130,7 @@ train_params_place(struct train_params *params, struct gg_error *err)
     return GG_OK;
 }
 
-/* Of each parameter the weight, its gradient and moments. */
+/* Room for the weight, gradient and moments of each parameter. */
 enum gg_status
 train_params_room(struct train_params *params, size_t n, struct gg_error *err)
 {

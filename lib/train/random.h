@@ -37,14 +37,14 @@ train_random_unit(struct train_random *r)
     return (double)(train_random_next(r) >> 11) * 0x1p-53;
 }
 
-/* Below n, which is small beside 2^64. */
+/* Below n, which is small next to 2^64. */
 static inline uint64_t
 train_random_below(struct train_random *r, uint64_t n)
 {
     return train_random_next(r) % n;
 }
 
-/* Of a normal distribution (Box and Muller 1958). */
+/* Draws from a normal distribution (Box and Muller 1958). */
 static inline double
 train_random_normal(struct train_random *r)
 {

@@ -22,7 +22,7 @@ grow(struct train_set *s, size_t n, size_t n_pieces)
                     sizeof(*s->pieces));
 }
 
-/* Of n ids from `first` on, the targets that count. */
+/* The targets that count among n ids from `first` on. */
 static uint64_t
 count_targets(const struct train_set *s, size_t first, size_t n)
 {

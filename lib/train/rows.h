@@ -21,7 +21,7 @@ struct train_piece {
 };
 
 struct train_set {
-    int32_t *ids; /* of all sequences, one behind the other */
+    int32_t *ids; /* of all sequences, one after the other */
     bool *counts; /* of each id: it is a target that counts */
     size_t n_ids, cap_ids, cap_counts;
     struct train_piece *pieces;

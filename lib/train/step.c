@@ -44,7 +44,7 @@ record(struct train_pass *p, int32_t length, int32_t n_rows,
 
 /* ---- windows ------------------------------------------------------------- */
 
-/* The node behind window i of n: cuts are shared out evenly. */
+/* The node after window i of n: cuts are shared out evenly. */
 static int
 end_of(const struct train_pass *p, int i, int n)
 {
@@ -53,7 +53,7 @@ end_of(const struct train_pass *p, int i, int n)
     return last < p->cuts.n ? p->cuts.nodes[last] + 1 : p->base.cgraph->n_nodes;
 }
 
-/* What is computed up to a node depends on parameters. */
+/* Whether what is computed up to a node depends on parameters. */
 static bool
 depends(const struct train_pass *p, int end)
 {
@@ -136,7 +136,7 @@ inputs_size(const struct train_pass *p)
     return size;
 }
 
-/* Bytes of what was made, beside the head's. */
+/* Bytes of what was made, without the head's. */
 static enum gg_status
 measure(struct train_pass *p, size_t *all, struct gg_error *err)
 {

@@ -63,7 +63,7 @@ keeps_states(const struct model_hparams *hp)
     return i < hp->n_layer;
 }
 
-/* What no graph of whole rows has. */
+/* Refuses families that graphs of whole rows cannot train. */
 static enum gg_status
 check_family(const struct model *m, struct gg_error *err)
 {
@@ -178,7 +178,7 @@ hash_value(uint64_t h, double v)
     return hash_bytes(h, &v, sizeof(v));
 }
 
-/* What must be the same for a run to go on. */
+/* Fingerprint of all that must be the same for a run to go on. */
 static uint64_t
 fingerprint(const struct train_run *t)
 {

@@ -8,7 +8,7 @@
 #include "tensor/tensor.h"
 
 enum {
-    /* Nodes of gradients for each node, and beside. */
+    /* Nodes of gradients for each node, and further ones. */
     GRADIENT_NODES = 12,
     NODES_BESIDE = 64,
 };
@@ -109,7 +109,8 @@ struct copying {
     struct ggml_tensor **copies; /* by slot of the base graph */
 };
 
-/* What a copied node reads instead: weights and inputs are there once. */
+/* The tensor that a copied node reads instead: weights and inputs are there
+ * once. */
 static struct ggml_tensor *
 copy_of(const struct copying *c, struct ggml_tensor *t)
 {
@@ -205,8 +206,8 @@ has_parameters(const struct ggml_cgraph *graph)
     return false;
 }
 
-/* The gradient of sum(y * dy) with respect to y is dy: so what comes from
- * behind the window goes in by ops that have a gradient. */
+/* The gradient of sum(y * dy) with respect to y is dy: so what comes after
+ * the window goes in by ops that have a gradient. */
 static enum gg_status
 add_gradients(struct train_window *w, const struct train_window_spec *s,
               struct gg_error *err)

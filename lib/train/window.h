@@ -1,7 +1,7 @@
 /* window.h - a stretch of a model's graph with its gradients
  *
  * A graph is cut where a single tensor crosses from what stands before to what
- * stands behind: in most models after each block. What lies between two cuts is
+ * comes after: in most models after each block. What lies between two cuts is
  * a window. Its graph is a copy of these nodes, which reads the crossing tensor
  * from memory of its own, and has the gradients of the parameters within and of
  * that tensor. So a step needs the activations of one window at a time, and no

@@ -25,7 +25,7 @@ struct cache {
     struct cache_word (*words)[CACHE_WAYS];
 };
 
-/* Those of a vocabulary that are not in use. */
+/* Caches of a vocabulary that are not in use. */
 struct cache_store;
 
 struct cache_store *

@@ -32,8 +32,8 @@ enum gg_status
 vocab_charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
                     struct gg_error *err);
 
-/* What the longest key that p[0..len) begins with becomes; *n_key gets its
- * bytes, *n those of the text. NULL: there is no such key. */
+/* The text that the longest key at the beginning of p[0..len) becomes; *n_key
+ * gets the key's bytes, *n those of the text. NULL: there is no such key. */
 const uint8_t *
 vocab_charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
                     size_t *n_key, size_t *n);

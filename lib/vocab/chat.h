@@ -21,7 +21,7 @@ enum {
 #define BOS         "\x04"
 #define EOS         "\x05"
 
-/* What stands around the contents of a message; `before` NULL: there is no
+/* Text around the contents of a message; `before` NULL: there is no
  * place for one of this role. */
 struct chat_turn {
     const char *before, *after;

@@ -186,7 +186,7 @@ is_unigram_cut(const struct text *t, size_t at)
 {
     const uint8_t *p = t->p + at, *plain = t->v->plain;
 
-    /* What follows the byte says what it becomes. */
+    /* The next byte says what this one becomes. */
     if (t->len - at < 2 || p[1] >= 0x80)
         return false;
     if (plain[p[-1]] != UNIGRAM_BLANK)

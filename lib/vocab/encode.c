@@ -31,7 +31,7 @@ emit(struct encoder *e, int32_t id)
     vocab_emit(&e->out, id);
 }
 
-/* What merging left over without a token becomes its bytes. */
+/* Text that merging left over without a token becomes its bytes. */
 static void
 emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 {

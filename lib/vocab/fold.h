@@ -16,13 +16,13 @@ enum fold {
     FOLD_OTHER,   /* becomes vocab_fold_text() */
 };
 
-/* Of Unicode 16.0. */
+/* The fold of a character of Unicode 16.0. */
 enum fold
 vocab_fold_of(uint32_t codepoint);
 
-/* What one that is FOLD_OTHER becomes: its canonical decomposition without
- * marks (Mn), in lower case. Writes at most FOLD_MAX bytes, and returns their
- * number. */
+/* The text of a character that is FOLD_OTHER: its canonical decomposition
+ * without marks (Mn), in lower case. Writes at most FOLD_MAX bytes, and returns
+ * their number. */
 size_t
 vocab_fold_text(uint32_t codepoint, uint8_t *out);
 

@@ -18,8 +18,8 @@ static const char *const other_ids[] = {
     KEY("cls_token_id"),       KEY("mask_token_id"),
 };
 
-/* Those that end a text or a turn, beside EOS: where a middle is filled in,
- * padding and what begins another file or repository do. */
+/* Keys of tokens that end a text or a turn, as EOS does: in fill in the middle,
+ * padding and what begins another file or repository do, too. */
 static const char *const eog_keys[] = {
     KEY("eot_token_id"),     KEY("eom_token_id"),     KEY("fim_pad_token_id"),
     KEY("fim_rep_token_id"), KEY("fim_sep_token_id"),
@@ -310,7 +310,7 @@ check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
-/* What their makers call BOS, EOS and the unknown token unless told otherwise.
+/* Names that makers give BOS, EOS and the unknown token unless told otherwise.
  * BERT has others that stand at the ends of a text; files name them in one of
  * several ways. */
 static const char *const end_names[][3] = {

@@ -10,7 +10,7 @@
 #define BAR   "\xef\xbd\x9c"
 #define BLANK "\xe2\x96\x81"
 
-/* What the families call their marks, and whether the suffix comes first.
+/* Names of the families' marks, and whether the suffix comes first.
  * Without `middle` the model goes on after the prefix at once. */
 static const struct form {
     const char *prefix, *suffix, *middle;

@@ -49,7 +49,7 @@ static const struct kind {
     bool ranked;
     enum vocab_cuts cuts;
     const char *pre; /* what tokenizer.ggml.pre must name; or NULL */
-    /* What only this kind has. */
+    /* Loads the parts that only this kind has. */
     enum gg_status (*load)(struct gg_vocab *v, const struct gguf_context *gguf,
                            struct gg_error *err);
 } kinds[] = {

@@ -5,7 +5,7 @@
 
 #define NEVER ((struct merge_pair){ MERGE_NEVER, -1 })
 
-/* What a heap has room for: see push(). */
+/* Entries that a heap has room for: see push(). */
 static size_t
 heap_cap(size_t len)
 {

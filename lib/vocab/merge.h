@@ -18,7 +18,7 @@ struct merge_symbol {
     int32_t id;          /* of its token; or -1 */
 };
 
-/* What two neighbours would become; a lower rank goes first. */
+/* The token that two neighbours would become; a lower rank goes first. */
 struct merge_pair {
     uint32_t rank;
     int32_t id;
@@ -42,8 +42,8 @@ struct merge_rules {
 struct merge_list {
     const struct merge_word *word;
     const struct merge_rules *rules;
-    /* Of a symbol of n bytes at i: lens[i] and lens[i + n - 1] are n, so that
-     * it is found from both of its neighbours. */
+    /* Lengths: for a symbol of n bytes at i, lens[i] and lens[i + n - 1] are n,
+     * so that it is found from both of its neighbours. */
     uint32_t *lens;
     int32_t *ids;
     struct merge_pair *pairs; /* of a symbol and the next one */

@@ -7,7 +7,7 @@
 
 #define MERGES "tokenizer.ggml.merges"
 
-/* What a merge makes, and where that is cut. */
+/* The token that a merge makes, and where that is cut. */
 struct made {
     int32_t id;
     uint32_t left;
@@ -229,7 +229,7 @@ answer(const struct reader *r, struct step *step)
     return step->left_id >= 0 && step->right_id >= 0;
 }
 
-/* Of those with the same parts the first one counts. */
+/* Adds a merge; the first one with the same parts counts. */
 static inline void
 add_merge(const struct reader *r, const struct step *step, size_t rank)
 {

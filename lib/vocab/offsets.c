@@ -70,7 +70,7 @@ take_unknown(struct walk *w, size_t end)
     return true;
 }
 
-/* What has no token, and so no id. */
+/* Skips text that has no token, and so no id. */
 static bool
 skip_left_out(struct walk *w, size_t end)
 {

@@ -69,8 +69,8 @@ belongs(const struct gg_vocab *v, int32_t id)
                : vocab_unigram_has_blank(v, id);
 }
 
-/* What the user defined shall win: a tenth for each byte in the file but one,
- * as in SentencePiece 0.2.3. */
+/* Tokens that the user defined shall win: a tenth for each byte in the file but
+ * one, as in SentencePiece 0.2.3. */
 static float
 score_of(const struct gg_vocab *v, int32_t id)
 {
@@ -79,7 +79,7 @@ score_of(const struct gg_vocab *v, int32_t id)
     return gguf_array_f32(&v->scores, (size_t)id);
 }
 
-/* Of equal pieces the first one stays. */
+/* Adds a piece; the first of equal ones stays. */
 static void
 add_piece(struct gg_vocab *v, int32_t id)
 {

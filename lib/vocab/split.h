@@ -32,7 +32,7 @@ typedef size_t (*split_rule)(const uint8_t *p, size_t len);
 typedef size_t (*split_group)(const uint8_t *p, size_t n, size_t len,
                               size_t *count);
 
-/* What a name stands for: the rule, and what files that have it leave out. */
+/* Meaning of a name: the rule, and what files that have it leave out. */
 struct vocab_split_name {
     const char *name;
     split_rule rule;
@@ -63,7 +63,7 @@ vocab_split_next(split_rule rule, split_group group, struct split_at *at,
     return n;
 }
 
-/* What tokenizer.ggml.pre names, or NULL. */
+/* The entry of a name that tokenizer.ggml.pre has, or NULL. */
 const struct vocab_split_name *
 vocab_split_find(const char *name, size_t len);
 
@@ -132,7 +132,7 @@ vocab_split_chameleon(const uint8_t *p, size_t len);
 size_t
 vocab_split_superbpe(const uint8_t *p, size_t len);
 
-/* Those that cut runs: split_group.c. */
+/* Rules that cut runs: split_group.c. */
 size_t
 vocab_split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count);
 size_t

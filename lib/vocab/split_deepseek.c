@@ -13,7 +13,7 @@
 #define S UNICODE_SPACE
 #define P UNICODE_PUNCTUATION
 
-/* Beside the classes of unicode.h. */
+/* Classes next to those of unicode.h. */
 enum {
     NEWLINE = 0x200, /* and no space */
     CJK = 0x400,
@@ -221,7 +221,7 @@ llm_letters(const uint8_t *p, const uint8_t *end, unsigned c)
     }
 }
 
-/* What is no letter: the run at q of punctuation, or of neither. `blank`: the
+/* The end of the run at q of punctuation, or of no letters either. `blank`: the
  * word, which began before q, has spaces only. */
 static const uint8_t *
 llm_others(const uint8_t *q, const uint8_t *end, unsigned kind, unsigned cjk,

@@ -16,13 +16,13 @@
 #define U (UNICODE_UPPER | UNICODE_CASELESS | UNICODE_MARK)
 #define W (UNICODE_LOWER | UNICODE_CASELESS | UNICODE_MARK)
 
-/* Beside the classes of unicode.h. */
+/* Classes next to those of unicode.h. */
 enum {
     HAN = 0x200,  /* with the class: a letter or mark that is in no word */
     STOP = 0x400, /* alone: here the piece ends */
 };
 
-/* What a rule does in its own way. */
+/* Differences between the rules. */
 struct kind {
     int digits;             /* most of a word of numbers */
     bool contractions;      /* C */

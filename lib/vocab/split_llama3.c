@@ -155,7 +155,7 @@ vocab_split_laguna(const uint8_t *p, size_t len)
     n = scan(p, len, L, 1, true);
     if (!vocab_split_is_newline(p[n - 1]))
         return n;
-    /* Behind punctuation. */
+    /* After punctuation. */
     q = p + scan(p, len, L, 1, false);
     while (q < p + n && !line_end(q, end))
         q++;

@@ -81,8 +81,8 @@ vocab_split_plain(const uint8_t *p, size_t len)
     return n && n < 16 && p[blank + n] < 0x80 ? blank + n : 0;
 }
 
-/* The same for rules that part words at capitals, or at apostrophes after
- * them: only the first letter is a capital, and no apostrophe follows. */
+/* vocab_split_plain() for rules that part words at capitals, or at apostrophes
+ * after them: only the first letter is a capital, and no apostrophe follows. */
 static inline size_t
 vocab_split_plain_lower(const uint8_t *p, size_t len)
 {
@@ -115,7 +115,7 @@ vocab_split_run(const uint8_t *p, const uint8_t *end, unsigned any)
     }
 }
 
-/* The same of characters of no class in `none`. */
+/* The end of a run of characters of no class in `none`. */
 static inline const uint8_t *
 vocab_split_run_not(const uint8_t *p, const uint8_t *end, unsigned none)
 {

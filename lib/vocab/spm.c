@@ -37,7 +37,7 @@ are_letters(const uint8_t *p, size_t n)
     for (; n > 8; p += 8, n -= 8)
         if (!vocab_bytes_are_letters(vocab_bytes_load8(p)))
             return false;
-    /* What comes after them shall not count. */
+    /* Bytes after these shall not count. */
     return n == 0 ||
            vocab_bytes_are_letters(vocab_bytes_first(vocab_bytes_load8(p), n) |
                                    ~vocab_bytes_first(~UINT64_C(0), n));

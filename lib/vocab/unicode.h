@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What split rules write as \p{L}, \p{N}, \s and so on. A character has one
- * class, a byte of broken UTF-8 has UNICODE_OTHER; a rule asks for any of
+/* Classes that split rules write as \p{L}, \p{N}, \s and so on. A character has
+ * one class, a byte of broken UTF-8 has UNICODE_OTHER; a rule asks for any of
  * several. */
 enum vocab_unicode_class {
     UNICODE_OTHER = 0,
@@ -26,7 +26,7 @@ enum {
     UNICODE_BROKEN = 0x110000, /* in place of a code point */
 };
 
-/* Of Unicode 16.0. */
+/* The class of a character of Unicode 16.0. */
 enum vocab_unicode_class
 vocab_unicode_class(uint32_t codepoint);
 

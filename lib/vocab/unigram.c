@@ -78,7 +78,7 @@ emit_way(struct unigram *u, size_t end, struct vocab_out *out)
     *sum_at(u, end) = 0;
 }
 
-/* Of two ways with the same score the one that was found first stays: its last
+/* The way that was found first stays, of two with the same score: its last
  * token is the longer one. */
 static inline void
 lead(struct unigram *u, size_t len, double score)
@@ -149,7 +149,7 @@ vocab_unigram_advance(struct unigram *u, bool last, struct vocab_out *out)
         if (u->reach <= u->at)
             emit_way(u, u->at, out);
     }
-    /* What is left moves to the front, and keeps its place among the sums. */
+    /* The rest moves to the front, and keeps its place among the sums. */
     left = u->n - u->begin;
     if (last || u->begin < UNIGRAM_SUMS)
         return;

@@ -14,7 +14,7 @@ enum {
     UNIGRAM_SUMS = 2 * PIECES_MAX_BYTES
 };
 
-/* What can be done with a byte of ASCII if another follows. */
+/* Kinds of bytes of ASCII, for one that another follows. */
 enum unigram_byte {
     UNIGRAM_OTHER, /* it must be looked up in the character map */
     UNIGRAM_PLAIN, /* it stays as it is, and is no blank */
@@ -49,13 +49,14 @@ struct unigram {
     bool unknown;          /* the last id was the unknown token's */
     bool has_unknown;      /* this word has one */
 
-    /* Of the ways to a place, by its number modulo UNIGRAM_SUMS: the scores of
-     * all tokens since `begin`. */
+    /* Sums of the way to a place, by its number modulo UNIGRAM_SUMS: the scores
+     * of all tokens since `begin`. */
     double sums[UNIGRAM_SUMS];
 };
 
-/* Of tokens that the user defined those with a blank are not looked for in the
- * text as it comes, but in what normalising makes of it, as pieces are. */
+/* Whether the token has a blank. Such tokens that the user defined are not
+ * looked for in the text as it comes, but in what normalising makes of it, as
+ * pieces are. */
 static inline bool
 vocab_unigram_has_blank(const struct gg_vocab *v, int32_t id)
 {

@@ -47,7 +47,7 @@ is_changed(const struct gg_vocab *v, uint8_t b)
     return vocab_unigram_drops(v, b) || (v->lower && b >= 'A' && b <= 'Z');
 }
 
-/* What the character map makes of one byte of ASCII if another follows. */
+/* The kind of a byte of ASCII that another follows, by the character map. */
 static enum unigram_byte
 look_up_byte(const struct charsmap *map, uint8_t b)
 {

@@ -169,7 +169,7 @@ put_pending(struct unigram *u, struct vocab_out *out)
         put_byte(u, ' ', out->ranges ? u->from[u->n] : u->blank, out);
 }
 
-/* What a piece of the original has become. */
+/* The text that a piece of the original has become. */
 struct change {
     const uint8_t *p;
     size_t len;

@@ -68,7 +68,7 @@ struct vocab_slot {
     uint32_t code; /* twice (1 + the id), and 1 if it is a piece; 0: free */
 };
 
-/* What is known about merging the bytes of a token: found out at need. */
+/* Result of merging the bytes of a token: found out at need. */
 enum vocab_whole {
     VOCAB_WHOLE_UNKNOWN,
     VOCAB_WHOLE_YES, /* they become that token again */
@@ -143,8 +143,8 @@ struct gg_vocab {
     struct gguf_str chat;         /* the model's chat template, or empty */
     const struct gguf_context *gguf;
     int32_t bos, eos; /* or -1 */
-    /* What is unknown becomes this token, which is no control token; or -1: it
-     * is left out. Byte-level BPE has none. */
+    /* The token of unknown text, which is no control token; or -1: such text is
+     * left out. Byte-level BPE has none. */
     int32_t unk;
     bool add_bos, add_eos;
     int32_t start;    /* what a decoder's ids begin with, after the text of its
@@ -198,8 +198,8 @@ enum gg_status
 vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
            struct gg_error *err);
 
-/* The same with n tokens where the file has no vocabulary of a known kind: ids
- * can be counted, compared and ended, but have no text. */
+/* Like vocab_load(), with n tokens where the file has no vocabulary of a known
+ * kind: ids can be counted, compared and ended, but have no text. */
 enum gg_status
 vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
                        struct gg_vocab **out, struct gg_error *err);
@@ -334,7 +334,7 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
                   const struct special_set *set, bool first,
                   struct vocab_out *out, struct gg_error *err);
 
-/* The same of GG_ENCODE_GREEDY. */
+/* The ids of a text by GG_ENCODE_GREEDY. */
 enum gg_status
 vocab_encode_greedy(const struct gg_vocab *v, const char *text, size_t len,
                     const struct special_set *set, struct vocab_out *out,
@@ -347,7 +347,7 @@ vocab_encoded(const struct vocab_out *out, bool strict,
 
 struct cache;
 
-/* The same for WPM and UGM, and for ranges, then without a cache: kinds.c.
+/* The ids by WPM and UGM, and with ranges, then without a cache: kinds.c.
  * False: no memory. */
 bool
 vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
@@ -398,8 +398,8 @@ vocab_find_other(const struct gg_vocab *v, const char *text, size_t len);
 int32_t
 vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len);
 
-/* The same in two steps, so that the table's memory can be under way for one
- * while another is looked up. The bytes are some of v->bytes. */
+/* vocab_find_piece() in two steps, so that the table's memory can be in flight
+ * for one piece while another is looked up. The bytes are some of v->bytes. */
 struct vocab_query {
     const uint8_t *p;
     size_t len;

@@ -199,7 +199,7 @@ encode_part(struct word *w, const uint8_t *text, size_t at, size_t len)
     end_word(w);
 }
 
-/* The same, if it is known; else it becomes so. `readable`: from its begin. */
+/* Encodes a part by the cache, which learns it. `readable`: from its begin. */
 static void
 encode_known(struct word *w, struct cache *cache, const uint8_t *text,
              size_t at, size_t len, size_t readable)

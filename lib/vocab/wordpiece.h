@@ -9,7 +9,7 @@ enum {
     WORDPIECE_MAX_CHARS = 100, /* of a word; a longer one is unknown */
 };
 
-/* What a byte does to words, in v->plain. */
+/* Effect of a byte on words, in v->plain. */
 enum wordpiece_byte {
     WORDPIECE_PART,        /* is of a word, or dropped */
     WORDPIECE_SPACE,       /* ends one */

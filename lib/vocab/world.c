@@ -13,7 +13,7 @@ hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that text[0..len), behind a backslash, stands for, and in *used how
+/* The byte that text[0..len), after a backslash, stands for, and in *used how
  * many characters do; -1: none. */
 static int
 escaped(const char *text, size_t len, size_t *used)

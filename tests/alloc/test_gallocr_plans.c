@@ -62,7 +62,7 @@ other_edges(void)
     ggml_gallocr_free(galloc);
 }
 
-/* What was planned as a sum of equals may not write over its second source
+/* A sum that was planned as one of equals may not write over its second source
  * when that is a row to be repeated. */
 static struct ggml_cgraph *
 sum(struct ggml_context *ctx, int64_t rows)
@@ -164,7 +164,7 @@ places(void)
     ggml_free(ctx);
 }
 
-/* x of so many floats, y, and what is as large as x. */
+/* Sums a float of x, which has n of them, and one of y, which has m. */
 static struct ggml_cgraph *
 pair_of(struct ggml_context *ctx, int64_t n, int64_t m)
 {
@@ -198,7 +198,7 @@ other_chunks(void)
     ggml_gallocr_free(galloc);
 }
 
-/* What a back end computes in another order. */
+/* Nodes that a back end computes in another order. */
 static void
 keeping(void)
 {

@@ -29,7 +29,7 @@ extern const struct argument_test arguments_sessions[];
 extern const struct argument_test arguments_samplers[];
 extern const struct argument_test arguments_streams[];
 
-/* What functions are given where it is not what is wrong. */
+/* Valid arguments of functions, where another one is wrong. */
 extern const char *model_path;
 extern struct gg_file *file; /* of that path */
 extern struct gg_model *model;

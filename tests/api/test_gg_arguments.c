@@ -1,8 +1,8 @@
 /* test_gg_arguments.c - no argument of a function of <gg.h> and
  * <gg-stream.h> ends the process
  *
- * Each function of the headers has a test of its name in the files beside this
- * one, which is checked against the headers themselves. */
+ * Each function of the headers has a test of its name in the files next to
+ * this one, which is checked against the headers themselves. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -220,7 +220,7 @@ check_forms(const struct gg_vocab *v)
        "no template");
 }
 
-/* MiniMax M3 and Spark 2.5: marks, and what switches thoughts off. */
+/* MiniMax M3 and Spark 2.5: marks, and what switches reasoning off. */
 static void
 check_switches(const struct gg_vocab *v)
 {
@@ -243,7 +243,7 @@ check_switches(const struct gg_vocab *v)
     }
 }
 
-/* Templates of real models: the mark that opens their thoughts, and what
+/* Templates of real models: the mark that opens their reasoning, and what
  * switches them off. */
 static const struct {
     const char *name, *open, *off;

@@ -242,7 +242,7 @@ static const struct {
     { "arguments of tests", "{{ 1", " is eq(1", "" },
 };
 
-/* What is nested is refused in words, and so is what follows in a chain. */
+/* Deep nesting is refused with a message, and so are long chains. */
 static void
 test_deep(void)
 {

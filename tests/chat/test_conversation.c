@@ -287,7 +287,7 @@ test_goes_on_alone(void)
 
 /* ---- hostile contents ---------------------------------------------------- */
 
-/* What templates do to contents. */
+/* Expressions that templates apply to contents. */
 static const char *const doing[] = {
     "m.content",
     "m.content | trim",
@@ -369,7 +369,7 @@ hostile_text(char *to, size_t size, const char *name)
              half, name, name + half, name, name, name + (name[0] == '<'));
 }
 
-/* What stands between the signs of a control token's name: completed by a
+/* The text between the signs of a control token's name: completed by a
  * template it would be one. */
 static void
 inner_text(char *to, size_t size, const char *name)
@@ -426,7 +426,7 @@ test_hostile(bool bpe)
     make_free(&m);
 }
 
-/* The same of a role's name. */
+/* A role's name gives no control token, either. */
 static void
 test_role(void)
 {

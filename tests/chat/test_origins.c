@@ -185,7 +185,7 @@ test_case(const char *text, const char *output, const char *origins)
     chat_arena_clear(&arena);
 }
 
-/* What is between two parts of a role keeps its own origin. */
+/* Text between two parts of a role keeps its own origin. */
 static void
 test_roles(void)
 {

@@ -138,8 +138,8 @@ read_answers(const char *name, const struct written *answers)
 #define RESULT(id, text)                                                       \
     "{\"role\":\"tool\",\"tool_call_id\":\"" id "\",\"content\":\"" text "\"}"
 
-/* What a template that lists contents makes of results in some order; with
- * `marks` it is DeepSeek V4's. */
+/* Whether a template that lists contents makes `text` of results in some
+ * order; with `marks` it is DeepSeek V4's. */
 static bool
 shows(const char *marks, const char *text)
 {

@@ -65,7 +65,7 @@ render(const struct subject *s, const char *messages, bool answers, char *to)
     return is;
 }
 
-/* The answer behind the prompt, from a whole tag on. */
+/* The answer after the prompt, from a whole tag on. */
 static const char *
 answer_in(const struct subject *s, const char *text)
 {

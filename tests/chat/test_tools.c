@@ -157,7 +157,7 @@ render(const struct gg_chat_template *t, size_t i, const char *content,
            (!both || !drawn[i].second || strstr(answer, "now"));
 }
 
-/* The same in the way that the template shows: some have one call at a time,
+/* Renders in the way that the template shows: some have one call at a time,
  * some want no text before, some want null. Returns the number of calls. */
 static size_t
 render_some(const struct gg_chat_template *t, size_t i, char *text)
@@ -241,8 +241,8 @@ read_template(const char *folder, const char *name)
     return gg_chat_parse(text, n, &t, &err) == GG_OK ? t : NULL;
 }
 
-/* Those of which not all calls come back: how many do, and why not all; -1:
- * they are refused. */
+/* Templates of which not all calls come back: how many do, and why not all;
+ * -1: they are refused. */
 static const struct {
     const char *name;
     int n;
@@ -532,7 +532,7 @@ test_much(void)
     }
 }
 
-/* What is said of a template that has no form of calls. */
+/* The message about a template that has no form of calls. */
 static void
 refused(const char *source, const char *why)
 {
@@ -564,7 +564,7 @@ test_refused(void)
     refused(FOR_MESSAGES
             "<call>\xff{{ f.name }}|{{ f.arguments | tojson }}" END,
             "no text");
-    /* arguments before the content, the name behind it */
+    /* arguments before the content, the name after it */
     refused("{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}"
             "{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}"
             "{% endfor %}{{ m.content }}{% for c in m.tool_calls %}"

@@ -190,7 +190,7 @@ encodes(const struct gg_vocab *v, const char *text,
     return same;
 }
 
-/* Of a run that is no token: the longest one first. */
+/* Ids of a run that is no token: the longest one first. */
 #define LINES "a\n\n\n\n\n\n\n\nb"
 static const struct characters_ids granite = { 5, { 260, 273, 273, 270, 261 } };
 static const struct characters_ids mmbert = {

@@ -53,7 +53,7 @@ scores_nmse(const struct folder_case_row *row, const float *x)
     return isnan(error) ? INFINITY : error / power;
 }
 
-/* So many ids are an encoder's, where the model has a decoder, too. */
+/* The number of an encoder's ids, where the model has a decoder, too. */
 static int
 n_encoded(const struct gg_model *m)
 {
@@ -83,8 +83,8 @@ worst_logits(const struct gg_model *m, const struct folder_case *c)
     return worst;
 }
 
-/* Of a pair that [SEP] parts; of two answers by how much the first is more
- * likely. */
+/* The error of the score of a pair that [SEP] parts; two answers count by how
+ * much the first is more likely. */
 static double
 worst_score(const struct gg_model *m, const struct folder_case *c)
 {
@@ -176,7 +176,7 @@ worst_vector(const struct gg_model *m, const struct folder_case *c,
 
 /* ---- sessions ------------------------------------------------------------ */
 
-/* What is saved of s after `cut` ids goes on in another session. */
+/* The state of s that is saved after `cut` ids goes on in another session. */
 static bool
 goes_on_from_file(const struct gg_model *m, struct gg_session *s, int cut,
                   const float *truth)

@@ -35,7 +35,7 @@ struct part {
     int rows, columns; /* columns 0: a vector */
 };
 
-/* Of two layers, in the order of their names. */
+/* An adapter of two layers, its parts in the order of their names. */
 struct adapter {
     const char *title, *family, *settings;
     int n_each; /* experts with all of that */
@@ -362,7 +362,7 @@ check_shapes(void)
     check_refused(&odd, "", "its rows are not those of the experts");
 }
 
-/* Of modules, and of parameters, of experts. */
+/* Adapters of experts, as modules and as parameters. */
 static void
 check_experts(void)
 {

@@ -149,7 +149,7 @@ check_ids(const struct gg_vocab *v)
     free(text);
 }
 
-/* Blanks beyond the first, and in front or behind, change nothing. */
+/* Blanks beyond the first, and those at either end, change nothing. */
 static void
 check_words(const struct gg_vocab *v)
 {

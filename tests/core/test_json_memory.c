@@ -9,7 +9,7 @@
 
 #include "core/json.h"
 
-/* What Jansson had made when its memory ran out is lost: lib/core/json.c. */
+/* Values that Jansson made before its memory ran out leak: lib/core/json.c. */
 TAP_ASAN_OPTIONS("detect_leaks=0")
 
 static long left = -1; /* allocations that succeed; -1: all */

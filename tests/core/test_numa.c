@@ -12,7 +12,7 @@ enum {
     PAGE = 4096,
 };
 
-/* Nodes with so many processors each, up to a 0: node 2 i has the processors
+/* Nodes with counts[i] processors each, up to a 0: node 2 i has the processors
  * from 100 i on. */
 static struct numa_machine
 machine_of(const int *counts)
@@ -84,7 +84,7 @@ rows_fit(const struct numa_machine *m, int64_t n, int n_threads)
 /* ---- pages ---- */
 
 /* Each page that begins in the matrix belongs to one span: that of the node of
- * the row which the page begins in; the last one, where it ends behind the
+ * the row which the page begins in; the last one, where it ends after the
  * matrix, to none. */
 static bool
 pages_fit(const struct numa_machine *m, uintptr_t base, size_t row, int64_t n)
@@ -154,7 +154,7 @@ test_no_overflow(void)
 
 /* ---- processes that share a machine ---- */
 
-/* Of no more processes than processors of each node: each of these is one's. */
+/* Each processor is one process's, if no node has fewer than n processors. */
 static bool
 shares_fit(const int *counts, int n)
 {
@@ -305,7 +305,7 @@ test_threads(void)
     sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* What was written stays, wherever it is brought. */
+/* Written bytes stay, wherever they are brought. */
 static void
 test_memory(void)
 {

@@ -367,7 +367,7 @@ check_oai(const struct cpu_kernels *c, const struct cpu_kernels *k)
     return good;
 }
 
-/* The same floats from blocks. */
+/* Blocks become the same floats. */
 static bool
 check_blocks(const struct cpu_kernels *c, const struct cpu_kernels *k,
              enum ggml_type type)
@@ -382,7 +382,7 @@ check_blocks(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return memcmp(ya, yb, LONGEST / 32 * 32 * sizeof(*ya)) == 0;
 }
 
-/* What is there for a type, as it is in the set before. */
+/* Whether a type's product is that of the set before. */
 static bool
 same_products(const struct cpu_kernels *k, const struct cpu_kernels *before,
               enum ggml_type type)

@@ -126,11 +126,11 @@ test_run(struct ggml_context *ctx, struct ggml_tensor *t, int n_threads)
             for (int64_t i1 = 0; i1 < (t)->ne[1]; i1++)                        \
                 for (int64_t i0 = 0; i0 < (t)->ne[0]; i0++)
 
-/* What an op should give at an index, by other means. */
+/* The element that an op should give at an index, by other means. */
 typedef double (*test_truth)(const struct ggml_tensor *t, int64_t i0,
                              int64_t i1, int64_t i2, int64_t i3);
 
-/* What each element should be. The caller frees it. */
+/* Values that the elements should have. The caller frees them. */
 static inline double *
 test_truths(const struct ggml_tensor *t, test_truth truth)
 {

@@ -1,11 +1,11 @@
-/* kernel_attention.h - check_kernels: what attention multiplies, beside plain C
+/* kernel_attention.h - check_kernels: attention's products against plain C
  *
  * Included after the random numbers. */
 #ifndef KERNEL_ATTENTION_H
 #define KERNEL_ATTENTION_H
 
-/* Values of rows that have no weight may be anything; nothing is written beside
- * the sums. */
+/* Values of rows that have no weight may be anything; nothing is written
+ * outside the sums. */
 static bool
 check_add_weighted_rows(const struct cpu_kernels *c,
                         const struct cpu_kernels *k, enum ggml_type type)

@@ -1,5 +1,5 @@
 /* kernel_bench.h - check_kernels --bench: the time of each slot in each set of
- * instructions, beside plain C and the set before it
+ * instructions, against plain C and the set before it
  *
  * Included after the makers of operands. Tab-separated, under a head; one
  * thread, operands in cache but for the first shape of products. */

@@ -1,4 +1,4 @@
-/* kernel_products.h - check_kernels: products of weights of every type, beside
+/* kernel_products.h - check_kernels: products of weights of every type, against
  * plain C, and the operands of those that are timed
  *
  * Included after the random numbers. */
@@ -60,8 +60,8 @@ check_column(const struct cpu_kernels *c, const struct cpu_kernels *k)
     return good;
 }
 
-/* Of what is no number, or too small, some bytes come; what is said of them is
- * so. */
+/* Non-finite and tiny numbers give some bytes, and the negated sums of pairs
+ * are those of these bytes. */
 static bool
 check_bad_column(const struct cpu_kernels *k)
 {

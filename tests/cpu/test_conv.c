@@ -1,7 +1,7 @@
 /* test_conv.c - convolutions and pooling against sums in double precision */
 #include "cpu_test.h"
 
-/* What is being tested: kernel a over b, [0] along the width. */
+/* The op that is tested: kernel a over b, [0] along the width. */
 static struct {
     const struct ggml_tensor *a, *b;
     int s[2], p[2], d[2], k[2];
@@ -112,7 +112,7 @@ t_dw_1d(const struct ggml_tensor *t, int64_t x, int64_t ch, int64_t n,
     return sum;
 }
 
-/* What lands on an element: sources at a multiple of the stride before. */
+/* The sum that lands on an element: sources a multiple of the stride before. */
 static double
 t_transpose_2d(const struct ggml_tensor *t, int64_t x, int64_t y, int64_t out,
                int64_t n)

@@ -2,7 +2,7 @@
  * that overlap, against sums in double precision */
 #include "cpu_test.h"
 
-/* What is being tested: kernel a over b; of width, height, depth. */
+/* The op that is tested: kernel a over b; of width, height, depth. */
 static struct {
     const struct ggml_tensor *a, *b;
     int s[3], p[3], d[3];
@@ -163,7 +163,7 @@ test_3d(void)
 
 static int stride, cut;
 
-/* What each column puts there. */
+/* The sum of what each column puts there. */
 static double
 t_col2im(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
          int64_t i3)

@@ -216,7 +216,7 @@ test_glu(void)
     }
 }
 
-/* What this back end says it cannot do. */
+/* Ops that this back end says it cannot do. */
 static void
 test_supports(void)
 {

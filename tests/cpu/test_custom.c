@@ -4,7 +4,7 @@
 
 #include "cpu_test.h"
 
-/* What the functions saw. */
+/* Calls that the functions saw. */
 static struct {
     atomic_int calls, pieces[8], wrong;
     int nth;

@@ -1,5 +1,5 @@
 /* test_flash.c - attention in one pass against softmax in double precision;
- * and that a query's answer depends on nothing beside it */
+ * and that a query's answer depends on nothing around it */
 #include "cpu_test.h"
 
 static float param_scale, param_bias, param_cap;
@@ -118,7 +118,7 @@ test_case(int d, int e, int tokens, int keys, int heads, int kv_heads,
     ggml_free(ctx);
 }
 
-/* Queries that see few keys, here and there, beside some that see only the
+/* Queries that see few keys, here and there, among some that see only the
  * first or only the last ones. */
 static void
 test_holes(int heads, int kv_heads)
@@ -150,7 +150,7 @@ test_holes(int heads, int kv_heads)
 }
 
 /* Every third head has a mask of its own, and so has each batch: for few
- * queries, and for so many that the masks are looked at before. */
+ * queries, and for enough that the masks are summarised before. */
 static void
 test_masks(int tokens)
 {
@@ -223,10 +223,10 @@ same_alone(struct ggml_context *ctx, const struct ggml_tensor *all, int i,
                   (size_t)n * t->nb[2]) == 0;
 }
 
-/* The same query with more keys that are masked, among more queries, with
- * more threads; masked keys hold NaN. The way that scores are computed is
- * another for large groups. Keys lie as in a cache, a token's heads side by
- * side. */
+/* A query gives the same bytes with more keys that are masked, among more
+ * queries, with more threads; masked keys hold NaN. The way that scores are
+ * computed is another for large groups. Keys lie as in a cache, a token's
+ * heads side by side. */
 static void
 test_invariance(enum ggml_type type, int d, int heads, int kv_heads)
 {

@@ -69,7 +69,7 @@ enum {
     MOST = 5
 };
 
-/* What the op should have for a token, by definition. */
+/* The matrix that the op should have for a token, by definition. */
 static void
 make_comb(const struct ggml_tensor *t, int64_t token, double m[MOST][MOST])
 {

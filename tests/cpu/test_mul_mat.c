@@ -1,5 +1,5 @@
 /* test_mul_mat.c - matrix products against double precision; and that an
- * element does not depend on the columns, rows and threads beside it */
+ * element does not depend on other columns, rows and threads */
 #include "cpu/kernels.h"
 #include "cpu_test.h"
 

@@ -25,7 +25,7 @@ variance_of(const struct ggml_tensor *a, double mean, int64_t i1, int64_t i2,
     return sum / (double)a->ne[0];
 }
 
-/* Of a row, kept for all its elements, which are read in order. */
+/* Numbers of a row, kept for all its elements, which are read in order. */
 static double row_mean, row_scale;
 
 static double
@@ -83,7 +83,7 @@ t_argmax(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     return (double)(best + 0 * i1);
 }
 
-/* Of the planes of i2's group. */
+/* The norm over the planes of i2's group. */
 static double
 t_group_norm(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
              int64_t i3)

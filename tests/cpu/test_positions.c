@@ -9,7 +9,7 @@ enum {
     HEAD = 20
 };
 
-/* What is being tested. */
+/* The case that is being tested. */
 static struct {
     const char *letters; /* of "tyxe", a pair each */
     const int *numbers;  /* by which frequencies go; NULL: 0, 1, ... */

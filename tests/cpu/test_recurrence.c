@@ -22,7 +22,7 @@ okf(bool good, const char *format, ...)
     ok(good, name);
 }
 
-/* What is expected: outputs, then states, the last token's first. */
+/* Expected results: outputs, then states, the last token's first. */
 struct expected {
     double *out, *states;
     size_t n_out, n_state; /* of all sequences */

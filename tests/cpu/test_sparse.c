@@ -136,7 +136,7 @@ positions(struct ggml_context *ctx, int64_t n, int32_t first, int32_t step)
     return t;
 }
 
-/* Of each token the first so many, without one. */
+/* A mask of keys: token i sees those up to first + i, without `hole`. */
 static struct ggml_tensor *
 causal_mask(struct ggml_context *ctx, int64_t n, int64_t tokens, int64_t first,
             int64_t hole)

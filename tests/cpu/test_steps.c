@@ -14,7 +14,7 @@ struct step {
     struct ggml_tensor *w, *g, *m, *v, *result;
 };
 
-/* The same numbers, whatever the shape. */
+/* A step with the same numbers, whatever the shape. */
 static struct step
 new_step(struct ggml_context *ctx, int64_t ne0, int64_t ne1, bool moments)
 {

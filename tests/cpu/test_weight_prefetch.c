@@ -39,7 +39,7 @@ products(struct ggml_context *ctx)
 struct way {
     struct cpu_weight_prefetch *a;
     size_t used;     /* bytes of pieces so far */
-    bool far_enough; /* all that was wanted was fetched before */
+    bool far_enough; /* all that was wanted was prefetched */
     bool own;        /* nothing but the thread's own */
 };
 

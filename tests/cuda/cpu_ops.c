@@ -151,7 +151,7 @@ run_ahead(struct cuda_ctx *c, struct ggml_tensor *node,
     return 1;
 }
 
-/* What a kernel that does both would leave out is overwritten: whoever reads
+/* The result that a fused kernel would leave out is overwritten: whoever reads
  * it against the count of its readers gets noise. */
 int
 cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,

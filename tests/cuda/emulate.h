@@ -381,7 +381,7 @@ emulate_lane(const char *put, unsigned lane)
     return (const T *)(const void *)(put + lane * EMULATE_PUT);
 }
 
-/* What a lane of a warp holds of a and b: words, or the floats in them. */
+/* The part of a and b that a lane of a warp holds: words, or their floats. */
 struct emulate_operands {
     uint32_t a[4], b[2];
 };

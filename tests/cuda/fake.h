@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* What was asked for so far. */
+/* Counts of calls and of bytes so far. */
 struct fake_counts {
     long launches; /* of kernels; those of replays, too */
     long captures, replays, updates;
@@ -46,7 +46,7 @@ fake_machine(const char *words);
 void
 fake_lose(bool lost);
 
-/* The same of this device alone. */
+/* Like fake_lose(), for this device alone. */
 void
 fake_lose_one(int device, bool lost);
 

@@ -26,7 +26,7 @@ static struct {
     int gpu; /* which is lost; or FAKE_ALL */
     bool no_blas;
 } machine;
-/* Of each device: what lost= and cut= are compared with. */
+/* Counts of each device: lost= and cut= are compared with them. */
 static long launches[MAX_DEVICES], copies_in[MAX_DEVICES];
 
 static pthread_mutex_t lock;
@@ -430,7 +430,7 @@ cuda_host_unregister(void *p)
     fake_leave(CUDA_OK);
 }
 
-/* What can be copied directly need not be. */
+/* Only counts: copies that can be direct need not be. */
 void
 cuda_open_peer(int device, int other)
 {

@@ -21,7 +21,7 @@ bool
 fake_is_lost(int device);
 int
 fake_current(void);
-/* What may lose a device. */
+/* Events that may lose a device. */
 void
 fake_count_launch(int device);
 void

@@ -10,7 +10,7 @@
 
 #define F32 GGML_TYPE_F32
 
-/* What cuda_fuse() is given, and what it should take. */
+/* Nodes that cuda_fuse() is given, and the number that it should take. */
 struct nodes {
     struct ggml_tensor *node[80];
     int n, uses[80], taken;

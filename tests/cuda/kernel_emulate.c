@@ -7,7 +7,7 @@
 #include "cuda/kernels.h"
 #include "cuda/norm.h"
 
-/* Of emulate.h, which is C++. */
+/* Variables of emulate.h, which is C++. */
 extern int emulate_order;
 extern long emulate_launches;
 extern size_t emulate_most_shared;

@@ -1,4 +1,4 @@
-/* kernel_test.c - kernels beside the CPU's reference: tensors, comparing */
+/* kernel_test.c - kernels against the CPU's reference: tensors, comparing */
 #include "cuda/kernel_runner.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* kernel_test.h - a kernel that is emulated, or run by a device, beside the
+/* kernel_test.h - a kernel that is emulated, or run by a device, against the
  * CPU's reference
  *
  * Each tensor has memory of its own on the heap, so that sanitizers see what
@@ -52,7 +52,7 @@ void
 kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
          const char *name, ...);
 
-/* The same for an op that writes `also`, too. */
+/* Like kt_check(), for an op that writes `also`, too. */
 void
 kt_check_both(struct ggml_context *ctx, struct ggml_tensor *t,
               struct ggml_tensor *also, double bound, const char *name);
@@ -61,8 +61,8 @@ kt_check_both(struct ggml_context *ctx, struct ggml_tensor *t,
 bool
 kt_supports(const struct ggml_tensor *t);
 
-/* The same with something else that is run instead of t's op alone: it writes
- * t, and what else `also` (or NULL) is checked. */
+/* Like kt_check(), but runs `run` in place of t's op alone: it writes t, and
+ * `also` (or NULL), which is checked, too. */
 void
 kt_check_run(struct ggml_context *ctx, struct ggml_tensor *t,
              struct ggml_tensor *also, void (*run)(void *arg), void *arg,
@@ -85,8 +85,8 @@ kt_norms(const struct cuda_norm *n);
 long
 kt_launches(void);
 
-/* So many bytes of shared memory a block can have from now on, by emulation; a
- * device has what it has. */
+/* Sets the bytes of shared memory that a block can have from now on, by
+ * emulation; a device has what it has. */
 void
 kt_shared(size_t bytes);
 

@@ -280,7 +280,7 @@ test_replay(void)
     ggml_backend_free(backends[1]);
 }
 
-/* Captures of products of so many columns: computed three times. */
+/* Captures of products of `columns` columns: computed three times. */
 static int
 captures_of(int columns)
 {

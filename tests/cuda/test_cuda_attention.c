@@ -48,7 +48,7 @@ hide(const struct shape *s, struct ggml_tensor *mask)
         }
 }
 
-/* What was never written may be anything: values that nobody sees. */
+/* Values that nobody sees may be anything: they were never written. */
 static void
 spoil(const struct shape *s, struct ggml_tensor *x)
 {

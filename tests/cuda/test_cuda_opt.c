@@ -232,8 +232,8 @@ train_adapter(enum ggml_type type, bool on_device, double *loss)
     return b;
 }
 
-/* What b has moved: the CPU rounds activations to 8 bits, the device, with so
- * many columns, weights and activations to BF16. */
+/* Changes of b: the CPU rounds activations to 8 bits, the device, with this
+ * number of columns, weights and activations to BF16. */
 static void
 test_adapter(enum ggml_type type, double bound)
 {

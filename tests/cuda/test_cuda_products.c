@@ -107,7 +107,7 @@ test_floats(const struct type *t)
     look_up(t, 33);
 }
 
-/* So many rows that a block of many columns has 32. */
+/* Enough rows that a block of many columns has 32. */
 static void
 test_rows(const struct type *t, int columns)
 {
@@ -144,7 +144,7 @@ test_strides(void)
     kt_end(ctx);
 }
 
-/* A column by itself gives the bytes that it gives beside others. */
+/* A column by itself gives the bytes that it gives among others. */
 static void
 test_alone(const struct type *t)
 {

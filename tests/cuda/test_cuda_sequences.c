@@ -347,7 +347,7 @@ test_sequences_ready(const struct batch *b)
     kt_end(ctx);
 }
 
-/* What is read elsewhere, too, or lies in another order, is written. */
+/* Results that are read elsewhere, or lie in another order, are written. */
 static void
 test_apart(void)
 {

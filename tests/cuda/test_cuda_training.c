@@ -381,7 +381,7 @@ test_rope_back_sections(void)
     kt_end(ctx);
 }
 
-/* What these kernels do not compute is another back end's. */
+/* Ops that these kernels do not compute are another back end's. */
 static void
 test_refused(void)
 {

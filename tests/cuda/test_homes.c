@@ -68,7 +68,7 @@ device(int i)
                                     (size_t)(first + i));
 }
 
-/* On n devices from `first` on, with so many layers each. */
+/* Loads on n devices from `first` on, with layers[i] layers on device i. */
 static enum gg_status
 load_on(const struct gg_model *m, int n, const int32_t *layers,
         struct gg_model_params params, struct model **out)
@@ -137,7 +137,7 @@ find_truth(const struct gg_model *m, float truth[4][V])
 
 /* ---- cases --------------------------------------------------------------- */
 
-/* A run with losses; the last words end so, the sentences are so many. */
+/* A run with losses: n_sentences messages, the last of which ends with end. */
 static void
 try_losses(const struct gg_model *m, int n, const int32_t *layers,
            struct gg_model_params params, const int lose[4], int n_sentences,
@@ -179,7 +179,7 @@ test_experts(const struct gg_model *m)
                "experts on the CPU");
 }
 
-/* The same device twice: a failure that is its own, and one of another. */
+/* Devices that are named: one is lost, then the other, and none is left. */
 static void
 test_named(const struct gg_model *m)
 {
@@ -204,7 +204,7 @@ test_named(const struct gg_model *m)
     first += 2;
 }
 
-/* All but so many bytes of device i. */
+/* All but `but` bytes of device i. */
 static ggml_backend_buffer_t
 fill_up(int i, size_t but)
 {
@@ -237,7 +237,7 @@ test_full(const struct gg_model *m)
     first += 2;
 }
 
-/* What is where it was is not copied again. */
+/* Weights that are where they were are not copied again. */
 static void
 test_copies(const struct gg_model *m)
 {

@@ -75,7 +75,7 @@ session_on(const struct model *m, struct gg_session_params p)
 
 /* ---- whatever was done before, and after -------------------------------- */
 
-/* What each slot should hold. */
+/* Ids that each slot should hold. */
 static int32_t held[SLOTS][CTX];
 static int n_held[SLOTS];
 static uint32_t state;

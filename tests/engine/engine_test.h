@@ -9,7 +9,7 @@
 
 static int32_t ids[512];
 
-/* What is made of a model: engines come and go. */
+/* A session and an engine of a model: engines come and go. */
 struct bench {
     const struct gg_model *model;
     struct gg_session *session;

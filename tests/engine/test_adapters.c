@@ -75,7 +75,7 @@ alone(const struct gg_model *m, const float *scales, int n, float *out)
     gg_session_free(s);
 }
 
-/* The same ids with all sets, in fewer slots than there are sequences. */
+/* Sequences of one prompt with all sets, in fewer slots than sequences. */
 static void
 check_neighbours(const struct gg_model *m, int32_t n_slots)
 {
@@ -103,7 +103,7 @@ check_neighbours(const struct gg_model *m, int32_t n_slots)
     gg_session_free(s);
 }
 
-/* What a sequence has left is another's with the same adapters alone. */
+/* A sequence's prefix is shared with others of the same adapters alone. */
 static void
 check_prefix(const struct gg_model *m)
 {
@@ -193,7 +193,7 @@ check_change(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* Of an engine that scores what is known is not another's either. */
+/* Log-probabilities of an engine that scores are not shared either. */
 static void
 check_scores(const struct gg_model *m)
 {

@@ -201,7 +201,7 @@ check_drafts(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
         }
 }
 
-/* What was made with prefixes that were evaluated for others. */
+/* Texts that were made with prefixes that were evaluated for others. */
 static void
 check_shared(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
              const struct made *truth)
@@ -253,7 +253,7 @@ check_one(const struct gg_model *m, struct gg_sampler *sampler,
     close_bench(&b);
 }
 
-/* What was taken of a text is not kept. */
+/* Bytes that were taken of a text are not kept. */
 static void
 check_taken(const struct gg_model *m, struct gg_sampler *sampler)
 {

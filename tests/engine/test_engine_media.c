@@ -159,7 +159,7 @@ new_stubborn(int32_t d)
     return s;
 }
 
-/* What is drawn stood before the rows, too, which came next then. */
+/* The id that is drawn stood before the rows, too, which came next then. */
 static void
 check_lookup(const struct gg_model *m)
 {

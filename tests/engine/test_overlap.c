@@ -208,8 +208,8 @@ open_ranks(void)
     return m;
 }
 
-/* What a pipeline takes: a step of a set passes all ranks before its next one
- * begins. */
+/* Time that a pipeline takes: a step of a set passes all ranks before its next
+ * one begins. */
 static int
 by_formula(int n_sets)
 {

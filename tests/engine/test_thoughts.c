@@ -1,5 +1,5 @@
-/* test_thoughts.c - answers that are parted: thoughts, grammars behind them,
- * ids that are forced */
+/* test_thoughts.c - answers in parts: reasoning, grammars after it, ids that
+ * are forced */
 #include <gg-engine.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,13 @@ must(enum gg_status st)
     }
 }
 
-/* Models and how their answers are parted. */
+/* Models and how their answers are split into parts. */
 static const struct chain_spec simple = {
     "{{ '<think></think>' if false }}<|user|>{% for m in messages %}"
     "{{ m.content }}{% endfor %}<|answer|>",
     { "<|end|>", "<|user|>", "<|answer|>" },
     { "<think>", "</think>" },
-    /* Behind an answer's beginning a thought is likely; in it the end of
+    /* After an answer's beginning reasoning is likely; in it the end of
      * generation, and what stands in the text. */
     { "<|answer|><think>ab<|end|>", "bc</think>\n[1]<|end|>", "<|answer|>[",
       "2", "<|user|>[" },
@@ -78,10 +78,10 @@ close_bench(struct bench *b)
     gg_model_free(b->model);
 }
 
-/* What is made, and how. */
+/* An answer to be made, and how. */
 struct job {
     const char *grammar, *stop; /* or NULL */
-    const char *prompt;         /* behind the rendered one, or NULL */
+    const char *prompt;         /* after the rendered one, or NULL */
     uint64_t max_ids;
     int64_t max_thought; /* -1: no limit */
     bool draws;          /* at a temperature; else the likeliest */

@@ -136,7 +136,7 @@ draw(uint32_t n)
     return (uint32_t)((uint64_t)seed * n >> 32);
 }
 
-/* What likely ends something. */
+/* Whether a token likely ends something. */
 static bool
 ends(int32_t id)
 {

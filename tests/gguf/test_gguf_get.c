@@ -156,7 +156,7 @@ test_missing(void)
 
     ok(gguf_get_u32(g, "no", &v, &err) == GG_ERR_FORMAT && v == 42 &&
            says("no: the file has no such key, which a model must have: "
-                "convert it again, or gg-convert --set gives it one"),
+                "convert it again, or add the key with gg-convert"),
        "a missing key is an error");
     ok(gguf_opt_u32(g, "no", &v, &err) == GG_OK && v == 42 &&
            gguf_opt_array(g, "no", GGUF_TYPE_STRING, &a, &err) == GG_OK &&

@@ -78,7 +78,7 @@ test_cut_and_flipped(void)
     free(b.data);
 }
 
-/* What an allocation that fails leaves behind is nothing. */
+/* Every allocation fails once: an error, and nothing leaks. */
 static void
 test_no_memory(void)
 {
@@ -151,7 +151,7 @@ turn(uint8_t *p, size_t size)
     }
 }
 
-/* The same, said once more. */
+/* The numbers of a block in the other byte order, by the table above. */
 static void
 turn_block(enum ggml_type type, uint8_t *block)
 {
@@ -175,7 +175,7 @@ fill(uint8_t *p, size_t n)
         p[i] = (uint8_t)(i * 7 + i / 5 + 1);
 }
 
-/* Of one type, written in the other order, and read by every way. */
+/* One type, written in the other byte order, and read in every way. */
 static void
 test_type(enum ggml_type type)
 {

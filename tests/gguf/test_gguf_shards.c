@@ -111,7 +111,7 @@ check_joined(bool bare_first, unsigned flags, const char *name)
         gguf_file_close(&file);
 }
 
-/* What was joined can be written as one file. */
+/* Shards that were joined can be written as one file. */
 static void
 check_merge(void)
 {

@@ -224,7 +224,7 @@ test_other_ways_in(void)
     free(b.data);
 }
 
-/* What a program hears when a file is refused. */
+/* The message that a program gets when a file is refused. */
 static void
 listen(enum ggml_log_level level, const char *text, void *data)
 {
@@ -304,7 +304,7 @@ test_offsets(void)
     gguf_free(g);
 }
 
-/* What a table in no order says must survive being written. */
+/* Tensors that a table lists in no order keep their data when written. */
 static void
 test_out_of_order(void)
 {
@@ -374,7 +374,7 @@ test_full_disk(void)
     gguf_free(g);
 }
 
-/* What every function of a context does that lacks something. */
+/* Every function with a context that lacks something. */
 static void
 check_lacking(const struct gguf_context *g)
 {

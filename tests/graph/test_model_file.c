@@ -10,7 +10,7 @@
 #include "harness/scratch.h"
 #include "harness/tap.h"
 
-/* Of a folder without config.json; without Jansson, of any. */
+/* The status of a folder without config.json; without Jansson, of any. */
 #ifdef HAVE_JANSSON
 #define FOLDER_STATUS GG_ERR_IO
 #else

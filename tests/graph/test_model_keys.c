@@ -288,7 +288,7 @@ lost_length(struct gguf_context *g)
     gguf_remove_key(g, "qwen2moe.expert_feed_forward_length");
 }
 
-/* Those that are used have the length of a block together. */
+/* Experts that are used have the length of a block together. */
 static void
 check_expert_length(void)
 {

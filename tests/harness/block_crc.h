@@ -10,7 +10,7 @@
 #include "core/order.h"
 #include "quant/order.h"
 
-/* Of the bytes that a machine with little-endian numbers has. */
+/* CRC-32 of the bytes that a machine with little-endian numbers has. */
 static inline uint32_t
 crc_of(enum ggml_type type, const void *p, size_t n)
 {

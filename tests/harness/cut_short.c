@@ -1,5 +1,5 @@
 /* cut_short.c - cut_short SIGNAL SIZE CMD...: makes a file "out" and runs a
- * command that is to replace it, or to make others beside it, until that has
+ * command that is to replace it, or to make others next to it, until that has
  * written more than SIZE bytes to temporary files; sends it the signal, and
  * says how it ended. One that was done before is run again. */
 #include <dirent.h>

@@ -57,8 +57,8 @@ find(const char *name, void *function)
     memcpy(function, &f, sizeof(f));
 }
 
-/* What dlsym() itself needs until then comes from a few bytes that are never
- * given back. */
+/* Memory that dlsym() itself needs until then comes from a few bytes that are
+ * never given back. */
 static char early[4096];
 static size_t early_used;
 

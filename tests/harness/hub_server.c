@@ -30,7 +30,7 @@ enum {
     LIFE = 120, /* seconds */
 };
 
-/* What a name's files are answered with. `once`: only the first time. */
+/* Answers to requests for a name's files. `once`: only the first time. */
 static struct manner {
     const char *name;
     const char *head; /* in place of the usual; "%d": the other port */
@@ -133,7 +133,7 @@ send_text(int fd, const char *fmt, ...)
         perror("write");
 }
 
-/* So many bytes of the file from there on; without one, blanks for ever. */
+/* Sends n bytes of the file from `from` on; without a file, blanks for ever. */
 static void
 send_body(int fd, FILE *f, long from, long n)
 {

@@ -57,7 +57,7 @@ by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* What a tool leaves on purpose ends with $GG_LEAVES. */
+/* Files that a tool leaves on purpose have names that end with $GG_LEAVES. */
 static bool
 is_left(const char *name)
 {

@@ -48,8 +48,8 @@ outcome_same_folder(const struct folder *a, const struct folder *b);
 void
 outcome_restore(const struct folder *want);
 
-/* In the child: nothing to read; standard output and error go to files beside
- * the current folder, from which outcome_of() takes them. */
+/* In the child: nothing to read; standard output and error go to files next
+ * to the current folder, from which outcome_of() takes them. */
 void
 outcome_redirect(void);
 struct outcome

@@ -70,7 +70,7 @@ enum {
     MAX_TASKS = 1024,
 };
 
-/* What is to become of the call that a task is in. */
+/* A task, and whether the call that it is in is to fail or is cut. */
 struct task {
     pid_t id;
     bool fails, is_cut;

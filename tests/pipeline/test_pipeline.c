@@ -198,7 +198,7 @@ small(int n_layer, uint64_t seed)
                                 .seed = seed, .n_ctx = N };
 }
 
-/* What a rank says of itself, if it is that; else NULL. */
+/* The message that a rank sends about itself, if it is that; else NULL. */
 static struct pipeline_hello *
 hello_of(enum transport_tag tag, void *bytes, size_t n)
 {
@@ -313,7 +313,7 @@ test_lost(void)
 int
 main(void)
 {
-    /* all keys, or those in a window; states in all layers, in some, beside
+    /* all keys, or those in a window; states in all layers, in some, next to
      * keys; a short convolution */
     static const char *const names[] = { "llama-f32",  "gemma2-f32",
                                          "mamba2-f32", "qwen35-f32",

@@ -34,7 +34,7 @@ struct input {
     float octet_x[8 * N], octet_w[8 * N];
 };
 
-/* Everything that the loops compute of it, byte beside byte. */
+/* Everything that the loops compute of it, byte next to byte. */
 struct output {
     int8_t all[N], group[N], cut[N], groups8[8 * N];
     float scale[8], weight[8], left[8], sums[3][8];

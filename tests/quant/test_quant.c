@@ -180,8 +180,8 @@ test_damage(void)
        "so are part of a block and no type at all");
 }
 
-/* Blocks of one large value in 256, where two weights beside each other are 28
- * powers of ten apart; every `step`-th of the others is not 0. */
+/* Blocks of one large value in 256, where two weights next to each other are
+ * 28 powers of ten apart; every `step`-th of the others is not 0. */
 static bool
 is_sound(enum ggml_type type, int at, int step)
 {

@@ -220,7 +220,7 @@ test_writing(const struct golden *g)
     ok(same, say(t->type_name, "block by block as at once"));
 }
 
-/* What no quantiser may trap on; rows of zeros come back as zeros. */
+/* Non-finite and extreme values trap no quantiser; zeros stay zeros. */
 static void
 test_odd_values(const struct golden *g)
 {

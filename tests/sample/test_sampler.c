@@ -181,7 +181,7 @@ test_against_reference(void)
 
 /* ---- figures from elsewhere ---- */
 
-/* Of the project's requirements. */
+/* Logits of the project's requirements. */
 static const float vector[] = { 0.5f,  2.0f, 1.5f, 0.0f, 1.0f,
                                 -0.5f, 3.0f, 0.2f, 2.5f, 1.8f };
 
@@ -328,7 +328,7 @@ test_zero(void)
         gg_sampler_free(s[k]);
 }
 
-/* What a stream sends of the best is drawn from as the whole would be. */
+/* The best logits, which a stream sends, are drawn from like all of them. */
 static void
 test_sparse(void)
 {
@@ -388,7 +388,7 @@ is_selected(const float *logits, const int32_t *ids, size_t n, size_t k)
     return right && got == (k < m ? k : m);
 }
 
-/* The same as the first ones of all, as many as reach the bar. */
+/* The choices are the first ones of all, as many as reach the bar. */
 static bool
 is_above(const float *logits, const int32_t *ids, size_t n, float bar)
 {

@@ -218,8 +218,8 @@ enum {
 
 /* ---- samplers ---- */
 
-/* Of stages that are named or all, each with the numbers of its case; or at
- * temperature 0. */
+/* A sampler of stages that are named or all, each with the numbers of its
+ * case; or at temperature 0. */
 static struct gg_sampler *
 new_sampler(const char *stages, uint64_t seed, bool greedy)
 {

@@ -389,7 +389,7 @@ test_sigma(void)
     is(n, want, "whatever the temperature");
 }
 
-/* The surprise comes to tau, whatever the logits' own is. */
+/* The surprisal comes to tau, whatever the logits' own is. */
 static void
 test_surprise(int version)
 {

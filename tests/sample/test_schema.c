@@ -10,7 +10,7 @@
 
 /* ---- texts ---- */
 
-/* Those after an exclamation mark are not allowed. */
+/* Texts after an exclamation mark are not allowed. */
 static const struct {
     const char *schema, *texts[8];
 } cases[] = {
@@ -94,7 +94,7 @@ static const struct {
     { "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"}}",
       { "[]", "[[],[[]]]", "![1]" } },
 
-    /* What allows nothing is left out, wherever that can be borne. */
+    /* Schemas that allow nothing are left out, wherever that is possible. */
     { "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":2,\"maximum\":1},"
       "{\"maxLength\":1,\"minLength\":2},{\"required\":[\"a\"],"
       "\"properties\":{\"a\":false}},{\"items\":false,\"minItems\":1},"
@@ -225,7 +225,7 @@ static const struct {
       ",\"additionalProperties\":false}",
       { "{}", "{\"b\":1}", "!{\"c\":1}" } },
 
-    /* What limits nothing. */
+    /* Keywords that limit nothing. */
     { "{\"not\":false,\"uniqueItems\":false,\"if\":{},\"minContains\":3,"
       "\"propertyNames\":true,\"dependencies\":{},\"unevaluatedItems\":{},"
       "\"const\":1}",
@@ -234,7 +234,7 @@ static const struct {
       { "1", "!2" } },
 };
 
-/* So many of one thing are no longer written out each. */
+/* Large counts of one thing are not written out one by one. */
 static void
 test_many(void)
 {
@@ -379,7 +379,7 @@ test_multiples(void)
 
 /* ---- no memory ---- */
 
-/* Of everything that a schema can ask for something. */
+/* A schema with something of everything that schemas can ask for. */
 static const char rich[] =
     "{\"$defs\":{\"d\":{\"type\":\"string\",\"pattern\":\"^[a-c]+$\"},\"e\":{"
     "\"$anchor\":\"e\",\"anyOf\":[{\"$ref\":\"#/$defs/d\"},{\"type\":"

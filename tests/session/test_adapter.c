@@ -135,7 +135,7 @@ check_families(void)
         check_family(recurrent[i], i);
 }
 
-/* What is not of each family: ranks, types, alpha, several at a time. */
+/* Ranks, types, alpha, several at a time: tested with one family. */
 static void
 check_kinds(void)
 {

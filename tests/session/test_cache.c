@@ -86,7 +86,7 @@ check_few_bits(const struct gg_model *m)
        "values alone");
 }
 
-/* However ids come, beside whomever. */
+/* Bytes are the same however ids come, and whatever their neighbours. */
 static void
 check_bytes(const struct gg_model *m, struct gg_session_params p)
 {

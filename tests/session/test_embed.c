@@ -34,7 +34,7 @@ alike(const float *a, const float *b)
 
 /* ---- encoders ------------------------------------------------------------ */
 
-/* What the rows x[0..n) make together. */
+/* The pooled vector of the rows x[0..n). */
 static void
 pool(const double *x, int n, enum gg_pooling pooling, double *out)
 {

@@ -19,7 +19,7 @@ static int32_t ids[IDS];
 
 /* ---- bytes --------------------------------------------------------------- */
 
-/* Beside another sequence, a few ids of each at a time. */
+/* Evaluated with another sequence, a few ids of each at a time. */
 static void
 eval_beside(const struct gg_model *m, float out[V])
 {

@@ -211,7 +211,7 @@ check_prefix(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* What is evaluated with the layers has the bytes of what is without. */
+/* Logits have the same bytes with the layers as without them. */
 static void
 check_bytes(const struct gg_model *m)
 {

@@ -8,7 +8,7 @@ enum {
 
 static int32_t ids[N + 4];
 
-/* A prompt, then four ids one by one; a slot beside it, once. */
+/* A prompt, then four ids one by one, the last with a second slot. */
 static void
 evaluate(struct gg_session *s, float *out)
 {

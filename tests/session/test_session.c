@@ -330,7 +330,7 @@ check_params(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* What is told beforehand is what a session then has. */
+/* The memory that is told beforehand is what a session then has. */
 static void
 check_memory(const struct gg_model *m)
 {
@@ -404,7 +404,7 @@ is_best(const struct gg_best *b, const float *logits)
                                       : fabs(b->log_sum_exp - sum) < 1e-12);
 }
 
-/* In place of logits: after the last ids, and beside log-probabilities. */
+/* In place of logits: after the last ids, and with log-probabilities. */
 static void
 check_best(const struct gg_model *m)
 {

@@ -440,7 +440,7 @@ test_arguments(const struct gg_model *m)
 
 /* ---- crashes ------------------------------------------------------------ */
 
-/* Files beside the state and the model; they go. */
+/* Removes files next to the state and the model; returns their number. */
 static int
 remove_others(void)
 {
@@ -458,7 +458,7 @@ remove_others(void)
     return n;
 }
 
-/* Saves 1 id over CUT of them, or over nothing, and is killed after so many
+/* Saves 1 id over CUT of them, or over nothing, and is killed after `steps`
  * steps; false: it was not. */
 static bool
 save_killed(struct gg_session *s, const struct gg_state *state, long steps)

@@ -12,7 +12,7 @@ static int32_t ids[N];
 
 struct watch {
     int n_asked, n_shown, n_wrong;
-    int stop; /* at so many that were shown; 0: never */
+    int stop; /* at this number of shown ones; 0: never */
     struct ggml_tensor *wanted;
     char names[4096]; /* of the weights that were multiplied with */
 };

@@ -109,7 +109,7 @@ all_kept(const struct gg_model *m, enum gg_cache_type type, float *out)
     in_steps(m, p, ids, N, N, out);
 }
 
-/* In steps of so many; where that is one, only the last `singles` ids. */
+/* In steps of `step` ids; where that is 1, only the last `singles` ids. */
 static void
 in_cuts(const struct gg_model *m, struct gg_session_params p, int step,
         int singles, float *out)

@@ -503,7 +503,7 @@ test_rows(void)
        "however long it is, it comes whole");
 }
 
-/* What a reader that takes lines which take ids back says of one. */
+/* The line `text` as read by a reader that takes lines with ids taken back. */
 static const char *
 with_back(const char *text)
 {

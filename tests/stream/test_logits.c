@@ -21,7 +21,7 @@ same_float(float a, float b)
     return isnan(a) ? isnan(b) : a == b;
 }
 
-/* What is left of a logit: all of it, or what half precision keeps. */
+/* The part of a logit that is kept: all of it, or what half precision has. */
 static float
 kept(float x, enum gg_vector_encoding encoding)
 {

@@ -382,7 +382,7 @@ images(void)
     ok(ABORTS(ggml_map_custom1(ctx, a, NULL, 0, NULL)), "no task at all");
 }
 
-/* What GGML_TENSOR_BINARY_OP_LOCALS declares, summed up. */
+/* The sum of all that GGML_TENSOR_BINARY_OP_LOCALS declares. */
 static int64_t
 sum_of_locals(const struct ggml_tensor *dst)
 {

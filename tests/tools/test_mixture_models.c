@@ -138,7 +138,7 @@ test_encoder(void)
     free_table(&t);
 }
 
-/* As Gemma 4 26B-A4B: experts beside a dense block, no values in the layers
+/* As Gemma 4 26B-A4B: experts next to a dense block, no values in the layers
  * that see all; rows of 2112 and 704 numbers. */
 static void
 test_experts_beside(void)
@@ -188,7 +188,7 @@ test_few_bits(void)
     free_table(&t);
 }
 
-/* Of eight experts; and of 70 billion parameters, whatever the family. */
+/* Models of eight experts; and of 70 billion parameters, of any family. */
 static void
 test_kinds_of_models(void)
 {

@@ -599,7 +599,7 @@ make_files(void)
 
 #ifdef HAVE_LINUX_SECCOMP_H
 
-/* Landlock has no more room: errno's words. */
+/* Landlock has no more memory: errno's message. */
 static void
 prepare_full_kernel(void)
 {

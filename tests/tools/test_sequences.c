@@ -26,7 +26,7 @@ is_sound(const struct number_set *f)
     return true;
 }
 
-/* Random additions and removals, beside a table of all numbers. */
+/* Random additions and removals, against a table of all numbers. */
 static void
 check_set(void)
 {
@@ -122,7 +122,7 @@ count(const struct sequence *q)
     return n;
 }
 
-/* Those that are evaluated together live on until that is done. */
+/* Sequences that are evaluated together live on until that is done. */
 static void
 check_pinned(void)
 {

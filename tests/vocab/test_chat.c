@@ -230,7 +230,7 @@ test_hostile(bool bpe, enum gg_token_type type, const char *name)
     make_free(&m);
 }
 
-/* What texts may hold is found in contents as it is in texts. */
+/* User-defined tokens, which texts may hold, are found in contents, too. */
 static void
 test_user_defined(void)
 {

@@ -74,7 +74,7 @@ encodes(const struct gg_vocab *v, const char *text,
     return encodes_with(v, 0, text, want);
 }
 
-/* What ids stand for covers the text but for white space, in order. */
+/* Ranges of the ids cover the text but for white space, in order. */
 static bool
 covers(const struct gg_vocab *v, const char *text,
        const struct characters_ids *ids)

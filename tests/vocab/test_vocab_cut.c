@@ -13,7 +13,7 @@ enum {
     ROUNDS = 20,
 };
 
-/* What rules, SentencePiece and special tokens treat in their own ways. */
+/* Texts that rules, SentencePiece and special tokens treat in special ways. */
 static const char *const pieces[] = {
     " ",
     " ",
@@ -195,7 +195,7 @@ ranges_agree(const struct gg_vocab *v, const char *text, size_t len,
     return at == len || (n && v->types[ids[n - 1]] & VOCAB_STRIPS);
 }
 
-/* The same where a text is normalised: ranges are in order and in the text. */
+/* Ranges are in order and in the text, where a text is normalised, too. */
 static bool
 ranges_ascend(const struct gg_vocab *v, const char *text, size_t len,
               unsigned flags)
@@ -431,7 +431,7 @@ test_control(void)
     make_free(&m);
 }
 
-/* What is no part of the text has an empty range. */
+/* Tokens that are no part of the text have empty ranges. */
 static void
 test_added(void)
 {

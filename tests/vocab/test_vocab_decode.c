@@ -1,5 +1,5 @@
 /* test_vocab_decode.c - many ids to bytes at once: as one by one, wherever the
- * room ends */
+ * buffer ends */
 #include <config.h>
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ one_by_one(struct gg_decode_state *state, const int32_t *ids, size_t n,
     return len;
 }
 
-/* The same through rooms of `cap` bytes; of more where one id needs it. */
+/* Decodes to buffers of `cap` bytes; of more where one id needs it. */
 static size_t
 in_rooms(struct gg_decode_state *state, const int32_t *ids, size_t n,
          size_t cap, char *out)
@@ -164,7 +164,7 @@ test_kind(void (*maker)(struct make *m), const char *name)
     make_free(&m);
 }
 
-/* What a sequence begins with: blanks that are dropped, or not yet. */
+/* Blanks that a sequence begins with: dropped, or not yet. */
 static void
 test_begin(void)
 {

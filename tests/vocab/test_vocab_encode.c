@@ -293,7 +293,7 @@ test_spm(void)
     make_free(&m);
 }
 
-/* What the name of the split rule says beside the rule. */
+/* The split rule's name tells of BOS and of whole words, too. */
 static void
 test_names(void)
 {
@@ -339,7 +339,7 @@ ends(const struct make *m, size_t n, const int32_t *want)
     return good;
 }
 
-/* What ends a generation. */
+/* Tokens that end a generation. */
 static void
 test_endings(void)
 {
@@ -477,8 +477,8 @@ test_fingerprint(void)
     make_free(&b);
 }
 
-/* Every allocation fails once: a status, and nothing is left behind (which
- * the sanitizers see). */
+/* Every allocation fails once: a status, and nothing leaks (which the
+ * sanitizers see). */
 static void
 test_no_memory(void (*make)(struct make *), const char *what)
 {

@@ -272,7 +272,7 @@ test_scores(void)
     ok(make_fails(&m, GG_ERR_FORMAT, KEY("scores")), "no scores");
 }
 
-/* Odd, but nothing that has to be refused. */
+/* Unusual vocabularies, which need not be refused. */
 static void
 test_odd(void)
 {

@@ -10,8 +10,8 @@ enum {
 
 static struct gg_error err;
 
-/* Of the tokens of make_spm(), and ends of lines. The order of the merges goes
- * against that of the scores. */
+/* Has the tokens of make_spm(), and ends of lines. The order of the merges
+ * goes against that of the scores. */
 static void
 make_ranked(struct make *m)
 {

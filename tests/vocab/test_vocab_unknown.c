@@ -39,7 +39,7 @@ rename_token(struct make *m, size_t id, const char *text)
     m->tokens[id] = strdup(text);
 }
 
-/* The text becomes ids[0..n), and so many bytes are left out. */
+/* The text becomes ids[0..n), and `left_out` bytes are left out. */
 static bool
 encodes(const struct gg_vocab *v, const char *text, unsigned flags,
         const int32_t *ids, size_t n, size_t left_out)

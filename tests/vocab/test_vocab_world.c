@@ -125,7 +125,7 @@ test_search(void)
     make_free(&m);
 }
 
-/* What the ids of a text stand for, "|" after each. */
+/* Whether the ids of a text stand for `want`, with "|" after each. */
 static bool
 cuts(const struct gg_vocab *v, const char *text, unsigned flags,
      const char *want)

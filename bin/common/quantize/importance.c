@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a mean square: quantisers' sums of weighted squares stay finite. */
+/* Limit of a mean square: quantisers' sums of weighted squares stay finite. */
 static const float most = 1e20f;
 
 static const char sums_end[] = ".in_sum2", counts_end[] = ".counts";

@@ -126,7 +126,7 @@ static const struct {
     { "ffn_down", FFN_DOWN },
 };
 
-/* What a rule asks beyond mixture and part; several hold together. */
+/* Conditions of a rule beyond mixture and part; all of them must hold. */
 enum {
     GQA_4 = 1 << 0,     /* at least 4 heads share a key */
     EXPERTS_4 = 1 << 1, /* at least 4 */

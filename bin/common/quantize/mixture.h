@@ -13,7 +13,7 @@ struct mixture {
     int32_t file_type;   /* general.file_type, as llama.cpp counts them */
 };
 
-/* What the rules ask about a model. */
+/* Facts about a model that the rules ask for. */
 struct mixture_model {
     bool projector;      /* of images or sounds: it has no rules */
     bool falcon, of_70b; /* values that many heads share: more bits */
@@ -25,7 +25,7 @@ struct mixture_model {
     int32_t n_values; /* matrices that make values */
 };
 
-/* What they ask about a matrix. */
+/* Facts about a matrix that the rules ask for. */
 struct mixture_tensor {
     const char *name;
     int64_t row;    /* its length */
@@ -35,7 +35,7 @@ struct mixture_tensor {
 
 /* Matrices that rules count. */
 enum mixture_counted {
-    MIXTURE_VALUES, /* what makes values, alone or beside others */
+    MIXTURE_VALUES, /* makes values, alone or with others */
     MIXTURE_GATE,
     MIXTURE_UP,
     MIXTURE_DOWN,

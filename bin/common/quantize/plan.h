@@ -27,7 +27,7 @@ type_choices_add(struct type_choices *c, const char *argument);
 void
 type_choices_clear(struct type_choices *c);
 
-/* What a user would not expect of the plan, in numbers of tensors. */
+/* Surprises of the plan for a user, in numbers of tensors. */
 struct plan_counts {
     int64_t quantised; /* that are so already, and are so again */
     int64_t fell_back; /* to a type that fits their rows */

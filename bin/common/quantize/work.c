@@ -18,7 +18,7 @@ enum {
     LANES = 8,       /* sums at once */
 };
 
-/* What one thread needs. */
+/* Memory that one thread needs. */
 struct scratch {
     float *values, *back;
     uint8_t *copy; /* of rows, aligned */

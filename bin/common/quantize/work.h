@@ -31,8 +31,8 @@ struct work_sums {
     uint64_t odd;         /* NaNs and infinities, which count as nothing */
 };
 
-/* With so many threads; bytes and sums do not depend on their number. Ends the
- * tool where there is no memory or thread. */
+/* Does the work in n_threads threads; bytes and sums do not depend on their
+ * number. Ends the tool where there is no memory or thread. */
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums);
 

@@ -34,7 +34,7 @@ struct batch {
     bool ready;     /* the body can be answered */
     struct buffer custom_id, model; /* JSON; the latter may be empty */
     bool lenient; /* what the model has no place for is left out, with: */
-    struct buffer warnings; /* strings in JSON, parted by commas */
+    struct buffer warnings; /* strings in JSON, separated by commas */
 };
 
 /* Whether numbers are the answer, and no text. */

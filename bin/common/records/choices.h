@@ -45,7 +45,7 @@ choices_text(const struct gg_choice *c)
 }
 
 /* Adds "SCORE<TAB>NUMBER<TAB>CHOICE<TAB>PROBABILITY" for each choice of a
- * contest that was decided, `between` two of them. */
+ * scoring that was decided, `between` two of them. */
 void
 choices_add_scores(const struct gg_choices *c, char between,
                    struct buffer *out);

@@ -67,7 +67,7 @@ logprobs_copy_prompt(struct logprobs *l, const struct logprobs *from)
     l->n = l->n_prompt = from->n_prompt;
 }
 
-/* A thought and calls are no part of the text, nor are the marks around it. */
+/* Reasoning and calls are no part of the text, nor are the marks around it. */
 static bool
 is_of_text(enum gg_part before, enum gg_part after,
            const struct gg_vocab *vocab, int32_t id)

@@ -69,7 +69,7 @@ struct request_owned {
     char **breakers;
     char *samplers;
     struct gg_stop *ban;
-    char *message; /* of its thoughts */
+    char *message; /* of its reasoning */
 };
 
 struct request {

@@ -71,7 +71,7 @@ take_schema(const struct request_member *m, const struct record_value *schema,
 }
 
 /* {"type": "json_schema", "json_schema": {"schema": ...}}, as OpenAI has it; or
- * with the schema beside the type, as servers of others do. */
+ * with the schema next to the type, as servers of others do. */
 static enum gg_status
 set_format(const struct request_member *m, struct gg_error *err)
 {

@@ -26,10 +26,10 @@ request_set_grammar(const struct request_member *m, struct gg_error *err);
 /* reasoning, enable_thinking, reasoning_effort or thinking. */
 enum gg_status
 request_set_reasoning(const struct request_member *m, struct gg_error *err);
-/* A limit of a thought. */
+/* A limit of reasoning. */
 enum gg_status
 request_set_budget(const struct request_member *m, struct gg_error *err);
-/* The message that ends a thought at its budget. */
+/* The message that ends reasoning at its budget. */
 enum gg_status
 request_set_message(const struct request_member *m, struct gg_error *err);
 /* chat_template_kwargs. */

@@ -138,8 +138,8 @@ struct hf_name {
 
 /* MTP layers, for ids beyond the next. */
 struct hf_mtp {
-    /* Prefixes of their names, counted from 0, and of what stands beside them;
-     * NULL: they are layers after the last, and it is in them. */
+    /* Prefixes of their names, counted from 0, and of what stands next to
+     * them; NULL: they are layers after the last, and it is in them. */
     const char *layers, *beside;
     const struct hf_name *names; /* the first of what all have */
 };
@@ -152,7 +152,7 @@ struct hf_family {
     const char *arch;    /* general.architecture */
     const struct hf_name *layer[HF_LISTS];
     const char *layers;          /* NULL: "model.layers." */
-    const struct hf_name *whole; /* beside layers; NULL: convert_hf_usual */
+    const struct hf_name *whole; /* outside layers; NULL: convert_hf_usual */
     const char *activations;     /* that the graph has; NULL: "silu" */
     bool layer_norm;             /* with means; else RMS */
     double epsilon; /* unless the configuration says it; 0: the customary */
@@ -160,8 +160,8 @@ struct hf_family {
     bool positions; /* learned ones; else rotary */
     bool tied;      /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */
-    int full_every;       /* every so many layers one sees all; 0: all alike */
-    int full_at;          /* which of so many */
+    int full_every;       /* one in N layers sees all; 0: all alike */
+    int full_at;          /* which of these N */
     const char *windowed; /* as layer_types calls the others; NULL:
                              sliding_attention */
     bool listed;          /* it is any layer that layer_types says */
@@ -170,8 +170,8 @@ struct hf_family {
                              name the whole, and divisors of it */
     double turns;    /* part of a head that turns, unless it is said; 0: all */
     bool no_base;    /* files do not name the base of turns */
-    /* What rope_type dynamic has as alpha: the key that names it; "": the base
-     * is the one that it makes; NULL: it has none. */
+    /* The key that names the alpha of rope_type dynamic; "": the base is the
+     * one that alpha makes; NULL: it has none. */
     const char *alpha;
     bool plain_yarn; /* mscale_all_dim is a multiplier as it stands */
     bool exact_yarn; /* bounds of YaRN are not rounded */
@@ -224,7 +224,7 @@ convert_hf_activations(const struct hf_family *family);
 /* ---- names.c: lists that several families have -----------------------------
  */
 
-extern const struct hf_name convert_hf_usual[];     /* beside the layers */
+extern const struct hf_name convert_hf_usual[];     /* outside the layers */
 extern const struct hf_name convert_hf_attention[]; /* self_attn.q_proj, ... */
 extern const struct hf_name convert_hf_attention_pairs[]; /* by HF_PAIRS */
 extern const struct hf_name convert_hf_head_norms[];
@@ -256,7 +256,7 @@ extern const struct hf_name convert_hf_kimi_mixture[];
 /* An integer from 1 on. */
 int64_t
 convert_hf_number(struct hf *h, const char *name, int32_t max, int64_t other);
-/* A list for the layers, under the name behind the architecture's; frees x. */
+/* A list for the layers, under the name after the architecture's; frees x. */
 void
 convert_hf_set_layers(struct hf *h, const char *name, enum gguf_type type,
                       void *x);
@@ -335,7 +335,7 @@ convert_hf_keys_kimi(struct hf *h);
 void
 convert_hf_set_indexer_types(struct hf *h, bool (*other)(struct hf *, int32_t),
                              bool always);
-/* What it says of GLM's layers. */
+/* Whether GLM's configuration gives the layer an indexer of its own. */
 bool
 convert_hf_indexer_by_number(struct hf *h, int32_t layer);
 /* hc_mult and others; independent ones have a magnitude, others are normed. */

@@ -71,8 +71,8 @@ choose_family(struct hf *h)
     convert_hf_add_defaults(h);
 }
 
-/* What most matrices are, of blocks where there are any: llama.cpp's enum
- * llama_ftype. */
+/* The type of most matrices, of blocks where there are any, as a number of
+ * llama.cpp's enum llama_ftype. */
 static void
 set_file_type(struct hf *h)
 {

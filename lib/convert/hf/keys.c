@@ -117,7 +117,7 @@ read_ff(struct hf *h)
     return (int32_t)n;
 }
 
-/* Of those that name each; 0: none is named. */
+/* Layers of a configuration that names each; 0: none is named. */
 static int64_t
 count_layers(struct core_json_keys *c)
 {
@@ -159,7 +159,7 @@ usual_epsilon(const struct hf_family *family)
                                 : 1e-6;
 }
 
-/* What the family has set as a list, a number a layer, is known. */
+/* A key that the family has set as a list, a number a layer, is known. */
 static void
 set_unless_listed(struct hf *h, const char *name, int64_t value)
 {

@@ -38,7 +38,7 @@ const struct hf_name convert_hf_latent_whole[] = {
     { 0 },
 };
 
-/* What chooses the positions that attention reads. */
+/* The indexer, which chooses the positions that attention reads. */
 const struct hf_name convert_hf_indexer[] = {
     { "self_attn.indexer.wq_b", "indexer.attn_q_b", HF_OPTIONAL },
     { "self_attn.indexer.wk", "indexer.attn_k", HF_OPTIONAL },

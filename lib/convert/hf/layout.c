@@ -264,7 +264,7 @@ fill_vocabulary(struct hf *h, struct hf_conversion *g)
     r->n_rows = g->ne[1] = h->n_vocab;
 }
 
-/* RoBERTa counts positions from behind what pads. */
+/* RoBERTa counts positions from after those of padding. */
 static void
 drop_padding(struct hf *h, struct hf_conversion *g)
 {

@@ -59,7 +59,7 @@ struct hf {
     struct {
         int32_t n_head, d; /* of an indexer */
     } index;
-    int32_t n_steps, n_dense; /* behind the pooling; values of the last one */
+    int32_t n_steps, n_dense; /* after the pooling; values of the last one */
     bool answers;             /* yes or no, in place of an output */
     bool heads_by_layer;      /* a layer has as many as its rows make */
     float times;  /* what is taken is multiplied by it; 0: by nothing */

@@ -221,7 +221,7 @@ read_bounds(struct compiler *c, int *least, int *most)
     return true;
 }
 
-/* What stands after a part; whether it takes much or little is all one. */
+/* A quantifier after a part; greedy or lazy makes no difference. */
 static void
 read_times(struct compiler *c, size_t from)
 {
@@ -265,7 +265,7 @@ class_byte(struct compiler *c, uint8_t set[32])
     return b;
 }
 
-/* [...], behind its bracket. */
+/* [...], after its bracket. */
 static void
 read_class(struct compiler *c)
 {
@@ -320,7 +320,7 @@ read_escape(struct compiler *c)
     emit_set(c, set);
 }
 
-/* (...), (?:...) or (?P<name>...), behind its parenthesis. */
+/* (...), (?:...) or (?P<name>...), after its parenthesis. */
 static void
 read_group(struct compiler *c)
 {

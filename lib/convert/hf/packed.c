@@ -398,7 +398,7 @@ text_of(const json_t *config, const char *key, const char *other)
     return text ? text : other;
 }
 
-/* Those that modules of their own may have. */
+/* Adds the widths that single modules may have instead. */
 static void
 add_widths(struct hf_packing *how)
 {

@@ -112,11 +112,11 @@ convert_hf_zero_gptq(const struct hf_packed *p, size_t row, size_t group);
 int
 convert_hf_zero_awq(const struct hf_packed *p, size_t row, size_t group);
 
-/* What reads a tensor's numbers; NULL: they are no scales. */
+/* The reader of a tensor's numbers; NULL: they are no scales. */
 typedef float (*hf_number_at)(const uint8_t *data, size_t i);
 hf_number_at
 convert_hf_number_at(const struct safetensors_tensor *t);
-/* What codes of bytes of that type stand for; NULL: themselves. */
+/* The values of byte codes of that type; NULL: the codes themselves. */
 typedef float (*hf_open_code)(int code);
 hf_open_code
 convert_hf_open_code(const char *dtype);

@@ -184,7 +184,7 @@ convert_hf_codes_gptq(const struct hf_packed *p, size_t row, size_t column,
             (int16_t)stream_at(p->data + 4 * row, p->rows, p->bits, column + i);
 }
 
-/* Of eight rows in a word, those of even numbers come first. */
+/* Rows of even numbers come first among the eight of a word. */
 static int
 awq_at(const uint8_t *data, size_t words, size_t at, size_t row)
 {

@@ -224,7 +224,7 @@ words_of(size_t n, int bits)
     return n > SIZE_MAX / WORD ? 0 : parts_of(n * (size_t)bits, WORD);
 }
 
-/* The first of the configuration's widths with which n codes are so many
+/* The first of the configuration's widths with which n codes take `words`
  * words; 0: none. */
 static int
 bits_that_fit(const struct hf_packing *how, size_t n, size_t words)

@@ -39,8 +39,8 @@ is_half(float x)
     return half_to_float(half_from_float(x)) == x && isfinite(x);
 }
 
-/* Of x, not 0: binary digits from the first 1 to the last, and the exponent of
- * that. */
+/* Binary digits of x, not 0, from the first 1 to the last, and the exponent of
+ * the last. */
 static int
 digits_of(float x, int *last)
 {
@@ -99,7 +99,7 @@ look_at_ints(const struct hf_packed *p, struct facts *f)
         }
 }
 
-/* Whether each block of so many columns has one scale. */
+/* Whether each block of `block` columns has one scale. */
 static bool
 is_in_blocks(const struct hf_packed *p, size_t block)
 {
@@ -134,7 +134,7 @@ int_blocks(const struct hf_packed *p, const struct facts *f, int least,
     return holds;
 }
 
-/* Products of scales with codes of so many digits, the last of which counts
+/* Products of scales with codes of `digits` digits, the last of which counts
  * 2^last, and of which none is larger than `most`. */
 static uint64_t
 floats_that_hold(const struct facts *f, int digits, int last, double most)

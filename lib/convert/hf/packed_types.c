@@ -11,7 +11,7 @@
 #include "convert/hf/packed.h"
 #include "core/mem.h"
 
-/* Those that take least memory come first. */
+/* The types that take least memory come first. */
 static const enum ggml_type block_types[] = {
     GGML_TYPE_MXFP4, GGML_TYPE_Q4_0, GGML_TYPE_NVFP4,
     GGML_TYPE_Q4_1,  GGML_TYPE_Q5_0, GGML_TYPE_Q8_0,

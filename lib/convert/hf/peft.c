@@ -24,7 +24,7 @@
 
 enum {
     NAME = 256,
-    FULL = NAME + 64, /* with what is behind it */
+    FULL = NAME + 64, /* with what comes after it */
     MAX_RANK = 1 << 16,
     MAX_STEPS = 200000000, /* some seconds */
     /* Flags of names that adapters may have. */
@@ -47,7 +47,7 @@ convert_hf_is_peft(const char *folder)
 
 /* ---- settings ------------------------------------------------------------ */
 
-/* Those that are read, or say only how an adapter was trained. */
+/* Settings that are read, or say only how an adapter was trained. */
 static const char *const known[] = {
     "peft_type",
     "r",
@@ -174,7 +174,7 @@ convert_hf_peft_base(const char *folder, const char *base, char *out,
     else
         core_json_bad(&k, GG_ERR_UNSUPPORTED,
                       "base_model_name_or_path: '%.200s' is no folder with a "
-                      "model: gg-convert --base names one",
+                      "model: name the folder of the base model",
                       name);
     json_decref(document);
     return k.status;
@@ -263,7 +263,7 @@ take_pair(struct hf_peft *p, const char *from, const char *to, unsigned how)
     return true;
 }
 
-/* Of an embedding: rows are looked up in A, which lies the other way. */
+/* An embedding's pair: rows are looked up in A, which lies the other way. */
 static bool
 take_embedding(struct hf_peft *p, const char *from, const char *to)
 {
@@ -289,7 +289,7 @@ take_embedding(struct hf_peft *p, const char *from, const char *to)
     return true;
 }
 
-/* What takes a tensor's place. */
+/* Takes a weight or a bias that replaces the model's. */
 static bool
 take_whole(struct hf *h, const char *from, const char *to, unsigned how)
 {
@@ -335,7 +335,7 @@ take_list(struct hf_peft *p, const char *prefix, const char *to_prefix,
     }
 }
 
-/* The model's own weight, which PEFT saves beside adapters of embeddings. */
+/* The model's own weight, which PEFT saves with adapters of embeddings. */
 static bool
 is_base(const char *name)
 {

@@ -1,6 +1,6 @@
 /* peft_experts.c - adapters of parameters with the matrices of all experts
  *
- * PEFT has A and B of a parameter of so many experts, n, as those of two linear
+ * PEFT has A and B of a parameter of n experts as those of two linear
  * layers: rows of A are the experts', one after the other (n x rank), columns
  * of B belong to the experts in turn (rank x n). What is in and what is out it
  * takes from the parameter's shape, in some versions the other way round than
@@ -30,8 +30,8 @@ enum {
     N_PARAMETERS = sizeof(parameters) / sizeof(parameters[0]),
 };
 
-/* What becomes of them; rows are halves where a table does not say otherwise.
- */
+/* Tensors that they become; rows are halves where a table does not say
+ * otherwise. */
 static const struct {
     const char *to, *parameter;
     enum hf_layout part;
@@ -194,7 +194,7 @@ direction_of(struct hf_peft *p, const struct fused *f)
     return as_is - turned;
 }
 
-/* What is square lies as others of the module do. */
+/* A square matrix lies as others of the module do. */
 static void
 find_direction(struct hf_peft *p, struct fused *f)
 {
@@ -290,7 +290,7 @@ add_b(struct hf_peft *p, const struct fused *f, const char *to,
     add_factor(p, to, ".weight.lora_b", f->turned ? f->a : f->b, r);
 }
 
-/* Models add what an adapter gives behind a scale of the experts, folders
+/* Models add the product of an adapter after a scale of the experts, folders
  * before it. */
 static bool
 are_scaled(const struct hf_peft *p)
@@ -354,9 +354,8 @@ is_role(const char *to, const char *role)
            (to[n] == '\0' || strcmp(to + n, ".weight") == 0);
 }
 
-/* By its name in the table; or, as newer models have in one parameter what
- * files have otherwise, by that which they have: beside, or where most have it.
- */
+/* Takes it by its name in the table; newer models have in one parameter what
+ * files have otherwise: then by the name next to it, or where most have it. */
 static bool
 take_role(struct hf_peft *p, const char *prefix, const char *to,
           const struct hf_name *name, size_t i)

@@ -1,6 +1,6 @@
 /* projector.h - folders of models that see or hear, as projector files
  *
- * A folder of Hugging Face's has the encoders of images and sounds beside the
+ * A folder of Hugging Face's has the encoders of images and sounds next to the
  * model of text. gg-convert --mmproj makes a projector file (mmproj) of them,
  * which lib/media reads; names and keys are those that llama.cpp's
  * convert_hf_to_gguf.py --mmproj writes (gguf-py's tables of tensors and keys).

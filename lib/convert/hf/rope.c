@@ -1,6 +1,6 @@
 /* rope.c - rotary positions of a configuration
  *
- * Up to 2025 the base stood beside rope_scaling; since then rope_parameters
+ * Up to 2025 the base stood next to rope_scaling; since then rope_parameters
  * has both, for each kind of layer where there are two. */
 #include <config.h>
 
@@ -40,7 +40,7 @@ find_objects(struct hf *h, struct rope *r)
         r->all.object = core_json_object_of(&h->config, "attn_config");
 }
 
-/* Of the scaling where it says, else of the configuration. */
+/* The number of the scaling where it has one, else of the configuration. */
 static double
 number_between(struct hf *h, struct rope *r, const char *names, double min,
                double max, double other)

@@ -25,7 +25,7 @@ tiled_row(const struct hf_rows *r, int64_t i)
     return r->kept + head * d + in;
 }
 
-/* Of each group there are n rows: a query, a key, v of values, v of gates. */
+/* A group has n rows: those of a query, of a key, v of values, v of gates. */
 static int64_t
 flat_row(const struct hf_rows *r, int64_t i)
 {
@@ -168,7 +168,7 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
     }
 }
 
-/* What row i of a block is multiplied by. */
+/* The multiplier of row i of a block. */
 static float
 multiplier(const struct hf_rows *r, int64_t i)
 {

@@ -15,7 +15,7 @@ enum {
     USUAL_OFFSET = 2, /* of layers without an indexer */
 };
 
-/* A pattern of letters, or every so many from the first few on. */
+/* A pattern of letters, or every Nth layer from the first few on. */
 bool
 convert_hf_indexer_by_number(struct hf *h, int32_t layer)
 {
@@ -42,7 +42,7 @@ is_listed_full(struct hf *h, const json_t *types, int32_t layer)
     return type && !strcmp(type, "full");
 }
 
-/* Of the layers without MTP layers, as other programs want it. */
+/* The list has no MTP layers, as other programs want it. */
 void
 convert_hf_set_indexer_types(struct hf *h, bool (*other)(struct hf *, int32_t),
                              bool always)

@@ -33,9 +33,9 @@
             HF_GROUPED | HF_EXACT | HF_F32 | HF_OPTIONAL                       \
     }
 
-/* Beside the layers of models that are called backbone. */
+/* Names outside the layers of models that are called backbone. */
 extern const struct hf_name convert_hf_backbone[];
-/* Beside the layers, where the last norm is a final_layernorm. */
+/* Names outside the layers, where the last norm is a final_layernorm. */
 extern const struct hf_name convert_hf_final_norm[];
 
 /* A rank that is a sixteenth of the embedding unless the configuration has a

@@ -73,7 +73,7 @@ convert_hf_type_of(struct hf *h, const struct safetensors_tensor *t,
                                                                : type;
 }
 
-/* Of an adapter's matrices B has the rows of the weight; A stays. */
+/* B of an adapter's matrices has the rows of the weight; A stays. */
 static void
 set_scale(struct hf *h, struct hf_conversion *g)
 {
@@ -377,7 +377,7 @@ static const struct hf_name mtp_names[] = {
 };
 const struct hf_mtp convert_hf_mtp = { .names = mtp_names };
 
-/* What the names of MTP layer i begin with. */
+/* The prefix of the names of MTP layer i. */
 static void
 mtp_prefix(const struct hf *h, int32_t i, char to[NAME])
 {
@@ -387,7 +387,7 @@ mtp_prefix(const struct hf *h, int32_t i, char to[NAME])
              (int)(own ? i : h->n_layer + i));
 }
 
-/* And of what stands beside it. */
+/* The prefix of what stands next to it. */
 static void
 mtp_beside(const struct hf *h, int32_t i, char to[NAME])
 {
@@ -397,7 +397,7 @@ mtp_beside(const struct hf *h, int32_t i, char to[NAME])
         mtp_prefix(h, i, to);
 }
 
-/* Where it stands beside, there is but one. */
+/* A family that has it next to the layers has but one. */
 int32_t
 convert_hf_count_mtp(struct hf *h)
 {

@@ -10,7 +10,7 @@ struct hf_tokens;
 struct hf_tokenizer {
     const char *model; /* tokenizer.ggml.model */
     void (*tokens)(struct hf_tokens *t);
-    /* What is to be said once all tokens are there; or NULL. */
+    /* Sets the keys once all tokens are there; or NULL. */
     void (*keys)(struct hf_tokens *t);
     bool scored;  /* SentencePiece's */
     bool words;   /* BERT's */
@@ -100,7 +100,7 @@ convert_hf_bpe_keys(struct hf_tokens *t);
 /* Whether its tokens are SentencePiece's: characters, and bytes as <0xHH>. */
 bool
 convert_hf_bpe_is_spm(const struct hf_tokens *t);
-/* Of such ones that are merged by rank: Gemma 4's, and those that
+/* Keys of such tokens that are merged by rank: Gemma 4's, and those that
  * tokenizer.ggml.pre names. */
 void
 convert_hf_ranked_keys(struct hf_tokens *t);
@@ -138,14 +138,15 @@ convert_hf_add_answers(struct hf_tokens *t);
  */
 const char *
 convert_hf_pre_name(const json_t *pre, bool ignore_merges, bool begins);
-/* The same for a tokenizer.json whose BPE merges characters, not bytes. */
+/* tokenizer.ggml.pre of a tokenizer.json whose BPE merges characters, not
+ * bytes; NULL: no rule is known. */
 const char *
 convert_hf_characters_name(const json_t *file);
 
 void
 convert_hf_read_tokens(struct hf *h);
 
-/* What generation_config.json, `document`, says of sampling. */
+/* Sets the keys of sampling by generation_config.json, `document`. */
 void
 convert_hf_sampling_set(struct hf *h, const json_t *document);
 

@@ -8,7 +8,7 @@
 /* ---- weights: weights.c ----------------------------------------------- */
 
 enum {
-    HF_STEPS = 2, /* with weights of their own, behind the model */
+    HF_STEPS = 2, /* with weights of their own, after the model */
 };
 
 struct hf_packed;
@@ -49,7 +49,7 @@ convert_hf_is_plain(const char *name);
 const struct safetensors_tensor *
 convert_hf_weights_find(struct hf_weights *w, const char *name);
 
-/* The same, by its complete name. */
+/* Finds a weight by its complete name. */
 struct safetensors_tensor *
 convert_hf_weights_exact(struct hf_weights *w, const char *name);
 
@@ -65,7 +65,7 @@ enum hf_order {
     HF_FILLED, /* those beyond n_head are the first */
     HF_PARTS, /* groups of queries, a key, a value become all queries, all keys,
                  all values */
-    HF_TILED, /* behind those that stay, groups of heads become the first of
+    HF_TILED, /* after those that stay, groups of heads become the first of
                  each group, the second of each ... */
     HF_FLAT,  /* groups of a query, a key, values, gates of these become all
                  queries, all keys, all values */
@@ -93,8 +93,8 @@ struct hf_rows {
                                   of HF_FLAT */
     int64_t kept;  /* of HF_TILED: rows that stay; of HF_FLAT: of a query; of
                       HF_PAIRS: those that change, 0: all */
-    int64_t blank; /* the first so many blocks are 0, and have no source */
-    /* Columns are those of so many groups of so many heads, and become
+    int64_t blank; /* blocks at the start that are 0, without a source */
+    /* Columns are those of n_groups groups of n_each heads, and become
      * HF_TILED; 0: they stay. */
     int32_t n_groups, n_each;
     float add;

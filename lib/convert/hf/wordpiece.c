@@ -151,7 +151,7 @@ write_marked(struct gguf_str *s, char *to)
     return s->n;
 }
 
-/* Those that were added are looked for in a text as they are. */
+/* Added tokens are no pieces: a text is searched for them as they are. */
 static bool
 is_piece(const struct hf_tokens *t, int32_t id)
 {

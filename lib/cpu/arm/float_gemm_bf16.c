@@ -102,8 +102,8 @@ store_four(const struct cpu_product *p, int64_t r, int64_t c, vec v)
                 part[i];
 }
 
-/* R x C elements from row r and column c on; what lies behind the last row or
- * column is that once more. */
+/* R x C elements from row r and column c on; after the last row or column comes
+ * the last one once more. */
 INLINE void
 tile(const int R, const int C, const struct cpu_product *p, int64_t r,
      int64_t c)

@@ -1,6 +1,6 @@
 /* vector_neon.h - four floats at a time: the functions of vector.h
  *
- * What every AArch64 processor has, F16 conversions included. */
+ * Every AArch64 processor has these, F16 conversions included. */
 #ifndef CPU_ARM_VECTOR_NEON_H
 #define CPU_ARM_VECTOR_NEON_H
 
@@ -21,7 +21,7 @@ typedef uint16x4_t vec_half;
 void
 cpu_neon_group_products(struct cpu_kernels *k);
 
-/* Bytes of the first n of four values of so many. */
+/* Bytes of the first n of four values, `size` bytes each. */
 INLINE size_t
 first_bytes(int64_t n, size_t size)
 {

@@ -411,7 +411,7 @@ find_features(void)
             features[n++] = (struct ggml_backend_feature){ all[i].name, "1" };
 }
 
-/* What the machine has and the kernels may use; ends with a NULL name. */
+/* Features of the machine that kernels may use; ends with a NULL name. */
 static struct ggml_backend_feature *
 get_features(ggml_backend_reg_t reg)
 {

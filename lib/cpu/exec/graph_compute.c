@@ -99,7 +99,7 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
     t->more = piece >= first && piece + 1 < end;
 }
 
-/* Of the job. */
+/* Computes a piece of the job. */
 static void
 compute_piece(const struct graph_run *run, struct cpu_task *t)
 {
@@ -182,7 +182,7 @@ pieces_of(const struct graph_run *run, const struct ggml_tensor *node)
     return op->pieces ? op->pieces(node, run->task.n_threads) : 1;
 }
 
-/* What comes before compute(). */
+/* Does what an op needs before compute(). */
 static void
 begin_node(struct graph_run *run, struct ggml_tensor *node, bool shared)
 {
@@ -230,7 +230,7 @@ is_ready(const struct graph_run *run)
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
-/* What the thread will read: for its first pieces, then weights. */
+/* Prefetches what the thread will read: for its first pieces, then weights. */
 static void
 prefetch_weights(const struct graph_run *run, const struct cpu_task *t)
 {

@@ -13,8 +13,8 @@ pair_of(const struct cpu_job *job, const struct job_member *m)
     return m > job->members && m[-1].both.n ? m - 1 : NULL;
 }
 
-/* What follows reads, beside the product, biases and such, which are in memory:
- * they come while the product is computed. */
+/* Prefetches biases and other sources of the nodes after the product, which are
+ * in memory: they come while the product is computed. */
 static void
 prefetch_sources(const struct job_member *m, const struct cpu_part *part)
 {
@@ -39,7 +39,8 @@ compute_after(const struct cpu_task *t, const struct job_after *after,
             ->compute_part(t, after->nodes[i], part->elements, part->rows);
 }
 
-/* What follows both of a pair, where the other has been computed. */
+/* Computes the nodes after both of a pair, where the other has been computed.
+ */
 static void
 end_pair(const struct cpu_task *t, const struct job_member *pair)
 {
@@ -58,7 +59,7 @@ end_pair(const struct cpu_task *t, const struct job_member *pair)
 /* Pieces of a member. */
 static void
 compute_pieces(const struct cpu_job *job, const struct job_member *m,
-                    const struct cpu_task *t)
+               const struct cpu_task *t)
 {
     const struct job_member *pair = pair_of(job, m);
     struct cpu_part part;

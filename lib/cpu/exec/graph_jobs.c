@@ -8,7 +8,7 @@
 #include "cpu/gemm/gemm.h"
 #include "tensor/tensor.h"
 
-/* What a job reads or writes while pieces are at work. */
+/* Memory that a job reads or writes while pieces are at work. */
 struct use {
     const struct ggml_tensor *tensor;
     const char *begin, *end;
@@ -49,7 +49,7 @@ may_meet(const struct finder *f, const struct use *a, const struct use *b)
            ggml_are_same_shape(a->tensor, b->tensor);
 }
 
-/* Notes a use if it is possible beside the others. */
+/* Notes a use if it is possible together with the others. */
 static bool
 add_use(struct finder *f, const struct ggml_tensor *t, int member, bool written)
 {
@@ -75,8 +75,9 @@ n_columns(const struct ggml_tensor *t)
     return t->op == GGML_OP_MUL_MAT_ID ? t->ne[2] : t->ne[1];
 }
 
-/* Of weights that no other node makes, and that have a small batch of columns:
- * of MUL_MAT_ID one, as it is not known before which have more. */
+/* Whether the weights stream: no other node makes them, and they have a small
+ * batch of columns: of MUL_MAT_ID one, as it is not known before which have
+ * more. */
 static bool
 streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
 {
@@ -89,7 +90,8 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
            (t->op == GGML_OP_MUL_MAT && n_columns(t) <= p.kernel->small_batch);
 }
 
-/* Of products that stream: both have their weights prefetched, or none. */
+/* Whether two products that stream both have their weights prefetched, or none.
+ */
 static bool
 prefetch_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
                const struct cpu_kernels *k)
@@ -134,8 +136,8 @@ is_source(const struct ggml_tensor *s, const struct ggml_tensor *t)
     return (t->src[0] == s || t->src[1] == s) && ggml_are_same_shape(s, t);
 }
 
-/* What t can follow: of the member, or pair, *m. Nothing follows one of a pair
- * any more, as it would be computed before what the pair has. */
+/* The list that t can follow, of member, or pair, *m. Nothing follows one of a
+ * pair any more, as it would be computed before what the pair has. */
 static struct job_after *
 find_before(struct finder *f, const struct ggml_tensor *t, int *m)
 {
@@ -195,7 +197,7 @@ can_pair(const struct finder *f, int m)
            streams(a->node, f->k) && streams(b->node, f->k);
 }
 
-/* What needs a member and the one after it. */
+/* Adds t if it needs a member and the one after it, which become a pair. */
 static bool
 add_both(struct finder *f, struct ggml_tensor *t)
 {
@@ -215,7 +217,7 @@ add_both(struct finder *f, struct ggml_tensor *t)
 
 /* ---- products ----------------------------------------------------------- */
 
-/* Of a job of several: a product of one matrix. */
+/* Whether t may be in a job of several: it is a product of one matrix. */
 static bool
 can_join(const struct ggml_tensor *t)
 {
@@ -356,8 +358,8 @@ make_pair_done(struct cpu_jobs *jobs)
     return jobs->pair_done != NULL;
 }
 
-/* What says which weights MUL_MAT_ID reads may be computed before: by a job, or
- * by who begins with the one after that. */
+/* The ids that say which weights MUL_MAT_ID reads may be computed before: by a
+ * job, or by the thread that begins with the next one. */
 static void
 find_needs(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
 {

@@ -34,7 +34,7 @@ struct job_member {
     int first_piece, n_pieces;   /* of a pair: of the first; of each */
     struct cpu_piece_shape tile; /* of a product of one matrix */
     struct job_after after;
-    /* Of the first of a pair: */
+    /* Only the first of a pair has these: */
     struct job_after both;  /* what follows the pair; n 0: is none */
     atomic_uint *pair_done; /* of each two pieces, whether one is done */
 };
@@ -47,8 +47,8 @@ struct cpu_job {
     bool prepared_here; /* by one thread, if at all */
     bool streams;       /* weights, for one column: see weight_prefetch.h */
     bool contiguous;    /* pieces that lie in a row are done together */
-    int needs;          /* so many jobs have begun when it is known what it
-                           reads */
+    int needs;          /* number of jobs that have begun when it is known
+                           what it reads */
     int first_span;     /* of what is read before and as it begins */
 };
 
@@ -75,8 +75,8 @@ cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t);
 void
 cpu_job_prefetch(const struct cpu_job *job, const struct cpu_task *t);
 
-/* What t->count pieces from t->ith on read from memory, or as many as lie in
- * a row, which t->count becomes: see cpu_op. */
+/* The bytes that t->count pieces from t->ith on read from memory, or as many
+ * pieces as lie in a row, which t->count becomes: see cpu_op. */
 const char *
 cpu_job_reads(const struct cpu_job *job, struct cpu_task *t, size_t *n);
 

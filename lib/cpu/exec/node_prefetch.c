@@ -7,7 +7,7 @@
 #include "tensor/tensor.h"
 
 /* Constants of more bytes come as they are used, and so does all that is read
- * after so many others. */
+ * after this many spans. */
 #define MOST       (16 * 1024)
 #define MOST_SPANS 64
 

@@ -9,7 +9,7 @@
 
 #define CPU_LINE 64 /* bytes of a cache line: no two threads share one */
 
-/* What a piece of a product is: so many rows of weights by so many columns. */
+/* The shape of a piece of a product: rows of weights by columns. */
 struct cpu_piece_shape {
     int64_t rows, cols;
 };
@@ -17,11 +17,11 @@ struct cpu_piece_shape {
 /* One piece of a node, and who does it. */
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
-    int count; /* so many pieces from that on: of weights in a stream; or 1 */
+    int count;    /* pieces from that on: of weights in a stream; or 1 */
     int thread, n_threads;
     bool more; /* the thread goes on with the next one, if nobody else does */
     struct cpu_piece_shape tile; /* of a product, if it is known; or 0 rows */
-    /* (or NULL) What the thread prefetches: the piece's weights, and then
+    /* (or NULL) Bytes that the thread prefetches: the piece's weights, and then
      * others.
      */
     struct cpu_weight_prefetch *prefetch;
@@ -48,9 +48,9 @@ struct cpu_op {
     /* NULL: none */
     size_t (*work_size)(const struct ggml_tensor *dst, int n_threads,
                         const struct cpu_kernels *k);
-    /* (or NULL) What one thread does before all others. */
+    /* (or NULL) Work that one thread does before all others. */
     void (*begin)(const struct cpu_task *t, struct ggml_tensor *dst);
-    /* (or NULL) What must be done before compute(), in prepare_pieces(). */
+    /* (or NULL) Work before compute(), in prepare_pieces() pieces. */
     void (*prepare)(const struct cpu_task *t, struct ggml_tensor *dst);
     int (*prepare_pieces)(const struct ggml_tensor *dst, int n_threads);
     /* (or NULL) Some elements of some rows of dst, each from those in its place
@@ -58,9 +58,9 @@ struct cpu_op {
      * but the first may be a row, which repeats. */
     void (*compute_part)(const struct cpu_task *t, struct ggml_tensor *dst,
                          struct cpu_range elements, struct cpu_range rows);
-    /* (or NULL) What t->count pieces from t->ith on read that is likely to be
-     * in memory, and was there before: so many bytes; or as many pieces as lie
-     * in a row, which t->count becomes. */
+    /* (or NULL) The *n bytes that t->count pieces from t->ith on read, which
+     * are likely to be in memory, and were there before; or as many pieces as
+     * lie in a row, which t->count becomes. */
     const char *(*reads)(struct cpu_task *t, const struct ggml_tensor *dst,
                          size_t *n);
     /* (or NULL) Prefetches other such things that the piece reads first. */
@@ -176,7 +176,7 @@ void
 cpu_store_row(const struct cpu_task *t, struct ggml_tensor *dst,
               struct cpu_row r, const float *row);
 
-/* What ops on rows need to load `n` sources and to store a result that are
+/* Scratch bytes of ops on rows that load sources and store a result that are
  * not plain: a row each. */
 size_t
 cpu_rows_work_size(const struct ggml_tensor *dst, int n_threads,

@@ -104,8 +104,8 @@ wake_sleepers(struct ggml_threadpool *pool)
 #define ONE_END     ((uint64_t)1 << 32)
 #define RUNS        ((uint64_t)1 << 63) /* see cpu_offer */
 
-/* Of n that are left, how many are taken together: the fewer, the nearer the
- * end is, so that all threads get there at the same time. */
+/* How many of n pieces that are left are taken together: the fewer, the nearer
+ * the end is, so that all threads get there at the same time. */
 static int
 run_of(uint32_t n)
 {

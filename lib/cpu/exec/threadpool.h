@@ -44,12 +44,12 @@ cpu_pool_offer(struct ggml_threadpool *pool, const struct cpu_offer *offer);
 void
 cpu_pool_help(struct ggml_threadpool *pool);
 
-/* The same, and returns when all are done; what they write is seen by the
- * caller. */
+/* Does pieces as cpu_pool_help() and returns when all are done; what they write
+ * is seen by the caller. */
 void
 cpu_pool_finish(struct ggml_threadpool *pool);
 
-/* Both. */
+/* Offers pieces and returns when all are done. */
 void
 cpu_pool_share(struct ggml_threadpool *pool, const struct cpu_offer *offer);
 

@@ -8,13 +8,13 @@
 #include "cpu/exec/threadpool.h"
 #include "cpu/prefetch.h"
 
-/* Pieces that lie in a row are one, up to so many bytes. */
+/* Pieces that lie in a row are one, up to this many bytes. */
 #define IN_A_ROW (256 * 1024)
-/* So many are asked about together. */
+/* Pieces that are asked about together. */
 #define TOGETHER 8
 #define PAGE     4096 /* the smallest that there is */
 
-/* What `*count` pieces read, or fewer, as they lie in a row. */
+/* The bytes that `*count` pieces read, or fewer, as they lie in a row. */
 static const char *
 pieces_read(const struct cpu_weight_prefetch *a, int job, int piece, int *count,
             size_t *n)
@@ -140,7 +140,7 @@ cpu_prefetch_pages(const char *p, size_t n)
         PREFETCH_L2(p + at);
 }
 
-/* Those of the next n bytes. */
+/* Prefetches the pages of the next n bytes. */
 static void
 prefetch_pages(struct cpu_weight_prefetch *a, size_t n)
 {
@@ -167,8 +167,8 @@ cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most)
     return n;
 }
 
-/* Of n_rows, as many as can be multiplied while what is left of a row of
- * pieces is prefetched; 0: so few that it is prefetched first. */
+/* As many of n_rows as can be multiplied while the rest of a row of pieces is
+ * prefetched; 0: so few that it is prefetched first. */
 static int64_t
 rows_for(const struct cpu_weight_prefetch *a, size_t stride, int64_t tile,
          int64_t n_rows)

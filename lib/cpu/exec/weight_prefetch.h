@@ -29,8 +29,8 @@ struct cpu_weight_prefetch {
     size_t left;        /* bytes from there on, in a row */
     const char *found;  /* up to here pages were found */
     size_t outstanding; /* bytes that were prefetched, and not multiplied yet */
-    size_t distance; /* the prefetch distance: so many have to be, before those
-                        are */
+    size_t distance;    /* the prefetch distance: bytes that have to be
+                           outstanding before those are multiplied */
 };
 
 /* Some bytes in a row, and nothing then. */
@@ -63,11 +63,11 @@ cpu_weight_prefetch_piece(struct cpu_weight_prefetch *a,
 void
 cpu_weight_prefetch_begin(struct cpu_weight_prefetch *a);
 
-/* Prefetches bytes, so many at most; returns how many. 0: there are no more. */
+/* Prefetches at most `most` bytes; returns how many. 0: there are no more. */
 size_t
 cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most);
 
-/* The thread is about to multiply rows so many bytes long, *n_rows at most.
+/* The thread is about to multiply rows, `stride` bytes each, *n_rows at most.
  * Returns from where as many bytes as *n_rows then have are to be prefetched
  * meanwhile, or NULL: nothing. Fewer rows are still a multiple of `tile`. */
 const char *

@@ -7,8 +7,8 @@
 
 #include "cpu/vector.h"
 
-/* A tile: so many rows by so many vectors; its sums, a row of b and an element
- * of a fill the registers. */
+/* A tile: rows by vectors; its sums, a row of b and an element of a fill the
+ * registers. */
 #define PANEL_ROWS    6
 #define PANEL_VECTORS (REGISTERS >= 32 ? 4 : 2)
 
@@ -93,7 +93,7 @@ end_lane(int R, int V, struct lanes *s, struct lanes *total)
     }
 }
 
-/* What lane `lane` of a product of rows sums up. */
+/* Sums of lane `lane` of a product of rows. */
 INLINE struct lanes
 one_lane(int R, int V, const struct cpu_panel *p, const float *a,
          const float *b, int lane)

@@ -7,8 +7,7 @@
 
 /* ---- products of rows ---------------------------------------------------- */
 
-/* A tile: so many keys and queries, four of either, whose sums come together.
- */
+/* A tile: keys and queries, four of either, whose sums come together. */
 #define TILE_KEYS    4
 #define TILE_QUERIES 4
 
@@ -163,8 +162,8 @@ qk_any_type(enum ggml_type type, const struct cpu_small_batch *p)
 #define PV_ROWS    4
 #define PV_VECTORS 8
 
-/* So many vectors of the sums of R rows stay in registers while rows of b
- * pass, from column k on. */
+/* V vectors of the sums of R rows stay in registers while rows of b pass, from
+ * column k on. */
 INLINE void
 pv_tile(enum ggml_type type, int R, int V, bool all,
         const struct cpu_small_batch *p, int64_t i, int64_t k, int64_t n)

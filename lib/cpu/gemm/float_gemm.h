@@ -1,6 +1,6 @@
 /* float_gemm.h - GEMM with weights of F32, F16, BF16: tiles of rows and columns
  *
- * What an element is, float_sums.h says; float_gemv.h has GEMV,
+ * float_sums.h says how an element is summed up; float_gemv.h has GEMV,
  * float_packing.h how rows are packed for many columns. */
 #ifndef CPU_GEMM_FLOAT_GEMM_H
 #define CPU_GEMM_FLOAT_GEMM_H
@@ -34,8 +34,8 @@ all_values(const struct cpu_product *p, int C)
 }
 
 /* While the first tiles of columns from c on are multiplied, the columns after
- * those are prefetched, one a tile: so many come from memory, and would be
- * waited for all at once. NULL: none. */
+ * those are prefetched, one a tile: all come from memory, and would be waited
+ * for at once. NULL: none. */
 INLINE const char *
 prefetched_column(const struct cpu_product *p, int R, int C, int64_t r,
                   int64_t c)
@@ -47,7 +47,7 @@ prefetched_column(const struct cpu_product *p, int R, int C, int64_t r,
     return p->cols + (size_t)next * p->col_stride;
 }
 
-/* What is prefetched, turn by turn: many lines at once would keep those waiting
+/* Bytes to prefetch, turn by turn: many lines at once would keep those waiting
  * that the tile itself reads. */
 struct prefetch {
     const char *at;
@@ -170,8 +170,8 @@ float_tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
     }
 }
 
-/* Of as many columns as there may be, which take most of the time: one loop
- * that has all registers to itself. */
+/* Tiles of as many columns as there may be, which take most of the time: one
+ * loop that has all registers to itself. */
 #define PANEL_OF_COLUMNS(NAME, TYPE)                                           \
     NOINLINE void NAME(const struct cpu_product *p, int64_t r, int64_t end,    \
                        int64_t c, struct block k)                              \
@@ -305,8 +305,8 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 #undef LEFT
 }
 
-/* For GEMM of one block, as many rows at a time as a cache holds beside
- * those that come by. */
+/* GEMM of one block takes as many rows at a time as a cache holds next to the
+ * columns that come by. */
 INLINE void
 gemm_float(enum ggml_type type, const struct cpu_product *p)
 {

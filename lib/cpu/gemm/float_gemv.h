@@ -32,8 +32,8 @@ cpu_gemv_float_row_by_row(enum ggml_type type)
     return GEMV_ROW_BY_ROW && type != HARDWARE_PREFETCHED;
 }
 
-/* What a step over rows of a single column reads, or a line of several steps.
- */
+/* Prefetches what a step over rows of a single column reads, or a line of
+ * several steps. */
 INLINE void
 cpu_prefetch_step(bool to_l1, int64_t step, const char *p)
 {

@@ -9,8 +9,8 @@
  * values, of whole chains: rows and columns are multiplied over the first
  * values, then with the next, and sums are kept meanwhile. Smaller vectors can
  * wait for the second; so do all where the first has 8 ways, too few for 4 rows
- * and 6 columns whose lines are some 4 KB apart. So many rows are multiplied
- * with so many panels of columns, as their sums fit the L2 cache beside what
+ * and 6 columns whose lines are some 4 KB apart. BLOCK_ROWS are multiplied with
+ * BLOCK_PANELS of columns, as their sums fit the L2 cache together with what
  * comes by: the more they are, the less often columns come from memory. */
 #define BLOCK_BYTES  ((VEC >= 16 && cpu_large_l1 ? 24 : 96) * 1024)
 #define BLOCK_ROWS   48
@@ -26,8 +26,8 @@ struct block {
     size_t stride;
     int64_t row;
     vec (*kept)[COLS]; /* NULL: a row's values are one block */
-    /* What a tile of several columns prefetches of the next rows, which share
-     * it: bytes, and of these so many a turn. */
+    /* Bytes of the next rows that a tile of several columns prefetches, as
+     * these share it: all, and those of a turn. */
     size_t part, each;
 };
 
@@ -144,7 +144,7 @@ cpu_pack_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
                  from + (size_t)k->first * cpu_value_size(type));
 }
 
-/* Of copies. */
+/* The type of packed copies. */
 INLINE enum ggml_type
 cpu_packed_type(enum ggml_type type)
 {

@@ -138,7 +138,7 @@ cpu_store_sums_column(int R, int b, vec sum[][WIDE], float *out)
     UNROLL for (; a < R; a++) out[a] = v_add_lanes(sum[a][b]);
 }
 
-/* Those of a tile's row a, `stride` floats apart: four at a time. */
+/* The elements of a tile's row a, `stride` floats apart: four at a time. */
 INLINE void
 cpu_store_sums_row(int C, const vec *sum, float *out, size_t stride)
 {

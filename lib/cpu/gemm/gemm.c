@@ -123,8 +123,8 @@ cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
     return tile ? (k->prefetch_distance + tile - 1) / tile * tile : 0;
 }
 
-/* Of a stream of weights: as many rows as lie in a span; what would be less
- * than a tile goes with those before it. */
+/* As many rows of a stream of weights as lie in a span; a rest of less than a
+ * tile goes with those before it. */
 static int64_t
 part_rows(const struct cpu_product *p, int64_t rest)
 {

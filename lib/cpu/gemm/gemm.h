@@ -10,7 +10,7 @@
 
 /* Pieces are of a multiple of this many rows, as kernels like it. */
 #define CPU_PIECE_ROWS 16
-/* Of those with several columns: kernels take 8, 16 or 48 rows, or 4, at
+/* Rows of pieces with several columns: kernels take 8, 16 or 48 rows, or 4, at
  * a time. */
 #define CPU_SEVERAL_ROWS 48
 
@@ -24,7 +24,7 @@ struct cpu_product_plan {
     size_t scratch; /* bytes that cpu_multiply() and cpu_put_column() need */
 };
 
-/* Of MUL_MAT or MUL_MAT_ID. */
+/* The plan of MUL_MAT or MUL_MAT_ID. */
 struct cpu_product_plan
 cpu_plan_product(const struct ggml_tensor *dst, const struct cpu_kernels *ks);
 
@@ -40,7 +40,7 @@ cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
 /* The prefetch distance: how many bytes of rows are to be prefetched before
- * they are multiplied with a small batch of so many columns. */
+ * they are multiplied with a small batch of n_cols columns. */
 size_t
 cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
                       int64_t n_cols);
@@ -68,8 +68,8 @@ bool
 cpu_product_reads_columns(const struct ggml_tensor *dst,
                           const struct cpu_kernels *k);
 
-/* How a product is cut beside others, whose weights have `bytes` bytes in all;
- * 0: alone. And into how many pieces. */
+/* How a product is cut together with others, whose weights have `bytes` bytes
+ * in all; 0: alone. And into how many pieces. */
 struct cpu_piece_shape
 cpu_product_piece_shape(const struct ggml_tensor *dst, int n_threads,
                         int64_t bytes);
@@ -81,7 +81,7 @@ struct cpu_part {
     struct cpu_range elements, rows;
 };
 
-/* What of dst piece t->ith computes. */
+/* The part of dst that piece t->ith computes. */
 struct cpu_part
 cpu_product_part(const struct cpu_task *t, const struct ggml_tensor *dst);
 

@@ -39,7 +39,7 @@ v_splat_bits(int32_t v)
     return (vec_bits){ 0 } + (uint32_t)v;
 }
 
-/* The same, of what the compiler shall not compute with before. */
+/* *p in each lane, which the compiler shall not compute with before. */
 INLINE vec_bits
 v_splat_at(const int32_t *p)
 {

@@ -9,7 +9,7 @@
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
 
-/* Those of vector v of rows. */
+/* The units of vector v of rows. */
 INLINE struct unpacked
 unpacked_rows(struct unpacked o, int v)
 {
@@ -19,7 +19,7 @@ unpacked_rows(struct unpacked o, int v)
                               o.starts + v * STARTS };
 }
 
-/* Those from unit `unit` on. */
+/* The units from unit `unit` on. */
 INLINE struct unpacked
 unpacked_units(struct format f, struct unpacked o, int64_t unit)
 {
@@ -258,9 +258,9 @@ add_units(const int V, const int C, struct format f, int64_t n,
     }
 }
 
-/* What add_tiles() goes on with: scratch for sums, two times those of two
- * groups; whether none are there yet; and the units that are left, one after
- * the other, whose sums may be computed. */
+/* State with which add_tiles() goes on: scratch for sums, two times those of
+ * two groups; whether none are there yet; and the units that are left, one
+ * after the other, whose sums may be computed. */
 struct tile_progress {
     vec_bits *sums;
     bool begins;
@@ -335,7 +335,7 @@ store_rest(int64_t rest, float *p, vec v)
         v_store_f32_first(rest, p, v);
 }
 
-/* What units before `unit` have made of elements. */
+/* Elements as the units before `unit` have left them. */
 INLINE vec
 partial_elements(int64_t unit, int64_t rest, const float *out)
 {

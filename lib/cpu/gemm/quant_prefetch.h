@@ -12,8 +12,8 @@ lines_of(struct format f)
     return (int)((VEC * f.size + LINE - 1) / LINE);
 }
 
-/* Part `part` of `parts` of so many lines from `next` on. Many at once would
- * have to wait for each other. */
+/* Prefetches part `part` of `parts` of `lines` lines from `next` on. Many at
+ * once would have to wait for each other. */
 INLINE void
 prefetch_lines(int lines, const char *next, int part, int parts, bool soon)
 {
@@ -30,7 +30,7 @@ prefetch_lines(int lines, const char *next, int part, int parts, bool soon)
     }
 }
 
-/* Of as many as a block of VEC rows has. */
+/* Prefetches a part of as many lines as a block of VEC rows has. */
 INLINE void
 cpu_prefetch_part(struct format f, const char *next, int part, int parts,
                   bool soon)

@@ -18,7 +18,7 @@ cpu_column_at(const struct columns *x, int j)
     return x->at + (size_t)j * x->stride;
 }
 
-/* What the integer sum of group g of a unit begins with: less the offset. */
+/* The start of the integer sum of group g of a unit: less the offset. */
 INLINE vec_bits
 cpu_group_start(struct format f, const char *col, int64_t k, int64_t unit,
                 int g)
@@ -32,7 +32,7 @@ cpu_group_start(struct format f, const char *col, int64_t k, int64_t unit,
                         f.offset);
 }
 
-/* The same, for sums in pairs of 16 bits. */
+/* The start of a sum in pairs of 16 bits. */
 #ifdef HAS_SUMS_IN_INT16
 INLINE vec_bits
 group_start_int16_pairs(struct format f, const char *col, int64_t k,
@@ -129,7 +129,7 @@ cpu_scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
                    v_as_floats(s[next]) * scales[1]);
 }
 
-/* What a unit with such scales adds to its block: see column.h. */
+/* Adds a unit whose scales are integers to its block: see column.h. */
 INLINE vec
 cpu_add_int_scaled(struct format f, vec part, vec sum, const vec *scales,
                    const int16_t *neg_sums_16, vec d)
@@ -143,8 +143,8 @@ cpu_add_int_scaled(struct format f, vec part, vec sum, const vec *scales,
     return part + sum * d;
 }
 
-/* What a block's units are added to, one after the other: the element, or,
- * where scales are integers, 0; and the element then. */
+/* The sum to which a block's units are added, one after the other: the element,
+ * or, where scales are integers, 0; and the element then. */
 INLINE vec
 cpu_block_begin(struct format f, vec acc)
 {

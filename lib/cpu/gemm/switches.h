@@ -35,7 +35,7 @@
  *
  * and may define these switches; quant_products.h says what the functions are:
  *
- *     TILED                 so many columns have their integer sums computed at
+ *     TILED                 TILED columns have their integer sums computed at
  *                           once, by tile registers, and never others: then it
  *                           has v_begin_tiles(), v_end_tiles(), v_sum_tile(),
  *                           v_less_offset(), v_let_tiles_read():

@@ -32,7 +32,7 @@
 #define IQ_UNITS   (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_ENTRIES (QUANT_SUPER / 4) /* at most */
 
-/* Of a block: where entries are in their table, or the eight bytes of each unit
+/* Where a block's entries are in their table, or the eight bytes of each unit
  * that begin with that; and the signs of 32 values each, or whether these are
  * moved down. */
 struct entry_indices {
@@ -176,7 +176,7 @@ FIND(iq2_xs)
     f->signs = (row_words)(seven | v_parity_bits(seven));
 }
 
-/* What fields of bits are multiplied by, which moves them where they belong. */
+/* Factors of fields of bits, which move these where they belong. */
 #define TIMES(a, b, c, d)                                                      \
     ((row_halves){ a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d })
 

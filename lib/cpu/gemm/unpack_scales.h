@@ -7,10 +7,10 @@
 #include "cpu/gemm/lane_rows.h"
 #include "cpu/gemm/switches.h"
 
-/* Of a unit of 32 values. */
+/* Words and vectors of scales of a unit of 32 values. */
 #define WORDS      8
 #define MAX_SCALES 5
-/* Of a block; unpacked together. */
+/* Units of a block; units and words that are unpacked together. */
 #define MAX_UNITS       8
 #define MAX_CHUNK_UNITS 5
 #define MAX_LOADED      12
@@ -38,8 +38,8 @@ struct format {
     bool quads;      /* code() gives those of odd units times four */
     bool quarter;    /* so these are to be divided: see cpu_unit_format() */
     bool even; /* codes are, the offset is not: see cpu_has_scaled_codes() */
-    /* Of the block that begins at the rows: of each of its groups the scale,
-     * and the minimum if there are any. */
+    /* Unpacks the scale of each group of the block that begins at the rows, and
+     * the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
     /* Or, where they are integers, this, and the scales' excess. */
     bool has_int_scales;
@@ -78,8 +78,8 @@ struct unpacked {
     vec_bits *signs, *starts;
 };
 
-/* Of a unit whose scales are integers: two of these, in the first the block's
- * d, two minima in pairs of 16 bits, and the block's ratio. */
+/* Vectors of a unit whose scales are integers: two of these, in the first unit
+ * the block's d, two minima in pairs of 16 bits, and the block's ratio. */
 enum {
     UNIT_D = 2,
     UNIT_MINIMA,
@@ -130,9 +130,9 @@ cpu_has_scaled_codes(struct format f)
 
 #define EVEN_OFFSET (9 * 15)
 
-/* What such a type is then. Of its scales, up to 15, or with an offset from -32
- * to 31, one times the least code less the offset makes 128: bytes are in
- * excess of 127, or one less than signed ones. */
+/* A type whose codes are scaled. One of its scales, which are up to 15, or with
+ * an offset from -32 to 31, times the least code less the offset makes 128:
+ * bytes are in excess of 127, or one less than signed ones. */
 INLINE struct format
 cpu_scaled_codes_format(struct format f)
 {

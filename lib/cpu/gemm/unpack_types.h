@@ -13,7 +13,7 @@
 #include "quant/format.h"
 #include "quant/types.h"
 
-/* Of each byte: the low nibble, two bits, one bit. */
+/* Masks of each byte's low nibble, two bits, one bit. */
 #define NIBBLES  0x0f0f0f0fu
 #define TWO_BITS 0x03030303u
 #define BITS     0x01010101u
@@ -58,7 +58,7 @@ two_bits(vec_bits w, int i)
     return w >> 2 * i & TWO_BITS;
 }
 
-/* The same, four times where i is odd, which takes fewer shifts. */
+/* Field `i`, times four where i is odd, which takes fewer shifts. */
 INLINE vec_bits
 two_bits_x4(vec_bits w, int i)
 {
@@ -77,7 +77,7 @@ move_bits(vec_bits w, int bit, vec_bits mask, int to)
 
 #define AT(type, field) offsetof(struct block_##type, field)
 
-/* What load() and code() of struct format get. */
+/* Heads of load() and code() of struct format. */
 #define LOAD(name)                                                             \
     INLINE void cpu_load_##name(const struct rows *r, int n, int half,         \
                                 vec_bits *w)
@@ -111,7 +111,7 @@ load_chunk(const struct rows *r, size_t at, int n, int half, vec_bits *w)
 NIBBLES_OF(q4_0)
 NIBBLES_OF(q4_1)
 
-/* The same with a fifth bit. */
+/* Blocks of 32 with nibbles and a fifth bit. */
 #define FIVE_BITS_OF(name)                                                     \
     LOAD(name)                                                                 \
     {                                                                          \

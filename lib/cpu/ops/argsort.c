@@ -28,7 +28,7 @@ before(struct order o, int32_t a, int32_t b)
     return o.descending ? va > vb : va < vb;
 }
 
-/* Puts i at its place among the n sorted ones of `index`, behind its equals;
+/* Puts i at its place among the n sorted ones of `index`, after its equals;
  * there is room for one more. */
 static void
 insert(struct order o, int32_t *index, int64_t n, int32_t i)

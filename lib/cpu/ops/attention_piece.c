@@ -14,13 +14,14 @@
 #include "cpu/prefetch.h"
 #include "tensor/tensor.h"
 
-/* A small batch: so many rows read keys and values where they lie. */
+/* The most rows of a small batch, which reads keys and values where they lie.
+ */
 #define SMALL_BATCH_ROWS 16
 /* More rows are multiplied some at a time, with the keys visible to any. */
 #define STRIPE 24
 /* A head's rows lie too far apart for the hardware prefetcher: they are
- * prefetched so many before they are read or written, keys and values one step.
- */
+ * prefetched this many rows before they are read or written, keys and values
+ * one step. */
 #define PREFETCH_ROWS 8
 
 /* Where rows of the queries are in q, one after the other, and so in the mask.
@@ -185,7 +186,7 @@ prefetch_bytes(const char *row, size_t size)
         PREFETCH_L2(row + at);
 }
 
-/* n rows of k or v as floats, with zeros behind their ends. */
+/* n rows of k or v as floats, with zeros after their ends. */
 static struct rows
 load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
           const struct rows *rows, int64_t n, float *y, size_t stride)
@@ -269,7 +270,7 @@ whole_vectors(int64_t n)
     return (n + 15) / 16 * 16;
 }
 
-/* The block's n keys, and some that are zero, key beside key. */
+/* Loads the block's n keys, and some that are zero, transposed. */
 static void
 load_keys(const struct cpu_task *t, const struct attention *a,
           const struct rows *keys, int64_t n, struct attention_scratch *scratch)
@@ -368,8 +369,8 @@ add_weighted_values(const struct cpu_task *t, const struct attention *a,
     t->k->add_weighted_rows[v->type](&p);
 }
 
-/* The same, of values that are loaded. Rows that do not see a value must not
- * meet it if it is no number. */
+/* Adds values that are loaded, times their weights. Rows that do not see a
+ * value must not meet it if it is no number. */
 static void
 add_values(const struct cpu_task *t, const struct attention *a,
            const struct stripe *s, const struct rows *v, bool finite,
@@ -505,7 +506,7 @@ attend_small_batch(const struct cpu_task *t, const struct attention *a,
     add_weighted_values(t, a, s, &v, scratch);
 }
 
-/* The same for all rows of s, some after the others. */
+/* A block of keys and values for all rows of s, STRIPE rows at a time. */
 static void
 attend_gemm(const struct cpu_task *t, const struct attention *a,
             const struct stripe *s, int64_t key, struct rows k, struct rows v,

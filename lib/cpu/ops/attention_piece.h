@@ -28,7 +28,7 @@ struct attention {
     float scale, max_bias, softcap;
     int64_t group;  /* heads that share keys and values */
     int64_t tokens; /* of a piece */
-    int64_t blocks; /* of so many tokens */
+    int64_t blocks; /* of `tokens` tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
     /* The mask-block summaries of each row of the mask, rows so far apart;
      * or NULL. */

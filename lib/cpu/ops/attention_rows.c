@@ -16,7 +16,7 @@
 enum {
     KEYS = 64,  /* rows in a block */
     HEADS = 16, /* of a piece */
-    LANES = 16, /* kernels count in so many */
+    LANES = 16, /* kernels take multiples of it */
     SOURCES = 2,
 };
 
@@ -184,8 +184,8 @@ whole_lanes(int64_t n)
 /* A head's n scores become weights of the values; a NaN among them makes the
  * total one. */
 static void
-listed_softmax(const struct cpu_task *t, const struct row_attention *a, int64_t i,
-           int64_t n, struct row_scratch *s)
+listed_softmax(const struct cpu_task *t, const struct row_attention *a,
+               int64_t i, int64_t n, struct row_scratch *s)
 {
     float *x = s->scores + i * KEYS, *sums = s->sums + (size_t)i * a->e, most;
     float *max = &s->max[i];

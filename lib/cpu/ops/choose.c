@@ -18,15 +18,15 @@ enum {
 /* A token's choice from the scores of one list. */
 struct choosing {
     struct tensor_choice c;
-    const float *scores; /* or NULL */
+    const float *scores;  /* or NULL */
     const uint16_t *mask; /* which may hide keys before the last that it sees;
                              or NULL */
-    int64_t n;           /* keys that it sees, the hidden among them */
-    int64_t n_blocks;    /* that are compared */
-    uint32_t *ranks;     /* of each block */
-    uint32_t *left;      /* those that are still compared */
-    int64_t n_ranked;    /* the first so many, of which */
-    int64_t n_listed;    /* so many are listed */
+    int64_t n;            /* keys that it sees, the hidden among them */
+    int64_t n_blocks;     /* that are compared */
+    uint32_t *ranks;      /* of each block */
+    uint32_t *left;       /* those that are still compared */
+    int64_t n_ranked;     /* blocks that are ranked, the first ones */
+    int64_t n_listed;     /* number of those that are listed */
 };
 
 static size_t
@@ -61,7 +61,7 @@ rank_of(float score)
     return bits >> 31 ? ~bits : bits | 0x80000000U;
 }
 
-/* Of the keys of a block that are seen, the best. */
+/* The best rank of the keys of a block that are seen. */
 static uint32_t
 rank_block(const struct choosing *a, int64_t block)
 {
@@ -78,7 +78,7 @@ rank_block(const struct choosing *a, int64_t block)
     return best;
 }
 
-/* Those of m ranks whose digit it is, to y, which may be x. */
+/* Copies those of m ranks whose digit it is to y, which may be x. */
 static int64_t
 keep_digit(const uint32_t *x, int64_t m, int shift, uint32_t mask,
            uint32_t digit, uint32_t *y)

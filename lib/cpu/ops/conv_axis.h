@@ -9,8 +9,8 @@ struct conv_axis {
     int64_t n, k, s, p, d;
 };
 
-/* Of dimension `dim` of the result of a convolution in n_dims, which records
- * all strides, then all zeros, then all dilations. */
+/* The axis of dimension `dim` of the result of a convolution in n_dims, which
+ * records all strides, then all zeros, then all dilations. */
 struct conv_axis
 cpu_conv_axis(const struct ggml_tensor *dst, int dim, int n_dims);
 

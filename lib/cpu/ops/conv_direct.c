@@ -84,7 +84,7 @@ make_conv(const struct ggml_tensor *dst)
     return c;
 }
 
-/* The line of a tensor: of a plane of a depth, of a channel, of so many. */
+/* The line of a tensor: of an image, a channel and, in 3D, a depth. */
 static struct cpu_row
 line_at(const struct ggml_tensor *dst, const struct conv *c, int64_t line,
         int64_t depth, int64_t channel, int64_t image)
@@ -203,7 +203,7 @@ im2col_3d_compute(const struct cpu_task *t, struct ggml_tensor *dst)
     }
 }
 
-/* Of the kernel only the shape counts. */
+/* The kernel's type does not matter: only its shape is read. */
 static bool
 im2col_3d_supports(const struct ggml_tensor *dst)
 {

@@ -9,7 +9,7 @@
 #include "cpu/ops/op_table.h"
 #include "tensor/tensor.h"
 
-/* Elements of b that are summed at a time: lines that lie one behind the other
+/* Elements of b that are summed at a time: lines that lie one after the other
  * go together. */
 #define FEW 1024
 

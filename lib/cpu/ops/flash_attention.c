@@ -16,10 +16,10 @@
 #include "tensor/tensor.h"
 
 #define ROWS 192 /* of a piece, or the heads of a group if they are more */
-/* Pieces for each thread, if they keep so many tokens. */
+/* Pieces for each thread, if they keep FEW_TOKENS. */
 #define PIECES     4
 #define FEW_TOKENS 8
-/* For so many, the mask is summarised once for all heads. */
+/* From this many tokens on, the mask is summarised once for all heads. */
 #define MANY_TOKENS 16
 
 static size_t
@@ -106,7 +106,7 @@ summaries_row(const struct ggml_tensor *dst)
     return cpu_pad((size_t)(dst->src[1]->ne[1] + KEYS - 1) / KEYS);
 }
 
-/* They lie behind the scratch buffers of the threads. */
+/* The summaries lie after the scratch buffers of the threads. */
 static void
 place_summaries(const struct cpu_task *t, const struct ggml_tensor *dst,
                 struct attention *a)
@@ -174,7 +174,7 @@ flash_pieces(const struct ggml_tensor *dst, int n_threads)
     return (int)(a.blocks * n_groups * a.q->ne[3] * parts_of(&a, n_threads));
 }
 
-/* Those of piece `ith`. The last queries see the most keys: they come first. */
+/* Queries of piece `ith`. The last ones see the most keys: they come first. */
 static struct queries
 queries_of(const struct attention *a, int64_t ith, int n_threads)
 {

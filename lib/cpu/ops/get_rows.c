@@ -56,8 +56,8 @@ const struct cpu_op cpu_op_get_rows = { .compute = compute_get,
                                         .cost = cpu_cost_pass,
                                         .work_size = cpu_rows_work_size };
 
-/* Rows far from each other are prefetched so many before they are written, as
- * the processor would look for their pages one after the other. */
+/* Rows far from each other are prefetched this many rows before they are
+ * written, as the processor would look for their pages one after the other. */
 #define PREFETCH_ROWS 16
 
 /* Where row i of src0 goes. */

@@ -101,7 +101,7 @@ glu_compute(const struct cpu_task *t, struct ggml_tensor *dst)
     }
 }
 
-/* Of two sources. */
+/* Computes a part of a node that has two sources. */
 static void
 glu_compute_part(const struct cpu_task *t, struct ggml_tensor *dst,
                  struct cpu_range elements, struct cpu_range rows)

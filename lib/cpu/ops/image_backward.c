@@ -8,7 +8,7 @@
 /* ---- IM2COL_BACK ----------------------------------------------------------
  */
 
-/* Of an axis of the image: elements of the kernel, the distance of its places,
+/* An axis of the image: elements of the kernel, the distance of its places,
  * zeros before, dilation, places. */
 struct axis {
     int64_t k, s, p, d, places;

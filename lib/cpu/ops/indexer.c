@@ -1,7 +1,7 @@
 /* indexer.c - LIGHTNING_INDEXER: what tokens would give to keys, to choose
  * those that they attend to
  *
- * Of a few tokens keys are multiplied row by row; for more, a block of keys is
+ * For a few tokens keys are multiplied row by row; for more, a block of keys is
  * transposed once for all of them: the same sums. A block of which a token sees
  * nothing is not multiplied. */
 #include <math.h>
@@ -14,7 +14,7 @@
 
 enum {
     KEYS = 64,  /* that are multiplied together */
-    LANES = 16, /* kernels count in so many */
+    LANES = 16, /* kernels take multiples of it */
     FEW = 4,    /* tokens for which keys are not transposed */
 };
 
@@ -22,7 +22,7 @@ enum {
 struct block {
     int64_t first, n, sequence;
     float *keys;   /* KEYS rows, as floats */
-    float *lanes;  /* the same, key beside key; NULL: they are not transposed */
+    float *lanes;  /* the same, transposed; NULL: they are not */
     float *scores; /* a row for each head */
 };
 
@@ -110,8 +110,8 @@ multiply_transposed(const struct cpu_task *t, const struct ggml_tensor *q,
 
 /* scores[head][key] = q . k */
 static void
-multiply_keys(const struct cpu_task *t, const struct ggml_tensor *q, int64_t token,
-         const struct block *b)
+multiply_keys(const struct cpu_task *t, const struct ggml_tensor *q,
+              int64_t token, const struct block *b)
 {
     struct cpu_row r = { 0, token, b->sequence };
     struct cpu_small_batch p = {

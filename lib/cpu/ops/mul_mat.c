@@ -10,7 +10,7 @@
 #define FEW_COLUMNS 5
 /* Pieces for each thread that are enough to share them well; fewer columns
  * than this would not be worth what it takes to open blocks for them; and
- * kernels like multiples of so many. */
+ * the multiple that kernels like. */
 #define ENOUGH_PIECES  16
 #define FEWEST_OF_PART 96
 #define PART_STEP      12

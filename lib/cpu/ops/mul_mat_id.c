@@ -12,8 +12,7 @@
 #include "cpu/ops/op_table.h"
 #include "cpu/gemm/gemm.h"
 
-/* Results of a tile wait for being spread: at most so many columns and rows
- * of them. */
+/* The most columns and rows of a tile whose results wait for being spread. */
 #define OUT_COLS 128
 #define OUT_ROWS CPU_SEVERAL_ROWS
 
@@ -312,7 +311,7 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
 }
 
 /* Fewer groups than there may be are shared evenly: of piece `ith` and those
- * before it are so many tiles. */
+ * before it are that many tiles. */
 static int
 tiles_before(const struct cpu_task *t, int tiles, int ith)
 {

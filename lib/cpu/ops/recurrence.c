@@ -62,7 +62,7 @@ block_at(const struct cpu_task *t, const struct recurrence *s, int64_t i)
                                .scratch = cpu_scratch(t, scratch_size(s)) };
 }
 
-/* What a token gives stands before all states. */
+/* The output of a token; outputs stand before all states. */
 static float *
 token_out(struct ggml_tensor *dst, const struct recurrence *s,
           const struct row_block *u, int64_t token)
@@ -229,8 +229,8 @@ step_scan(const struct cpu_task *t, struct ggml_tensor *dst,
 
 /* ---- RWKV_WKV7: r, w, k, v, a, b, state ---------------------------------- */
 
-/* Of the ops whose tokens are those of all sequences, one after the other;
- * src[n] is the state. */
+/* The recurrence of ops whose tokens are those of all sequences, one after the
+ * other; src[n] is the state. */
 static struct recurrence
 matrix_recurrence(const struct ggml_tensor *dst, int n, int64_t rows_at_once)
 {
@@ -273,7 +273,7 @@ outer_state(const struct ggml_tensor *dst)
     return dst->op == GGML_OP_RWKV_WKV6 ? 5 : 4;
 }
 
-/* What a token gives is a sum over rows: they are not parted. */
+/* The output of a token is a sum over rows: they are not parted. */
 static struct recurrence
 outer_recurrence(const struct ggml_tensor *dst)
 {
@@ -355,7 +355,8 @@ state_source(const struct ggml_tensor *dst)
     }
 }
 
-/* What the block's sequence begins with; of SSM_SCAN an id says which it is. */
+/* The state that the block's sequence begins with; for SSM_SCAN an id says
+ * which it is. */
 static const float *
 first_state(const struct ggml_tensor *dst, const struct recurrence *s,
             const struct row_block *u)

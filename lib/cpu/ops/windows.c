@@ -88,7 +88,7 @@ copy_row(struct ggml_tensor *dst, struct cpu_row r, const char *x)
         memset(cpu_row_data(dst, r), 0, size);
 }
 
-/* Window i3 of a line of so many. */
+/* Copies the rows of windows, of which per_line lie in a line. */
 static void
 compute_win_part(const struct cpu_task *t, struct ggml_tensor *dst)
 {

@@ -73,7 +73,7 @@ sum_values(const int8_t *w, const int8_t *q, int n)
     return s;
 }
 
-/* Of the unit of 32 from j on of a block whose scales are integers: sums times
+/* Sums of the unit of 32 from j on of a block whose scales are integers: times
  * these, and times minima. */
 static struct sums
 sum_coded(const struct quant_values *v, const int8_t *q, int j)

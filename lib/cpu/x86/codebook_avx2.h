@@ -20,7 +20,7 @@ v_narrow_halves(const row_halves *v)
         _MM_SHUFFLE(3, 1, 2, 0));
 }
 
-/* Of each byte's seven bits, by two sums of four. */
+/* The parity of each byte's seven bits, from two sums of four. */
 INLINE row_bytes
 v_parity_bits(row_bytes v)
 {

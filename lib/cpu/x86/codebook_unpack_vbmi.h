@@ -46,7 +46,7 @@ v_load_64(const void *p)
     return _mm512_loadu_si512(p);
 }
 
-/* Of each lane eight bits from bit a on, from b on, ... */
+/* Eight bits of each lane from bit a on, from b on, ... */
 INLINE __m512i
 bits_from(__m512i w, int a, int b, int c, int d)
 {
@@ -142,7 +142,7 @@ odd_scale_at(__m512i w, int bit, int mask)
 
 #define FIND_BOTH(name)                                                        \
     INLINE void both_##name(const char *a, const char *b, struct row_pair *t)
-/* What `load` finds of a field in both blocks. */
+/* Loads a field of both blocks by `load`. */
 #define OF_BOTH(load, type, field)                                             \
     load(a + AT(type, field), b + AT(type, field))
 
@@ -157,7 +157,7 @@ FIND_BOTH(iq2_xxs)
     t->scales[0] = odd_scale_at(w, 28, 15);
 }
 
-/* Two scales in each lane, of so many bits, the first from `bit` on. */
+/* Two scales in each lane, of `bits` bits, one after the other. */
 INLINE void
 put_two_scales(__m512i w, int bits, struct row_pair *t)
 {
@@ -184,8 +184,8 @@ FIND_BOTH(iq2_s)
     put_two_scales(OF_BOTH(both_8, iq2_s, scales), 4, t);
 }
 
-/* Of entries of four coordinates, in each lane those of half of a unit; signs
- * of the unit, which are moved so that a entry's four begin at bit 2. */
+/* Entries of four coordinates, in each lane those of half of a unit; signs of
+ * the unit, which are moved so that an entry's four begin at bit 2. */
 INLINE void
 find_entries_of_four(const char *a, const char *b, __m512i signs,
                      struct row_pair *t)
@@ -322,14 +322,14 @@ look_up_plane(struct plane_codebook g, const uint8_t *plane,
     }
 }
 
-/* What codes are looked up by: of each half of the units two vectors, and the
- * signs. */
+/* Fields by which codes are looked up: two vectors of each half of the units,
+ * and the signs. */
 struct code_fields {
     __m512i planes[2][2], signs[2];
 };
 
-/* Of halved units the first plane's two entries and the second's, then those of
- * the other half. */
+/* Fields of entries of eight: of halved units the first plane's two entries and
+ * the second's, then those of the other half. */
 INLINE void
 fields_of_eight(struct plane_codebook g, bool halved, const struct row_pair *t,
                 __m512i low, __m512i high, struct code_fields *c)

@@ -28,7 +28,7 @@ static alignas(LINE) const uint8_t order_by_halves[] = {
 /* Four sums of 16 bits. */
 #define CODEBOOK_SUMS 8
 
-/* Of a block of the column, of each eight values twice their sum, negative. */
+/* Twice the sum, negated, of each eight values of a block of the column. */
 INLINE __m512i
 twice_sums(const char *x)
 {
@@ -45,7 +45,7 @@ twice_sums(const char *x)
 
 /* The column in the scratch, in the order of planes: of each block eight times
  * 32 bytes, for a row's lanes, the same coordinates as cpu_unpack_fields() has.
- * Behind that what entries that are moved add. */
+ * After that what entries that are moved add. */
 INLINE void
 order_column(struct plane_codebook g, const struct cpu_product *p)
 {
@@ -155,7 +155,7 @@ sum_moved(const struct row_pair *t, const struct code_fields *c,
     }
 }
 
-/* Of others. */
+/* The sums of both halves, of entries that are not moved. */
 INLINE void
 sum_levels(struct plane_codebook g, const struct code_fields *c,
            const struct ordered_column *x, __m512i *sum)
@@ -189,7 +189,7 @@ multiply_fields(struct plane_codebook g, const struct row_pair *t,
     return v_as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) * x->d;
 }
 
-/* Of pairs of rows what their units add: unit by unit, a lane a row. */
+/* Transposes what units of pairs of rows add: unit by unit, a lane a row. */
 INLINE void
 transpose_pairs(const vec *pairs, vec *units)
 {

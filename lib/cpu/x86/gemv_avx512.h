@@ -75,8 +75,8 @@ words_of_blocks(int n, int first, int count, __m512i a, __m512i last)
     return _mm512_permutex2var_epi16(a, (__m512i)w, last);
 }
 
-/* Of four heads their words w, each named four times. Two heads give each word
- * twice, so that four are chosen from two pairs. */
+/* Words w of four heads, each named four times. Two heads give each word twice,
+ * so that four are chosen from two pairs. */
 INLINE __m512i
 choose_of_heads(const __m512i *head, words_of_16 w)
 {
@@ -358,14 +358,14 @@ four_of_column(const struct fours *f, const char *col, int64_t k, int64_t unit)
     };
 }
 
-/* Of two rows, first those of a, neighbours added: they fit 16 bits. */
+/* Sums of neighbours of two rows, first those of a: they fit 16 bits. */
 INLINE __m512i
 add_neighbours(__m512i a, __m512i b)
 {
     return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
 }
 
-/* Of four rows in 16 bits: two neighbours fit these as well. */
+/* Sums of neighbours of four rows in 16 bits: two of them fit these as well. */
 INLINE __m512i
 v_add_neighbours_of_four(const __m512i *s)
 {
@@ -373,7 +373,7 @@ v_add_neighbours_of_four(const __m512i *s)
                               add_neighbours(s[2], s[3]));
 }
 
-/* Of each quarter, four rows' sums of four lanes: one fits 16 bits, but not
+/* Four rows' sums of the four lanes of each quarter: one fits 16 bits, but not
  * two.
  */
 INLINE __m512i
@@ -414,8 +414,8 @@ cpu_prefetch_row_part(size_t size, const char *next, int row)
         cpu_prefetch_for_gemv(next + i * LINE);
 }
 
-/* What four units of four rows add to the elements: a quarter for each unit, a
- * lane for each row; and their minima. */
+/* The parts that four units of four rows add to the elements: a quarter for
+ * each unit, a lane for each row; and their minima. */
 INLINE void
 four_rows(const struct fours *f, const struct rows *r, int row, int run,
           const struct four *x, const char *next, vec *add)

@@ -16,8 +16,8 @@
 
 #include <stdalign.h>
 
-/* Of two units of the column, in the scratch: low nibbles' values, then high
- * ones'; and of each unit the sum of the magnitudes of what is negative. */
+/* Two units of the column, in the scratch: low nibbles' values, then high
+ * ones'; and of each unit the sum of the magnitudes of negative values. */
 struct column_by_two {
     __m256i magnitudes[2], minus[2];
     alignas(sizeof(__m256i)) int32_t negatives[2];
@@ -90,7 +90,7 @@ add_twos(__m256i a, __m256i b)
                             _mm256_unpackhi_epi64(a, b));
 }
 
-/* Of rows 4 * four and on: the sums of a unit, then those of the next. */
+/* Sums of four rows from 4 * four on: those of a unit, then of the next. */
 INLINE __m256i
 sum_four_rows(struct rows *r, int four, int unit, const struct column_by_two *x,
               __m256i levels)

@@ -19,7 +19,7 @@
 #define HALVES 2 /* of a block */
 #define PARTS  4 /* vectors that half a block adds, two halves each */
 
-/* Of a type. */
+/* The layout of a type's blocks. */
 struct super {
     size_t size;      /* bytes of a block */
     size_t low, high; /* where nibbles are, and the other bits of codes */
@@ -201,8 +201,8 @@ upper_bits(const struct super *t, __m512i h, int n, int i)
     return (vec_bits)_mm512_srlv_epi64(h, halves_of(a - 4, b - 4));
 }
 
-/* Of half n of the block at p: sums of four products, those with low nibbles
- * and those with high ones. */
+/* Sums of four products of half n of the block at p, those with low nibbles and
+ * those with high ones. */
 INLINE void
 sum_half(const struct super *t, const char *p, int n, const struct half *x,
          __m512i *low_sums, __m512i *high_sums)
@@ -238,9 +238,9 @@ sum_units(const __m512i *s)
                                v_swap_quarters(crossed), ones);
 }
 
-/* What half n of a block adds to the elements of eight rows, in the order of
- * units; with groups of 16 the first two vectors, of the block. All are
- * multiplied before any sums come together, which takes long. */
+/* The parts that half n of a block adds to the elements of eight rows, in the
+ * order of units; with groups of 16 the first two vectors, of the block. All
+ * are multiplied before any sums come together, which takes long. */
 INLINE struct parts
 eight_halves(const struct super *t, const struct rows *r, int n,
              const struct half *x, const struct parts *s, const char *next)

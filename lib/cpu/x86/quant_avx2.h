@@ -138,7 +138,7 @@ v_dot_end(vec_bits total, vec_bits s, int most)
 
 #include "cpu/x86/quant_avx.h"
 
-/* What other files of this set have. */
+/* Products that other files of this set have. */
 void
 cpu_avx2_minima_products(struct cpu_kernels *k);
 void

@@ -94,8 +94,8 @@ v_look_up(const int8_t *table, int offset, vec_bits w)
     return (vec_bits)_mm512_shuffle_epi8(t, (__m512i)w);
 }
 
-/* What four bits n are as bytes comes from a table: bit j of n is bit j * 8 of
- * n << j * 7. */
+/* Four bits n become bytes by a table: bit j of n is bit j * 8 of n << j * 7.
+ */
 INLINE vec_bits
 v_spread_bits(vec_bits w, int i, int to)
 {
@@ -187,7 +187,7 @@ v_group_sums(const row_words *s, int g)
 
 #include "cpu/gemm/quant_dot4.h"
 
-/* What other files of this set have. */
+/* Products that other files of this set have. */
 void
 cpu_avx512_minima_products(struct cpu_kernels *k);
 void

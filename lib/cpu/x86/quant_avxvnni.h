@@ -33,7 +33,7 @@ v_dot4(vec_bits s, vec_bits w, int32_t x)
 #include "cpu/gemm/quant_dot4.h"
 #include "cpu/x86/quant_avx.h"
 
-/* What other files of this set have. */
+/* Products that other files of this set have. */
 void
 cpu_avxvnni_minima_products(struct cpu_kernels *k);
 void

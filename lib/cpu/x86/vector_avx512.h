@@ -216,7 +216,7 @@ add_halves(vec a, vec b)
     return _mm512_mask_mov_ps(a, 0xff00, b) + _mm512_shuffle_f32x4(a, b, 0x4e);
 }
 
-/* Of each of four vectors, quarters added to quarters. */
+/* Sums of the four quarters of each of four vectors. */
 INLINE vec
 add_four_quarters(const vec *v)
 {

@@ -1,5 +1,5 @@
 /* bailingmoe3.c - Ling 3: Kimi's delta attention in most layers, in the others
- * latent attention behind a gate a head
+ * gated latent attention, with a gate a head
  *
  * x = embed(ids)
  * x = x + attention(c) or o(c), c = norm(x)     latent.c, delta_attention.c

@@ -9,7 +9,7 @@
  * (Nussbaum et al. 2024): rotary positions, SwiGLU; its mixture of experts
  * (Nussbaum and Duderstadt 2025): GELU without gates, every second layer one of
  * experts. jina-bert-v2 (Guenther et al. 2023): ALiBi, GEGLU, normed queries
- * and keys and a second norm behind attention in models for code. jina-bert-v3
+ * and keys and a second norm after attention in models for code. jina-bert-v3
  * (Sturua et al. 2024): RoBERTa with rotary positions. A text is of one kind,
  * the first. What comes out is no logits but a vector for each id. */
 #include "graph/arch.h"

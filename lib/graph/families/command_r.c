@@ -11,7 +11,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 4, /* the last of so many layers sees all keys */
+    PERIOD = 4, /* the last of N layers sees all keys */
 };
 
 static void

@@ -336,7 +336,7 @@ turn_back(struct graph *g, int32_t layer, struct ggml_tensor *x)
         still_values(g, layer, x));
 }
 
-/* What of a layer's attention all segments share. */
+/* Parts of a layer's attention that all segments share. */
 struct sparse {
     int32_t layer;
     struct ggml_tensor *q;                       /* d_key x n_head x n_tokens */

@@ -9,7 +9,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 4, /* the last of so many layers sees all keys */
+    PERIOD = 4, /* the last of N layers sees all keys */
     LAYERS_32B = 64,
     WINDOW_32B = 4096,
 };

@@ -1,4 +1,4 @@
-/* falcon_h1.c - Falcon-H1: attention and a Mamba 2 beside each other in each
+/* falcon_h1.c - Falcon-H1: attention and a Mamba 2 side by side in each
  * layer (Zuo et al. 2025)
  *
  * x = embed(ids)

@@ -12,7 +12,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 6, /* the last of so many layers sees all keys */
+    PERIOD = 6, /* the last of N layers sees all keys */
     /* The largest one scales by the length that a head would have if the heads
      * shared the embedding's. The file does not say so. */
     LAYERS_27B = 62,

@@ -18,7 +18,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 5,       /* the last of so many layers sees all keys */
+    PERIOD = 5,       /* the last of N layers sees all keys */
     OWN_KEYS = 20,    /* layers with keys of their own, */
     N_SPARSE = 10,    /* and with sparse gates, where the file says neither */
     LAYER_EMBD = 256, /* as all models have, whose files do not say it */
@@ -28,7 +28,7 @@ enum {
     MAX_RANK = 1 << 16,
 };
 
-/* 0.95 of a normal distribution lie below so many standard deviations. */
+/* 0.95 of a normal distribution lies below SPARSITY standard deviations. */
 #define SPARSITY 1.6448536f
 /* Mean squares below it count as it. */
 #define LEAST_SQUARE 1e-5f
@@ -281,7 +281,8 @@ laurel(struct graph *g, const struct model_layer *l, struct ggml_tensor *x)
     return ggml_add(g->ctx, x, graph_norm(g, y, &l->laurel_norm));
 }
 
-/* What of each gate is above the mean by hp.sparsity standard deviations. */
+/* The part of each gate that exceeds the mean by more than hp.sparsity standard
+ * deviations. */
 static struct ggml_tensor *
 sparse(struct graph *g, const struct model_layer *l, struct ggml_tensor *x)
 {
@@ -308,7 +309,7 @@ feed_forward(struct graph *g, const struct model_layer *l,
     return graph_linear(g, up, &l->ffn_down);
 }
 
-/* Of the active vector, to what it becomes. */
+/* The vector that the active one becomes. */
 static struct ggml_tensor *
 transform(struct graph *g, int32_t layer, struct ggml_tensor *a)
 {

@@ -24,7 +24,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 6,               /* the last of so many layers sees all keys */
+    PERIOD = 6,               /* the last of N layers sees all keys */
     MAX_LAYER_EMBD = 1 << 16, /* values of a layer's own embedding */
 };
 
@@ -92,7 +92,7 @@ embedding(struct model_loader *l)
         graph_find_layer_embd(l);
 }
 
-/* Beside the feed-forward block. */
+/* Experts next to the feed-forward block. */
 static void
 find_experts(struct model_loader *l, struct model_layer *layer)
 {

@@ -1,4 +1,4 @@
-/* hy_v4.c - Hunyuan 4: latent attention behind a gate, to keys that an indexer
+/* hy_v4.c - Hunyuan 4: gated latent attention, to keys that an indexer
  * chooses, between independent hyper-connections
  *
  * x = [embed(ids), ...]                n_stream times

@@ -1,9 +1,9 @@
 /* kimi_k3.c - Kimi K3: Kimi's delta attention in most layers, in the others
- * latent attention without positions behind a gate; layers read a mean of
+ * gated latent attention without positions; layers read a mean of
  * earlier hidden vectors
  *
  * x = embed(ids)
- * c = mean(x, bank)                    before the first of every so many
+ * c = mean(x, bank)                    before the first of every N
  *                                      layers x joins the bank and is 0 then
  * x = x + attention(norm(c)) or o(norm(c))      latent.c, delta_attention.c
  * c = norm(mean(x, bank))

@@ -7,7 +7,7 @@
  * logits = output(norm(x))             experts as in DeepSeek V3
  *
  * Of four layers all but the first see a window; these turn unscaled, by a base
- * and so many values of a head as the file says for them. */
+ * and as many values of a head as the file says for them. */
 #include "graph/arch.h"
 
 static void

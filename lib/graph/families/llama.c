@@ -29,7 +29,7 @@ embed_hparams(struct model_keys *keys, struct model_hparams *hp)
     hp->encoder = !graph_key_bool(keys, "attention.causal", true);
 }
 
-/* The same without mixtures and windows. */
+/* As hparams(), without mixtures and windows. */
 static void
 plain_hparams(struct model_keys *keys, struct model_hparams *hp)
 {

@@ -8,7 +8,7 @@
  * Falcon Mamba (Zuo et al. 2024): a Mamba 1 whose dt, B and C are normed. */
 #include "graph/arch.h"
 
-/* Of Falcon Mamba's norms; its files don't say it. */
+/* Epsilon of Falcon Mamba's norms; its files don't say it. */
 #define PARTS_EPS 1e-6f
 
 static void

@@ -1,4 +1,4 @@
-/* mistral3.c - Mistral 3, Ministral 3, Devstral 2: LLaMA, softer far behind the
+/* mistral3.c - Mistral 3, Ministral 3, Devstral 2: LLaMA, softer far beyond the
  * positions it was trained for
  *
  * x = embed(ids)

@@ -10,7 +10,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 3, /* the first of so many layers sees all ids */
+    PERIOD = 3, /* the first of N layers sees all ids */
 };
 
 static void

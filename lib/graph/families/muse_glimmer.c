@@ -1,4 +1,4 @@
-/* muse_glimmer.c - Muse Glimmer: attention behind a gate, three of four layers
+/* muse_glimmer.c - Muse Glimmer: gated attention, three of four layers
  * windowed
  *
  * x = norm(embed(ids))                 norm without weights
@@ -12,7 +12,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 4, /* the last of so many layers sees all keys */
+    PERIOD = 4, /* the last of N layers sees all keys */
 };
 
 static void

@@ -10,7 +10,7 @@
  * logits = output(norm(x))
  *
  * Mamba of 2, heads of channels, one rate of decay a head, each with its gate
- * beside it: z, x = in(c); x = silu(conv(x)); B, C, dt = parts(x), normed
+ * next to it: z, x = in(c); x = silu(conv(x)); B, C, dt = parts(x), normed
  * dt = softplus(step(dt) + b); S = exp(dt A) S + dt x B; y = S C + D x
  * out(y silu(z))
  *

@@ -24,7 +24,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 }
 
 /* Heads share keys and values as those of attention do: ssm.n_group. Files say
- * that there are none beside these. */
+ * that there are none other than these. */
 static void
 qrwkv_hparams(struct model_keys *keys, struct model_hparams *hp)
 {

@@ -52,7 +52,7 @@ find_value(struct model_loader *l, struct model_layer *layer)
         graph_pass_over(l, value[i]);
 }
 
-/* Of `mixes`; the last one is the gate's. */
+/* Time mixing with `mixes` shares; the last one is the gate's. */
 static void
 find_time_mix(struct model_loader *l, struct model_layer *layer, int mixes,
               enum model_need norm)
@@ -131,7 +131,8 @@ values(struct graph *g, const struct model_layer *l, struct ggml_tensor *x,
     return ggml_add(g->ctx, v, x);
 }
 
-/* What passes by the state: v sum(r k r_k), of each head. */
+/* The part of the output that passes by the state: v sum(r k r_k), of each
+ * head. */
 static struct ggml_tensor *
 bonus(struct graph *g, const struct model_layer *l, const struct graph_wkv *p)
 {

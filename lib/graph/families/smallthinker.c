@@ -9,7 +9,7 @@
 #include "graph/arch.h"
 
 enum {
-    PERIOD = 4, /* the first of so many layers sees all keys */
+    PERIOD = 4, /* the first of N layers sees all keys */
     WINDOW = 4096,
 };
 

@@ -237,7 +237,7 @@ order_windows(struct media_graph *m)
     }
 }
 
-/* Heads of windows, as so many batches. */
+/* Heads of windows, each window as a batch. */
 static struct ggml_tensor *
 window_heads(struct media_graph *m, struct ggml_tensor *x, enum linears i)
 {

@@ -320,7 +320,7 @@ plan_qwen25o(struct media_planner *p)
     media_plan_marker(p, "<|audio_eos|>");
 }
 
-/* Chunks of so many frames, from `first` on: frames x n_mel x n. */
+/* Chunks of n_frames frames, from `first` on: n_frames x n_mel x n. */
 static struct ggml_tensor *
 chunks(struct media_graph *m, int64_t first, int64_t n_frames, int64_t n)
 {

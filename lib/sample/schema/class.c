@@ -86,7 +86,7 @@ add_character(struct schema_text *b, long c)
         sample_schema_add(b, "\\U%08lx", (unsigned long)c);
 }
 
-/* What JSON does not write as it is. */
+/* Characters that JSON does not write as they are. */
 static bool
 is_escaped(long c)
 {
@@ -108,8 +108,7 @@ add_escaped(struct schema_text *b, long c)
     }
 }
 
-/* Those of a span that JSON writes as they are, between the ones it does not.
- */
+/* Characters of a span that JSON writes as they are, between the others. */
 static void
 add_plain(struct schema_text *b, struct schema_class_span span, bool *some)
 {

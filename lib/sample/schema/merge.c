@@ -1,7 +1,7 @@
 /* merge.c - several schemas for one value as one
  *
  * What is said of parts of the value (a member, items) is not looked into but
- * put beside each other, as an allOf of them. */
+ * put next to each other, as an allOf of them. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -108,7 +108,7 @@ sample_schema_is_listed(const json_t *list, const json_t *value)
     return false;
 }
 
-/* Of two lists: what is in both, or in one of them. */
+/* Values in both of two lists, or in one of them. */
 static json_t *
 of_lists(const json_t *a, const json_t *b, bool both)
 {
@@ -177,7 +177,8 @@ is_one_of(const char *const *list, const char *key)
     return false;
 }
 
-/* Of p/q and x/y in lowest terms: lcm(p, x) / gcd(q, y). */
+/* The least common multiple of p/q and x/y in lowest terms:
+ * lcm(p, x) / gcd(q, y). */
 static json_t *
 common_multiple(struct schema *s, const json_t *a, const json_t *b)
 {
@@ -506,7 +507,7 @@ is_multiple(struct schema *s, const json_t *schema, double x)
     return v * q % (w * p) == 0;
 }
 
-/* What is said of such values and would have to be looked into. */
+/* Refuses keywords of such values that would have to be looked into. */
 static void
 check_simple(struct schema *s, const json_t *schema, const json_t *value)
 {

@@ -26,9 +26,9 @@ character_length(const char *p)
     return n;
 }
 
-/* What can follow the first `at` bytes of names[0..n), all of which begin with
- * the same: what is none of them. The first character that makes it another
- * one is written as it is. */
+/* The rule for what can follow the first `at` bytes of names[0..n), all of
+ * which begin with the same, in a name that is none of them. The first
+ * character that makes it another one is written as it is. */
 static int
 unlike(struct schema *s, const char *const *names, size_t n, size_t at)
 {

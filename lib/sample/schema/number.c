@@ -104,7 +104,7 @@ read_limits(const json_t *schema, struct limits *l)
     l->high = -high;
 }
 
-/* So many digits after the point that no number is rounded to a limit. */
+/* Enough digits after the point that no number is rounded to a limit. */
 static int
 count_decimals(const json_t *schema)
 {
@@ -137,7 +137,7 @@ add_range(struct schema *s, struct schema_text *b, int64_t from, int64_t to,
     return true;
 }
 
-/* Those below 0, and the others. */
+/* Numbers below 0, and the others. */
 static bool
 add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
                add_some *add, int64_t how)
@@ -166,8 +166,8 @@ add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
                                  add == add_range ? "number" : "multiple");
 }
 
-/* Of m = p / q, whole numbers are multiples that are so of p. 0: there is no
- * multipleOf. */
+/* Returns p of multipleOf m = p / q: whole numbers that are multiples of p are
+ * so of m. 0: there is no multipleOf. */
 static int64_t
 read_multiple(struct schema *s, const json_t *schema, bool whole)
 {

@@ -73,7 +73,7 @@ has_property(const struct object *o, const char *name)
     return false;
 }
 
-/* What is required; it may have no schema of its own. */
+/* Adds a required name; it may have no schema of its own. */
 static bool
 add_required(struct object *o, const char *name)
 {
@@ -269,7 +269,7 @@ rule_of_apart(struct object *o, long n)
     return o->apart + (int)(o->n_apart - n) * INITIALS;
 }
 
-/* So many others, after a comma or not; the same name twice is one. */
+/* From min to max others, after a comma or not; the same name twice is one. */
 static void
 add_others(struct object *o, struct schema_text *b, long min, long max,
            bool after)
@@ -331,7 +331,7 @@ put_member(struct object *o, size_t i, long c, long later, bool after)
     sample_schema_text_clear(&body);
 }
 
-/* Behind all that are named. */
+/* After all that are named. */
 static void
 put_last(struct object *o, long c)
 {

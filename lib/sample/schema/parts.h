@@ -160,8 +160,8 @@ sample_schema_each(struct schema *s, json_t *schema,
                    void (*call)(struct schema *s, json_t *schema, void *data),
                    void *data);
 
-/* What the schema itself says, in the words of draft 2020-12: not $ref, allOf
- * and const, nor what limits nothing. The caller's. */
+/* Keywords of the schema itself, in the words of draft 2020-12: not $ref, allOf
+ * and const, nor those that limit nothing. The caller's. */
 json_t *
 sample_schema_own_words(struct schema *s, const json_t *schema);
 
@@ -261,8 +261,8 @@ void
 sample_schema_add_name(struct schema *s, struct schema_text *b,
                        const char *name);
 
-/* What follows the first quotation mark of a name that is none of them; and
- * what follows the character c of such a name, the first. */
+/* Rules for what follows the first quotation mark of a name that is none of
+ * them; and for what follows the character c of such a name, the first. */
 int
 sample_schema_rule_unlike(struct schema *s, const struct schema_names *names);
 int

@@ -67,7 +67,7 @@ hex(struct pattern *r, int digits)
     return c;
 }
 
-/* Behind a backslash, what stands for one character. */
+/* A sequence after a backslash that stands for one character. */
 static long
 escape(struct pattern *r)
 {
@@ -314,7 +314,7 @@ parse_sequence(struct pattern *r)
     return sum;
 }
 
-/* Of the whole, what is not anchored has anything before or after it. */
+/* The whole, where it is not anchored, has anything before or after it. */
 static struct length
 anchored(struct pattern *r)
 {

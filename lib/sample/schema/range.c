@@ -31,7 +31,7 @@ static void
 add_between(struct schema_text *b, const char *from, const char *to, int n,
             bool exactly);
 
-/* Of two that begin with another digit. */
+/* Numbers between two that begin with different digits. */
 static void
 add_apart(struct schema_text *b, const char *from, const char *to, int n,
           bool exactly)
@@ -71,7 +71,7 @@ add_digits(struct schema_text *b, const char *from, const char *to, int n,
     sample_schema_add(b, ")");
 }
 
-/* The same, or none. */
+/* Digits between two numbers, or none. */
 static void
 add_between(struct schema_text *b, const char *from, const char *to, int n,
             bool exactly)

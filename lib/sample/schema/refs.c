@@ -28,7 +28,7 @@ struct refs {
     const char *base; /* that holds where we are */
     int depth;
     bool draft4; /* where $id was id */
-    bool alone;  /* drafts up to 7: what stands beside a $ref does not count */
+    bool alone;  /* drafts up to 7: keywords next to a $ref do not count */
 };
 
 /* ---- targets ---- */
@@ -131,7 +131,7 @@ element(const json_t *list, const char *name)
     return json_array_get(list, strtoul(name, NULL, 10));
 }
 
-/* What stands at "/a/b" in a schema. The text is taken apart. */
+/* The value at "/a/b" in a schema. The text is taken apart. */
 static json_t *
 follow(json_t *at, char *pointer)
 {
@@ -233,7 +233,7 @@ meet(struct schema *s, json_t *schema, void *data)
 
 /* ---- each $ref ---- */
 
-/* What stands in none of the keywords, and is led to, is met now. */
+/* A schema that is in none of the keywords, and is led to, is met now. */
 static void
 follow_reference(struct refs *r, const struct reference *from)
 {

@@ -19,7 +19,7 @@ enum {
     MAX_PASSES = 64,
 };
 
-/* What every grammar begins with. */
+/* Rules that every grammar begins with. */
 static const char basis[] =
     "blank ::= \" \"?\n"
     "character ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | "
@@ -485,7 +485,7 @@ struct conversion {
     enum gg_status status;
 };
 
-/* What lives on is copied, the last of all. */
+/* The result, which lives on, is copied last. */
 static void
 hand_out(struct conversion *c, const struct schema *s)
 {

@@ -305,7 +305,7 @@ is_everything(const json_t *schema)
            (json_is_object(schema) && !json_object_size(schema));
 }
 
-/* Of those that are refused. */
+/* Whether a keyword that is refused limits nothing. */
 static bool
 limits_nothing(const json_t *schema, const char *key, const json_t *v)
 {

@@ -113,7 +113,7 @@ static const struct hf_name jina_whole[] = {
     NORM("bert."),
     { 0 },
 };
-/* Models for code have gates behind what they gate, and more norms. */
+/* Models for code have gates after what they gate, and more norms. */
 static const struct hf_name jina_layer[] = {
     { "attention.self.query", "attn_q", 0 },
     { "attention.self.key", "attn_k", 0 },
@@ -147,7 +147,7 @@ static const struct hf_name jina3_layer[] = {
     { "norm2", "layer_output_norm", 0 },
     { 0 },
 };
-/* As its maker saves it: beside each matrix there are adapters for tasks. */
+/* As its maker saves it: next to each matrix there are adapters for tasks. */
 #define ADAPTED ".parametrizations.weight.original"
 static const struct hf_name jina3_adapted_whole[] = {
     { "roberta.embeddings.word_embeddings" ADAPTED, "token_embd.weight",
@@ -256,8 +256,8 @@ keys_bert_tokens(struct hf *h)
     convert_hf_keys_token_labels(h);
 }
 
-/* Positions begin behind the id that pads: the rows before are for it, and a
- * text is so much shorter. */
+/* Positions begin after the id of padding: the rows before are for it, and a
+ * text is shorter by them. */
 static void
 skip_padding(struct hf *h)
 {

@@ -3,7 +3,7 @@
 
 #include "convert/hf/families.h"
 
-/* From so many positions on files must say which layers have an indexer. */
+/* From this many positions on files must say which layers have an indexer. */
 enum {
     GLM_LONG = 1 << 20,
 };

@@ -213,7 +213,7 @@ set_mixture(struct hf *h)
     convert_hf_set_u32(h, "expert_gating_func", HF_SQRT_SOFTPLUS);
 }
 
-/* Both bases stand beside the scaling, or in it. */
+/* Both bases stand next to the scaling, or in it. */
 static void
 set_bases(struct hf *h)
 {

@@ -28,8 +28,8 @@ has_window(const struct hf *h, int32_t layer)
     return convert_hf_is_windowed(h, layer, false);
 }
 
-/* What per_layer_config says of the layers with a window, which is the same of
- * all; NULL: it says nothing. */
+/* The settings of per_layer_config for the layers with a window, which are the
+ * same for all; NULL: there are none. */
 static const json_t *
 windowed_settings(struct hf *h)
 {

@@ -69,7 +69,7 @@ scale_input(struct hf *h, struct hf_rows *r)
     r->n_bands = MULTIPLIERS;
 }
 
-/* By the name behind the layer's. */
+/* The multiplier by the name after the layer's. */
 static double
 falcon_multiplier(struct hf *h, const char *to)
 {
@@ -111,7 +111,7 @@ scale_falcon(struct hf *h, const char *to, struct hf_rows *r)
     r->bands[0].by = (float)falcon_multiplier(h, to);
 }
 
-/* Multipliers of biases are not those of the rows beside them. */
+/* Multipliers of biases are not those of their rows. */
 static void
 keys_falcon(struct hf *h)
 {

@@ -14,7 +14,7 @@ static const struct hf_name gemma4_whole[] = {
     { "lm_head", "output", HF_OPTIONAL },
     { 0 },
 };
-/* Beside a feed-forward block: there are all of them or none. */
+/* Tensors next to a feed-forward block: there are all of them or none. */
 static const struct hf_name gemma4_experts[] = {
     { "router.proj", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
     { "router.scale", "ffn_gate_inp.scale", HF_EXACT | HF_OPTIONAL },

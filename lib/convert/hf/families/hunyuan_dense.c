@@ -13,7 +13,7 @@ static const struct hf_name maincoder_mlp[] = {
     { 0 },
 };
 
-/* What sees pictures. */
+/* The encoder of images. */
 static const char *const hunyuan_left[] = { "vit.", NULL };
 
 static void

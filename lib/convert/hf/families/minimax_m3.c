@@ -138,7 +138,7 @@ set_sparse(struct hf *h, int64_t n_dense)
         h->config.status = sparse.status;
 }
 
-/* The experts of all ids, as so many of the others. */
+/* The shared experts, counted by the length of the others. */
 static void
 set_shared(struct hf *h)
 {

@@ -88,7 +88,7 @@ add_offset(struct hf *h, const char *to, struct hf_rows *rows)
         rows->add = (float)(1 / pow(5, 1.5));
 }
 
-/* One layer of so many attends; of few layers the last. */
+/* One of `step` layers attends; of few layers the last. */
 static bool
 plamo_attends(const struct hf *h, int64_t step, int32_t layer)
 {

@@ -288,7 +288,7 @@ set_ngrams(struct hf *h)
 /* ---- all ------------------------------------------------------------------
  */
 
-/* What files do not say is a sigmoid. */
+/* GGUF files have no key for the gate: it is a sigmoid. */
 static void
 check_gate(struct hf *h)
 {

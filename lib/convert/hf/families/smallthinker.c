@@ -3,7 +3,7 @@
 
 enum {
     SMALL_WINDOW = 4096,
-    SMALL_PERIOD = 4, /* SmallThinker: the first of so many sees all keys */
+    SMALL_PERIOD = 4, /* SmallThinker: the first of these sees all keys */
 };
 
 static const struct hf_name small[] = {

@@ -39,7 +39,7 @@ static const struct hf_name merging_whole[] = {
     { 0 },
 };
 
-/* Old folders have the base of turns beside it all. */
+/* Old folders have the base of rotation next to all other settings. */
 static void
 check_turns(struct hf *h)
 {

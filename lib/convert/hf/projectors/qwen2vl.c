@@ -1,6 +1,6 @@
 /* qwen2vl.c - what Qwen2-VL and Qwen2.5-VL see
  *
- * Of 2.5 the last of so many layers sees all patches, the others windows of 112
+ * The last of every N layers of 2.5 sees all patches, the others windows of 112
  * pixels.
  */
 #include "convert/hf/projector.h"
@@ -64,7 +64,7 @@ keys_2(struct hf *h)
     keys_any(h);
 }
 
-/* Layers that see all patches are the last of so many each. */
+/* Layers that see all patches are the last of every N. */
 static void
 set_windows(struct hf *h)
 {
