@@ -23,7 +23,7 @@ echo '-- the table'
 bench -p 4 -n 0 story.gguf folder/small.gguf | sed 's/  *[0-9][0-9.]*/ N/g; s/  */ /g'
 echo '-- JSON'
 bench --json -p 4 -n 1 folder/small.gguf | sed 's/: [0-9]*\.[0-9]*/: x/g;
-    s/"\(rate\|min\|max\)": [0-9]*/"\1": x/g'
+    s/"\(rate\|min\|max\)": [0-9][0-9]*/"\1": x/g'
 echo '-- in turn, each model opened once'
 bench -v -p 4 -n 1 story.gguf folder/small.gguf 2>&1 >/dev/null |
     sed -n 's/computing on .*/computing/; s/: [^:]* s$//; s/^gg-bench: //p'
