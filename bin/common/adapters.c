@@ -84,7 +84,8 @@ const struct cli_option adapter_rows[] = {
       "add a control vector, X times (1); may be repeated",
       .set = add_adapter, .record = true },
     { "control-vector-layer-range", 0, CLI_CALL, "N-M",
-      "behind layers N to M (else all that it has)", .set = set_layers,
+      "apply control vectors after layers N to M (else after all layers)",
+      .set = set_layers,
       .only_with = "control-vector" },
     { 0 },
 };

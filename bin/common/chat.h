@@ -130,7 +130,7 @@ enum gg_status
 chat_set_date(void *options, const struct cli_option *row, const char *value,
               struct gg_error *err);
 #define CHAT_DATE_HELP                                                         \
-    "what a chat template takes for now: YYYY-MM-DD, or seconds since 1970"
+    "current date for the chat template: YYYY-MM-DD, or seconds since 1970"
 
 /* For -v: what templates had to be given plainer, GG_CHAT_JOINED ... */
 void

@@ -50,13 +50,15 @@ const struct cli_option device_rows[] = {
       "cpu, cuda, cuda:N,cuda:M or auto (default)", AT(device),
       .values = "cpu|cuda|auto" },
     { "gpu-layers", 0, CLI_CALL, "COUNTS",
-      "layers to offload, or to each GPU, 20,12 (else as many as fit)",
+      "layers to offload, or layers per GPU, such as 20,12 (else as many as "
+      "fit)",
       .set = set_gpu_layers, .aliases = "n-gpu-layers|ngl" },
     { "cpu-moe", 0, CLI_FLAG, NULL,
-      "leave the experts of all layers to the CPU", AT(cpu_moe),
+      "keep the experts of all layers on the CPU", AT(cpu_moe),
       .not_with = "n-cpu-moe" },
     { "n-cpu-moe", 0, CLI_INT, "N",
-      "leave those of the first N to it (else those that do not fit)",
+      "keep the experts of the first N layers on the CPU (else those that do "
+      "not fit)",
       AT(n_cpu_moe), 0, INT32_MAX },
     { 0 },
 };

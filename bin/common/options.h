@@ -78,7 +78,7 @@ struct cli_tool {
         { "version", 'V', CLI_VERSION, .help = "print the version and end" },  \
     {                                                                          \
         "no-sandbox", 0, CLI_NO_SANDBOX,                                       \
-            .help = "let it open any file and start any program"               \
+            .help = "allow opening any file and starting any program"          \
     }
 
 /* Takes all options of the command line; what is wrong ends the tool. Returns

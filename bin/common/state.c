@@ -39,8 +39,9 @@ const struct cli_option state_rows[] = {
       .set = set_state },
     { "save", 0, CLI_CALL, "FILE", "save the state to FILE at the end",
       .set = set_state, .use = SANDBOX_UPDATE },
-    { "state", 0, CLI_CALL, "FILE", "load, if FILE exists, and save",
-      .set = set_state, .use = SANDBOX_UPDATE },
+    { "state", 0, CLI_CALL, "FILE",
+      "load FILE if it exists, and save to it at the end", .set = set_state,
+      .use = SANDBOX_UPDATE },
     { 0 },
 };
 

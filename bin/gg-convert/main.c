@@ -68,33 +68,35 @@ static const struct cli_option rows[] = {
       "quantise the matrices to TYPE, as gg-quantize does, or make them F32, "
       "F16 or BF16", .set = set_type, .list = mixture_name },
     { "to", 0, CLI_WORD, "FORMAT",
-      "gguf (default), or safetensors: tensors alone, none of them quantised",
+      "format of OUT: gguf (default), or safetensors: only tensors, none of "
+      "them quantised",
       AT(safetensors), .values = "gguf|safetensors" },
     { "byte-order", 0, CLI_WORD, "ORDER",
-      "of the numbers in OUT: little-endian or big-endian (default: this "
-      "machine's)", AT(order), .values = "little|big" },
+      "byte order of the numbers in OUT: little-endian or big-endian (default: "
+      "this machine's)", AT(order), .values = "little|big" },
     { "split", 0, CLI_CALL, "SIZE",
-      "several files with at most SIZE of data each, such as 2G: "
+      "write several files of at most SIZE of data each, such as 2G: "
       "OUT-00001-of-0000N.gguf", .set = set_split },
     { .part = adapter_lora_rows, AT(adapters) },
     { "base", 0, CLI_TEXT, "DIR",
-      "a LoRA adapter of Hugging Face's PEFT was made for the model in DIR",
+      "folder of the model that a LoRA adapter of Hugging Face's PEFT was made "
+      "for",
       AT(base) },
     { "mmproj", 0, CLI_FLAG, NULL,
-      "of a Hugging Face folder, write the projector of images and sounds, and "
-      "not the model", AT(mmproj) },
+      "write the projector of images and sounds of a Hugging Face folder "
+      "instead of the model", AT(mmproj) },
     { "in-place", 0, CLI_FLAG, NULL,
-      "OUT may be IN, too, with --type, --lora or --to safetensors",
+      "let OUT be IN, also with --type, --lora or --to safetensors",
       AT(in_place) },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL,
-      "say what the kernel lacks for the sandbox", AT(verbose) },
+      "report what the kernel lacks for the sandbox", AT(verbose) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
     { "set", 0, CLI_CALL, "KEY=VALUE",
-      "give a key a value, of the type that it has; a new one is a u32, i32, "
-      "f32, bool or str depending on the value, or TYPE in KEY=TYPE:VALUE",
+      "set a key to a value of the key's type; a new key is a u32, i32, f32, "
+      "bool or str, depending on the value, or of TYPE with KEY=TYPE:VALUE",
       .set = change_key },
     { "unset", 0, CLI_CALL, "KEY", "remove a key", .set = change_key },
     CLI_HELP_AND_VERSION,

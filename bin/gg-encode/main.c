@@ -21,9 +21,9 @@
 const char cli_name[] = "gg-encode";
 
 static const char usage[] = "Usage: gg-encode [OPTION]... FILE...\n"
-                            "Encode images and sounds by a model's projector: "
-                            "what the model takes in the\n"
-                            "place of token embeddings, as a rows stream.\n"
+                            "Encode images and sounds with a model's "
+                            "projector. Write the rows that\nthe model takes "
+                            "instead of token embeddings, as a rows stream.\n"
                             "\n";
 
 struct options {
@@ -65,28 +65,32 @@ set_raw(void *options, const struct cli_option *row, const char *value,
 /* clang-format off */
 static const struct cli_option rows[] = {
     { "model", 'm', CLI_TEXT, "MODEL",
-      "the model that takes the rows (else $GG_MODEL)", AT(model) },
+      "model that takes the rows (else $GG_MODEL)", AT(model) },
     { "mmproj", 0, CLI_TEXT, "FILE",
-      "its projector (else mmproj*.gguf beside the model)", AT(mmproj) },
+      "the model's projector (else mmproj*.gguf next to the model)",
+      AT(mmproj) },
     { "list", 0, CLI_FLAG, NULL,
-      "compute nothing: list pieces, rows and positions", AT(list) },
+      "list pieces, rows and positions, and compute nothing", AT(list) },
     { "jsonl", 0, CLI_FLAG, NULL,
-      "write a line of JSON for each FILE: what it is and becomes", AT(jsonl),
+      "write a line of JSON for each FILE: its format, pieces and rows",
+      AT(jsonl),
       .not_with = "list|npy|png" },
-    { "npy", 0, CLI_TEXT, "FILE", "write all rows as an array of NumPy's",
+    { "npy", 0, CLI_TEXT, "FILE", "write all rows to FILE as a NumPy array",
       AT(npy), .not_with = "list|output", .use = SANDBOX_WRITE },
     { "png", 0, CLI_TEXT, "FILE",
-      "compute nothing: write what the encoder sees of an image", AT(png),
+      "write the image as the encoder sees it to FILE, and compute nothing",
+      AT(png),
       .not_with = "npy|list|output", .use = SANDBOX_WRITE },
-    { "run", 0, CLI_INT, "N", "with --png: of run N of rows alone", AT(run), 1,
+    { "run", 0, CLI_INT, "N", "with --png: draw only run N of rows", AT(run), 1,
       1 << 16, .only_with = "png" },
     { "image-min-tokens", 0, CLI_INT, "N",
-      "rows of an image, at least (else as its maker says)",
+      "minimum rows of an image (else the model's own)",
       AT(params.min_tokens), 1, 1 << 16 },
-    { "image-max-tokens", 0, CLI_INT, "N", "and at most",
+    { "image-max-tokens", 0, CLI_INT, "N",
+      "maximum rows of an image (else the model's own)",
       AT(params.max_tokens), 1, 1 << 16 },
     { "raw", 0, CLI_CALL, "RATE",
-      "FILEs are samples, RATE a second, of 16 bits, little-endian, mono",
+      "take FILEs as mono samples of 16 bits, little-endian, RATE per second",
       .set = set_raw },
     { "output", 'o', CLI_TEXT, "FILE", "write the rows stream to FILE",
       AT(output), .not_with = "list", .use = SANDBOX_WRITE },

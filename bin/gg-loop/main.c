@@ -11,7 +11,7 @@ const char cli_name[] = "gg-loop";
 
 static const char usage[] =
     "Usage: gg-loop [OPTION]... COMMAND\n"
-    "Feed standard input, and then what COMMAND prints, to COMMAND.\n"
+    "Feed standard input, and then the output of COMMAND, to COMMAND.\n"
     "\n";
 
 enum {
@@ -25,7 +25,7 @@ static const struct cli_option rows[] = {
     { "shard", 0, CLI_CALL, "I/N", SHARD_HELP,
       offsetof(struct loop_options, shard), .set = shard_set },
     { "verbose", 'v', CLI_FLAG, NULL,
-      "say what the kernel lacks for the sandbox",
+      "report what the kernel lacks for the sandbox",
       .at = offsetof(struct loop_options, verbose) },
     CLI_HELP_AND_VERSION,
     { 0 },

@@ -25,7 +25,7 @@ static const char usage[] =
     "to\n"
     "TYPE: a type of blocks, or a mixture such as Q4_K_M, which chooses one "
     "for\n"
-    "each tensor. A table on standard output says what became of each.\n"
+    "each tensor. A table on standard output shows the type of each tensor.\n"
     "\n";
 
 enum {
@@ -71,21 +71,21 @@ static const struct cli_option rows[] = {
     { "pure", 0, CLI_FLAG, NULL, "quantize all matrices to the same type",
       AT(choices.pure) },
     { "tensor", 0, CLI_CALL, "PATTERN=TYPE",
-      "this type for matrices whose name matches the shell pattern",
+      "use TYPE for matrices whose name matches the shell pattern",
       .set = add_choice },
     { "imatrix", 0, CLI_TEXT, "FILE",
-      "weigh errors by an importance matrix, as gg-eval --imatrix writes it",
+      "weight errors by an importance matrix from gg-eval --imatrix",
       AT(imatrix) },
     { "dry-run", 0, CLI_FLAG, NULL,
-      "write the table only, without errors and OUT", AT(dry_run) },
+      "write only the table, without errors, and no OUT", AT(dry_run) },
     { "in-place", 0, CLI_FLAG, NULL,
-      "OUT may be IN, which is replaced", AT(in_place) },
+      "let OUT be IN, which is replaced", AT(in_place) },
     { "threads", 't', CLI_INT, "N",
       "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
     { "quiet", 'q', CLI_FLAG, NULL, "write no table", AT(quiet) },
     { "verbose", 'v', CLI_FLAG, NULL,
-      "say what the kernel lacks for the sandbox", AT(verbose) },
+      "report what the kernel lacks for the sandbox", AT(verbose) },
     { "list", 0, CLI_CALL, NULL, "list the TYPEs", .set = list_types },
     CLI_HELP_AND_VERSION,
     { 0 },

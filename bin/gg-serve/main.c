@@ -13,8 +13,8 @@ const char cli_name[] = "gg-serve";
 static const char usage[] =
     "Usage: gg-serve [OPTION]... [-- ARGUMENT...]\n"
     "  or:  gg-serve --translate API [--answer FILE] [FILE]\n"
-    "Answer HTTP requests, as programs for OpenAI's and Anthropic's "
-    "interfaces\nsend them, by gg-generate, which gets each ARGUMENT.\n"
+    "Answer HTTP requests for OpenAI's and Anthropic's APIs with gg-generate,\n"
+    "which gets each ARGUMENT.\n"
     "\n";
 
 struct options {
@@ -29,15 +29,17 @@ static const struct cli_option rows[] = {
     { .part = serve_options, AT(serve) },
     { .help = "" },
     { "translate", 0, CLI_TEXT, "API",
-      "serve nothing: print the record that a request in FILE becomes",
+      "print the record for the request in FILE, and serve nothing",
       AT(try.api),
       .values = "chat|completions|messages|count|responses|embeddings|rerank|"
                 "tokenize|detokenize|transcriptions|models|completion|infill|"
                 "template|chat-count|responses-count" },
     { "answer", 0, CLI_TEXT, "FILE",
-      "print what the client gets for records of the engine", AT(try.answer),
+      "print the answer to the client for the engine's records in FILE",
+      AT(try.answer),
       .only_with = "translate" },
-    { "content-type", 0, CLI_TEXT, "TYPE", "of the request in FILE",
+    { "content-type", 0, CLI_TEXT, "TYPE",
+      "content type of the request in FILE",
       AT(try.type), .only_with = "translate" },
     CLI_HELP_AND_VERSION,
     { 0 },

@@ -11,7 +11,7 @@
 static const char usage[] =
     "Usage: gg-tokenize [OPTION]... [FILE]\n"
     "Read a text and write its token ids as one line; with -d, read ids and\n"
-    "write their text. Without FILE, or where it is -, read standard input.\n"
+    "write their text. Without FILE, or if FILE is -, read standard input.\n"
     "\n";
 
 /* ---- values ---- */
@@ -101,88 +101,92 @@ static const struct cli_option rows[] = {
       .shown = "-d" },
     { "bos", 0, CLI_CALL, NULL, NULL, .set = set_bos, .not_with = "decode" },
     { "eos", 0, CLI_FLAG, NULL,
-      "put BOS before, EOS after a text, whatever the model says", AT(eos),
+      "put BOS before a text, EOS after it, whatever the model says", AT(eos),
       .not_with = "decode|chat" },
     { "no-bos", 0, CLI_CALL, NULL,
-      "add no token; with -d: the ids begin a text", .set = set_bos },
+      "add no token; with -d: take the ids as the start of a text",
+      .set = set_bos },
     { "special", 0, CLI_WORD, "WHAT",
-      "names of control tokens in the text: parse them, take them as text "
-      "(default), or error; with -d, parse: write them",
+      "treat names of control tokens in the text: parse them, take them as "
+      "text (default), or error; with -d, parse writes them",
       OPT(special), .values = SPECIAL_WORDS },
     { "strict", 0, CLI_FLAG, NULL,
-      "a byte that has no token is an error, as with --special error; else "
-      "it is left out", OPT(strict), .not_with = "decode" },
+      "fail on a byte that has no token, as --special error does (else leave "
+      "it out)", OPT(strict), .not_with = "decode" },
     { "tokenizer", 0, CLI_WORD, "WHICH",
-      "greedy: the longest match, as ggml's GPT-2 example; exact: the "
-      "vocabulary's (default)",
+      "greedy: the longest match, as in ggml's GPT-2 example; exact: the "
+      "vocabulary's tokenizer (default)",
       OPT(tokenizer), .values = "exact|greedy" },
-    { "lines", 0, CLI_CALL, NULL, "each line of text is a numbered sequence",
+    { "lines", 0, CLI_CALL, NULL,
+      "take each line of text as a numbered sequence",
       .set = set_records },
     { "null", '0', CLI_CALL, NULL,
-      "each NUL-ended record is a numbered sequence", .set = set_records },
+      "take each NUL-ended record as a numbered sequence", .set = set_records },
     { "shard", 0, CLI_CALL, "I/N", SHARD_HELP, OPT(shard), .set = shard_set,
       .only_with = "lines|null|pairs|decode", .not_with = "budget" },
     { "fields", 0, CLI_FLAG, NULL,
-      "with --lines: a chunk for each field of a line", OPT(fields),
+      "with --lines: write a chunk for each field of a line", OPT(fields),
       .only_with = "lines", .not_with =
       "decode|chat|binary|pieces|offsets|max|budget" },
     { "pairs", 0, CLI_CALL, NULL,
-      "each line is a query, TAB, document, or a JSON object of both: a "
-      "numbered sequence in the form of the model, a reranker",
+      "for a reranker: take each line as a query, TAB, document, or a JSON "
+      "object of both, and write a numbered sequence",
       .set = set_pairs, .not_with =
       "decode|chat|binary|pieces|offsets|budget|fields|escapes|null|prefix|"
       "prompt-name" },
     { "prefix", 0, CLI_TEXT, "TEXT", "put TEXT in front of each text",
       OPT(prefix), .not_with = "decode|chat|offsets|budget|prompt-name" },
     { "suffix", 0, CLI_TEXT, "TEXT",
-      "fill in the middle: what is to come stands between the text and TEXT",
+      "fill in the middle: ask for the text between the input and TEXT",
       OPT(suffix), .not_with =
       "decode|chat|eos|offsets|fields|pairs|budget|max" },
     { "prompt-name", 0, CLI_TEXT, "NAME",
-      "the prompt of that name in config_sentence_transformers.json of the "
+      "use the prompt NAME from config_sentence_transformers.json in the "
       "model's folder", AT(prompt), .not_with = "decode|chat|offsets|budget" },
     { "escapes", 0, CLI_FLAG, NULL,
       "with --lines: \\n, \\t, \\\\ in a line stand for newline, tab, "
       "backslash, as -d --lines writes them", OPT(escapes),
       .only_with = "lines", .not_with = "decode|chat|offsets" },
     { "rows", 0, CLI_TEXT, "FILE",
-      "images and sounds, of gg-encode: their markers and rows stand before "
+      "put the markers and rows of images and sounds from gg-encode before "
       "each text, or where", AT(rows), .use = SANDBOX_READ, .not_with =
       "binary|pieces|offsets|budget|pairs|fields|suffix|text|truncate" },
     { "marker", 0, CLI_TEXT, "STRING",
-      "STRING, in the order of all texts, stands for the next of them",
+      "STRING stands for the next of them, in the order of all texts",
       OPT(marker), .only_with = "rows", .not_with = "decode|chat|escapes" },
     { .part = media_message_rows, AT(files) },
     { "max", 0, CLI_SIZE, "N",
-      "at most N ids for each text; more are an error, or with",
+      "at most N ids for each text; more ids are an error, or with",
       OPT(max), 1, INT32_MAX, .not_with = "decode" },
-    { "truncate", 0, CLI_WORD, "SIDE", "left, right: are cut off there",
+    { "truncate", 0, CLI_WORD, "SIDE", "cut them off at this side: left, right",
       OPT(truncate), TRUNCATE_LEFT, .values = "left|right",
       .only_with = "max", .not_with = "chat" },
     { "threads", 't', CLI_INT, "N", "threads for encoding (default 1)",
       OPT(threads), 1, 1024, .shown = "-t", .not_with = "decode" },
-    { .help = "\nIn place of lines of ids:" },
-    { "count", 0, CLI_FLAG, NULL, "how many there are", OPT(count),
+    { .help = "\nInstead of lines of ids:" },
+    { "count", 0, CLI_FLAG, NULL, "the number of ids", OPT(count),
       .not_with = "decode|pieces|offsets" },
     { "pieces", 0, CLI_FLAG, NULL,
-      "a line for each id: the id and its bytes", OPT(pieces),
+      "a line for each id, with its bytes", OPT(pieces),
       .not_with = "decode" },
     { "offsets", 0, CLI_FLAG, NULL,
-      "the same, with the range of bytes in the text", OPT(offsets),
+      "a line for each id, with its bytes and their range in the text",
+      OPT(offsets),
       .not_with = "decode|chat" },
     { "binary", 0, CLI_CALL, "TYPE",
-      "u16 or u32, little-endian; with -d: read them", .set = set_binary,
+      "ids as u16 or u32, little-endian; with -d: read them", .set = set_binary,
       .values = "u16|u32", .not_with = "count|pieces|offsets|budget" },
     { "budget", 0, CLI_SIZE, "N",
-      "pieces of the text with N tokens at most, cut at line ends: their "
-      "ranges of bytes; with -0 the pieces", OPT(budget), 1, INT32_MAX / 64,
+      "byte ranges of pieces of the text with at most N tokens, cut at line "
+      "ends; with -0 the pieces", OPT(budget), 1, INT32_MAX / 64,
       .not_with = "decode|pieces|offsets|count|chat|max|lines" },
     { .help = "" },
     { "chat", 0, CLI_FLAG, NULL,
       "read messages, {\"role\": ..., \"content\": ...}, and write the ids "
       "that let the model answer", AT(chat) },
     { "template", 0, CLI_CALL, "NAME",
-      "the chat template, if not the model's, or a file; list: all",
+      "chat template instead of the model's: a name or a file; list: list the "
+      "names",
       .set = set_template, .use = SANDBOX_READ, .opens = true,
       .values = "list", .list = chat_template_name,
       .only_with = "chat" },
@@ -200,20 +204,20 @@ static const struct cli_option rows[] = {
       "with --chat: no generation prompt", AT(no_answer),
       .only_with = "chat" },
     { "replace-invalid", 0, CLI_FLAG, NULL,
-      "with -d: write U+FFFD for what is not UTF-8", OPT(clean) },
+      "with -d: write U+FFFD for invalid UTF-8", OPT(clean) },
     { "raw", 0, CLI_FLAG, NULL,
-      "with -d: a terminal gets control characters as they are", OPT(raw) },
+      "with -d: write control characters unchanged to a terminal", OPT(raw) },
     { "newline", 0, CLI_FLAG, NULL,
       "with -d: end the text with a newline, unless it has one",
       OPT(newline) },
     { "max-held", 0, CLI_CALL, "MiB",
-      "with -d: memory for sequences that are still open (default 1024)",
+      "with -d: memory for open sequences (default 1024)",
       .set = set_max_held },
     { .help = "" },
     { "model", 'm', CLI_TEXT, "MODEL",
       "the model whose vocabulary is used", AT(model) },
     { "prompt", 'p', CLI_TEXT, "TEXT",
-      "read TEXT, and no file; with --chat it is a message of the user",
+      "read TEXT instead of a file; with --chat, TEXT is a user's message",
       OPT(typed), .shown = "-p", .not_with =
       "decode|lines|null|pairs|budget|file" },
     { "file", 'f', CLI_TEXT, "FILE", "the same as FILE", AT(file) },
@@ -221,9 +225,10 @@ static const struct cli_option rows[] = {
       "write to FILE instead of standard output", AT(output),
       .use = SANDBOX_WRITE },
     { "quiet", 'q', CLI_FLAG, NULL,
-      "do not say which model is used when none is named", AT(options.quiet) },
+      "do not report which model is used when none is named",
+      AT(options.quiet) },
     { "verbose", 'v', CLI_FLAG, NULL,
-      "say on stderr what was read and written", OPT(verbose) },
+      "report on stderr what was read and written", OPT(verbose) },
     CLI_HELP_AND_VERSION,
     { 0 },
 };
