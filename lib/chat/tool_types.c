@@ -216,7 +216,7 @@ chat_tool_inner_schema(const json_t *root, const json_t *schema,
 {
     const char *what = key ? "properties" : "items", *name;
     const json_t *s = chat_tool_referred(root, schema), *other = NULL;
-    json_t *inner;
+    json_t *inner, *member;
 
     if (s && !json_object_get(s, what))
         other = schema_with(root, json_object_get(s, "anyOf"), what);
@@ -225,10 +225,10 @@ chat_tool_inner_schema(const json_t *root, const json_t *schema,
     inner = json_object_get(other ? other : s, what);
     if (!key)
         return chat_tool_referred(root, inner);
-    json_object_foreach(inner, name, inner)
+    json_object_foreach(inner, name, member)
     {
         if (strlen(name) == len && memcmp(name, key, len) == 0)
-            return chat_tool_referred(root, inner);
+            return chat_tool_referred(root, member);
     }
     return NULL;
 }

@@ -16,6 +16,7 @@
 #include <gg.h>
 #include <jansson.h>
 
+#include "chat/tool_types.h"
 #include "fixtures/vocab_make.h"
 #include "fixtures/written_answers.h"
 
@@ -43,8 +44,7 @@ is_call(const json_t *call, const json_t *pair)
     const json_t *f = json_object_get(call, "function");
     const char *text = json_string_value(json_object_get(f, "arguments"));
     json_t *arguments = text ? json_loads(text, 0, NULL) : NULL;
-    bool is = arguments &&
-              json_equal(arguments, json_array_get(pair, 1)) &&
+    bool is = arguments && json_equal(arguments, json_array_get(pair, 1)) &&
               json_equal(json_object_get(f, "name"), json_array_get(pair, 0));
 
     json_decref(arguments);
@@ -72,11 +72,11 @@ is_read(const struct gg_chat_calls *c, const char *name,
     static char json[TEXT];
     struct gg_calls_read made = { 0 };
     struct gg_error err;
-    bool is =
-        gg_chat_calls_read(c, tools, w->answer, strlen(w->answer), json, TEXT,
-                           &made, &err) == GG_OK &&
-        are_calls(json, made.n, w->calls) &&
-        (!w->content || made.content == strlen(w->content)) && made.after == 0;
+    bool is = gg_chat_calls_read(c, tools, w->answer, strlen(w->answer), json,
+                                 TEXT, &made, &err) == GG_OK &&
+              are_calls(json, made.n, w->calls) &&
+              (!w->content || made.content == strlen(w->content)) &&
+              made.after == 0;
 
     if (!is && getenv("TEST_SHOW"))
         printf("# %s: %s: %s\n# %.*s\n", name, w->what, w->answer, (int)made.n,
@@ -130,6 +130,22 @@ read_answers(const char *name, const struct written *answers)
     }
     gg_chat_calls_free(c);
     gg_chat_free(own);
+}
+
+/* ---- schemas ---- */
+
+static void
+test_inner_schemas(void)
+{
+    json_t *s = json_loads("{\"properties\":{\"b\":{\"type\":\"integer\"},"
+                           "\"c\":{\"type\":\"string\"}}}",
+                           0, NULL);
+    const json_t *c = chat_tool_inner_schema(s, s, "c", 1);
+
+    ok(c && c == json_object_get(json_object_get(s, "properties"), "c"),
+       "the schema of a later member");
+    ok(!chat_tool_inner_schema(s, s, "d", 1), "no schema of another");
+    json_decref(s);
 }
 
 /* ---- results of tools ---- */
@@ -197,6 +213,7 @@ main(void)
                      (uint32_t)make_token(&make, "</s>", GG_TOKEN_CONTROL, 0));
     if (make_load(&make, &vocab, NULL) != GG_OK)
         return 1;
+    test_inner_schemas();
     test_results();
     for (size_t i = 0; i < sizeof(written_answers) / sizeof(*written_answers);
          i++)
