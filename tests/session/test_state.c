@@ -206,7 +206,7 @@ test_others(const struct gg_model *m)
     gg_session_free(s);
     gg_model_free(other);
     s = new_session(m, params_of(GG_CACHE_F32));
-    ok(is_refused(s, GG_ERR_UNSUPPORTED, "of type f16, not f32: --cache-type"),
+    ok(is_refused(s, GG_ERR_UNSUPPORTED, "of type f16, not f32: the cache"),
        "another type");
     gg_session_free(s);
     spec.seed = 3; /* the same model */
