@@ -19,6 +19,15 @@ struct model_arch {
     /* Finds the tensors of a layer, l->layer; their shapes follow from the
      * hyper-parameters. NULL: graph_find_usual_block. */
     void (*layer)(struct model_loader *l, struct model_layer *layer);
+    /* Records a layer, n_embd x ids, or streams of these, in and out, as
+     * graph_decoder() and graph_streams_decoder() want it. NULL: graph_block.
+     */
+    struct ggml_tensor *(*block)(struct graph *g, int32_t layer,
+                                 struct ggml_tensor *x);
+    /* Stands for attention in graph_streams_block(), from cur, n_embd x
+     * n_tokens, to the wanted rows. NULL: the family does not use it. */
+    struct ggml_tensor *(*attend)(struct graph *g, int32_t layer,
+                                  struct ggml_tensor *cur);
     /* Records the computation; returns what graph_logits() does. NULL:
      * graph_decoder. */
     struct ggml_tensor *(*graph)(struct graph *g, const struct model *m);

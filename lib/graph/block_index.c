@@ -14,11 +14,6 @@
 #include "graph/keys.h"
 #include "tensor/sparse.h"
 
-enum {
-    MAX_BLOCK_INDEX_HEADS = 1 << 12,
-    MAX_BLOCK_INDEX_LENGTH = 1 << 12,
-};
-
 /* ---- hyper-parameters and tensors ---------------------------------------- */
 
 /* Positions of a block, of all layers that have some; 0: none has. The others
@@ -50,18 +45,14 @@ read_block_length(struct model_keys *keys, struct model_hparams *hp)
 }
 
 static void
-read_block_indexer(struct model_keys *keys, const struct model_hparams *hp,
-                   struct model_indexer *x, int32_t block)
+read_block_indexer(struct model_keys *keys, struct model_hparams *hp,
+                   int32_t block)
 {
-    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
-                              MAX_BLOCK_INDEX_HEADS, 0);
-    x->d_key = graph_key_int(keys, "attention.indexer.key_length",
-                             hp->rope.n_rot, MAX_BLOCK_INDEX_LENGTH, 0);
-    x->n_best =
-        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
-    if (keys->status == GG_OK && x->n_best % block)
+    graph_keys_indexer_sizes(keys, hp);
+    if (keys->status == GG_OK && hp->indexer.n_best % block)
         graph_key_mismatch(keys, "attention.indexer.top_k",
-                           "is no multiple of a block's", x->n_best, block);
+                           "is no multiple of a block's", hp->indexer.n_best,
+                           block);
 }
 
 /* Layers keep a row for each block, and columns of the unfinished one. */
@@ -72,7 +63,7 @@ graph_keys_block_index(struct model_keys *keys, struct model_hparams *hp)
 
     if (keys->status != GG_OK || block == 0)
         return;
-    read_block_indexer(keys, hp, &hp->indexer, block);
+    read_block_indexer(keys, hp, block);
     hp->n_compression = 1;
     hp->compressions[0] = (struct model_compression){ .ratio = block };
     for (int32_t i = 0; i < graph_all_layers(hp); i++) {

@@ -160,25 +160,11 @@ finish(struct graph *g, const struct model *m, struct ggml_tensor *x)
 struct ggml_tensor *
 graph_decoder(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g);
+    struct ggml_tensor *x = graph_enter(g, graph_embed(g));
 
-    x = graph_enter(g, x);
     for (int32_t i = g->first; i < g->end; i++)
-        x = graph_block(g, i, x);
-    x = graph_leave(g, x);
-    return finish(g, m, x);
-}
-
-struct ggml_tensor *
-graph_parallel_decoder(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_embed(g);
-
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = graph_parallel_block(g, i, x);
-    x = graph_leave(g, x);
-    return finish(g, m, x);
+        x = m->arch->block ? m->arch->block(g, i, x) : graph_block(g, i, x);
+    return finish(g, m, graph_leave(g, x));
 }
 
 /* ---- outside the layers ------------------------------------------------- */

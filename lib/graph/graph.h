@@ -490,9 +490,6 @@ graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
 /* x = embed(ids); graph_block() in each layer; output(norm(x)) */
 struct ggml_tensor *
 graph_decoder(struct graph *g, const struct model *m);
-/* As graph_decoder(), by graph_parallel_block(). */
-struct ggml_tensor *
-graph_parallel_decoder(struct graph *g, const struct model *m);
 
 /* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *

@@ -22,7 +22,7 @@ has_indexer(const struct model_keys *keys, int32_t layer)
 }
 
 void
-graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
+graph_keys_indexer_sizes(struct model_keys *keys, struct model_hparams *hp)
 {
     struct model_indexer *x = &hp->indexer;
     int32_t least = hp->rope.n_rot > 1 ? hp->rope.n_rot : 1;
@@ -33,6 +33,14 @@ graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
                              MAX_INDEX_LENGTH, 0);
     x->n_best =
         graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
+}
+
+void
+graph_keys_indexer(struct model_keys *keys, struct model_hparams *hp, int mode)
+{
+    struct model_indexer *x = &hp->indexer;
+
+    graph_keys_indexer_sizes(keys, hp);
     x->mode = mode;
     x->eps = INDEX_EPS;
     if (keys->status == GG_OK && hp->latent.n_query == 0)
@@ -68,14 +76,8 @@ graph_keys_block_indexer(struct model_keys *keys, struct model_hparams *hp,
                          int32_t first)
 {
     struct model_indexer *x = &hp->indexer;
-    int32_t least = hp->rope.n_rot > 1 ? hp->rope.n_rot : 1;
 
-    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
-                              MAX_INDEX_HEADS, 0);
-    x->d_key = graph_key_int(keys, "attention.indexer.key_length", least,
-                             MAX_INDEX_LENGTH, 0);
-    x->n_best =
-        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
+    graph_keys_indexer_sizes(keys, hp);
     x->block = graph_key_int(keys, "attention.indexer.block_size", 1,
                              MAX_INDEX_BLOCK, 0);
     x->n_local = graph_key_int(keys, "attention.indexer.local_blocks", 0,

@@ -1,5 +1,6 @@
 /* hyper.c - hyper-connections: residual streams side by side; streams.h has the
  * formula */
+#include "graph/arch.h"
 #include "graph/streams.h"
 
 enum {
@@ -57,11 +58,12 @@ graph_find_streams(struct model_loader *l, struct model_layer *layer)
 }
 
 void
-graph_find_output_stream(struct model_loader *l)
+graph_find_streams_head(struct model_loader *l)
 {
     static const char *const names[] = { "output_hc_fn", "output_hc_scale",
                                          "output_hc_base" };
 
+    graph_find_head(l);
     l->model->output_hyper = find_hyper(l, names, l->model->hp.n_stream, 1);
 }
 
@@ -219,4 +221,34 @@ graph_streams_finish(struct graph *g, struct ggml_tensor *x)
     if (g->feeds)
         y = graph_feed_mtp(g, graph_streams_flat(g, x), y);
     return graph_logits(g, y);
+}
+
+/* ---- layers, and all of them ----------------------------------------------
+ */
+
+struct ggml_tensor *
+graph_streams_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct graph_connection c = graph_streams_read(g, &l->attn_hyper, x);
+    struct ggml_tensor *y = graph_norm(g, c.c, &l->attn_norm);
+
+    y = l->hp->recurs ? g->model->arch->recur(g, layer, y)
+                      : g->model->arch->attend(g, layer, y);
+    graph_streams_wanted(g, layer, &c);
+    x = graph_streams_write(g, &l->attn_hyper, &c, y);
+    c = graph_streams_read(g, &l->ffn_hyper, x);
+    y = graph_mixture_or_dense(g, l, graph_norm(g, c.c, &l->ffn_norm));
+    return graph_steer(g, layer, graph_streams_write(g, &l->ffn_hyper, &c, y));
+}
+
+struct ggml_tensor *
+graph_streams_decoder(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = graph_streams_spread(g, graph_embed(g));
+
+    x = graph_enter(g, x);
+    for (int32_t i = g->first; i < g->end; i++)
+        x = m->arch->block(g, i, x);
+    return graph_streams_finish(g, graph_leave(g, x));
 }

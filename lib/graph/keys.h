@@ -154,6 +154,10 @@ graph_keys_rank(struct model_keys *keys, struct model_hparams *hp);
 void
 graph_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
+/* Heads of an indexer, their length, and how many keys it chooses: of
+ * hp.indexer n_head, d_key and n_best. After graph_keys_rope(). */
+void
+graph_keys_indexer_sizes(struct model_keys *keys, struct model_hparams *hp);
 /* An indexer in each layer without a window, whose rotated pairs are of that
  * mode; of MTP layers in those for which the file has one. After
  * graph_keys_latent(). */

@@ -32,9 +32,10 @@ graph_keys_streams(struct model_keys *keys, struct model_hparams *hp,
 /* hc_attn_fn, hc_attn_scale, hc_attn_base; the same of hc_ffn. */
 void
 graph_find_streams(struct model_loader *l, struct model_layer *layer);
-/* Tensors of the output: output_hc_fn, output_hc_scale, output_hc_base. */
+/* What follows the layers, with output_hc_fn, output_hc_scale and
+ * output_hc_base: struct model_arch's head. */
 void
-graph_find_output_stream(struct model_loader *l);
+graph_find_streams_head(struct model_loader *l);
 
 /* hp.n_stream and hp.stream_rank, of streams of low rank. */
 void
@@ -82,7 +83,7 @@ struct ggml_tensor *
 graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y);
 
-/* As graph_find_output_stream(), of an MTP layer, where the file has them in
+/* The output tensors of graph_find_streams_head(), of an MTP layer, where the file has them in
  * it. */
 void
 graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer);
@@ -99,5 +100,15 @@ graph_streams_merge(struct graph *g, struct ggml_tensor *x);
  * graph_leave(). */
 struct ggml_tensor *
 graph_streams_finish(struct graph *g, struct ggml_tensor *x);
+
+/* Two blocks that read and write the streams: the family's attention or
+ * recurrence, and a mixture or feed-forward block. */
+struct ggml_tensor *
+graph_streams_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* graph_decoder() of models with streams, by the family's block: struct
+ * model_arch's graph. */
+struct ggml_tensor *
+graph_streams_decoder(struct graph *g, const struct model *m);
 
 #endif

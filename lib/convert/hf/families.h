@@ -97,7 +97,7 @@ enum {
 };
 
 enum {
-    HF_LISTS = 8, /* of names of a layer's tensors */
+    HF_LISTS = 9, /* of names of a layer's tensors */
 };
 
 /* Bounds of settings. */
@@ -249,6 +249,9 @@ extern const struct hf_name convert_hf_gemma_attention[]; /* 3n, 4 */
 extern const struct hf_name convert_hf_gemma4_norms[];    /* 3n, 4 */
 extern const struct hf_name convert_hf_starcoder[];
 extern const struct hf_name convert_hf_kimi_mixture[];
+extern const struct hf_name convert_hf_kimi_delta[];
+/* sparse.c: weights of hyper-connections. */
+extern const struct hf_name convert_hf_stream_names[];
 
 /* ---- settings.c: settings that several families have -----------------------
  */

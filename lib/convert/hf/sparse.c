@@ -64,6 +64,16 @@ convert_hf_set_indexer_types(struct hf *h, bool (*other)(struct hf *, int32_t),
     mem_free(own);
 }
 
+const struct hf_name convert_hf_stream_names[] = {
+    { "hc_attn_fn", "hc_attn_fn.weight", HF_EXACT | HF_F32 },
+    { "hc_attn_base", "hc_attn_base.weight", HF_EXACT | HF_F32 },
+    { "hc_attn_scale", "hc_attn_scale.weight", HF_EXACT | HF_F32 },
+    { "hc_ffn_fn", "hc_ffn_fn.weight", HF_EXACT | HF_F32 },
+    { "hc_ffn_base", "hc_ffn_base.weight", HF_EXACT | HF_F32 },
+    { "hc_ffn_scale", "hc_ffn_scale.weight", HF_EXACT | HF_F32 },
+    { 0 },
+};
+
 void
 convert_hf_set_streams(struct hf *h, bool independent)
 {

@@ -48,25 +48,14 @@ block(struct graph *g, int32_t layer, struct ggml_tensor *x)
     y = ggml_add(g->ctx, x, y);
     m = graph_mixture(g, l, graph_norm(g, x, &l->experts_norm));
     x = graph_feed_forward(g, l, graph_norm(g, y, &l->ffn_norm));
-    return ggml_add(g->ctx, m, ggml_add(g->ctx, x, y));
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_embed(g);
-
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = graph_steer(g, i, block(g, i, x));
-    x = graph_leave(g, x);
-    return graph_logits(g, graph_norm(g, x, &m->output_norm));
+    x = ggml_add(g->ctx, m, ggml_add(g->ctx, x, y));
+    return graph_steer(g, layer, x);
 }
 
 const struct model_arch graph_family_arctic[] = {
     { .name = "arctic",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph },
+      .block = block },
     { 0 },
 };

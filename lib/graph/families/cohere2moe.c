@@ -61,7 +61,7 @@ const struct model_arch graph_family_cohere2moe[] = {
     { .name = "cohere2moe",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph_parallel_decoder,
+      .block = graph_parallel_block,
       .mtp = &mtp },
     { 0 },
 };

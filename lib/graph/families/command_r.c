@@ -59,10 +59,10 @@ const struct model_arch graph_family_command_r[] = {
     { .name = "cohere2",
       .hparams = cohere2_hparams,
       .layer = cohere2_layer,
-      .graph = graph_parallel_decoder },
+      .block = graph_parallel_block },
     { .name = "command-r",
       .hparams = common,
       .layer = layer_weights,
-      .graph = graph_parallel_decoder },
+      .block = graph_parallel_block },
     { 0 },
 };

@@ -73,29 +73,18 @@ block(struct graph *g, int32_t layer, struct ggml_tensor *x)
     struct ggml_tensor *c;
 
     if (l->hp->n_ff == 0)
-        return graph_wanted(g, layer, x);
+        return graph_steer(g, layer, graph_wanted(g, layer, x));
     x = add_attention(g, layer, x);
     c = graph_norm(g, x, &l->ffn_norm);
-    return ggml_add(g->ctx, x, graph_feed_forward(g, l, c));
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_embed(g);
-
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = graph_steer(g, i, block(g, i, x));
-    x = graph_leave(g, x);
-    return graph_logits(g, graph_norm(g, x, &m->output_norm));
+    x = ggml_add(g->ctx, x, graph_feed_forward(g, l, c));
+    return graph_steer(g, layer, x);
 }
 
 const struct model_arch graph_family_deci[] = {
     { .name = "deci",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph,
+      .block = block,
       .partial_layers = true },
     { 0 },
 };

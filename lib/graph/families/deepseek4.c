@@ -28,8 +28,6 @@ enum {
     WHOLE_RATIO = 128,
     MAX_GROUPS = 1 << 10,
     MAX_RANK = 1 << 16,
-    MAX_INDEX_HEADS = 1 << 12,
-    MAX_INDEX_LENGTH = 1 << 12,
 };
 
 /* ---- hyper-parameters ---------------------------------------------------- */
@@ -97,19 +95,6 @@ read_compression(struct model_keys *keys, struct model_hparams *hp)
                              "MTP layer's",
                              (int)ratio, (int)i);
     }
-}
-
-static void
-read_indexer(struct model_keys *keys, struct model_hparams *hp)
-{
-    struct model_indexer *x = &hp->indexer;
-
-    x->n_head = graph_key_int(keys, "attention.indexer.head_count", 1,
-                              MAX_INDEX_HEADS, 0);
-    x->d_key = graph_key_int(keys, "attention.indexer.key_length",
-                             hp->rope.n_rot, MAX_INDEX_LENGTH, 0);
-    x->n_best =
-        graph_key_int(keys, "attention.indexer.top_k", 1, MODEL_MAX_CTX, 0);
 }
 
 /* Layers with blocks have hp.rope, the others rope_local. */
@@ -187,7 +172,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     if (keys->status == GG_OK && hp->window == 0)
         graph_key_refuse(keys, GG_ERR_UNSUPPORTED, "attention.sliding_window",
                          "0: layers have a window here");
-    read_indexer(keys, hp);
+    graph_keys_indexer_sizes(keys, hp);
     if (keys->status == GG_OK)
         read_compression(keys, hp);
     read_groups(keys, hp);
@@ -298,13 +283,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
                       layer->router_ids ? MODEL_OPTIONAL : MODEL_REQUIRED);
     graph_find_bias(l, ".exp_probs_b_vl", l->model->hp.n_expert,
                     MODEL_OPTIONAL); /* of pictures */
-}
-
-static void
-head(struct model_loader *l)
-{
-    graph_find_head(l);
-    graph_find_output_stream(l);
 }
 
 /* ---- attention ----------------------------------------------------------- */
@@ -514,47 +492,20 @@ attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
 
 /* ---- the model ----------------------------------------------------------- */
 
-static struct ggml_tensor *
-block(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    const struct model_layer *l = &g->model->layers[layer];
-    struct graph_connection c = graph_streams_read(g, &l->attn_hyper, x);
-    struct ggml_tensor *y = graph_norm(g, c.c, &l->attn_norm);
-
-    y = attention(g, layer, y);
-    graph_streams_wanted(g, layer, &c);
-    x = graph_streams_write(g, &l->attn_hyper, &c, y);
-    c = graph_streams_read(g, &l->ffn_hyper, x);
-    y = graph_mixture(g, l, graph_norm(g, c.c, &l->ffn_norm));
-    x = graph_streams_write(g, &l->ffn_hyper, &c, y);
-    return graph_steer(g, layer, x);
-}
-
-static struct ggml_tensor *
-decode(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_streams_spread(g, graph_embed(g));
-
-    (void)m;
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = block(g, i, x);
-    x = graph_leave(g, x);
-    return graph_streams_finish(g, x);
-}
-
 static const struct model_mtp_kind mtp = {
     .raw = true,
     .streams = true,
-    .block = block,
+    .block = graph_streams_block,
 };
 
 const struct model_arch graph_family_deepseek4[] = {
     { .name = "deepseek4",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = decode,
-      .head = head,
+      .graph = graph_streams_decoder,
+      .block = graph_streams_block,
+      .attend = attention,
+      .head = graph_find_streams_head,
       .mtp = &mtp },
     { 0 },
 };

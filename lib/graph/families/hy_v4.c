@@ -61,45 +61,13 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
 }
 
-static void
-find_head(struct model_loader *l)
-{
-    graph_find_head(l);
-    graph_find_output_stream(l);
-}
-
-static struct ggml_tensor *
-block(struct graph *g, int32_t layer, struct ggml_tensor *x)
-{
-    const struct model_layer *l = &g->model->layers[layer];
-    struct graph_connection c = graph_streams_read(g, &l->attn_hyper, x);
-    struct ggml_tensor *y;
-
-    y = graph_latent_attention(g, layer, graph_norm(g, c.c, &l->attn_norm));
-    graph_streams_wanted(g, layer, &c);
-    x = graph_streams_write(g, &l->attn_hyper, &c, y);
-    c = graph_streams_read(g, &l->ffn_hyper, x);
-    y = graph_mixture_or_dense(g, l, graph_norm(g, c.c, &l->ffn_norm));
-    return graph_steer(g, layer, graph_streams_write(g, &l->ffn_hyper, &c, y));
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_streams_spread(g, graph_embed(g));
-
-    (void)m;
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = block(g, i, x);
-    return graph_streams_finish(g, graph_leave(g, x));
-}
-
 const struct model_arch graph_family_hy_v4[] = {
     { .name = "hy_v4",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph,
-      .head = find_head },
+      .graph = graph_streams_decoder,
+      .block = graph_streams_block,
+      .attend = graph_latent_attention,
+      .head = graph_find_streams_head },
     { 0 },
 };

@@ -28,6 +28,6 @@ const struct model_arch graph_family_phi2[] = {
       .norm_bias = true,
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph_parallel_decoder },
+      .block = graph_parallel_block },
     { 0 },
 };

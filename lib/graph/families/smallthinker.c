@@ -58,25 +58,14 @@ block(struct graph *g, int32_t layer, struct ggml_tensor *x)
     c = graph_self_attention(g, layer, c);
     x = ggml_add(g->ctx, graph_wanted(g, layer, x), c);
     c = graph_norm(g, x, &l->ffn_norm);
-    return ggml_add(g->ctx, x, graph_experts(g, l, c, scores));
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = graph_embed(g);
-
-    x = graph_enter(g, x);
-    for (int32_t i = g->first; i < g->end; i++)
-        x = graph_steer(g, i, block(g, i, x));
-    x = graph_leave(g, x);
-    return graph_logits(g, graph_norm(g, x, &m->output_norm));
+    x = ggml_add(g->ctx, x, graph_experts(g, l, c, scores));
+    return graph_steer(g, layer, x);
 }
 
 const struct model_arch graph_family_smallthinker[] = {
     { .name = "smallthinker",
       .hparams = hparams,
       .layer = layer_weights,
-      .graph = graph },
+      .block = block },
     { 0 },
 };

@@ -63,16 +63,6 @@ static const struct hf_name blocks[] = {
     { 0 },
 };
 
-static const struct hf_name streams[] = {
-    { "hc_attn_fn", "hc_attn_fn.weight", HF_EXACT | HF_F32 },
-    { "hc_attn_base", "hc_attn_base.weight", HF_EXACT | HF_F32 },
-    { "hc_attn_scale", "hc_attn_scale.weight", HF_EXACT | HF_F32 },
-    { "hc_ffn_fn", "hc_ffn_fn.weight", HF_EXACT | HF_F32 },
-    { "hc_ffn_base", "hc_ffn_base.weight", HF_EXACT | HF_F32 },
-    { "hc_ffn_scale", "hc_ffn_scale.weight", HF_EXACT | HF_F32 },
-    { 0 },
-};
-
 static const struct hf_name mixture[] = {
     { "ffn_norm", "ffn_norm", 0 },
     { "ffn.gate.weight", "ffn_gate_inp.weight", HF_EXACT | HF_F32 },
@@ -251,8 +241,8 @@ keys_deepseek4(struct hf *h)
     set_ratios(h);
     set_bases(h);
     set_number(h, "hc_mult", "hyper_connection.count", MAX_STREAMS, 4);
-    set_number(h, "hc_sinkhorn_iters",
-               "hyper_connection.sinkhorn_iterations", MAX_SINKHORN, 20);
+    set_number(h, "hc_sinkhorn_iters", "hyper_connection.sinkhorn_iterations",
+               MAX_SINKHORN, 20);
     convert_hf_set_f32(h, "hyper_connection.epsilon",
                        core_json_number(c, "hc_eps", 0, 1, 1e-6));
     set_mixture(h);
@@ -265,11 +255,11 @@ static const char *const left_out[] = { "mtp.", NULL };
 const struct hf_family convert_hf_family_deepseek4[] = {
     { "DeepseekV4ForCausalLM", "deepseek4", .setting = "compress_ratios",
       .layers = "layers.", .whole = whole,
-      .layer = { attention, blocks, streams, mixture },
+      .layer = { attention, blocks, convert_hf_stream_names, mixture },
       .keys = keys_deepseek4, .any_layers = true, .no_base = true,
       .left_out = left_out },
     { "DeepseekV4ForCausalLM", "deepseek4", .whole = whole_saved,
-      .layer = { attention, blocks, streams, mixture },
+      .layer = { attention, blocks, convert_hf_stream_names, mixture },
       .keys = keys_deepseek4, .any_layers = true, .no_base = true,
       .left_out = left_out },
     { 0 },

@@ -12,30 +12,7 @@ enum {
 
 #define EXACT (HF_EXACT | HF_F32)
 
-/* The delta attention; its tensors are missing in other layers. */
-static const struct hf_name glm_delta[] = {
-    { "self_attn.k_proj", "attn_k", HF_RECURRENT },
-    { "self_attn.v_proj", "attn_v", HF_RECURRENT },
-    { "self_attn.q_conv1d", "ssm_conv1d_q", HF_F32 | HF_RECURRENT },
-    { "self_attn.k_conv1d", "ssm_conv1d_k", HF_F32 | HF_RECURRENT },
-    { "self_attn.v_conv1d", "ssm_conv1d_v", HF_F32 | HF_RECURRENT },
-    { "self_attn.f_a_proj", "ssm_f_a", HF_RECURRENT },
-    { "self_attn.f_b_proj", "ssm_f_b", HF_RECURRENT },
-    { "self_attn.g_a_proj", "ssm_g_a", HF_RECURRENT },
-    { "self_attn.g_b_proj", "ssm_g_b", HF_RECURRENT },
-    { "self_attn.b_proj", "ssm_beta", HF_RECURRENT },
-    { "self_attn.A_log", "ssm_a", EXACT | HF_DECAYS | HF_RECURRENT },
-    { "self_attn.dt_bias", "ssm_dt.bias", EXACT | HF_RECURRENT },
-    { "self_attn.o_norm", "ssm_norm", HF_RECURRENT },
-    { 0 },
-};
-static const struct hf_name glm_own[] = {
-    { "hc_attn_fn", "hc_attn_fn.weight", EXACT },
-    { "hc_attn_base", "hc_attn_base.weight", EXACT },
-    { "hc_attn_scale", "hc_attn_scale.weight", EXACT },
-    { "hc_ffn_fn", "hc_ffn_fn.weight", EXACT },
-    { "hc_ffn_base", "hc_ffn_base.weight", EXACT },
-    { "hc_ffn_scale", "hc_ffn_scale.weight", EXACT },
+static const struct hf_name glm_pools[] = {
     { "self_attn.indexer.index_kpool_compress_gate",
       "indexer_compressor_gate.weight", EXACT | HF_OPTIONAL },
     { "self_attn.indexer.index_kpool_compress_ape",
@@ -138,9 +115,10 @@ keys_glm(struct hf *h)
 
 const struct hf_family convert_hf_family_glm5_next[] = {
     { "Glm5NextForConditionalGeneration", "glm5-next",
-      .layer = { convert_hf_latent, convert_hf_norms, glm_delta, glm_own,
-                 convert_hf_indexer, convert_hf_expert_names,
-                 convert_hf_dense_names, convert_hf_shared_names },
+      .layer = { convert_hf_latent, convert_hf_norms, convert_hf_kimi_delta,
+                 convert_hf_stream_names, glm_pools, convert_hf_indexer,
+                 convert_hf_expert_names, convert_hf_dense_names,
+                 convert_hf_shared_names },
       .recurrent = "self_attn.A_log", .epsilon = 1e-5,
       .positions = true /* none */, .any_layers = true, .keys = keys_glm },
     { 0 },

@@ -5,21 +5,9 @@
 #include "convert/hf/families.h"
 #include "core/mem.h"
 
-static const struct hf_name k3_delta[] = {
-    { "self_attn.k_proj", "attn_k", HF_RECURRENT },
-    { "self_attn.v_proj", "attn_v", HF_RECURRENT },
-    { "self_attn.q_conv1d", "ssm_conv1d_q", HF_F32 | HF_RECURRENT },
-    { "self_attn.k_conv1d", "ssm_conv1d_k", HF_F32 | HF_RECURRENT },
-    { "self_attn.v_conv1d", "ssm_conv1d_v", HF_F32 | HF_RECURRENT },
-    { "self_attn.f_a_proj", "ssm_f_a", HF_RECURRENT },
-    { "self_attn.f_b_proj", "ssm_f_b", HF_RECURRENT },
+static const struct hf_name k3_gates[] = {
     { "self_attn.g_proj", "ssm_g", HF_RECURRENT },
     { "self_attn.g_proj", "attn_gate", HF_ATTENDING | HF_OPTIONAL },
-    { "self_attn.b_proj", "ssm_beta", HF_RECURRENT },
-    { "self_attn.A_log", "ssm_a",
-      HF_EXACT | HF_F32 | HF_DECAYS | HF_RECURRENT },
-    { "self_attn.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 | HF_RECURRENT },
-    { "self_attn.o_norm", "ssm_norm", HF_RECURRENT },
     { 0 },
 };
 static const struct hf_name k3_latent_experts[] = {
@@ -131,8 +119,8 @@ keys_k3(struct hf *h)
 
 const struct hf_family convert_hf_family_kimi_k3[] = {
     { "KimiK3ForConditionalGeneration|KimiK3ForCausalLM", "kimi-k3",
-      .layer = { convert_hf_latent, convert_hf_norms, k3_delta,
-                 convert_hf_kimi_mixture, k3_latent_experts,
+      .layer = { convert_hf_latent, convert_hf_norms, convert_hf_kimi_delta,
+                 k3_gates, convert_hf_kimi_mixture, k3_latent_experts,
                  convert_hf_dense_names },
       .activations = "situ", .epsilon = 1e-5, .positions = true /* none */,
       .recurrent = "self_attn.A_log", .any_layers = true, .keys = keys_k3 },

@@ -26,20 +26,22 @@ const struct hf_name convert_hf_kimi_mixture[] = {
       HF_OPTIONAL },
     { 0 },
 };
-static const struct hf_name kimi_delta[] = {
-    { "self_attn.k_proj", "attn_k", HF_OPTIONAL },
-    { "self_attn.v_proj", "attn_v", HF_OPTIONAL },
-    { "self_attn.q_conv1d", "ssm_conv1d_q", HF_F32 | HF_OPTIONAL },
-    { "self_attn.k_conv1d", "ssm_conv1d_k", HF_F32 | HF_OPTIONAL },
-    { "self_attn.v_conv1d", "ssm_conv1d_v", HF_F32 | HF_OPTIONAL },
-    { "self_attn.f_a_proj", "ssm_f_a", HF_OPTIONAL },
-    { "self_attn.f_b_proj", "ssm_f_b", HF_OPTIONAL },
-    { "self_attn.g_a_proj", "ssm_g_a", HF_OPTIONAL },
-    { "self_attn.g_b_proj", "ssm_g_b", HF_OPTIONAL },
-    { "self_attn.b_proj", "ssm_beta", HF_OPTIONAL },
-    { "self_attn.A_log", "ssm_a", HF_EXACT | HF_F32 | HF_DECAYS | HF_OPTIONAL },
-    { "self_attn.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 | HF_OPTIONAL },
-    { "self_attn.o_norm", "ssm_norm", HF_OPTIONAL },
+/* Names of the delta attention; other layers have none of these. */
+const struct hf_name convert_hf_kimi_delta[] = {
+    { "self_attn.k_proj", "attn_k", HF_RECURRENT },
+    { "self_attn.v_proj", "attn_v", HF_RECURRENT },
+    { "self_attn.q_conv1d", "ssm_conv1d_q", HF_F32 | HF_RECURRENT },
+    { "self_attn.k_conv1d", "ssm_conv1d_k", HF_F32 | HF_RECURRENT },
+    { "self_attn.v_conv1d", "ssm_conv1d_v", HF_F32 | HF_RECURRENT },
+    { "self_attn.f_a_proj", "ssm_f_a", HF_RECURRENT },
+    { "self_attn.f_b_proj", "ssm_f_b", HF_RECURRENT },
+    { "self_attn.g_a_proj", "ssm_g_a", HF_RECURRENT | HF_OPTIONAL },
+    { "self_attn.g_b_proj", "ssm_g_b", HF_RECURRENT | HF_OPTIONAL },
+    { "self_attn.b_proj", "ssm_beta", HF_RECURRENT },
+    { "self_attn.A_log", "ssm_a",
+      HF_EXACT | HF_F32 | HF_DECAYS | HF_RECURRENT },
+    { "self_attn.dt_bias", "ssm_dt.bias", HF_EXACT | HF_F32 | HF_RECURRENT },
+    { "self_attn.o_norm", "ssm_norm", HF_RECURRENT },
     { 0 },
 };
 
@@ -134,9 +136,10 @@ keys_kimi_linear(struct hf *h)
 
 const struct hf_family convert_hf_family_kimi_linear[] = {
     { "KimiLinearForCausalLM", "kimi-linear",
-      .layer = { convert_hf_latent, convert_hf_norms, kimi_delta,
+      .layer = { convert_hf_latent, convert_hf_norms, convert_hf_kimi_delta,
                  convert_hf_kimi_mixture, convert_hf_dense_names },
-      .epsilon = 1e-5, .positions = true /* none */, .any_layers = true,
+      .recurrent = "self_attn.A_log", .epsilon = 1e-5,
+      .positions = true /* none */, .any_layers = true,
       .keys = keys_kimi_linear },
     { 0 },
 };

@@ -31,17 +31,8 @@ static const struct hf_name dense[] = {
     { 0 },
 };
 static const struct hf_name maker[] = {
-    { "block_sparse_moe.gate", "ffn_gate_inp", HF_F32 | HF_OPTIONAL },
     { "block_sparse_moe.e_score_correction_bias", "exp_probs_b.bias",
       HF_EXACT | HF_F32 | HF_OPTIONAL },
-    { "block_sparse_moe.experts.%d.w1", "ffn_gate_exps", HF_OPTIONAL },
-    { "block_sparse_moe.experts.%d.w3", "ffn_up_exps", HF_OPTIONAL },
-    { "block_sparse_moe.experts.%d.w2", "ffn_down_exps", HF_OPTIONAL },
-    { "block_sparse_moe.shared_experts.gate_proj", "ffn_gate_shexp",
-      HF_OPTIONAL },
-    { "block_sparse_moe.shared_experts.up_proj", "ffn_up_shexp", HF_OPTIONAL },
-    { "block_sparse_moe.shared_experts.down_proj", "ffn_down_shexp",
-      HF_OPTIONAL },
     { 0 },
 };
 #define BOTH   "mlp.experts.gate_up_proj"
@@ -190,7 +181,8 @@ const struct hf_family convert_hf_family_minimax_m3[] = {
     { "MiniMaxM3SparseForConditionalGeneration|MiniMaxM3SparseForCausalLM|"
       "MiniMaxM3VLForCausalLM",
       "minimax-m3",
-      .layer = { convert_hf_attention, norms, indexer, dense, maker, others },
+      .layer = { convert_hf_attention, norms, indexer, dense, maker,
+                 convert_hf_kimi_mixture, others },
       .whole = convert_hf_usual_plus_1, .activations = "silu|swigluoai",
       .any_layers = true, .keys = keys_m3 },
     { 0 },
