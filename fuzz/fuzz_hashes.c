@@ -27,7 +27,8 @@ check(bool right)
         abort();
 }
 
-/* A stub of --json, which is not tried. */
+/* Stands for bin/gg-inspect/json.c, which this target does not link: no input
+ * asks for JSON. */
 void
 inspect_json_begin(const struct inspected *f, const char *member)
 {

@@ -86,7 +86,7 @@ GGML_API void
 ggml_set_f32_nd(const struct ggml_tensor *tensor, int i0, int i1, int i2,
                 int i3, float value);
 
-/* Threads that wait for work; fewer than asked for if the system refuses.
+/* Threads that wait for work; fewer than requested if the system refuses.
  * They keep to the processors of cpumask, if any is set; poll (0 to 100) says
  * how long an idle one spins before it sleeps; prio is not used. One graph at
  * a time. NULL: not to be had. _free() takes NULL. */

@@ -277,7 +277,7 @@ cli_catch_signals(void);
 /* The signal that came, or 0. */
 int
 cli_signal(void);
-/* As if it had not come: who asked for an answer to stop goes on. */
+/* As if it had not come: who requested that an answer stop goes on. */
 void
 cli_forget_signal(void);
 

@@ -219,7 +219,7 @@ less(int32_t a, int32_t b)
 }
 
 /* Where the GPU's memory is too short for a session in addition to the weights,
- * the next try has half as many layers there, or, if it was not asked for by
+ * the next try has half as many layers there, or, if it was not requested by
  * name, none. False: there is none left to try. */
 static bool
 take_fewer_layers(const struct engine *e, struct device_options *o)

@@ -10,7 +10,7 @@
 void
 state_take(struct state *s, struct evaluate *e);
 
-/* Saves the sequences, if that was asked for. */
+/* Saves the sequences, if that was requested. */
 void
 state_leave(struct state *s, const struct evaluate *e);
 

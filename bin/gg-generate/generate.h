@@ -240,7 +240,7 @@ generate_take_base(struct generate *g);
 enum gg_status
 generate_new_sequence(const struct generate *g, struct gg_sequence **out,
                       struct gg_error *err);
-/* Saves what was heard, if that was asked for. */
+/* Saves what was heard, if that was requested. */
 void
 generate_save(struct generate *g);
 

@@ -1,4 +1,4 @@
-/* tokenize.h - what gg-tokenize was asked for, and what does it */
+/* tokenize.h - options of gg-tokenize, and functions that act on them */
 #ifndef TOKENIZE_H
 #define TOKENIZE_H
 

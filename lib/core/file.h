@@ -55,7 +55,7 @@ enum gg_status
 file_lock_part(const void *data, size_t size, struct gg_error *err);
 
 /* Gives memory back that the data, part of a mapping with `filed`, took: it
- * will not be asked for again soon. */
+ * will not be requested again soon. */
 void
 file_forget(const void *data, size_t size);
 

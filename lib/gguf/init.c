@@ -182,7 +182,7 @@ init(const void *file, size_t size, const char *name, unsigned bare,
     return st;
 }
 
-/* Before memory is asked for that it would take. */
+/* Called before the memory that it would take is requested. */
 static enum gg_status
 check_limit(const struct gguf_source *source, const struct gguf_context *ctx,
             struct gg_error *err)

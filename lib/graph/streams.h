@@ -32,8 +32,8 @@ graph_keys_streams(struct model_keys *keys, struct model_hparams *hp,
 /* hc_attn_fn, hc_attn_scale, hc_attn_base; the same of hc_ffn. */
 void
 graph_find_streams(struct model_loader *l, struct model_layer *layer);
-/* What follows the layers, with output_hc_fn, output_hc_scale and
- * output_hc_base: struct model_arch's head. */
+/* Finds the tensors after the layers, output_hc_fn, output_hc_scale and
+ * output_hc_base among them: struct model_arch's head. */
 void
 graph_find_streams_head(struct model_loader *l);
 

@@ -1,4 +1,4 @@
-/* params.c - what a sampler can be asked for */
+/* params.c - parameters of a sampler */
 #include <config.h>
 
 #include "sample/params.h"

@@ -1,4 +1,4 @@
-/* params.h - what a sampler can be asked for */
+/* params.h - parameters of a sampler */
 #ifndef SAMPLE_PARAMS_H
 #define SAMPLE_PARAMS_H
 

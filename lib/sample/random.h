@@ -1,4 +1,4 @@
-/* random.h - numbers that depend on where they are asked for, and nothing
+/* random.h - numbers that depend on where they are drawn, and nothing
  * else */
 #ifndef SAMPLE_RANDOM_H
 #define SAMPLE_RANDOM_H

@@ -11,7 +11,7 @@
 #include "vocab/vocab.h"
 
 /* One call of gg_vocab_encode(). What short words need is here; memory is
- * asked for only by long ones, and kept for the next. */
+ * requested only by long ones, and kept for the next. */
 struct encoder {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL, for short texts */

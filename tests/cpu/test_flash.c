@@ -74,7 +74,7 @@ truth(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
     int64_t group = t->src[0]->ne[2] / v->ne[2];
     double sum = 0;
 
-    if (i0 == 0) /* elements are asked for in order */
+    if (i0 == 0) /* elements are requested in order */
         find_weights(t, head, token, batch);
     for (int64_t j = 0; j < v->ne[1]; j++)
         sum += weights[j] * test_at(v, i0, j, head / group, batch);

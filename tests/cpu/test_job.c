@@ -114,7 +114,7 @@ gate(struct ggml_context *ctx, enum ggml_type type, enum ggml_type other,
 }
 
 /* All pieces of the job for n_threads threads: each row of both products once,
- * whether pieces are asked for one by one or some at a time. */
+ * whether pieces are requested one by one or some at a time. */
 static bool
 covers(const struct cpu_job *j, int n_threads, int together)
 {

@@ -33,7 +33,7 @@ truth_product(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     double sum = 0;
 
     (void)i3;
-    if (i0 == 0) /* elements are asked for in order */
+    if (i0 == 0) /* elements are requested in order */
         for (int64_t j = 0; j < w->ne[0]; j++)
             column[j] = activation(x, in_blocks, j, i1 % x->ne[1], i2);
     test_row(w, i0, id, 0, row);

@@ -30,7 +30,7 @@ truth(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     const struct ggml_tensor *w = t->src[0], *x = t->src[1];
     double row[1024], sum = 0;
 
-    if (i0 == 0) /* elements are asked for in order */
+    if (i0 == 0) /* elements are requested in order */
         for (int64_t j = 0; j < w->ne[0]; j++)
             column[j] =
                 activation(x, ggml_is_quantized(w->type), j, i1, i2, i3);

@@ -105,7 +105,7 @@ run_pieces(struct lines *l, const struct cpu_kernels *k,
     }
 }
 
-/* All threads keep to lines of their own, and to what was asked for. */
+/* All threads keep to lines of their own, and to what was requested. */
 static void
 check_step(struct ggml_tensor *node,
            void (*step)(const struct cpu_task *t, struct ggml_tensor *dst),

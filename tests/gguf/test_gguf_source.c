@@ -15,7 +15,7 @@ struct watched {
     const struct bytes *file;
     uint64_t at;      /* of the next byte, where it is read in order */
     bool wild;        /* it was not, or beyond the end */
-    size_t most;      /* that was asked for at once */
+    size_t most;      /* that was requested at once */
     unsigned n_calls; /* of the callback */
 };
 

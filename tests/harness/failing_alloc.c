@@ -3,7 +3,7 @@
  * GG_FAIL_ALLOC="PROGRAM N" fails the allocation after N others, and
  * "PROGRAM N+" all that follow it, too; a process of another name is left
  * alone. GG_COUNT_ALLOC=FILE has their number written there when the tool ends.
- * Counted is what the system is asked for: malloc() and its kin, and mmap(),
+ * Counts requests to the system: malloc() and its kin, and mmap(),
  * whoever calls them. */
 #include <config.h>
 

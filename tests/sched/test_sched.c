@@ -298,7 +298,7 @@ cache(void)
     ggml_free(ctx);
 }
 
-/* An op in place goes where its memory is, whatever was asked for. */
+/* An op in place goes where its memory is, whatever was requested. */
 static void
 in_place(void)
 {

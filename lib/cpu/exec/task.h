@@ -25,7 +25,7 @@ struct cpu_task {
      * others.
      */
     struct cpu_weight_prefetch *prefetch;
-    char *work; /* for all threads; as much as the op asked for, on a line */
+    char *work; /* for all threads; as much as the op requested, on a line */
     struct cpu_angles *angles; /* of the run, as ROPE made them */
     const struct cpu_kernels *k;
 };

@@ -36,7 +36,7 @@ compute_custom(const struct cpu_task *t, struct ggml_tensor *dst)
     ((ggml_custom_op_t)c.fun)(dst, t->ith, t->nth, c.userdata);
 }
 
-/* Programs count the calls: exactly what they asked for, but no more than
+/* Programs count the calls: exactly what they requested, but no more than
  * threads. */
 static int
 custom_pieces(const struct ggml_tensor *dst, int n_threads)
