@@ -134,7 +134,7 @@ has_stack(void)
     return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= 512 << 10;
 }
 
-/* The system is asked to give the room that registers of AMX take where it saves
+/* Requests the room that registers of AMX take where the system saves
  * them, for all threads of the process. */
 static bool
 may_use_tiles(void)

@@ -83,8 +83,8 @@ struct ggml_tensor *
 graph_streams_write(struct graph *g, const struct model_hyper *h,
                     const struct graph_connection *c, struct ggml_tensor *y);
 
-/* The output tensors of graph_find_streams_head(), of an MTP layer, where the file has them in
- * it. */
+/* The output tensors of graph_find_streams_head(), of an MTP layer, where the
+ * file has them in it. */
 void
 graph_find_mtp_stream(struct model_loader *l, struct model_layer *layer);
 /* The streams as its output reads them. */
