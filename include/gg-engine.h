@@ -99,6 +99,38 @@ gg_engine_bound_steps(struct gg_engine *engine, size_t ids, uint64_t us);
 GG_API void
 gg_engine_bound_cache(struct gg_engine *engine, uint64_t bytes);
 
+/* A prefix cache: what sequences have evaluated is written to files of a
+ * folder, and sequences, of other processes, too, begin with the longest prefix
+ * that is found there. What is drawn does not depend on it. A file is used by
+ * those alone whose model, adapters, cache types, RoPE, devices, kernels and
+ * build of the library are the same, by what the library knows of them: of the
+ * model's weights it knows a sample. */
+struct gg_prefix_params {
+    const char *folder; /* this user's alone; it is there */
+    /* Other things that must be the same, such as a hash of the model's files:
+     * n_key bytes. */
+    const void *key;
+    size_t n_key;
+    /* Called after a file of `bytes` bytes was written: who calls the library
+     * removes those of the folder that were changed least recently, when they
+     * are too many; a file that is used counts as changed. Or nothing is
+     * written any more, for this reason. NULL: nobody is told. */
+    void (*stored)(void *data, uint64_t bytes, const char *why_not);
+    void *data;
+    uintptr_t reserved[4];
+};
+
+/* What `params` points to is copied. GG_ERR_UNSUPPORTED: an encoder, or several
+ * processes; GG_ERR_ARG: the engine has one already, or scores. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_cache_prefixes(struct gg_engine *engine,
+                         const struct gg_prefix_params *params,
+                         struct gg_error *err);
+
+/* How many ids sequences have had from files. */
+GG_API uint64_t
+gg_engine_cached(const struct gg_engine *engine);
+
 /* ---- Sequences ----------------------------------------------------------- */
 
 /* Without ids. */

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/draft.h"
+#include "engine/prefix.h"
 #include "engine/text.h"
 
 static bool
@@ -54,6 +55,7 @@ gg_engine_free(struct gg_engine *engine)
     mem_free(engine->slots);
     mem_free(engine->chunks);
     engine_draft_free(engine->draft);
+    engine_prefixes_free(engine->prefixes);
     mem_free(engine);
 }
 

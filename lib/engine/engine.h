@@ -30,6 +30,7 @@ struct engine_bound {
 };
 
 struct engine_draft;
+struct engine_prefixes;
 
 struct gg_engine {
     const struct gg_vocab *vocab;
@@ -43,7 +44,8 @@ struct gg_engine {
     uint64_t clock;          /* of the slots' use */
     uint64_t call;           /* of gg_engine_eval() */
     struct gg_engine_stats stats;
-    struct engine_draft *draft; /* or NULL */
+    struct engine_draft *draft;       /* or NULL */
+    struct engine_prefixes *prefixes; /* or NULL */
     struct engine_bound bound;
     uint64_t most_cache; /* bytes that slots may hold; 0: no limit */
 };
@@ -68,6 +70,10 @@ struct gg_sequence {
     bool keep;
     float *scales; /* of adapters; NULL: the model's */
     char *key;     /* whose prefixes it shares; NULL: those without one */
+    size_t stored; /* first ids that are in the prefix cache */
+    size_t split;  /* it has no states after so many ids, which others begin
+                      with, too; or 0 */
+    size_t stops;  /* with so many ids it is evaluated in parts */
 };
 
 /* Does gg_engine_new()'s work; `params` is not NULL. */
@@ -151,9 +157,15 @@ engine_first_scored(const struct gg_query *w);
 void
 engine_want_piece(const struct gg_query *w, struct gg_chunk *c);
 
-/* Evaluates chunks, and counts them; with a ticket it only starts them. */
+/* Evaluates chunks, and counts them; with a ticket it only starts them. What
+ * they add to their sequences may get into the prefix cache. */
 enum gg_status
 engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
            uint64_t *ticket, struct gg_error *err);
+
+/* The same without a prefix cache. */
+enum gg_status
+engine_run_chunks(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+                  uint64_t *ticket, struct gg_error *err);
 
 #endif

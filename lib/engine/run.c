@@ -1,5 +1,6 @@
 /* run.c - chunks of sequences, evaluated; what of them the session has not */
 #include "core/error.h"
+#include "engine/prefix.h"
 #include "engine/text.h"
 
 /* How many of its first n ids are evaluated: of an engine that scores not the
@@ -65,8 +66,8 @@ engine_has(struct gg_sequence *q, size_t n)
 
 /* With a ticket, results may come later. */
 enum gg_status
-engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
-           uint64_t *ticket, struct gg_error *err)
+engine_run_chunks(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+                  uint64_t *ticket, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -78,4 +79,13 @@ engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
         e->stats.n_evaluated += chunks[i].n;
     e->stats.n_runs += st == GG_OK;
     return st;
+}
+
+enum gg_status
+engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+           uint64_t *ticket, struct gg_error *err)
+{
+    return e->prefixes && !ticket
+               ? engine_prefix_run(e, chunks, n, err)
+               : engine_run_chunks(e, chunks, n, ticket, err);
 }

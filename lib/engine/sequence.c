@@ -99,7 +99,7 @@ gg_sequence_set_scales(struct gg_sequence *sequence, const float *scales,
     mem_free(q->scales);
     q->scales = copy;
     engine_sequence_release(q, 0);
-    q->n_known = 0;
+    q->n_known = q->stored = 0;
     return GG_OK;
 }
 
@@ -118,7 +118,7 @@ gg_sequence_set_key(struct gg_sequence *sequence, const char *key,
     mem_free(q->key);
     q->key = copy;
     engine_sequence_release(q, 0);
-    q->n_known = 0;
+    q->n_known = q->stored = 0;
     return GG_OK;
 }
 
@@ -202,7 +202,7 @@ grow_ids(struct gg_sequence *q, size_t more)
     engine_shift_ids(q->ids, q->n_ids, kept, count);
     q->n_ids -= count;
     q->n_dropped += count;
-    q->n_known = 0;
+    q->n_known = q->stored = q->split = 0;
     engine_sequence_release(q, 0);
     return true;
 }
@@ -239,6 +239,8 @@ gg_sequence_truncate(struct gg_sequence *sequence, size_t n)
     q->n_ids = n;
     if (q->n_known > n)
         q->n_known = n;
+    if (q->stored > n)
+        q->stored = n;
     /* of an engine that scores the last id is not evaluated */
     engine_sequence_release(q, n - (q->engine->score && n > 0));
 }

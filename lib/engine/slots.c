@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "engine/engine.h"
+#include "engine/prefix.h"
 
 enum {
     FEW = 16, /* ids: to evaluate them again costs next to nothing */
@@ -77,6 +77,7 @@ engine_leave_slot(struct gg_sequence *q)
 {
     if (q->slot < 0)
         return;
+    engine_prefix_save(q, q->n_held);
     q->engine->slots[q->slot] = (struct engine_slot){
         .ids = q->ids,
         .logprobs = q->logprobs,
@@ -302,8 +303,11 @@ engine_place(struct gg_sequence *q, struct gg_error *err)
     struct shared shared = find_shared(q, q->limit);
     enum gg_status st = GG_OK;
     int32_t slot;
-    size_t held = 0;
+    size_t held = 0, found = engine_prefix_find(q, q->limit,
+                                                shared.slot < 0 ? 0 : shared.n);
 
+    if (found)
+        shared.slot = -1;
     if (shared.slot >= 0)
         st = evaluate_shared(e, &shared, err);
     if (st != GG_OK)
@@ -314,6 +318,8 @@ engine_place(struct gg_sequence *q, struct gg_error *err)
         held = copy_shared(q, &shared, slot);
     else
         gg_session_truncate(e->session, slot, 0);
+    if (found)
+        held = engine_prefix_load(q, slot);
     if (q->slot < 0)
         take_slot(q, slot);
     q->n_held = q->n_shared = held;

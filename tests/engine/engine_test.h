@@ -7,7 +7,7 @@
 
 #include "harness/session_test.h"
 
-static int32_t ids[512];
+static int32_t ids[700];
 
 /* A session and an engine of a model: engines come and go. */
 struct bench {

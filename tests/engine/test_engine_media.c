@@ -27,7 +27,7 @@ open_media(struct bench *b, const struct gg_model *m, int32_t n_slots,
     open_bench(b, m, n_slots, n_ctx, params);
     x.blocks = block ? blocks : NULL;
     must(gg_session_add_rows(b->session, &x, &first, &err));
-    memcpy(with_rows, ids, sizeof(ids));
+    memcpy(with_rows, ids, sizeof(with_rows));
     for (int32_t i = 0; i < ROWS; i++)
         with_rows[FROM + i] = first + i;
 }
