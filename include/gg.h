@@ -109,6 +109,20 @@ typedef int (*gg_opener)(const char *path, int flags, void *data);
 GG_API void
 gg_set_opener(gg_opener opener, void *data);
 
+enum {
+    GG_SHA256 = 32, /* bytes of a hash */
+};
+
+/* The SHA-256 of some bytes. GG_ERR_ARG: a pointer is NULL. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sha256(const void *data, size_t n, uint8_t hash[GG_SHA256],
+          struct gg_error *err);
+
+/* That of a regular file, wherever its descriptor stands, which stays the
+ * caller's. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sha256_file(int fd, uint8_t hash[GG_SHA256], struct gg_error *err);
+
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose

@@ -76,6 +76,41 @@ set_opener(void)
     return true;
 }
 
+/* "abc", of FIPS 180-4. */
+static bool
+sha256(void)
+{
+    static const uint8_t begin[] = { 0xba, 0x78, 0x16, 0xbf };
+    uint8_t hash[GG_SHA256];
+
+    must(gg_sha256("abc", 3, hash, &err));
+    return memcmp(hash, begin, sizeof(begin)) == 0 &&
+           refused(gg_sha256(NULL, 1, hash, &err)) &&
+           refused(gg_sha256("a", 1, NULL, &err)) &&
+           gg_sha256(NULL, 0, hash, &err) == GG_OK;
+}
+
+static bool
+sha256_file(void)
+{
+    uint8_t hash[GG_SHA256], bytes[GG_SHA256], *data = malloc(1 << 22);
+    FILE *f = fopen(model_path, "rb");
+    size_t size = f && data ? fread(data, 1, 1 << 22, f) : 0;
+    bool good = size > 0;
+
+    if (good) {
+        must(gg_sha256(data, size, bytes, &err));
+        must(gg_sha256_file(fileno(f), hash, &err));
+        good = memcmp(hash, bytes, sizeof(hash)) == 0 &&
+               refused(gg_sha256_file(fileno(f), NULL, &err)) &&
+               gg_sha256_file(-1, hash, &err) == GG_ERR_IO;
+    }
+    if (f)
+        fclose(f);
+    free(data);
+    return good;
+}
+
 static bool
 is_model_subfolder(void)
 {
@@ -183,7 +218,8 @@ const struct argument_test arguments_library[] = {
     TEST(status_string),     TEST(escape),
     TEST(version),           TEST(version_number),
     TEST(default_threads),   TEST(set_open_callback),
-    TEST(set_opener),        TEST(is_model_subfolder),
+    TEST(set_opener),        TEST(sha256),
+    TEST(sha256_file),       TEST(is_model_subfolder),
     TEST(file_open),         TEST(file_open_metadata),
     TEST(file_open_adapter), TEST(file_open_projector),
     TEST(file_close),        TEST(file_gguf),

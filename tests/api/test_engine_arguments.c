@@ -116,6 +116,25 @@ test_choose(void)
 }
 
 static void
+test_prefixes(void)
+{
+    struct gg_prefix_params wrong[] = {
+        { .folder = NULL },
+        { .folder = ".", .n_key = 1 },
+        { .folder = ".", .reserved = { 1 } },
+    };
+
+    refused(gg_engine_cache_prefixes(NULL, &wrong[1], &err),
+            "gg_engine_cache_prefixes: no engine");
+    refused(gg_engine_cache_prefixes(engine, NULL, &err), "no parameters");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        refused(gg_engine_cache_prefixes(engine, &wrong[i], &err),
+                "wrong parameters");
+    is((int)gg_engine_cached(NULL), 0, "gg_engine_cached: no engine");
+    is((int)gg_engine_cached(engine), 0, "no files");
+}
+
+static void
 test_sequences(void)
 {
     const int32_t wrong[] = { -1, V };
@@ -141,6 +160,7 @@ test_sequences(void)
     refused(gg_engine_eval_some(engine, NULL, 0, true, NULL, &err),
             "no result");
     gg_engine_bound_cache(NULL, 1);
+    test_prefixes();
     refused(gg_sequence_put(NULL, ids, 1, &err), "gg_sequence_put: nowhere");
     refused(gg_sequence_put(sequence, NULL, 1, &err), "no ids");
     refused(gg_sequence_put(sequence, wrong, 1, &err), "a negative id");
