@@ -112,6 +112,10 @@ cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
 enum gg_status
 cli_read_u64(const char *option, const char *text, uint64_t *out,
              struct gg_error *err);
+/* A number of bytes, at most 2^50; K, M, G after it are powers of 1024. */
+enum gg_status
+cli_read_bytes(const char *option, const char *text, int64_t min, uint64_t *out,
+               struct gg_error *err);
 enum gg_status
 cli_read_float(const char *option, const char *text, double min, double max,
                double *out, struct gg_error *err);

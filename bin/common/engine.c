@@ -17,7 +17,10 @@ enum {
 struct engine_options
 engine_options_default(void)
 {
-    return (struct engine_options){ .devices = DEVICE_OPTIONS_DEFAULT };
+    return (struct engine_options){
+        .devices = DEVICE_OPTIONS_DEFAULT,
+        .prefixes.bytes = (uint64_t)PREFIX_CACHE_GIB << 30,
+    };
 }
 
 /* In the order of enum gg_cache_type. */
@@ -70,6 +73,7 @@ const struct cli_option engine_rows[] = {
     { "cache-rotation", 0, CLI_WORD, "HOW",
       "rotate keys and values of less than 8 bits: on (default), off",
       AT(cache.no_rotation), .values = "on|off" },
+    { .part = prefix_rows, AT(prefixes) },
     { "batch-size", 0, CLI_INT, "N",
       "ids per batch in prefill (512)",
       AT(n_batch), 1, ENGINE_MAX_BATCH },
@@ -339,6 +343,9 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     if (e->media)
         media_add(e->media, e->model, e->session);
     cli_check(gg_engine_new(e->model, e->session, &gg, &e->gg, &err), &err);
+    e->prefix_cache = prefix_cache_take();
+    if (e->prefix_cache)
+        prefix_cache_open(e->prefix_cache, e->gg);
     if (o->verbose)
         engine_describe(e);
 }
@@ -364,10 +371,13 @@ engine_close(struct engine *e)
         profile_table_print(rows, n);
     if (e->verbose)
         describe_used(e);
+    if (e->verbose && e->prefix_cache)
+        prefix_cache_describe(e->prefix_cache, e->gg);
     gg_engine_free(e->gg);
     gg_session_free(e->session);
     gg_model_free(e->model);
     media_free(e->media);
+    prefix_cache_free(e->prefix_cache);
     *e = (struct engine){ 0 };
 }
 

@@ -10,6 +10,7 @@
 #include "common/media.h"
 #include "common/options.h"
 #include "common/prefill.h"
+#include "common/prefix_cache.h"
 
 struct engine_cache {
     enum gg_cache_type type;
@@ -25,6 +26,7 @@ struct engine_options {
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
     struct engine_cache cache;
     struct adapter_options adapters;
+    struct prefix_options prefixes;
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
@@ -97,6 +99,7 @@ struct engine {
     struct gg_engine *gg;
     struct prefill prefill; /* of the session's evaluations */
     struct media *media;    /* whose rows the session has; or NULL */
+    struct prefix_cache *prefix_cache; /* or NULL */
     int32_t n_slots, n_batch;
     struct engine_cache cache;
     bool shift, quiet, verbose;

@@ -20,6 +20,7 @@ enum outside_use {
     OUTSIDE_ARRAYS = 8,   /* a folder in which NAME.npy is made */
     OUTSIDE_SCRATCH = 16, /* a folder for files without names */
     OUTSIDE_PARTS = 32,   /* a file that comes as FILE.part or FILE.HASH.part */
+    OUTSIDE_CACHE = 128,  /* the folder of a prefix cache */
     OUTSIDE_TYPED = 64,   /* any that the user types: see outside_names.c */
 };
 
@@ -45,6 +46,7 @@ enum outside_deed {
     OUTSIDE_REMOVE,     /* a part */
     OUTSIDE_MAKE_FOLDER,
     OUTSIDE_MAKE_SCRATCH, /* opens a file without a name in the folder */
+    OUTSIDE_TRIM, /* files of the cache go where these are above `flags` KiB */
 };
 
 /* Allows the name, before outside_start(). */

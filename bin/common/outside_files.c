@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/outside_files.h"
+#include "common/prefix_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -311,6 +312,9 @@ outside_act(enum outside_deed deed, const char *path, int flags, int *failed)
         return make_folder(path);
     case OUTSIDE_MAKE_SCRATCH:
         return make_scratch(path);
+    case OUTSIDE_TRIM:
+        (void)prefix_trim(path, (uint64_t)flags << 10);
+        return 0;
     }
     errno = ENOSYS;
     return -1;

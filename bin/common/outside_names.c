@@ -276,6 +276,8 @@ outside_permit(enum outside_deed deed, const char *path, int flags)
         return permit(path, OUTSIDE_ARRAYS);
     case OUTSIDE_MAKE_SCRATCH:
         return permit(path, OUTSIDE_SCRATCH);
+    case OUTSIDE_TRIM:
+        return permit(path, OUTSIDE_CACHE);
     case OUTSIDE_COMMIT:
     case OUTSIDE_DISCARD:
     case OUTSIDE_ASIDE_DROP:

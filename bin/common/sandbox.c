@@ -79,10 +79,15 @@ static void
 allow_outside(const struct sandbox_wish *w)
 {
     static const enum outside_use uses[] = {
-        [SANDBOX_WRITE] = OUTSIDE_OUTPUT,    [SANDBOX_SHARDS] = OUTSIDE_SHARDS,
-        [SANDBOX_UPDATE] = OUTSIDE_UPDATE,   [SANDBOX_ARRAYS] = OUTSIDE_ARRAYS,
-        [SANDBOX_SCRATCH] = OUTSIDE_SCRATCH, [SANDBOX_TYPED] = OUTSIDE_TYPED,
-        [SANDBOX_PARTS] = OUTSIDE_PARTS,     [SANDBOX_JOB] = 0,
+        [SANDBOX_WRITE] = OUTSIDE_OUTPUT,
+        [SANDBOX_SHARDS] = OUTSIDE_SHARDS,
+        [SANDBOX_UPDATE] = OUTSIDE_UPDATE,
+        [SANDBOX_ARRAYS] = OUTSIDE_ARRAYS,
+        [SANDBOX_SCRATCH] = OUTSIDE_SCRATCH,
+        [SANDBOX_TYPED] = OUTSIDE_TYPED,
+        [SANDBOX_PARTS] = OUTSIDE_PARTS,
+        [SANDBOX_CACHE] = OUTSIDE_CACHE,
+        [SANDBOX_JOB] = 0,
     };
     bool is_typed = w->use == SANDBOX_TYPED;
 

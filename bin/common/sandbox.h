@@ -33,6 +33,7 @@ enum sandbox_use {
     SANDBOX_ARRAYS,  /* a folder in which NAME.npy is made */
     SANDBOX_SCRATCH, /* a folder for files without names */
     SANDBOX_STORE,   /* a folder: all that is below is read, made and removed */
+    SANDBOX_CACHE,   /* a folder of which only a store is granted: its bound */
     SANDBOX_TYPED,   /* for tables: names come later, from a user */
     SANDBOX_JOB,     /* for tables: of an MPI job, SANDBOX_MPI is kept */
 };

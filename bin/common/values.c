@@ -55,6 +55,25 @@ cli_read_u64(const char *option, const char *text, uint64_t *out,
 }
 
 enum gg_status
+cli_read_bytes(const char *option, const char *text, int64_t min, uint64_t *out,
+               struct gg_error *err)
+{
+    static const char units[] = "KMG";
+    size_t n = strlen(text);
+    const char *unit = n > 1 ? strchr(units, text[n - 1]) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    char *number = cli_copy(text, n - (unit != NULL));
+    int64_t x = 0;
+    enum gg_status st =
+        cli_read_int(option, number, min, INT64_C(1) << (50 - shift), &x, err);
+
+    free(number);
+    if (st == GG_OK)
+        *out = (uint64_t)x << shift;
+    return st;
+}
+
+enum gg_status
 cli_read_float(const char *option, const char *text, double min, double max,
                double *out, struct gg_error *err)
 {

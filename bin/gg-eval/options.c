@@ -160,10 +160,27 @@ settle_slots(struct options *o)
         *slots = *lines;
 }
 
+static enum eval_mode
+mode_of(const struct options *o)
+{
+    return o->perplexity.wanted               ? EVAL_PERPLEXITY
+           : o->quiz.wanted                   ? EVAL_QUIZ
+           : o->classify.wanted               ? EVAL_CLASSIFY
+           : o->imatrix                       ? EVAL_IMATRIX
+           : o->embed.wanted || o->embed.rank ? EVAL_EMBED
+                                              : EVAL_RECORDS;
+}
+
+/* Other modes evaluate all ids: what is computed of them is the result. */
 static void
 allow(const void *options)
 {
-    engine_allow(&((const struct options *)options)->engine);
+    const struct options *o = options;
+
+    engine_allow(&o->engine);
+    if (mode_of(o) == EVAL_RECORDS && !o->output.score && !o->watch.pattern &&
+        !o->watch.graph)
+        prefix_cache_prepare(&o->engine);
 }
 
 void
@@ -178,12 +195,7 @@ eval_parse(int argc, char **argv, struct options *o)
     cli_hint_file("; ids of a text: echo TEXT | gg-tokenize | gg-eval");
     if (first < argc)
         o->input = cli_one_file(argc, argv, first, o->input);
-    o->mode = o->perplexity.wanted               ? EVAL_PERPLEXITY
-              : o->quiz.wanted                   ? EVAL_QUIZ
-              : o->classify.wanted               ? EVAL_CLASSIFY
-              : o->imatrix                       ? EVAL_IMATRIX
-              : o->embed.wanted || o->embed.rank ? EVAL_EMBED
-                                                 : EVAL_RECORDS;
+    o->mode = mode_of(o);
     o->engine.shows_progress =
         o->perplexity.wanted || o->imatrix || o->quiz.wanted;
     o->evaluate.score = o->output.score;

@@ -94,19 +94,11 @@ static enum gg_status
 set_bytes(void *options, const struct cli_option *row, const char *value,
           struct gg_error *err)
 {
-    static const char units[] = "KMG";
     struct options *o = options;
-    size_t n = strlen(value);
-    const char *unit = n > 1 ? strchr(units, value[n - 1]) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    char name[CLI_OPTION_NAME], *number = cli_copy(value, n - (unit != NULL));
-    int64_t x = 0;
-    enum gg_status st = cli_read_int(cli_option_name(row, name), number, 1,
-                                     INT64_C(1) << (50 - shift), &x, err);
+    char name[CLI_OPTION_NAME];
 
-    free(number);
-    o->cache_ram = (uint64_t)x << shift;
-    return st;
+    return cli_read_bytes(cli_option_name(row, name), value, 1, &o->cache_ram,
+                          err);
 }
 
 /* ---- the table ---- */
@@ -366,6 +358,7 @@ allow(const void *options)
     const struct options *o = options;
 
     engine_allow(&o->engine);
+    prefix_cache_prepare(&o->engine);
     media_files_allow(&o->files, o->engine.model, generate_takes_media(o));
     if (o->interactive)
         editor_allow();

@@ -1,5 +1,4 @@
-/* prefix_names.c - hashes of sequences, and the names of a prefix cache's files
- */
+/* prefix_names.c - hashes of sequences, and names of a prefix cache's files */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

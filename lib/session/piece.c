@@ -83,7 +83,11 @@ static void
 add_adapters(struct sha256 *h, const struct model *m, const float *scales)
 {
     for (size_t i = 0; i < m->files.n_adapters; i++) {
+        const struct model_adapter_file *a = &m->files.adapters[i];
+
         sha256_add_u64(h, graph_adapter_fingerprint(&m->adapters[i]));
+        sha256_add_u64(h, (uint64_t)a->first);
+        sha256_add_u64(h, (uint64_t)a->last);
         sha256_add(h, &scales[i], sizeof(scales[i]));
     }
 }
