@@ -4,8 +4,8 @@
  * A file's name says how many ids stand before its own, how many these are, and
  * hashes: of what all depends on and the ids up to the PREFIX_MATCH-th of its
  * own, and up to the last one. So who knows a sequence's ids knows the names
- * that may be of use. Files appear whole, by a rename, and are replaced by none
- * but the same; whoever finds a damaged one removes it. */
+ * that may be of use. Files appear whole, by a rename, and are replaced by such
+ * of the same rows alone; whoever finds a damaged one removes it. */
 #ifndef ENGINE_PREFIX_H
 #define ENGINE_PREFIX_H
 

@@ -91,11 +91,10 @@ put_piece(struct gg_sequence *q, struct prefix_hash *h, int32_t first,
     enum gg_status st = path ? GG_OK : error_nomem(err);
 
     p.state = last && session_piece_recurs(s);
-    if (st == GG_OK && (p.state || access(path, F_OK))) {
+    if (st == GG_OK)
         st = create_piece(q, &p, path, err);
-        if (st == GG_OK && c->params.stored)
-            c->params.stored(c->params.data, session_piece_size(s, &p), NULL);
-    }
+    if (st == GG_OK && c->params.stored)
+        c->params.stored(c->params.data, session_piece_size(s, &p), NULL);
     mem_free(path);
     return st;
 }
