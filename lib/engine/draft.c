@@ -302,7 +302,7 @@ draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     }
     for (size_t i = 0; i < n; i++)
         total += texts[i]->draft.n;
-    engine_draft_length_drafted(&d->length, total,
+    engine_draft_length_drafted(&d->length, (total + n - 1) / n,
                                 (double)(ggml_time_us() - start));
     return st;
 }
@@ -377,6 +377,7 @@ static enum gg_status
 make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             size_t *wanted, struct gg_error *err)
 {
+    engine_draft_length_begin(&d->length, n);
     for (size_t i = 0; i < n; i++) {
         struct text_draft *td = &texts[i]->draft;
 
@@ -414,9 +415,14 @@ engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     wanted = mem_array(n, sizeof(*wanted));
     st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);
     mem_free(wanted);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = gg_sequence_put(texts[i]->sequence, texts[i]->draft.ids,
-                             texts[i]->draft.n, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        struct text_draft *td = &texts[i]->draft;
+        struct gg_sequence *q = texts[i]->sequence;
+
+        if (d->replace)
+            d->replace(d->data, q->n_ids, td->ids, td->n);
+        st = gg_sequence_put(q, td->ids, td->n, err);
+    }
     return st;
 }
 
