@@ -27,7 +27,14 @@ engine_draft_sampler(const struct engine_draft *d, const struct gg_text *t)
 size_t
 engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most);
 
+/* Drafts `most` ids at most by what followed the text's last ids before. */
+void
+engine_draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most);
+
 /* Drafts wanted[i] ids of each text, or fewer. */
+enum gg_status
+engine_draft_by_model(struct engine_draft *d, struct gg_text *const *texts,
+                      size_t n, size_t *wanted, struct gg_error *err);
 enum gg_status
 engine_draft_by_mtp(struct engine_draft *d, struct gg_text *const *texts,
                     size_t n, size_t *wanted, struct gg_error *err);

@@ -5,8 +5,9 @@
 
 #include "cpu/ops/mask_summary.h"
 #include "cpu/exec/task.h"
+#include "tensor/sparse.h"
 
-#define KEYS 64 /* in a block */
+#define KEYS TENSOR_PART_KEYS /* in a block */
 
 /* The scratch of one thread. */
 struct attention_scratch {
@@ -24,6 +25,10 @@ struct attention_scratch {
 
 struct attention {
     const struct ggml_tensor *q, *k, *v, *mask, *sinks;
+    /* Keys in parts: what was kept of those before, or NULL; and whether dst
+     * keeps what it has for others. */
+    const struct ggml_tensor *before;
+    bool more;
     struct ggml_tensor *dst;
     float scale, max_bias, softcap;
     int64_t group;  /* heads that share keys and values */

@@ -10,7 +10,10 @@
  * masked keys follow.
  *
  * A piece is the heads that share keys and values, for some tokens: its rows
- * are the queries, a token's heads side by side. */
+ * are the queries, a token's heads side by side.
+ *
+ * ATTENTION_PART does so for keys that come in parts of whole blocks: what a
+ * row has after one part is what it goes on with in the next. */
 #include "cpu/ops/attention_piece.h"
 #include "cpu/ops/op_table.h"
 #include "tensor/tensor.h"
@@ -41,6 +44,8 @@ read_params(const struct ggml_tensor *dst, int n_threads)
                            .v = dst->src[2],
                            .mask = dst->src[3],
                            .sinks = dst->src[4],
+                           .before = dst->src[TENSOR_PART_BEFORE],
+                           .more = tensor_part_has_more(dst),
                            .scale = tensor_get_f32(dst, 0),
                            .max_bias = tensor_get_f32(dst, 1),
                            .softcap = tensor_get_f32(dst, 2) };
@@ -238,6 +243,8 @@ flash_supports(const struct ggml_tensor *dst)
     return cpu_is_plain(dst) && cpu_has_elements(dst->src[0]->type) &&
            readable(k, dst->src[1]) && readable(k, dst->src[2]) &&
            (!dst->src[4] || cpu_is_plain(dst->src[4])) &&
+           (!dst->src[TENSOR_PART_BEFORE] ||
+            cpu_is_plain(dst->src[TENSOR_PART_BEFORE])) &&
            (!dst->src[3] || dst->src[3]->type == GGML_TYPE_F16);
 }
 
