@@ -5,7 +5,7 @@
 
 #include "engine/draft.h"
 
-static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
+static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
 
 void
 engine_draft_length_init(struct draft_length *d)
@@ -43,13 +43,14 @@ time_again(const struct draft_length *d, double whole, double made)
 size_t
 engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
 {
-    double p = d->accepted[kind], ids = 1, power = 1, best = 0;
-    size_t found = 0;
+    double p = d->accepted[kind], power = 1, best = 0;
+    double ids = 1 + (double)d->given;
+    size_t found = 0, before = d->again + d->given;
 
     if (d->times[0] == 0)
         return 0;
-    for (size_t n = 0; n <= most && d->again + n <= DRAFT_MOST; n++) {
-        double us = time_of(d, d->again + n) + (double)n * d->each;
+    for (size_t n = 0; n <= most && before + n <= DRAFT_MOST; n++) {
+        double us = time_of(d, before + n) + (double)n * d->each;
         double rate = ids / (us + time_again(d, power, ids));
 
         if (rate > best) {
@@ -103,9 +104,10 @@ engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
     size_t n;
 
     d->length.again = t->draft.again;
-    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
-    t->draft.kind = DRAFT_KINDS - 1;
+    d->length.given = 0;
+    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most);
+    t->draft.kind = DRAFT_LIKELY;
     if (n == 0)
-        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+        engine_draft_length_skipped(&d->length, DRAFT_LIKELY);
     return n;
 }

@@ -12,7 +12,9 @@
 
 enum {
     DRAFT_MOST = 15,
-    DRAFT_KINDS = 3, /* the last is the most hopeful */
+    DRAFT_LIKELY = 2, /* the most hopeful of three kinds */
+    DRAFT_FORCED,     /* bytes that must come, of ids that may be others */
+    DRAFT_KINDS,
 };
 
 struct draft_length {
@@ -25,12 +27,13 @@ struct draft_length {
      * these ids. */
     bool goes_back;
     size_t again;
+    size_t given; /* ids that are drafted already, and as good as accepted */
 };
 
 void
 engine_draft_length_init(struct draft_length *d);
 
-/* How many of that kind, `most` at most. */
+/* How many of that kind, `most` at most, after those that are given. */
 size_t
 engine_draft_length_best(const struct draft_length *d, int kind, size_t most);
 
