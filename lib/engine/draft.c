@@ -149,6 +149,7 @@ static enum gg_status
 make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             size_t *wanted, struct gg_error *err)
 {
+    engine_draft_length_begin(&d->length, n);
     for (size_t i = 0; i < n; i++) {
         struct text_draft *td = &texts[i]->draft;
 
@@ -188,7 +189,7 @@ start_forced(struct gg_engine *e, struct gg_text *const *texts, size_t n,
 {
     bool some = false;
 
-    if (e->draft || e->no_forced || session_overlap(e->session) > 1)
+    if (e->draft || session_overlap(e->session) > 1)
         return GG_OK;
     for (size_t i = 0; i < n && !some; i++)
         some = engine_draft_has_forced(texts[i]);
@@ -212,9 +213,14 @@ engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     wanted = mem_array(n, sizeof(*wanted));
     st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);
     mem_free(wanted);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = gg_sequence_put(texts[i]->sequence, texts[i]->draft.ids,
-                             texts[i]->draft.n, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        struct text_draft *td = &texts[i]->draft;
+        struct gg_sequence *q = texts[i]->sequence;
+
+        if (d->replace)
+            d->replace(d->data, q->n_ids, td->ids, td->n);
+        st = gg_sequence_put(q, td->ids, td->n, err);
+    }
     return st;
 }
 
@@ -243,16 +249,15 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
 static void
 learn(struct draft_length *length, const struct text_draft *td, size_t rejected)
 {
-    size_t all = td->n_accepted, n = all < td->n_forced ? all : td->n_forced;
-    size_t forced = n > td->n_certain ? n - td->n_certain : 0;
+    size_t n = td->n_accepted, forced = td->n_forced;
 
-    if (all < td->n_forced) {
-        engine_draft_length_learn(length, DRAFT_FORCED, forced + rejected,
-                                  forced);
+    if (n < forced) {
+        engine_draft_length_learn(length, DRAFT_FORCED, n + rejected, n);
         return;
     }
     engine_draft_length_learn(length, DRAFT_FORCED, forced, forced);
-    engine_draft_length_learn(length, td->kind, all - n + rejected, all - n);
+    engine_draft_length_learn(length, td->kind, n - forced + rejected,
+                              n - forced);
 }
 
 /* Learns what the draft was worth. */

@@ -13,6 +13,10 @@ struct engine_draft {
     size_t most; /* ids a text */
     struct draft_length length;
     struct gg_draft_stats stats;
+    /* For measurements: sets ids that were drafted for positions from `at` on.
+     * NULL: they stay. */
+    void (*replace)(void *data, size_t at, int32_t *ids, size_t n);
+    void *data;
 };
 
 /* The sampler of a draft. Draws at the same place with the same seed are likely

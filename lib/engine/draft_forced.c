@@ -12,7 +12,7 @@
 
 enum {
     MOST_BYTES = 96, /* that are looked for at once */
-    UNTIMED = 4,     /* ids before it is known how long evaluations take */
+    UNTIMED = 3,     /* ids before it is known how long evaluations take */
 };
 
 /* The ids of bytes that must come, from `at` on. */
@@ -71,20 +71,18 @@ follow_grammar(struct gg_text *t, size_t most)
 static size_t
 worthwhile(struct engine_draft *d, const struct gg_text *t, size_t most)
 {
-    size_t n;
-
+    if (!engine_draft_length_timed(&d->length))
+        return most < UNTIMED ? most : UNTIMED;
     d->length.again = t->draft.again;
     d->length.given = 0;
-    n = engine_draft_length_best(&d->length, DRAFT_FORCED, most);
-    if (d->length.times[0] == 0)
-        n = most < UNTIMED ? most : UNTIMED;
-    return n;
+    return engine_draft_length_best(&d->length, DRAFT_FORCED, most);
 }
 
 bool
 engine_draft_has_forced(const struct gg_text *t)
 {
-    return t->n_forced || (t->history && t->history->at.grammar);
+    return !t->sequence->engine->no_forced &&
+           (t->n_forced || (t->history && t->history->at.grammar));
 }
 
 void
