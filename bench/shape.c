@@ -6,7 +6,7 @@
  * and a vocabulary of 32,000, or with its own, whose table is the output, too;
  * Llama 3.1's with eight; four of the 48 layers of Qwen3-30B-A3B, which chooses
  * 8 of 128 experts, with a vocabulary of 32,000; eight of the 24 layers of
- * Qwen3.5-2B, three of four recurrent, and four of DeepSeek V2 Lite, dense and
+ * Qwen3.5-2B, three of four recurrent, and four of GLM 4.7 Flash, dense and
  * with latent attention, with that vocabulary, too. All matrices are of TYPE,
  * but that which chooses experts, and convolutions, of F32. What such a model
  * says means nothing; how long it takes is as for any other. The same arguments
@@ -64,11 +64,13 @@ enum {
     DELTA_HEADS = 16,
     DELTA_WIDTH = 128,
     DELTA_CONV = 4,
-    /* Latent attention: values of a latent row, rotated ones, and of a head's
-     * key and value that come from a latent row. */
+    /* Latent attention: values of a latent row, of a query's, rotated ones, and
+     * of a head's key and value that come from a latent row. */
     LATENT_RANK = 512,
+    LATENT_QUERY_RANK = 768,
     LATENT_ROTATED = 64,
-    LATENT_HEAD = 128,
+    LATENT_KEY = 192,
+    LATENT_VALUE = 256,
 };
 
 struct maker {
@@ -242,16 +244,18 @@ add_latent_layer(struct maker *m, int i)
     int n = m->s->n_embd, heads = m->s->n_head;
 
     add_vector(m, n, "blk.%d.attn_norm.weight", i);
-    add_matrix(m, n, heads * (LATENT_HEAD + LATENT_ROTATED),
-               "blk.%d.attn_q.weight", i);
+    add_matrix(m, n, LATENT_QUERY_RANK, "blk.%d.attn_q_a.weight", i);
+    add_vector(m, LATENT_QUERY_RANK, "blk.%d.attn_q_a_norm.weight", i);
+    add_matrix(m, LATENT_QUERY_RANK, heads * (LATENT_KEY + LATENT_ROTATED),
+               "blk.%d.attn_q_b.weight", i);
     add_matrix(m, n, LATENT_RANK + LATENT_ROTATED,
                "blk.%d.attn_kv_a_mqa.weight", i);
     add_vector(m, LATENT_RANK, "blk.%d.attn_kv_a_norm.weight", i);
-    add_matrices(m, LATENT_HEAD, LATENT_RANK, heads, "blk.%d.attn_k_b.weight",
+    add_matrices(m, LATENT_KEY, LATENT_RANK, heads, "blk.%d.attn_k_b.weight",
                  i);
-    add_matrices(m, LATENT_RANK, LATENT_HEAD, heads, "blk.%d.attn_v_b.weight",
+    add_matrices(m, LATENT_RANK, LATENT_VALUE, heads, "blk.%d.attn_v_b.weight",
                  i);
-    add_matrix(m, heads * LATENT_HEAD, n, "blk.%d.attn_output.weight", i);
+    add_matrix(m, heads * LATENT_VALUE, n, "blk.%d.attn_output.weight", i);
     add_vector(m, n, "blk.%d.ffn_norm.weight", i);
     add_ffn(m, i);
 }
@@ -323,9 +327,10 @@ static void
 set_latent_keys(struct maker *m)
 {
     set_head_size(m, LATENT_RANK + LATENT_ROTATED, LATENT_RANK);
-    set_u32(m, "attention.key_length_mla", LATENT_HEAD + LATENT_ROTATED);
-    set_u32(m, "attention.value_length_mla", LATENT_HEAD);
+    set_u32(m, "attention.key_length_mla", LATENT_KEY + LATENT_ROTATED);
+    set_u32(m, "attention.value_length_mla", LATENT_VALUE);
     set_u32(m, "attention.kv_lora_rank", LATENT_RANK);
+    set_u32(m, "attention.q_lora_rank", LATENT_QUERY_RANK);
     set_u32(m, "rope.dimension_count", LATENT_ROTATED);
     set_u32(m, "leading_dense_block_count", m->s->n_layer);
     set_u32(m, "expert_feed_forward_length", 1408);
