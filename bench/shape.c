@@ -1,16 +1,18 @@
 /* shape.c - writes a model of a real shape with random weights
  *
- *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture|hybrid|latent TYPE FILE
+ *   shape NAME TYPE FILE
  *
  * The shapes are GPT-2's with 117 million weights; Llama 3.2's with a billion
  * and a vocabulary of 32,000, or with its own, whose table is the output, too;
  * Llama 3.1's with eight; four of the 48 layers of Qwen3-30B-A3B, which chooses
- * 8 of 128 experts, with a vocabulary of 32,000; eight of the 24 layers of
- * Qwen3.5-2B, three of four recurrent, and four of GLM 4.7 Flash, dense and
- * with latent attention, with that vocabulary, too. All matrices are of TYPE,
- * but that which chooses experts, and convolutions, of F32. What such a model
- * says means nothing; how long it takes is as for any other. The same arguments
- * write the same bytes. */
+ * 8 of 128 experts; eight of the 24 layers of Qwen3.5-2B, three of four
+ * recurrent; and four of GLM 4.7 Flash, dense and with latent attention. Two
+ * have an MTP layer in addition: one of a billion weights in layers as Llama
+ * 3.2's, and a mixture of 1.7 billion, which chooses 8 of 64 experts.
+ * Vocabularies have 32,000 tokens where nothing else is stated. All matrices
+ * are of TYPE, but that which chooses experts, and convolutions, of F32. What
+ * such a model says means nothing; how long it takes is as for any other. The
+ * same arguments write the same bytes. */
 #include "fixtures/models_parts.h"
 
 #include <gguf.h>
@@ -41,21 +43,26 @@ static const struct shape {
     float rope_base;              /* 0: positions are learned */
     bool tied;                    /* the table of embeddings is the output */
     int d_head, n_expert, n_used; /* of a mixture */
+    int n_mtp;                    /* layers after n_layer */
 } shapes[] = {
     { "gpt2", "gpt2", add_gpt2_layer, 768, 12, 12, 12, 3072, 1024, 50257, 0,
-      true, 0, 0, 0 },
+      true, 0, 0, 0, 0 },
     { "llama1b", "llama", add_llama_layer, 2048, 16, 32, 8, 8192, 8192, 32000,
-      500000, false, 0, 0, 0 },
+      500000, false, 0, 0, 0, 0 },
     { "llama3.2-1b", "llama", add_llama_layer, 2048, 16, 32, 8, 8192, 131072,
-      128256, 500000, true, 0, 0, 0 },
+      128256, 500000, true, 0, 0, 0, 0 },
     { "llama3.1-8b", "llama", add_llama_layer, 4096, 32, 32, 8, 14336, 131072,
-      128256, 500000, false, 0, 0, 0 },
+      128256, 500000, false, 0, 0, 0, 0 },
     { "mixture", "qwen3moe", add_llama_layer, 2048, 4, 32, 4, 768, 40960, 32000,
-      1000000, false, 128, 128, 8 },
+      1000000, false, 128, 128, 8, 0 },
+    { "mtp1b", "mimo2", add_llama_layer, 2048, 16, 32, 8, 8192, 8192, 32000,
+      500000, false, 64, 0, 0, 1 },
+    { "mtp-mixture", "mimo2", add_llama_layer, 1024, 16, 16, 4, 512, 8192,
+      32000, 500000, false, 128, 64, 8, 1 },
     { "hybrid", "qwen35", add_hybrid_layer, 2048, 8, 8, 2, 6144, 262144, 32000,
-      10000000, true, 256, 0, 0 },
-    { "latent", "deepseek2", add_latent_layer, 2048, 4, 16, 1, 10944, 163840,
-      32000, 10000, false, 192, 0, 0 },
+      10000000, true, 256, 0, 0, 0 },
+    { "latent", "deepseek2", add_latent_layer, 2048, 4, 20, 1, 10240, 202752,
+      32000, 1000000, false, 256, 0, 0, 0 },
 };
 
 enum {
@@ -199,12 +206,12 @@ add_llama_layer(struct maker *m, int i)
 {
     add_attention(m, i, 1);
     add_vector(m, m->s->n_embd, "blk.%d.ffn_norm.weight", i);
-    if (m->s->n_expert) {
+    if (m->s->n_expert && !m->s->n_mtp)
         add_head_norms(m, i);
+    if (m->s->n_expert)
         add_mixture(m, i);
-        return;
-    }
-    add_ffn(m, i);
+    else
+        add_ffn(m, i);
 }
 
 static void
@@ -261,6 +268,18 @@ add_latent_layer(struct maker *m, int i)
 }
 
 static void
+add_mtp_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd;
+
+    add_llama_layer(m, i);
+    add_matrix(m, 2 * n, n, "blk.%d.nextn.eh_proj.weight", i);
+    add_vector(m, n, "blk.%d.nextn.enorm.weight", i);
+    add_vector(m, n, "blk.%d.nextn.hnorm.weight", i);
+    add_vector(m, n, "blk.%d.nextn.shared_head_norm.weight", i);
+}
+
+static void
 add_tensors(struct maker *m)
 {
     const struct shape *s = m->s;
@@ -271,6 +290,8 @@ add_tensors(struct maker *m)
         add(m, GGML_TYPE_F32, s->n_embd, s->n_ctx, "position_embd.weight", 0);
     for (int i = 0; i < s->n_layer; i++)
         s->add_layer(m, i);
+    for (int i = 0; i < s->n_mtp; i++)
+        add_mtp_layer(m, s->n_layer + i);
     add_vector(m, s->n_embd, "output_norm.weight", 0);
     if (gpt2)
         add_vector(m, s->n_embd, "output_norm.bias", 0);
@@ -347,7 +368,9 @@ set_keys(struct maker *m)
 
     gguf_set_val_str(m->gguf, "general.architecture", s->arch);
     gguf_set_val_str(m->gguf, "general.name", s->name);
-    set_u32(m, "block_count", s->n_layer);
+    set_u32(m, "block_count", s->n_layer + s->n_mtp);
+    if (s->n_mtp)
+        set_u32(m, "nextn_predict_layers", s->n_mtp);
     set_u32(m, "context_length", s->n_ctx);
     set_u32(m, "embedding_length", s->n_embd);
     set_u32(m, "feed_forward_length", s->n_ff);
@@ -359,6 +382,11 @@ set_keys(struct maker *m)
         set_f32(m, "attention.layer_norm_rms_epsilon", 1e-5f);
         set_f32(m, "rope.freq_base", s->rope_base);
         set_u32(m, "rope.dimension_count", head_size(s));
+    }
+    if (s->n_mtp && !s->n_expert) { /* of a family of mixtures */
+        set_u32(m, "expert_count", 2);
+        set_u32(m, "expert_used_count", 1);
+        set_u32(m, "expert_feed_forward_length", s->n_ff);
     }
     if (s->n_expert) {
         set_head_size(m, s->d_head, s->d_head);
