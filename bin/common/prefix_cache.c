@@ -226,7 +226,7 @@ prefix_cache_free(struct prefix_cache *c)
 
 /* The process outside counts anew: others write, too. */
 static void
-trim(struct prefix_cache *c)
+trim_outside(struct prefix_cache *c)
 {
     uint64_t kib = c->most >> 10;
 
@@ -245,7 +245,7 @@ on_stored(void *data, uint64_t bytes, const char *why_not)
     c->n_written += bytes > 0;
     c->written += bytes;
     if (c->written > c->room)
-        trim(c);
+        trim_outside(c);
 }
 
 void

@@ -167,7 +167,7 @@ hash_open(const char *cache, int fd, struct stat *st,
 }
 
 static void
-add_file(struct prefix_files *files, const char *path, const struct stat *st)
+note_hashed(struct prefix_files *files, const char *path, const struct stat *st)
 {
     files->list = cli_alloc(files->list, files->n + 1, sizeof(*files->list));
     files->list[files->n].path = cli_copy(path, strlen(path));
@@ -188,7 +188,7 @@ hash_file(const char *cache, const char *path, struct prefix_files *files,
         close(fd);
     if (!done)
         return false;
-    add_file(files, path, &st);
+    note_hashed(files, path, &st);
     buffer_add(key, hex, PREFIX_DIGITS);
     buffer_char(key, '\n');
     return true;
@@ -220,13 +220,13 @@ hash_shards(const char *cache, const char *path, struct prefix_files *files,
 }
 
 static int
-is_shown(const struct dirent *e)
+is_visible(const struct dirent *e)
 {
     return e->d_name[0] != '.';
 }
 
 static bool
-is_folder(const char *path)
+leads_to_folder(const char *path)
 {
     struct stat st;
 
@@ -247,7 +247,7 @@ hash_folder(const char *cache, const char *folder, bool below,
         char *path = prefix_join(folder, name);
 
         buffer_add(key, name, strlen(name) + 1);
-        if (done && !is_folder(path))
+        if (done && !leads_to_folder(path))
             done = hash_file(cache, path, files, key);
         else if (done && !below && gg_is_model_subfolder(name))
             done = hash_folder(cache, path, true, files, key);
@@ -263,8 +263,8 @@ bool
 prefix_hash_model(const char *cache, const char *path,
                   struct prefix_files *files, struct buffer *key)
 {
-    return is_folder(path) ? hash_folder(cache, path, false, files, key)
-                           : hash_shards(cache, path, files, key);
+    return leads_to_folder(path) ? hash_folder(cache, path, false, files, key)
+                                 : hash_shards(cache, path, files, key);
 }
 
 bool

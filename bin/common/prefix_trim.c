@@ -72,8 +72,8 @@ remove_left(int dir, const char *name)
 
 /* Without memory the tool goes on: the next run removes more. */
 static bool
-add_file(struct kept_files *files, const char *folder, const char *name,
-         const struct stat *st)
+note_piece(struct kept_files *files, const char *folder, const char *name,
+           const struct stat *st)
 {
     if (files->n == files->cap) {
         size_t cap = files->cap ? 2 * files->cap : 256;
@@ -105,7 +105,7 @@ look_at_file(struct kept_files *files, int dir, const char *folder,
     if (is_temporary(name) && remove_left(dir, name))
         return;
     if (is_piece(name))
-        (void)add_file(files, folder, name, &st);
+        (void)note_piece(files, folder, name, &st);
     files->size += (uint64_t)st.st_size;
 }
 

@@ -28,7 +28,7 @@ gg_sha256(const void *data, size_t n, uint8_t hash[GG_SHA256],
 
 /* Returns whether there are no more bytes, without an error. */
 static bool
-add_file(struct sha256 *h, int fd, uint8_t *piece)
+hash_descriptor(struct sha256 *h, int fd, uint8_t *piece)
 {
     off_t at = 0;
     ssize_t n;
@@ -54,7 +54,7 @@ gg_sha256_file(int fd, uint8_t hash[GG_SHA256], struct gg_error *err)
     if (!piece)
         return error_nomem(err);
     sha256_start(&h);
-    if (add_file(&h, fd, piece))
+    if (hash_descriptor(&h, fd, piece))
         sha256_end(&h, hash);
     else
         st = error_set(err, GG_ERR_IO, "%s", strerror(errno));

@@ -38,7 +38,8 @@ open_piece(const char *path)
 
 /* Rows of positions from..to - 1, and the states after them. */
 static enum outcome
-put_piece(struct gg_sequence *q, int32_t slot, int fd, int32_t from, int32_t to)
+read_piece(struct gg_sequence *q, int32_t slot, int fd, int32_t from,
+           int32_t to)
 {
     struct gg_session *s = q->engine->session;
     int32_t ids[PIECE_IDS];
@@ -67,7 +68,7 @@ load_use(struct gg_sequence *q, int32_t slot, const struct prefix_use *use,
     enum outcome done = path ? DAMAGED : GIVEN_UP;
 
     if (fd >= 0)
-        done = put_piece(q, slot, fd, from, to);
+        done = read_piece(q, slot, fd, from, to);
     if (fd >= 0 && done == DAMAGED && unlink(path))
         done = GIVEN_UP;
     if (fd >= 0)

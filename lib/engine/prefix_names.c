@@ -55,7 +55,7 @@ is_hex(const char *p, size_t n)
 
 /* "00000000-100-HEX-HEX" */
 static bool
-read_name(const char *text, struct prefix_name *out)
+read_piece_name(const char *text, struct prefix_name *out)
 {
     const char *hex = text + 8 + 1 + 3 + 1;
 
@@ -94,7 +94,7 @@ engine_prefix_list(const struct engine_prefixes *p, struct prefix_name **names,
     while (d && done && (e = readdir(d))) {
         struct prefix_name name;
 
-        if (!read_name(e->d_name, &name))
+        if (!read_piece_name(e->d_name, &name))
             continue;
         done = mem_grow(names, &cap, *n + 1, sizeof(name));
         if (done)

@@ -81,8 +81,8 @@ name_piece(const struct gg_sequence *q, struct prefix_hash *h, struct piece *p)
 /* Of ids first..first + n - 1, with the states if there are some and these are
  * the slot's last ids. */
 static enum gg_status
-put_piece(struct gg_sequence *q, struct prefix_hash *h, int32_t first,
-          int32_t n, bool last, struct gg_error *err)
+store_piece(struct gg_sequence *q, struct prefix_hash *h, int32_t first,
+            int32_t n, bool last, struct gg_error *err)
 {
     struct engine_prefixes *c = q->engine->prefixes;
     struct piece p = { .first = first, .n = n, .ids = q->ids + first };
@@ -101,8 +101,8 @@ put_piece(struct gg_sequence *q, struct prefix_hash *h, int32_t first,
 
 /* In pieces of about the same length. */
 static enum gg_status
-put_pieces(struct gg_sequence *q, int32_t first, int32_t end,
-           struct gg_error *err)
+store_pieces(struct gg_sequence *q, int32_t first, int32_t end,
+             struct gg_error *err)
 {
     int32_t left = (end - first + PIECE_IDS - 1) / PIECE_IDS, n;
     struct prefix_hash h;
@@ -111,7 +111,7 @@ put_pieces(struct gg_sequence *q, int32_t first, int32_t end,
     for (; first < end && st == GG_OK; first += n, left--) {
         n = (end - first) / left;
         /* the next begins where this one ends, and its hash with it */
-        st = put_piece(q, &h, first, n, first + n == end, err);
+        st = store_piece(q, &h, first, n, first + n == end, err);
     }
     return st;
 }
@@ -156,7 +156,7 @@ begin_of_new(const struct gg_sequence *q, int32_t n)
 }
 
 static void
-fail(struct engine_prefixes *c, const char *why)
+stop_saving(struct engine_prefixes *c, const char *why)
 {
     c->fails = true;
     if (c->params.stored)
@@ -164,7 +164,7 @@ fail(struct engine_prefixes *c, const char *why)
 }
 
 static void
-save(struct gg_sequence *q, size_t n)
+save_new(struct gg_sequence *q, size_t n)
 {
     struct engine_prefixes *c = q->engine->prefixes;
     struct gg_session *s = q->engine->session;
@@ -177,8 +177,8 @@ save(struct gg_sequence *q, size_t n)
     first = begin_of_new(q, (int32_t)n);
     if (first < (int32_t)n &&
         session_piece_has(s, q->slot, first, (int32_t)n) &&
-        put_pieces(q, first, (int32_t)n, &err) != GG_OK)
-        fail(c, err.message);
+        store_pieces(q, first, (int32_t)n, &err) != GG_OK)
+        stop_saving(c, err.message);
     q->stored = first < (int32_t)n ? n : (size_t)c->plan.covered;
 }
 
@@ -187,7 +187,7 @@ engine_prefix_save(struct gg_sequence *q, size_t n)
 {
     if (q->engine->prefixes && q->slot >= 0 &&
         n >= q->stored + least_new(q->engine))
-        save(q, n);
+        save_new(q, n);
 }
 
 /* ---- evaluations --------------------------------------------------------- */
@@ -269,7 +269,7 @@ save_part(struct gg_engine *e, const struct gg_chunk *c, bool stops)
     if (!q || n > q->n_ids)
         return;
     if (stops && session_piece_recurs(e->session))
-        save(q, n);
+        save_new(q, n);
     else if (c->n >= PREFIX_MATCH && !session_piece_recurs(e->session))
         engine_prefix_save(q, n);
 }

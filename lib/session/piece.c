@@ -33,7 +33,7 @@ session_piece_step(const struct gg_session *s)
 /* ---- what the bits depend on --------------------------------------------- */
 
 static void
-add_text(struct sha256 *h, const char *text)
+hash_text(struct sha256 *h, const char *text)
 {
     sha256_add(h, text, strlen(text) + 1);
 }
@@ -66,12 +66,12 @@ add_devices(struct sha256 *h, const struct model *m)
     ggml_backend_dev_t cpu =
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
-    add_text(h, cpu ? ggml_backend_dev_description(cpu) : "");
+    hash_text(h, cpu ? ggml_backend_dev_description(cpu) : "");
     for (int i = 0; i < m->n_homes; i++) {
         const struct model_home *home = &m->homes[i];
 
-        add_text(h, ggml_backend_dev_name(home->device));
-        add_text(h, ggml_backend_dev_description(home->device));
+        hash_text(h, ggml_backend_dev_name(home->device));
+        hash_text(h, ggml_backend_dev_description(home->device));
         for (int k = 0; k < MODEL_PARTS; k++) {
             sha256_add_u64(h, (uint64_t)home->spans[k].first);
             sha256_add_u64(h, (uint64_t)home->spans[k].end);
@@ -149,8 +149,9 @@ max_i32(int32_t a, int32_t b)
 
 /* Those of a tensor, of which `from` is at p->first's. */
 static void
-put_rows(struct gg_session *s, int32_t slot, const struct piece_part *part,
-         const char *rows, int32_t from, int32_t to)
+put_tensor_rows(struct gg_session *s, int32_t slot,
+                const struct piece_part *part, const char *rows, int32_t from,
+                int32_t to)
 {
     const struct cache *c = &s->cache;
     const struct cache_layer *l = &c->layers[part->layer];
@@ -177,8 +178,8 @@ session_piece_put(struct gg_session *s, int32_t slot, const struct piece *p,
             part.windowed ? session_cache_first(s->model->hp.window, n) : 0;
 
         if (!part.recurrent)
-            put_rows(s, slot, &part, rows, max_i32(from, seen) / part.ratio,
-                     to / part.ratio);
+            put_tensor_rows(s, slot, &part, rows,
+                            max_i32(from, seen) / part.ratio, to / part.ratio);
         else if (p->first + p->n == n)
             session_set_state(s, part.layer, part.k, slot, rows + part.at);
     }

@@ -41,8 +41,8 @@ ratio_of(const struct model *m, int part)
 }
 
 static void
-set_rows(const struct gg_session *s, const struct piece *p,
-         struct piece_part *part)
+describe_rows(const struct gg_session *s, const struct piece *p,
+              struct piece_part *part)
 {
     const struct ggml_tensor *t = s->cache.layers[part->layer].t[part->k];
     int of = session_state_part(s->model, part->layer, part->k);
@@ -56,7 +56,7 @@ set_rows(const struct gg_session *s, const struct piece *p,
 }
 
 static void
-set_state(const struct gg_session *s, struct piece_part *part)
+describe_state(const struct gg_session *s, struct piece_part *part)
 {
     const struct ggml_tensor *t = s->cache.layers[part->layer].states[part->k];
 
@@ -69,22 +69,22 @@ set_state(const struct gg_session *s, struct piece_part *part)
 
 /* To the first tensor that is there, from the present one on. */
 static void
-find_part(const struct gg_session *s, const struct piece *p,
-          struct piece_part *part)
+find_tensor(const struct gg_session *s, const struct piece *p,
+            struct piece_part *part)
 {
     for (; part->layer < s->cache.n_layer; part->layer++) {
         const struct cache_layer *l = &s->cache.layers[part->layer];
 
         for (; !part->recurrent && part->k < CACHE_TENSORS; part->k++)
             if (l->t[part->k]) {
-                set_rows(s, p, part);
+                describe_rows(s, p, part);
                 return;
             }
         part->k = part->recurrent ? part->k : 0;
         part->recurrent = true;
         for (; p->state && part->k < CACHE_RECURRENT; part->k++)
             if (l->states[part->k]) {
-                set_state(s, part);
+                describe_state(s, part);
                 return;
             }
         part->k = 0;
@@ -97,7 +97,7 @@ session_piece_begin(const struct gg_session *s, const struct piece *p,
                     struct piece_part *part)
 {
     *part = (struct piece_part){ 0 };
-    find_part(s, p, part);
+    find_tensor(s, p, part);
 }
 
 void
@@ -106,12 +106,13 @@ session_piece_next(const struct gg_session *s, const struct piece *p,
 {
     part->at += (size_t)part->n * part->size;
     part->k++;
-    find_part(s, p, part);
+    find_tensor(s, p, part);
 }
 
 /* Bytes of all rows, and of the longest part. */
 static size_t
-count_bytes(const struct gg_session *s, const struct piece *p, size_t *longest)
+count_row_bytes(const struct gg_session *s, const struct piece *p,
+                size_t *longest)
 {
     struct piece_part part;
 
@@ -153,7 +154,7 @@ sums_at(const struct piece *p, uint64_t size)
 size_t
 session_piece_size(const struct gg_session *s, const struct piece *p)
 {
-    size_t longest, size = count_bytes(s, p, &longest);
+    size_t longest, size = count_row_bytes(s, p, &longest);
 
     return (size_t)aligned(sums_at(p, size) + N_SUMS * sizeof(uint32_t));
 }
@@ -179,8 +180,8 @@ get_part(struct gg_session *s, int32_t slot, const struct piece *p,
 }
 
 static enum gg_status
-put_rows(struct gg_session *s, int32_t slot, const struct piece *p, char *rows,
-         struct state_out *out, struct gg_error *err)
+write_piece_rows(struct gg_session *s, int32_t slot, const struct piece *p,
+                 char *rows, struct state_out *out, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
     struct piece_part part;
@@ -198,7 +199,7 @@ put_rows(struct gg_session *s, int32_t slot, const struct piece *p, char *rows,
 }
 
 static enum gg_status
-put_head(const struct piece *p, size_t size, struct state_out *out)
+write_piece_head(const struct piece *p, size_t size, struct state_out *out)
 {
     struct head h = { .version = VERSION,
                       .flags = p->state ? HAS_STATE : 0,
@@ -218,7 +219,7 @@ session_piece_write(struct gg_session *s, int32_t slot, const struct piece *p,
                     int fd, struct gg_error *err)
 {
     struct state_out out;
-    size_t longest, size = count_bytes(s, p, &longest);
+    size_t longest, size = count_row_bytes(s, p, &longest);
     char *rows = mem_alloc(longest);
     enum gg_status st = session_state_out_init(&out, N_SUMS, err);
 
@@ -226,11 +227,11 @@ session_piece_write(struct gg_session *s, int32_t slot, const struct piece *p,
     if (st == GG_OK && !rows)
         st = error_nomem(err);
     if (st == GG_OK)
-        st = put_head(p, size, &out);
+        st = write_piece_head(p, size, &out);
     if (st == GG_OK)
         st = session_state_next_part(&out);
     if (st == GG_OK)
-        st = put_rows(s, slot, p, rows, &out, err);
+        st = write_piece_rows(s, slot, p, rows, &out, err);
     if (st == GG_OK)
         st = session_state_put_sums(&out);
     session_state_out_clear(&out);
@@ -299,7 +300,7 @@ session_piece_read(const struct gg_session *s, int fd, struct piece *p)
     p->first = h.first;
     p->n = h.n;
     p->state = h.flags & HAS_STATE;
-    if (h.size != count_bytes(s, p, &longest) ||
+    if (h.size != count_row_bytes(s, p, &longest) ||
         (uint64_t)st.st_size != session_piece_size(s, p) ||
         !read_at(fd, p->ids, ids_size(p), sizeof(h)) ||
         !read_sums(fd, p, h.size, sums))
@@ -309,7 +310,8 @@ session_piece_read(const struct gg_session *s, int fd, struct piece *p)
 }
 
 static bool
-are_numbers(const struct gg_session *s, const struct piece *p, const char *rows)
+are_rows_finite(const struct gg_session *s, const struct piece *p,
+                const char *rows)
 {
     struct piece_part part;
     bool are = true;
@@ -325,14 +327,14 @@ char *
 session_piece_rows(const struct gg_session *s, int fd, const struct piece *p,
                    bool *nomem)
 {
-    size_t longest, size = count_bytes(s, p, &longest);
+    size_t longest, size = count_row_bytes(s, p, &longest);
     char *rows = mem_alloc(size + 1);
     uint32_t sums[N_SUMS];
 
     *nomem = !rows;
     if (rows && read_at(fd, rows, size, rows_at(p)) &&
         read_sums(fd, p, size, sums) && crc32_bytes(0, rows, size) == sums[1] &&
-        are_numbers(s, p, rows))
+        are_rows_finite(s, p, rows))
         return rows;
     mem_free(rows);
     return NULL;
