@@ -239,7 +239,7 @@ hash_folder(const char *cache, const char *folder, bool below,
             struct prefix_files *files, struct buffer *key)
 {
     struct dirent **list;
-    int n = scandir(folder, &list, is_shown, alphasort);
+    int n = scandir(folder, &list, is_visible, alphasort);
     bool done = n >= 0;
 
     for (int i = 0; i < n; i++) {
