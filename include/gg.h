@@ -658,8 +658,11 @@ struct gg_model_params {
      * sessions keep what gg_engine_draft_mtp() needs; else they are passed
      * over. They are the file's, or, with a path, of a GGUF file that has
      * nothing else of the same model. GG_ERR_UNSUPPORTED: there are none, or
-     * they are of a family whose are not known. */
+     * they are of a family whose are not known. With mtp_if_able the file's are
+     * used where they are known and fit on the model's device, and else passed
+     * over; gg_session_mtp() counts them. */
     bool mtp;
+    bool mtp_if_able;
     const char *mtp_path; /* or NULL */
 
     /* The processes that have a part of the layers each, or NULL: this one has
