@@ -129,7 +129,7 @@ draft_model_describe(const struct generate *g)
 {
     struct gg_draft_stats s = gg_engine_draft_stats(g->engine.gg);
 
-    if (!drafts(g))
+    if (!drafts(g) && !s.n_drafted)
         return;
     cli_warn("draft: %" PRIu64 " ids drafted, %" PRIu64 " accepted; %.2f ids "
              "per evaluation",

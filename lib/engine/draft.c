@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/draft.h"
+#include "engine/draft_table.h"
 #include "session/session.h"
 
 enum {
@@ -43,6 +44,8 @@ start_draft(struct gg_engine *engine, const struct engine_draft *what,
     if (!d)
         return error_nomem(err);
     *d = *what;
+    if (!d->forced && !d->mtp && !d->engine)
+        d->table = engine_table_new();
     st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {
         engine_draft_free(d);
@@ -92,6 +95,7 @@ engine_draft_free(struct engine_draft *draft)
     if (!draft)
         return;
     gg_sampler_free(draft->greedy);
+    engine_table_free(draft->table);
     mem_free(draft);
 }
 
@@ -154,15 +158,22 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         struct text_draft *td = &texts[i]->draft;
 
         td->n = td->n_accepted = td->again = 0;
+        td->n_forced = td->n_certain = 0;
         td->counts = is_decoding(texts[i]);
         wanted[i] = td->counts ? useful(d, texts[i]) : 0;
+        if (wanted[i] && engine_draft_has_forced(texts[i]))
+            engine_draft_forced(d, texts[i], wanted[i]);
+        if (td->n && (d->mtp || d->engine))
+            wanted[i] = 0; /* these draft after the text alone */
     }
+    if (d->forced)
+        return GG_OK;
     if (d->mtp)
         return engine_draft_by_mtp(d, texts, n, wanted, err);
     if (d->engine)
         return engine_draft_by_model(d, texts, n, wanted, err);
     for (size_t i = 0; i < n; i++)
-        if (wanted[i])
+        if (wanted[i] > texts[i]->draft.n)
             engine_draft_by_search(d, texts[i], wanted[i]);
     return GG_OK;
 }
@@ -174,14 +185,33 @@ can_take_back(const struct engine_draft *d, const struct gg_engine *e)
     return e->can.truncate && (!d->engine || d->engine->can.truncate);
 }
 
+/* Without drafts of another kind there are those of what must come, unless
+ * other texts are evaluated meanwhile. */
+static enum gg_status
+start_forced(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+             struct gg_error *err)
+{
+    bool some = false;
+
+    if (e->draft || session_overlap(e->session) > 1)
+        return GG_OK;
+    for (size_t i = 0; i < n && !some; i++)
+        some = engine_draft_has_forced(texts[i]);
+    return some ? start_draft(e, &(struct engine_draft){ .forced = true }, err)
+                : GG_OK;
+}
+
 enum gg_status
 engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                  struct gg_error *err)
 {
-    struct engine_draft *d = e->draft;
-    enum gg_status st;
+    struct engine_draft *d;
+    enum gg_status st = start_forced(e, texts, n, err);
     size_t *wanted;
 
+    if (st != GG_OK)
+        return st;
+    d = e->draft;
     if (!d || !can_take_back(d, e))
         return GG_OK;
     wanted = mem_array(n, sizeof(*wanted));
@@ -219,6 +249,21 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
     d->stats.n_runs++;
 }
 
+/* The first ids of the draft were drawn; `rejected`: the next was not. */
+static void
+learn(struct draft_length *length, const struct text_draft *td, size_t rejected)
+{
+    size_t n = td->n_accepted, forced = td->n_forced;
+
+    if (n < forced) {
+        engine_draft_length_learn(length, DRAFT_FORCED, n + rejected, n);
+        return;
+    }
+    engine_draft_length_learn(length, DRAFT_FORCED, forced, forced);
+    engine_draft_length_learn(length, td->kind, n - forced + rejected,
+                              n - forced);
+}
+
 /* Learns what the draft was worth. */
 static void
 settle_draft(struct gg_text *t, size_t rejected)
@@ -227,8 +272,7 @@ settle_draft(struct gg_text *t, size_t rejected)
     struct text_draft *td = &t->draft;
 
     if (d && td->counts) {
-        engine_draft_length_learn(&d->length, td->kind,
-                                  td->n_accepted + rejected, td->n_accepted);
+        learn(&d->length, td, rejected);
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }
@@ -257,4 +301,14 @@ void
 engine_draft_drop(struct gg_text *t)
 {
     settle_draft(t, 0);
+}
+
+void
+engine_draft_end(struct gg_text *t)
+{
+    struct engine_draft *d = t->sequence->engine->draft;
+
+    settle_draft(t, 0);
+    if (d)
+        engine_draft_learn(d, t);
 }

@@ -11,7 +11,7 @@ enum {
     RESTS = 4,
 };
 
-static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
+static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
 
 /* Limits of the account, in evaluations of one id a text. */
 static const double begins_with = 1.5, most_credit = 4;
@@ -157,20 +157,21 @@ time_again(const struct draft_length *d, const struct draft_times *t,
 static bool
 may_spend(const struct draft_length *d, const struct draft_times *t, double us)
 {
-    double plain = time_of(t, 0);
+    double plain = time_of(t, 0), given = time_of(t, d->given);
 
-    return d->owed + us - plain <= share * d->spent + begins_with * plain;
+    return d->owed + us - given <= share * d->spent + begins_with * plain;
 }
 
 static size_t
 find_best(const struct draft_length *d, const struct draft_times *t, int kind,
           size_t most)
 {
-    double ids = 1, power = 1, best = 0;
+    double ids = 1 + (double)d->given, power = 1, best = 0;
+    double each = kind == DRAFT_FORCED ? 0 : typical(&t->each);
     size_t found = 0;
 
     for (size_t n = 0; n <= most; n++) {
-        double us = time_of(t, d->again + n) + (double)n * typical(&t->each);
+        double us = time_of(t, d->again + d->given + n) + (double)n * each;
         double rate = ids / (us + time_again(d, t, power, ids));
 
         if (rate > best && (n == 0 || may_spend(d, t, us))) {
@@ -193,21 +194,27 @@ size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most)
 {
     const struct draft_times *t = times_now(d);
-    size_t room = d->again < DRAFT_MOST ? DRAFT_MOST - d->again : 0;
-    size_t found;
+    size_t before = d->again + d->given, found;
+    size_t room = before < DRAFT_MOST ? DRAFT_MOST - before : 0;
 
     most = min_size(most, room);
     if (d->fixed)
         return min_size(d->fixed, most);
     if (t->of[0].n == 0 || (t->since >= REFRESH && d->again == 0))
         return 0;
-    if (reach(t) > d->again)
-        most = min_size(most, reach(t) - d->again);
+    if (reach(t) > before)
+        most = min_size(most, reach(t) - before);
     else
         most = min_size(most, 1);
     found = find_best(d, t, kind, most);
     d->rests = found ? 0 : d->rests + 1;
     return found;
+}
+
+bool
+engine_draft_length_timed(struct draft_length *d)
+{
+    return times_now(d)->of[0].n > 0;
 }
 
 bool
@@ -228,7 +235,7 @@ account(struct draft_length *d, const struct draft_times *t, size_t n,
     us = fmin(us, 2 * time_of(t, n)) + d->drafting;
     d->spent = kept * d->spent + us;
     d->owed *= kept;
-    if (n > 0)
+    if (n > 0 && t->plain > 0)
         d->owed += us - t->plain;
 }
 
@@ -261,9 +268,10 @@ engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
     size_t n;
 
     d->length.again = t->draft.again;
-    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
-    t->draft.kind = DRAFT_KINDS - 1;
+    d->length.given = 0;
+    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most);
+    t->draft.kind = DRAFT_LIKELY;
     if (n == 0)
-        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+        engine_draft_length_skipped(&d->length, DRAFT_LIKELY);
     return n;
 }

@@ -17,7 +17,9 @@
 
 enum {
     DRAFT_MOST = 15,
-    DRAFT_KINDS = 3,   /* the last is the most hopeful */
+    DRAFT_LIKELY = 2, /* the most hopeful of three kinds */
+    DRAFT_FORCED,     /* bytes that must come, of ids that may be others */
+    DRAFT_KINDS,
     DRAFT_PLACES = 4,  /* ids of a draft, the last for all after it */
     DRAFT_SIZES = 5,   /* numbers of texts: 1, 2, up to 4, up to 8, more */
     DRAFT_SAMPLES = 5, /* times that are remembered */
@@ -50,6 +52,7 @@ struct draft_length {
      * these ids. */
     bool goes_back;
     size_t again;
+    size_t given; /* ids that are drafted already, as good as accepted */
     size_t fixed; /* for measurements: so many, whatever pays; 0: learned */
 };
 
@@ -60,9 +63,13 @@ engine_draft_length_init(struct draft_length *d);
 void
 engine_draft_length_begin(struct draft_length *d, size_t n_texts);
 
-/* How many of that kind, `most` at most. */
+/* How many of that kind, `most` at most, after those that are given. */
 size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most);
+
+/* Whether it is known how long evaluations without drafts take. */
+bool
+engine_draft_length_timed(struct draft_length *d);
 
 /* The first `accepted` of n ids were accepted; fewer than n: the next was
  * not. */
