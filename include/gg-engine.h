@@ -120,7 +120,7 @@ struct gg_prefix_params {
     uintptr_t reserved[4];
 };
 
-/* What `params` points to is copied. GG_ERR_UNSUPPORTED: an encoder, or several
+/* Copies all that `params` points to. GG_ERR_UNSUPPORTED: an encoder, or several
  * processes; GG_ERR_ARG: the engine has one already, or scores. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_cache_prefixes(struct gg_engine *engine,

@@ -11,7 +11,7 @@ enum {
     MOST = 700, /* of ids */
 };
 
-/* What was said of files. */
+/* Calls about files that were written. */
 struct told {
     int n;
     uint64_t bytes;

@@ -243,7 +243,7 @@ check_others(void)
     gg_model_free(m);
 }
 
-/* What it was not made for. */
+/* Engines and folders that cannot have a cache. */
 static void
 check_refused(void)
 {

@@ -106,6 +106,7 @@ check_foreign(struct damage *d)
     size_t n;
 
     run_prompt(d->m, &d->c, ids + 7, 300, out);
+    unlink(d->path);
     (void)count_files(other);
     n = read_file(other, data, sizeof(d->data));
     write_file(d->path, data, n);
@@ -240,7 +241,7 @@ check_two(const struct gg_model *m)
     }
 }
 
-/* Of records that begin alike and are evaluated together, one is read. */
+/* Records that begin alike are evaluated together: files are read for one. */
 static void
 check_batch(const struct gg_model *m)
 {
