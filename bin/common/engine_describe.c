@@ -67,7 +67,7 @@ engine_describe(const struct engine *e)
     int32_t n = gg_session_snapshots(e->session, &snapshots);
 
     size_t n_homes = gg_model_n_homes(e->model);
-    uint64_t adapters;
+    uint64_t adapters, weights, memory;
     size_t n_adapters = gg_model_n_adapters(e->model, &adapters);
 
     gg_session_memory(e->session, &cache, &compute);
@@ -88,6 +88,10 @@ engine_describe(const struct engine *e)
              "%.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
+    if (gg_session_streams(e->session, &weights, &memory))
+        cli_warn("weights: %.1f MiB are read from disk as they are needed, as "
+                 "memory has room for %.1f MiB",
+                 (double)weights / 0x1p20, (double)memory / 0x1p20);
     if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
         cli_warn("MTP layers: %d, weights %.1f MiB, KV cache and hidden "
                  "vectors %.1f MiB",
