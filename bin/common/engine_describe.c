@@ -89,8 +89,8 @@ engine_describe(const struct engine *e)
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
     if (gg_session_streams(e->session, &weights, &memory))
-        cli_warn("weights: %.1f MiB are read from disk as they are needed, as "
-                 "memory has room for %.1f MiB",
+        cli_warn("weights: %.1f MiB, read from disk as they are needed, as "
+                 "%.1f MiB of memory are free",
                  (double)weights / 0x1p20, (double)memory / 0x1p20);
     if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
         cli_warn("MTP layers: %d, weights %.1f MiB, KV cache and hidden "

@@ -53,21 +53,16 @@ count_mapped(const struct model *m)
     return n;
 }
 
-/* Bytes of weights that memory holds; 0: all of them. */
+/* Bytes of memory for weights that are larger than that with what else the
+ * session needs; 0: they are not. */
 static uint64_t
-find_room(uint64_t weights, uint64_t others, uint64_t *given)
+find_room(uint64_t weights, uint64_t others, uint64_t given)
 {
-    const char *text = getenv(STREAMING_ROOM);
-    uint64_t room = text ? session_streaming_room(text) : 0;
+    uint64_t room = cgroup_memory("");
 
-    *given = room;
-    if (!room) {
-        room = cgroup_memory("");
-        room -= room / 16;
-        others = others < room ? others : room;
-        return weights + others > room ? room - others : 0;
-    }
-    return weights > room ? room : 0;
+    if (given)
+        return weights > given ? given : 0;
+    return room && weights + others > room - room / 16 ? room : 0;
 }
 
 void
@@ -75,19 +70,19 @@ session_stream_weights(struct compute *c, const struct cache *cache)
 {
     ggml_backend_t cpu = c->backends[c->n_backends - 1];
     const struct gguf_file *file = c->model->file;
-    uint64_t given,
-        others = session_cache_size(cache) + session_compute_size(c);
+    const char *text = getenv(STREAMING_ROOM);
+    uint64_t others = session_cache_size(cache) + session_compute_size(c);
     struct backend_streaming s = {
         .maps = file->maps,
         .n_maps = file->n_maps,
         .weights = count_mapped(c->model),
+        .room = text ? session_streaming_room(text) : 0,
     };
     void *p = session_compute_extra(cpu, BACKEND_SET_STREAMING);
     backend_set_streaming_t set;
 
     memcpy(&set, &p, sizeof(p));
-    c->room = find_room(s.weights, others, &given);
-    s.room = given;
+    c->room = find_room(s.weights, others, s.room);
     s.least = c->room / SMALL_PART < LEAST ? (size_t)c->room / SMALL_PART
                                            : (size_t)LEAST;
     if (c->room && set && !file->locked && set(cpu, &s))
