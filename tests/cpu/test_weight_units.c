@@ -133,7 +133,7 @@ test_scan(void)
     ok(units.passing == 0 && units.kept == 0, "and nothing is left");
 }
 
-/* What is read ahead waits for room; what somebody waits for does not. */
+/* Reading ahead waits for room; what somebody waits for is read anyway. */
 static void
 test_ahead(void)
 {

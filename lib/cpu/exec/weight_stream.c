@@ -115,7 +115,7 @@ grow_queues(struct cpu_stream *s)
 
 /* ---- readers ------------------------------------------------------------- */
 
-/* What a reader does next. */
+/* A reader's next task. */
 struct reader_task {
     int drop; /* a unit; or -1 */
     int read; /* a unit, after the victims were dropped; or -1 */

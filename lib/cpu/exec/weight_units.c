@@ -205,7 +205,7 @@ is_full(const struct weight_units *u, size_t n)
 }
 
 static void
-make_room(struct weight_units *u, size_t n, bool chosen,
+give_way(struct weight_units *u, size_t n, bool chosen,
           struct weight_victims *victims)
 {
     int i;
@@ -227,7 +227,7 @@ cpu_units_admit(struct weight_units *u, int i, bool urgent,
     victims->n = 0;
     if (stays_always(u, unit) || unit->count != UNIT_UNCOUNTED)
         return true;
-    make_room(u, unit->n, unit->chosen, victims);
+    give_way(u, unit->n, unit->chosen, victims);
     if (is_full(u, unit->n) && !urgent)
         return false;
     stays = unit->chosen ? !is_full(u, unit->n)
