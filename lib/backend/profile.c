@@ -2,6 +2,7 @@
 #include "backend/profile.h"
 
 #include "core/mem.h"
+#include "tensor/sparse.h"
 
 struct backend_profile *
 backend_profile_new(int n_threads)
@@ -38,17 +39,24 @@ backend_profile_free(struct backend_profile *profile)
 
 /* ---- kinds -------------------------------------------------------------- */
 
+static bool
+is_attention(const struct ggml_tensor *node)
+{
+    return node->op == GGML_OP_FLASH_ATTN_EXT ||
+           node->op == (int)TENSOR_OP_ATTENTION_PART;
+}
+
 /* Nodes of that op differ in speed by the type of their first source. */
 static enum ggml_type
 telling_type(const struct ggml_tensor *node)
 {
+    if (is_attention(node))
+        return node->src[1]->type;
     switch (node->op) {
     case GGML_OP_MUL_MAT:
     case GGML_OP_MUL_MAT_ID:
     case GGML_OP_GET_ROWS:
         return node->src[0]->type;
-    case GGML_OP_FLASH_ATTN_EXT:
-        return node->src[1]->type;
     default:
         return GGML_TYPE_COUNT;
     }
@@ -145,14 +153,14 @@ bytes_of(const struct ggml_tensor *node)
 static uint64_t
 ops_of(const struct ggml_tensor *node)
 {
+    if (is_attention(node)) /* q k, then p v */
+        return 2 * (uint64_t)node->src[1]->ne[1] *
+               (uint64_t)(ggml_nelements(node->src[0]) + ggml_nelements(node));
     switch (node->op) {
     case GGML_OP_MUL_MAT:
     case GGML_OP_MUL_MAT_ID:
         return 2 * (uint64_t)node->src[0]->ne[0] *
                (uint64_t)ggml_nelements(node);
-    case GGML_OP_FLASH_ATTN_EXT: /* q k, then p v */
-        return 2 * (uint64_t)node->src[1]->ne[1] *
-               (uint64_t)(ggml_nelements(node->src[0]) + ggml_nelements(node));
     default:
         return 0;
     }

@@ -1,4 +1,4 @@
-/* build_sparse.c - op builders: sparse attention */
+/* build_sparse.c - op builders: sparse attention, and attention in parts */
 #include <assert.h>
 
 #include "tensor/sparse.h"
@@ -118,5 +118,56 @@ tensor_attend_rows(struct ggml_context *ctx, struct ggml_tensor *q,
     if (more)
         set_rows(t, TENSOR_ROWS_MORE, more);
     t->src[TENSOR_ROWS_SINKS] = sinks;
+    return t;
+}
+
+/* The state of each query between two parts. */
+static bool
+sums_match(const struct ggml_tensor *sums, const struct ggml_tensor *q,
+           int64_t d_value)
+{
+    return sums->type == GGML_TYPE_F32 &&
+           sums->ne[0] == d_value + TENSOR_PART_BESIDE &&
+           sums->ne[1] == q->ne[2] && sums->ne[2] == q->ne[1] &&
+           sums->ne[3] == q->ne[3];
+}
+
+static bool
+part_matches(const struct tensor_part *p)
+{
+    const struct ggml_tensor *q = p->q, *k = p->k, *v = p->v, *m = p->mask;
+
+    return q->ne[0] == k->ne[0] && q->ne[2] % k->ne[2] == 0 &&
+           q->ne[3] % k->ne[3] == 0 && v->ne[1] == k->ne[1] &&
+           q->ne[2] % v->ne[2] == 0 && q->ne[3] % v->ne[3] == 0 &&
+           (!m || (m->type == GGML_TYPE_F16 && m->ne[0] == k->ne[1] &&
+                   q->ne[2] % m->ne[2] == 0 && q->ne[3] % m->ne[3] == 0)) &&
+           (p->max_bias <= 0 || m);
+}
+
+struct ggml_tensor *
+tensor_attend_part(struct ggml_context *ctx, const struct tensor_part *part)
+{
+    const struct ggml_tensor *q = part->q;
+    int64_t d_value = part->v->ne[0];
+    struct ggml_tensor *t = ggml_new_tensor_4d(
+        ctx, GGML_TYPE_F32, d_value + (part->more ? TENSOR_PART_BESIDE : 0),
+        q->ne[2], q->ne[1], q->ne[3]);
+
+    GGML_ASSERT(part_matches(part));
+    GGML_ASSERT(!part->more ||
+                (!part->sinks && part->k->ne[1] % TENSOR_PART_KEYS == 0));
+    GGML_ASSERT(!part->before || sums_match(part->before, q, d_value));
+    tensor_set_f32(t, 0, part->scale);
+    tensor_set_f32(t, 1, part->max_bias);
+    tensor_set_f32(t, 2, part->softcap);
+    tensor_set_i32(t, 3, part->more);
+    t->op = private_op(TENSOR_OP_ATTENTION_PART);
+    t->src[0] = part->q;
+    t->src[1] = part->k;
+    t->src[2] = part->v;
+    t->src[3] = part->mask;
+    t->src[4] = part->sinks;
+    t->src[TENSOR_PART_BEFORE] = part->before;
     return t;
 }

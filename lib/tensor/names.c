@@ -123,6 +123,8 @@ static const struct {
     [TENSOR_OP_CHOOSE] = { "CHOOSE", "choose(seen, scores)" },
     [TENSOR_OP_ATTENTION_ROWS] = { "ATTENTION_ROWS",
                                    "attention_rows(q, k, v, lists)" },
+    [TENSOR_OP_ATTENTION_PART] = { "ATTENTION_PART",
+                                   "attention_part(q, k, v)" },
 };
 
 static const char *const unary_ops[] = {

@@ -1,5 +1,5 @@
-/* sparse.h - ops of sparse attention, which no public header names: what each
- * token attends to, and attention to that alone
+/* sparse.h - ops of attention which no public header names: what each token
+ * attends to, attention to that alone, and attention to keys that come in parts
  *
  * A list has the numbers of rows in ascending order, and -1 after the last. */
 #ifndef TENSOR_SPARSE_H
@@ -11,6 +11,7 @@
 enum {
     TENSOR_OP_CHOOSE = GGML_OP_COUNT,
     TENSOR_OP_ATTENTION_ROWS,
+    TENSOR_OP_ATTENTION_PART,
     TENSOR_OPS,
 };
 
@@ -65,10 +66,39 @@ tensor_attend_rows(struct ggml_context *ctx, struct ggml_tensor *q,
                    const struct tensor_rows *more, struct ggml_tensor *sinks,
                    float scale);
 
+/* Attention to a part of the keys, all but the last of a multiple of
+ * TENSOR_PART_KEYS. Tensors are those of ggml_flash_attn_ext(). */
+struct tensor_part {
+    struct ggml_tensor *q, *k, *v, *mask, *sinks; /* mask, sinks: or NULL */
+    struct ggml_tensor *before; /* of the parts before; NULL: there is none */
+    float scale, max_bias, softcap;
+    bool more; /* other parts follow */
+};
+
+enum {
+    TENSOR_PART_KEYS = 64,
+    TENSOR_PART_BESIDE = 2, /* floats of each row, after its e sums of values */
+};
+
+/* Where more parts follow: e + TENSOR_PART_BESIDE x n_head x n_tokens, the sums
+ * of each query so far, which the next part goes on with. After the last part:
+ * what ggml_flash_attn_ext() gives for all keys at once, with the same bytes.
+ * Sinks are the last part's. */
+struct ggml_tensor *
+tensor_attend_part(struct ggml_context *ctx, const struct tensor_part *part);
+
+static inline bool
+tensor_part_has_more(const struct ggml_tensor *t)
+{
+    return t->op == (int)TENSOR_OP_ATTENTION_PART && tensor_get_i32(t, 3) != 0;
+}
+
 /* Places of sources. */
 enum {
     TENSOR_CHOOSE_SEEN,
     TENSOR_CHOOSE_SCORES, /* or NULL */
+
+    TENSOR_PART_BEFORE = 5, /* after those of FLASH_ATTN_EXT */
 
     TENSOR_ROWS_Q = 0,
     TENSOR_ROWS_K, /* and v, and the lists */

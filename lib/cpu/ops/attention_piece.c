@@ -147,6 +147,26 @@ find_mask(const struct attention *a, struct cpu_row of_q, int64_t i,
     }
 }
 
+/* The sums of row i begin with none, or go on from a part before. */
+static void
+begin_sums(const struct attention *a, struct cpu_row of_q, int64_t i,
+           struct attention_scratch *scratch)
+{
+    float *sums = scratch->sums + (size_t)i * a->e;
+    int64_t n = a->v->ne[0];
+    const float *before;
+
+    memset(sums, 0, a->e * sizeof(float));
+    scratch->max[i] = -INFINITY;
+    scratch->total[i] = 0;
+    if (!a->before)
+        return;
+    before = (const float *)(const void *)cpu_row_data(a->before, of_dst(of_q));
+    memcpy(sums, before, (size_t)n * sizeof(float));
+    scratch->max[i] = before[n];
+    scratch->total[i] = before[n + 1];
+}
+
 static void
 load_queries(const struct cpu_task *t, const struct attention *a,
              const struct queries *qs, struct attention_scratch *scratch)
@@ -163,9 +183,7 @@ load_queries(const struct cpu_task *t, const struct attention *a,
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
         memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
         find_mask(a, r, i, scratch);
-        memset(scratch->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
-        scratch->max[i] = -INFINITY;
-        scratch->total[i] = 0;
+        begin_sums(a, r, i, scratch);
         scratch->slope[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
     }
 }
@@ -280,8 +298,8 @@ load_keys(const struct cpu_task *t, const struct attention *a,
     load_rows(t, a->k, keys, n, scratch->floats, a->d);
     memset(scratch->floats + (size_t)n * a->d, 0,
            (size_t)(n_rows - n) * a->d * sizeof(float));
-    t->k->transpose(n_rows, (int64_t)a->d, scratch->floats, a->d, scratch->keys,
-                    KEYS);
+    t->k->transpose(n_rows, whole_vectors(a->k->ne[0]), scratch->floats, a->d,
+                    scratch->keys, a->n_keys);
 }
 
 /* As a product of matrices, of keys that are loaded. */
@@ -296,7 +314,7 @@ score_keys(const struct cpu_task *t, const struct attention *a,
                                .b = scratch->keys,
                                .c = scratch->scores + s->begin * KEYS,
                                .a_stride = a->d,
-                               .b_stride = KEYS,
+                               .b_stride = a->n_keys,
                                .c_stride = KEYS };
 
     t->k->multiply_lanes(&panel);
@@ -377,7 +395,7 @@ add_values(const struct cpu_task *t, const struct attention *a,
            struct attention_scratch *scratch)
 {
     struct cpu_panel panel = { .m = rows_of(s),
-                               .n = (int64_t)a->e,
+                               .n = whole_vectors(a->v->ne[0]),
                                .k = s->n,
                                .a = scratch->scores + s->begin * KEYS,
                                .b = scratch->floats,
@@ -415,6 +433,32 @@ one_over_total(const struct attention_scratch *scratch, int64_t i)
     return scratch->max[i] == -INFINITY ? 0 : 1 / scratch->total[i];
 }
 
+/* The sums of row i so far, for the next part. */
+static void
+keep_sums(const struct attention *a, int64_t i, float *y,
+          const struct attention_scratch *scratch)
+{
+    int64_t n = a->v->ne[0];
+
+    memcpy(y, scratch->sums + (size_t)i * a->e, (size_t)n * sizeof(float));
+    y[n] = scratch->max[i];
+    y[n + 1] = scratch->total[i];
+}
+
+/* The answer of row i, to the query of_q. */
+static void
+store_answer(const struct cpu_task *t, const struct attention *a,
+             struct cpu_row of_q, int64_t i, float *y,
+             struct attention_scratch *scratch)
+{
+    float *sums = scratch->sums + (size_t)i * a->e;
+
+    if (a->sinks)
+        add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &scratch->max[i],
+                 &scratch->total[i]);
+    t->k->scale(a->v->ne[0], y, sums, one_over_total(scratch, i), 0);
+}
+
 static void
 store_results(const struct cpu_task *t, const struct attention *a,
               const struct queries *qs, struct attention_scratch *scratch)
@@ -422,17 +466,15 @@ store_results(const struct cpu_task *t, const struct attention *a,
     struct cpu_row of_q = first_row(qs), prefetched = prefetched_row(qs);
 
     for (int64_t i = 0; i < qs->rows; i++, of_q = row_after(qs, of_q)) {
-        struct cpu_row r = of_dst(of_q);
-        float *sums = scratch->sums + (size_t)i * a->e;
+        float *y = (float *)(void *)cpu_row_data(a->dst, of_dst(of_q));
 
         if (i + PREFETCH_ROWS < qs->rows)
             cpu_prefetch_row(a->dst, of_dst(prefetched), true);
         prefetched = row_after(qs, prefetched);
-        if (a->sinks)
-            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &scratch->max[i],
-                     &scratch->total[i]);
-        t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
-                    one_over_total(scratch, i), 0);
+        if (a->more)
+            keep_sums(a, i, y, scratch);
+        else
+            store_answer(t, a, of_q, i, y, scratch);
     }
 }
 

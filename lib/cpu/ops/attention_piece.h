@@ -5,8 +5,9 @@
 
 #include "cpu/ops/mask_summary.h"
 #include "cpu/exec/task.h"
+#include "tensor/sparse.h"
 
-#define KEYS 64 /* in a block */
+#define KEYS TENSOR_PART_KEYS /* in a block */
 
 /* The scratch of one thread. */
 struct attention_scratch {
@@ -19,17 +20,22 @@ struct attention_scratch {
     const mask_block *
         *summaries; /* of each row, of all blocks, where they are known */
     float *floats;  /* KEYS x d or e */
-    float *keys;    /* d x KEYS */
+    float *keys;    /* d x n_keys */
 };
 
 struct attention {
     const struct ggml_tensor *q, *k, *v, *mask, *sinks;
+    /* Keys in parts: what was kept of those before, or NULL; and whether dst
+     * keeps what it has for others. */
+    const struct ggml_tensor *before;
+    bool more;
     struct ggml_tensor *dst;
     float scale, max_bias, softcap;
     int64_t group;  /* heads that share keys and values */
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of `tokens` tokens */
-    size_t d, e;    /* floats of a row of q and k, of v, with padding */
+    size_t d, e;    /* floats between rows of q and k, of v, */
+    size_t n_keys;  /* and of transposed keys: KEYS at least */
     /* The mask-block summaries of each row of the mask, rows so far apart;
      * or NULL. */
     mask_block *summaries;

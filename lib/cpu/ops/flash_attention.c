@@ -10,7 +10,10 @@
  * masked keys follow.
  *
  * A piece is the heads that share keys and values, for some tokens: its rows
- * are the queries, a token's heads side by side. */
+ * are the queries, a token's heads side by side.
+ *
+ * ATTENTION_PART does so for keys that come in parts of whole blocks: what a
+ * row has after one part is what it goes on with in the next. */
 #include "cpu/ops/attention_piece.h"
 #include "cpu/ops/op_table.h"
 #include "tensor/tensor.h"
@@ -22,10 +25,14 @@
 /* From this many tokens on, the mask is summarised once for all heads. */
 #define MANY_TOKENS 16
 
+/* Floats between rows of n. Long rows have an odd number of lines, so that a
+ * column of them lies in all sets of a cache, not in a few. */
 static size_t
 padded(int64_t n)
 {
-    return cpu_pad((size_t)n * sizeof(float)) / sizeof(float);
+    size_t lines = cpu_pad((size_t)n * sizeof(float)) / CPU_LINE;
+
+    return (lines < 8 ? lines : lines | 1) * (CPU_LINE / sizeof(float));
 }
 
 /* How a computation by n threads is cut; one has the largest pieces. */
@@ -37,6 +44,8 @@ read_params(const struct ggml_tensor *dst, int n_threads)
                            .v = dst->src[2],
                            .mask = dst->src[3],
                            .sinks = dst->src[4],
+                           .before = dst->src[TENSOR_PART_BEFORE],
+                           .more = tensor_part_has_more(dst),
                            .scale = tensor_get_f32(dst, 0),
                            .max_bias = tensor_get_f32(dst, 1),
                            .softcap = tensor_get_f32(dst, 2) };
@@ -54,6 +63,7 @@ read_params(const struct ggml_tensor *dst, int n_threads)
     a.blocks = (a.q->ne[1] + a.tokens - 1) / a.tokens;
     a.d = padded(a.q->ne[0]);
     a.e = padded(a.v->ne[0]);
+    a.n_keys = a.q->ne[0] < 128 ? KEYS : KEYS + CPU_LINE / sizeof(float);
     return a;
 }
 
@@ -76,7 +86,7 @@ lay_out_scratch(const struct attention *a, char *base,
     PART_OF(masks, rows);
     PART_OF(summaries, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
-    PART_OF(keys, a->d * KEYS);
+    PART_OF(keys, a->d * a->n_keys);
 #undef PART_OF
     return at;
 }
@@ -233,6 +243,8 @@ flash_supports(const struct ggml_tensor *dst)
     return cpu_is_plain(dst) && cpu_has_elements(dst->src[0]->type) &&
            readable(k, dst->src[1]) && readable(k, dst->src[2]) &&
            (!dst->src[4] || cpu_is_plain(dst->src[4])) &&
+           (!dst->src[TENSOR_PART_BEFORE] ||
+            cpu_is_plain(dst->src[TENSOR_PART_BEFORE])) &&
            (!dst->src[3] || dst->src[3]->type == GGML_TYPE_F16);
 }
 

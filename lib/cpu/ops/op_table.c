@@ -101,6 +101,7 @@ static const struct cpu_op *const ops[TENSOR_OPS] = {
     [GGML_OP_GLU] = &cpu_op_glu,
     [TENSOR_OP_CHOOSE] = &cpu_op_choose,
     [TENSOR_OP_ATTENTION_ROWS] = &cpu_op_attention_rows,
+    [TENSOR_OP_ATTENTION_PART] = &cpu_op_flash_attn,
 };
 
 const struct cpu_op *
