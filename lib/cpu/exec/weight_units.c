@@ -206,7 +206,7 @@ is_full(const struct weight_units *u, size_t n)
 
 static void
 give_way(struct weight_units *u, size_t n, bool chosen,
-          struct weight_victims *victims)
+         struct weight_victims *victims)
 {
     int i;
 
