@@ -30,9 +30,6 @@ model=${1:?"$usage"}
 builds=${builds:-gg-bench}
 size=$(stat -Lc %s "$model")
 mib=${mib:-$((size / 2097152))}
-d=$(mktemp -d)
-trap 'rm -rf "$d"; rmdir "$group" 2>/dev/null || :' EXIT
-
 if [ -d /sys/fs/cgroup/memory ]; then
     group=/sys/fs/cgroup/memory/larger$$
     limit=memory.limit_in_bytes
@@ -40,6 +37,8 @@ else
     group=/sys/fs/cgroup/larger$$
     limit=memory.max
 fi
+d=$(mktemp -d)
+trap 'rm -rf "$d"; rmdir "$group" 2>/dev/null || :' EXIT
 
 forget()
 {
