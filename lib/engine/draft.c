@@ -56,6 +56,7 @@ start_draft(struct gg_engine *engine, const struct engine_draft *what,
     d->length.goes_back = engine->can.goes_back;
     engine_draft_free(engine->draft);
     engine->draft = d;
+    engine->no_forced = false;
     return GG_OK;
 }
 
@@ -87,6 +88,17 @@ gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err)
     if (st == GG_OK && engine->draft->most > most)
         engine->draft->most = most;
     return st;
+}
+
+enum gg_status
+gg_engine_draft_none(struct gg_engine *engine, struct gg_error *err)
+{
+    if (!engine)
+        return error_null(err);
+    engine_draft_free(engine->draft);
+    engine->draft = NULL;
+    engine->no_forced = true;
+    return GG_OK;
 }
 
 void

@@ -13,6 +13,7 @@ enum {
     FIRST = 256, /* ids that there is room for at first */
     STEPS = 48,  /* of a chain */
     KEYS = 1000,
+    EVERYONE = UINT16_MAX, /* the number of no key */
 };
 
 struct draft_table {
@@ -167,6 +168,20 @@ reserve(struct draft_table *t, size_t n)
     return cap == t->cap || enlarge(t, cap);
 }
 
+static void
+add_text(struct draft_table *t, const int32_t *ids, size_t n, size_t key)
+{
+    if (n > TABLE_MOST / 2) {
+        ids += n - TABLE_MOST / 2;
+        n = TABLE_MOST / 2;
+    }
+    if (!reserve(t, n + 1))
+        return;
+    for (size_t i = 0; i < n; i++)
+        add_id(t, ids[i], key);
+    add_id(t, END, key);
+}
+
 void
 engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
                  const char *key)
@@ -175,21 +190,35 @@ engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
 
     if (!table || n < TABLE_LEAST)
         return;
-    if (n > TABLE_MOST / 2) {
-        ids += n - TABLE_MOST / 2;
-        n = TABLE_MOST / 2;
-    }
     number = find_key(table, key);
-    if (number == SIZE_MAX) {
-        if (!add_key(table, key))
-            return;
+    if (number == SIZE_MAX && add_key(table, key))
         number = table->n_names;
+    if (number != SIZE_MAX)
+        add_text(table, ids, n, number);
+}
+
+void
+engine_table_share(struct draft_table *table, const int32_t *ids, size_t n)
+{
+    if (table && n >= TABLE_LEAST)
+        add_text(table, ids, n, EVERYONE);
+}
+
+size_t
+engine_table_list(const struct draft_table *table, int32_t *out)
+{
+    const struct draft_table *t = table;
+    uint64_t from = t && t->n > t->cap ? t->n - t->cap : 0;
+    size_t n = 0;
+
+    for (uint64_t i = from; t && i < t->n; i++) {
+        size_t key = t->keys[i & (t->cap - 1)];
+
+        if ((key == 0 || key == EVERYONE) &&
+            (*id_at(t, i) != END || (n > 0 && out[n - 1] != END)))
+            out[n++] = *id_at(t, i);
     }
-    if (!reserve(table, n + 1))
-        return;
-    for (size_t i = 0; i < n; i++)
-        add_id(table, ids[i], number);
-    add_id(table, END, number);
+    return n;
 }
 
 /* ---- what is found ------------------------------------------------------- */
@@ -207,22 +236,28 @@ count_same(const struct draft_table *t, uint64_t place, const int32_t *ids,
     return k;
 }
 
+static bool
+is_shown(const struct draft_table *t, uint64_t place, size_t key)
+{
+    size_t own = t->keys[place & (t->cap - 1)];
+
+    return own == key || own == EVERYONE;
+}
+
 size_t
 engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
                   const char *key, uint64_t *place)
 {
     const struct draft_table *t = table;
-    size_t number = t ? find_key(t, key) : SIZE_MAX, best = 0, len;
+    size_t number = t ? find_key(t, key) : 0, best = 0, len;
     uint32_t low;
     uint64_t at;
 
-    if (n < TABLE_LEAST || number == SIZE_MAX || t->cap == 0)
+    if (n < TABLE_LEAST || !t || t->cap == 0)
         return 0;
     low = *head_of(t, ids + n - TABLE_LEAST);
     for (int i = 0; i < STEPS && find_place(t, low, &at); i++) {
-        len = t->keys[(at - 1) & (t->cap - 1)] == number
-                  ? count_same(t, at, ids, n)
-                  : 0;
+        len = is_shown(t, at - 1, number) ? count_same(t, at, ids, n) : 0;
         if (len > best && engine_table_id(t, at) != END) {
             best = len;
             *place = at;
