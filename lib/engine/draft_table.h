@@ -29,7 +29,7 @@ void
 engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
                  const char *key);
 
-/* The same for a text that every other may find. */
+/* Adds a text that every other may find. */
 void
 engine_table_share(struct draft_table *table, const int32_t *ids, size_t n);
 
