@@ -49,9 +49,8 @@ graph_segment_columns(struct graph *g, const struct graph_segment *s,
                         (size_t)s->first * x->nb[2]);
 }
 
-/* The first d_value of keys. */
-static struct ggml_tensor *
-values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
+struct ggml_tensor *
+graph_values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
 {
     return ggml_view_3d(g->ctx, k, d_value, k->ne[1], k->ne[2], k->nb[1],
                         k->nb[2], 0);
@@ -82,7 +81,7 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     struct ggml_tensor *k = graph_kept_rows(g, s, layer, CACHE_K, keys);
     struct ggml_tensor *v = l->t[CACHE_V]
                                 ? graph_kept_rows(g, s, layer, CACHE_V, keys)
-                                : values_in(g, k, hp->layers[layer].d_value);
+                                : graph_values_in(g, k, hp->layers[layer].d_value);
     struct ggml_tensor *r;
 
     q = graph_segment_columns(g, s, q);
@@ -146,7 +145,9 @@ attend_all(struct graph *g, int32_t layer, struct ggml_tensor *q, bool across)
     struct ggml_tensor *all;
 
     q = graph_rotate(g, layer, CACHE_K, q);
-    all = attend_each(g, 0, g->n_segments, layer, q, across);
+    all = !across && graph_shares_rows(g, cache_of(g, layer)->kind)
+              ? graph_attend_shared(g, layer, q)
+              : attend_each(g, 0, g->n_segments, layer, q, across);
     all = graph_rotate(g, layer, CACHE_V, all);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);

@@ -13,7 +13,8 @@ enum {
     NODES_STREAMS = 64, /* or side by side */
     NODES_NGRAMS = 64,
     NODES_PER_NGRAMS = 256, /* of each segment */
-    NODES_PER_SEGMENT = 8,  /* of each layer */
+    NODES_PER_SEGMENT = 8,  /* of each layer, */
+    NODES_PER_RUN = 9,      /* for each run of its rows, and for one besides */
     NODES_PER_RELATIVE = 24,
     NODES_SWITCHES = 64,  /* of each layer with adapters */
     NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
@@ -29,6 +30,9 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
 {
     size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
                      NODES_PER_SEGMENT * (size_t)n_segments +
+                     (n_segments > 1 ? NODES_PER_RUN * (CACHE_RUNS + 1) *
+                                           (size_t)n_segments
+                                     : 0) +
                      2 * (size_t)model->hp.n_expert_used;
     size_t ngrams = 0;
 

@@ -16,6 +16,7 @@ struct graph_segment {
     int32_t first; /* row of the batch that it begins with */
     int32_t n;     /* ids */
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
+    struct cache_runs runs; /* where those of CACHE_ALL are; none: its slot's */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
     struct graph_segment_blocks {
@@ -347,6 +348,19 @@ graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
 struct ggml_tensor *
 graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
                 enum cache_tensor of, const struct cache_range *keys);
+
+/* The first d_value of keys. */
+struct ggml_tensor *
+graph_values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value);
+
+/* Whether some segment refers to rows of other slots, in layers of the kind. */
+bool
+graph_shares_rows(const struct graph *g, enum cache_kind kind);
+
+/* Attention of all segments, whose rows are in runs: d_value x n_head x
+ * n_tokens, of q, d_key x n_head x n_tokens. */
+struct ggml_tensor *
+graph_attend_shared(struct graph *g, int32_t layer, struct ggml_tensor *q);
 
 /* Columns of x, a x b x n_tokens, that are a segment's. */
 struct ggml_tensor *

@@ -64,6 +64,20 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     return true;
 }
 
+/* All but the last block are the first slot's, where rows are shared. */
+static struct cache_runs
+longest_runs(const struct cache *cache, int32_t slot)
+{
+    const struct cache_part *p = &cache->parts[CACHE_ALL];
+    struct cache_runs own = { 1, { { slot, p->n_rows } } };
+
+    if (!p->owners || slot == 0)
+        return own;
+    return (struct cache_runs){
+        2, { { 0, p->n_rows - CACHE_BLOCK }, { slot, p->n_rows } }
+    };
+}
+
 /* As many segments as there may be, and as many ids, before a full cache, and
  * all adapters. */
 static bool
@@ -86,6 +100,7 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         };
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
+        c->graph.segments[i].runs = longest_runs(cache, i);
         for (int k = 0; k < c->model->hp.n_compression; k++)
             c->graph.segments[i].blocks[k].n_rows =
                 cache->parts[graph_compressed_part(k)].n_rows;
@@ -151,6 +166,16 @@ measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
 }
 
 static bool
+same_runs(const struct cache_runs *a, const struct cache_runs *b)
+{
+    for (int i = 0; i < a->n && i < b->n; i++)
+        if (a->list[i].slot != b->list[i].slot ||
+            a->list[i].end != b->list[i].end)
+            return false;
+    return a->n == b->n;
+}
+
+static bool
 same_keys(const struct graph_segment *a, const struct graph_segment *b)
 {
     for (int i = 0; i < CACHE_KINDS; i++)
@@ -159,7 +184,7 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
     for (int i = 0; i < MODEL_MAX_COMPRESSIONS; i++)
         if (a->blocks[i].n_rows != b->blocks[i].n_rows)
             return false;
-    return a->crossed.n == b->crossed.n;
+    return same_runs(&a->runs, &b->runs) && a->crossed.n == b->crossed.n;
 }
 
 /* Whether the batch's graph ends in front of the output. */

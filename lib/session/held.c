@@ -3,6 +3,7 @@
 #include "graph/arch.h"
 #include "session/mtp_rows.h"
 #include "session/recurrent.h"
+#include "session/shared_rows.h"
 #include "session/session.h"
 #include "session/impl.h"
 #include "session/pipeline.h"
@@ -99,6 +100,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
     session->model->pipeline->call->cut(session, slot, n);
     n = session_kept(session, slot, n);
     session_slots_cut(&session->slots, slot, n);
+    session_shared_cut(&session->cache, slot, session->slots.there[slot]);
     session_recurrent_cut(&session->cache, slot, session->slots.there[slot]);
     return n;
 }
