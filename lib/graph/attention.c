@@ -79,9 +79,9 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct cache_layer *l = cache_of(g, layer);
     const struct cache_range *keys = across ? &s->crossed : &s->keys[l->kind];
     struct ggml_tensor *k = graph_kept_rows(g, s, layer, CACHE_K, keys);
-    struct ggml_tensor *v = l->t[CACHE_V]
-                                ? graph_kept_rows(g, s, layer, CACHE_V, keys)
-                                : graph_values_in(g, k, hp->layers[layer].d_value);
+    struct ggml_tensor *v =
+        l->t[CACHE_V] ? graph_kept_rows(g, s, layer, CACHE_V, keys)
+                      : graph_values_in(g, k, hp->layers[layer].d_value);
     struct ggml_tensor *r;
 
     q = graph_segment_columns(g, s, q);

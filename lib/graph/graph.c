@@ -28,12 +28,12 @@ enum {
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments)
 {
-    size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
-                     NODES_PER_SEGMENT * (size_t)n_segments +
-                     (n_segments > 1 ? NODES_PER_RUN * (CACHE_RUNS + 1) *
-                                           (size_t)n_segments
-                                     : 0) +
-                     2 * (size_t)model->hp.n_expert_used;
+    size_t a_layer =
+        NODES_PER_LAYER + NODES_PER_MEDIA +
+        NODES_PER_SEGMENT * (size_t)n_segments +
+        (n_segments > 1 ? NODES_PER_RUN * (CACHE_RUNS + 1) * (size_t)n_segments
+                        : 0) +
+        2 * (size_t)model->hp.n_expert_used;
     size_t ngrams = 0;
 
     if (model->hp.ngrams.n > 0)

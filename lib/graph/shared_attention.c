@@ -109,7 +109,8 @@ graph_shares_rows(const struct graph *g, enum cache_kind kind)
     for (int32_t i = 0; i < g->n_segments && kind == CACHE_ALL; i++) {
         const struct graph_segment *s = &g->segments[i];
 
-        if (s->runs.n > 1 || (s->runs.n == 1 && s->runs.list[0].slot != s->slot))
+        if (s->runs.n > 1 ||
+            (s->runs.n == 1 && s->runs.list[0].slot != s->slot))
             return true;
     }
     return false;
@@ -132,8 +133,8 @@ rows_of_slot(const struct shared *x, enum cache_tensor of, int32_t slot,
 {
     const struct cache_layer *l = cache_of(x);
     struct ggml_tensor *t = l->t[of];
-    size_t first = (size_t)slot * (size_t)x->g->cache->parts[l->kind].n_rows +
-                   (size_t)row;
+    size_t first =
+        (size_t)slot * (size_t)x->g->cache->parts[l->kind].n_rows + (size_t)row;
 
     return ggml_view_3d(x->g->ctx, t, t->ne[0], n, t->ne[2], t->nb[1], t->nb[2],
                         first * t->nb[1]);

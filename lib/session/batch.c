@@ -8,7 +8,6 @@
 #include "core/mem.h"
 #include "session/chunks.h"
 #include "session/mtp_rows.h"
-#include "session/shared_rows.h"
 #include "graph/ngrams.h"
 #include "graph/relative.h"
 
@@ -324,8 +323,6 @@ add_segment(struct batch *b, const struct cache *cache,
                                  .n = n };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = session_cache_seen(cache, i, chunk->slot, past, n);
-    s->runs =
-        session_shared_runs(cache, chunk->slot, s->keys[CACHE_ALL].n);
     for (int i = 0; i < b->hp->n_compression; i++)
         s->blocks[i].n_rows = session_cache_blocks(cache, i, past, n);
     set_crossed(b, s);

@@ -466,7 +466,8 @@ copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
 }
 
 void
-session_cache_copy_rows(struct cache *cache, int part, int64_t to, int64_t from, int64_t n)
+session_cache_copy_rows(struct cache *cache, int part, int64_t to, int64_t from,
+                        int64_t n)
 {
     for (int32_t i = 0; i < cache->n_all && n > 0; i++)
         for (int k = 0; k < CACHE_TENSORS; k++)

@@ -7,6 +7,7 @@
 #include "graph/adapter.h"
 #include "sched/sched.h"
 #include "session/pipeline.h"
+#include "session/shared_rows.h"
 
 void
 session_compute_round(struct compute *c, bool bf16)
@@ -310,6 +311,7 @@ session_compute_run(struct compute *c, const struct cache *cache,
     enum gg_status st;
     void *own;
 
+    session_shared_find(cache, b->segments, b->n_segments);
     if (!prepare_batch(c, cache, b) ||
         !session_compute_set_inputs(c, b, entered))
         return error_nomem(err);

@@ -299,17 +299,13 @@ session_shared_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 
 /* ---- for graphs ---------------------------------------------------------- */
 
-struct cache_runs
-session_shared_runs(const struct cache *cache, int32_t slot, int32_t n)
+/* Of the first n rows of a slot. */
+static struct cache_runs
+runs_of(const struct cache_part *p, int32_t slot, int32_t n)
 {
-    const struct cache_part *p = &cache->parts[CACHE_ALL];
-    struct cache_runs r = { .n = 1, .list = { { slot, n } } };
-    const int32_t *owners;
+    const int32_t *owners = owners_of(p, slot);
+    struct cache_runs r = { 0 };
 
-    if (!p->owners)
-        return r;
-    owners = owners_of(p, slot);
-    r.n = 0;
     for (int32_t b = 0; b * CACHE_BLOCK < n; b++) {
         if (r.n == 0 || r.list[r.n - 1].slot != owners[b]) {
             assert(r.n < CACHE_RUNS);
@@ -318,4 +314,15 @@ session_shared_runs(const struct cache *cache, int32_t slot, int32_t n)
         r.list[r.n - 1].end = (b + 1) * CACHE_BLOCK;
     }
     return r;
+}
+
+void
+session_shared_find(const struct cache *cache, struct graph_segment *segments,
+                    int32_t n)
+{
+    const struct cache_part *p = &cache->parts[CACHE_ALL];
+
+    for (int32_t i = 0; i < n && p->owners; i++)
+        segments[i].runs =
+            runs_of(p, segments[i].slot, segments[i].keys[CACHE_ALL].n);
 }

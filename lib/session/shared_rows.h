@@ -12,6 +12,7 @@
 #ifndef SESSION_SHARED_ROWS_H
 #define SESSION_SHARED_ROWS_H
 
+#include "graph/graph.h"
 #include "session/cache.h"
 
 /* On failure they are to be cleared, too. */
@@ -57,8 +58,10 @@ int32_t
 session_shared_growth(const struct cache *cache, int32_t slot, int32_t n,
                       int32_t from, int32_t n_shared);
 
-/* Where the first n rows of the slot are. */
-struct cache_runs
-session_shared_runs(const struct cache *cache, int32_t slot, int32_t n);
+/* Finds where the rows of the segments are, after room was made for all: it may
+ * move rows of others. */
+void
+session_shared_find(const struct cache *cache, struct graph_segment *segments,
+                    int32_t n);
 
 #endif
