@@ -1,12 +1,15 @@
 /* shape.c - writes a model of a real shape with random weights
  *
- *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture TYPE FILE
+ *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture|mtp1b|mtp-mixture TYPE
+ *         FILE
  *
  * The shapes are GPT-2's with 117 million weights; Llama 3.2's with a billion
  * and a vocabulary of 32,000, or with its own, whose table is the output, too;
  * Llama 3.1's with eight; and four of the 48 layers of Qwen3-30B-A3B, which
- * chooses 8 of 128 experts, with a vocabulary of 32,000. All matrices are of
- * TYPE, but that which chooses, of F32. What such a model says means nothing;
+ * chooses 8 of 128 experts, with a vocabulary of 32,000. Two have an MTP layer
+ * in addition: one of a billion weights in layers as Llama 3.2's, and a mixture
+ * of 1.7 billion, which chooses 8 of 64 experts. All matrices are of TYPE, but
+ * that which chooses, of F32. What such a model says means nothing;
  * how long it takes is as for any other. The same arguments write the same
  * bytes. */
 #include "fixtures/models_parts.h"
@@ -27,16 +30,21 @@ static const struct shape {
     float rope_base;              /* 0: positions are learned */
     bool tied;                    /* the table of embeddings is the output */
     int d_head, n_expert, n_used; /* of a mixture */
+    int n_mtp;                    /* layers after n_layer */
 } shapes[] = {
-    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true, 0, 0, 0 },
+    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true, 0, 0, 0, 0 },
     { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false, 0,
-      0, 0 },
+      0, 0, 0 },
     { "llama3.2-1b", "llama", 2048, 16, 32, 8, 8192, 131072, 128256, 500000,
-      true, 0, 0, 0 },
+      true, 0, 0, 0, 0 },
     { "llama3.1-8b", "llama", 4096, 32, 32, 8, 14336, 131072, 128256, 500000,
-      false, 0, 0, 0 },
+      false, 0, 0, 0, 0 },
     { "mixture", "qwen3moe", 2048, 4, 32, 4, 768, 40960, 32000, 1000000, false,
-      128, 128, 8 },
+      128, 128, 8, 0 },
+    { "mtp1b", "mimo2", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false, 64,
+      0, 0, 1 },
+    { "mtp-mixture", "mimo2", 1024, 16, 16, 4, 512, 8192, 32000, 500000, false,
+      128, 64, 8, 1 },
 };
 
 struct maker {
@@ -134,15 +142,29 @@ add_llama_layer(struct maker *m, int i)
     add_matrix(m, n, kv, "blk.%d.attn_v.weight", i);
     add_matrix(m, q, n, "blk.%d.attn_output.weight", i);
     add_vector(m, n, "blk.%d.ffn_norm.weight", i);
-    if (m->s->n_expert) {
+    if (m->s->n_expert && !m->s->n_mtp) {
         add_vector(m, head, "blk.%d.attn_q_norm.weight", i);
         add_vector(m, head, "blk.%d.attn_k_norm.weight", i);
+    }
+    if (m->s->n_expert) {
         add_mixture(m, i);
         return;
     }
     add_matrix(m, n, n_ff, "blk.%d.ffn_gate.weight", i);
     add_matrix(m, n, n_ff, "blk.%d.ffn_up.weight", i);
     add_matrix(m, n_ff, n, "blk.%d.ffn_down.weight", i);
+}
+
+static void
+add_mtp_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd;
+
+    add_llama_layer(m, i);
+    add_matrix(m, 2 * n, n, "blk.%d.nextn.eh_proj.weight", i);
+    add_vector(m, n, "blk.%d.nextn.enorm.weight", i);
+    add_vector(m, n, "blk.%d.nextn.hnorm.weight", i);
+    add_vector(m, n, "blk.%d.nextn.shared_head_norm.weight", i);
 }
 
 static void
@@ -156,6 +178,8 @@ add_tensors(struct maker *m)
         add(m, GGML_TYPE_F32, s->n_embd, s->n_ctx, "position_embd.weight", 0);
     for (int i = 0; i < s->n_layer; i++)
         gpt2 ? add_gpt2_layer(m, i) : add_llama_layer(m, i);
+    for (int i = 0; i < s->n_mtp; i++)
+        add_mtp_layer(m, s->n_layer + i);
     add_vector(m, s->n_embd, "output_norm.weight", 0);
     if (gpt2)
         add_vector(m, s->n_embd, "output_norm.bias", 0);
@@ -190,7 +214,9 @@ set_keys(struct maker *m)
 
     gguf_set_val_str(m->gguf, "general.architecture", s->arch);
     gguf_set_val_str(m->gguf, "general.name", s->name);
-    set_u32(m, "block_count", s->n_layer);
+    set_u32(m, "block_count", s->n_layer + s->n_mtp);
+    if (s->n_mtp)
+        set_u32(m, "nextn_predict_layers", s->n_mtp);
     set_u32(m, "context_length", s->n_ctx);
     set_u32(m, "embedding_length", s->n_embd);
     set_u32(m, "feed_forward_length", s->n_ff);
@@ -202,6 +228,11 @@ set_keys(struct maker *m)
         set_f32(m, "attention.layer_norm_rms_epsilon", 1e-5f);
         set_f32(m, "rope.freq_base", s->rope_base);
         set_u32(m, "rope.dimension_count", head_size(s));
+    }
+    if (s->n_mtp && !s->n_expert) { /* of a family of mixtures */
+        set_u32(m, "expert_count", 2);
+        set_u32(m, "expert_used_count", 1);
+        set_u32(m, "expert_feed_forward_length", s->n_ff);
     }
     if (s->n_expert) {
         set_u32(m, "attention.key_length", s->d_head);

@@ -99,7 +99,7 @@ draft_model_describe(const struct generate *g)
 {
     struct gg_draft_stats s = gg_engine_draft_stats(g->engine.gg);
 
-    if (!g->o->draft)
+    if (!g->o->draft && !s.n_drafted)
         return;
     cli_warn("draft: %" PRIu64 " ids drafted, %" PRIu64 " accepted; %.2f ids "
              "per evaluation",

@@ -149,19 +149,27 @@ static enum gg_status
 make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             size_t *wanted, struct gg_error *err)
 {
+    engine_draft_length_begin(&d->length, n);
     for (size_t i = 0; i < n; i++) {
         struct text_draft *td = &texts[i]->draft;
 
         td->n = td->n_accepted = td->again = 0;
+        td->n_forced = td->n_certain = 0;
         td->counts = is_decoding(texts[i]);
         wanted[i] = td->counts ? useful(d, texts[i]) : 0;
+        if (wanted[i] && engine_draft_has_forced(texts[i]))
+            engine_draft_forced(d, texts[i], wanted[i]);
+        if (td->n && (d->mtp || d->engine))
+            wanted[i] = 0; /* these draft after the text alone */
     }
+    if (d->forced)
+        return GG_OK;
     if (d->mtp)
         return engine_draft_by_mtp(d, texts, n, wanted, err);
     if (d->engine)
         return engine_draft_by_model(d, texts, n, wanted, err);
     for (size_t i = 0; i < n; i++)
-        if (wanted[i])
+        if (wanted[i] > texts[i]->draft.n)
             engine_draft_by_search(d, texts[i], wanted[i]);
     return GG_OK;
 }
@@ -173,22 +181,46 @@ can_take_back(const struct engine_draft *d, const struct gg_engine *e)
     return e->can.truncate && (!d->engine || d->engine->can.truncate);
 }
 
+/* Without drafts of another kind there are those of what must come, unless
+ * other texts are evaluated meanwhile. */
+static enum gg_status
+start_forced(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+             struct gg_error *err)
+{
+    bool some = false;
+
+    if (e->draft || session_overlap(e->session) > 1)
+        return GG_OK;
+    for (size_t i = 0; i < n && !some; i++)
+        some = engine_draft_has_forced(texts[i]);
+    return some ? start_draft(e, &(struct engine_draft){ .forced = true }, err)
+                : GG_OK;
+}
+
 enum gg_status
 engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                  struct gg_error *err)
 {
-    struct engine_draft *d = e->draft;
-    enum gg_status st;
+    struct engine_draft *d;
+    enum gg_status st = start_forced(e, texts, n, err);
     size_t *wanted;
 
+    if (st != GG_OK)
+        return st;
+    d = e->draft;
     if (!d || !can_take_back(d, e))
         return GG_OK;
     wanted = mem_array(n, sizeof(*wanted));
     st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);
     mem_free(wanted);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = gg_sequence_put(texts[i]->sequence, texts[i]->draft.ids,
-                             texts[i]->draft.n, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        struct text_draft *td = &texts[i]->draft;
+        struct gg_sequence *q = texts[i]->sequence;
+
+        if (d->replace)
+            d->replace(d->data, q->n_ids, td->ids, td->n);
+        st = gg_sequence_put(q, td->ids, td->n, err);
+    }
     return st;
 }
 
@@ -213,6 +245,21 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
     d->stats.n_runs++;
 }
 
+/* The first ids of the draft were drawn; `rejected`: the next was not. */
+static void
+learn(struct draft_length *length, const struct text_draft *td, size_t rejected)
+{
+    size_t n = td->n_accepted, forced = td->n_forced;
+
+    if (n < forced) {
+        engine_draft_length_learn(length, DRAFT_FORCED, n + rejected, n);
+        return;
+    }
+    engine_draft_length_learn(length, DRAFT_FORCED, forced, forced);
+    engine_draft_length_learn(length, td->kind, n - forced + rejected,
+                              n - forced);
+}
+
 /* Learns what the draft was worth. */
 static void
 settle_draft(struct gg_text *t, size_t rejected)
@@ -221,8 +268,7 @@ settle_draft(struct gg_text *t, size_t rejected)
     struct text_draft *td = &t->draft;
 
     if (d && td->counts) {
-        engine_draft_length_learn(&d->length, td->kind,
-                                  td->n_accepted + rejected, td->n_accepted);
+        learn(&d->length, td, rejected);
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }

@@ -5,6 +5,7 @@
 #include "engine/text.h"
 
 struct engine_draft {
+    bool forced; /* ids that must come are drafted, and no others; else */
     bool mtp; /* the model's MTP layers draft; else */
     struct gg_engine
         *engine; /* that draws drafts; NULL: the text is searched */
@@ -12,6 +13,10 @@ struct engine_draft {
     size_t most; /* ids a text */
     struct draft_length length;
     struct gg_draft_stats stats;
+    /* For measurements: sets ids that were drafted for positions from `at` on.
+     * NULL: they stay. */
+    void (*replace)(void *data, size_t at, int32_t *ids, size_t n);
+    void *data;
 };
 
 /* The sampler of a draft. Draws at the same place with the same seed are likely
@@ -27,7 +32,16 @@ engine_draft_sampler(const struct engine_draft *d, const struct gg_text *t)
 size_t
 engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most);
 
-/* Drafts `most` ids at most by what followed the text's last ids before. */
+/* Whether some ids of the text must come, or may have to. */
+bool
+engine_draft_has_forced(const struct gg_text *t);
+
+/* Drafts such ids, `most` at most: others follow them. */
+void
+engine_draft_forced(struct engine_draft *d, struct gg_text *t, size_t most);
+
+/* Goes on with the draft, up to `most` ids, by what followed its last ids
+ * before. */
 void
 engine_draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most);
 

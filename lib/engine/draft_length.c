@@ -2,99 +2,264 @@
 #include "engine/draft_length.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "engine/draft.h"
 
-static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
+enum {
+    REFRESH = 64, /* evaluations with drafts before one without: it measures */
+    RESTS = 4,
+};
+
+static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
+
+/* Limits of the account, in evaluations of one id a text. */
+static const double begins_with = 1.5, most_credit = 4;
+static const double share = 0.01; /* of all time */
 
 void
 engine_draft_length_init(struct draft_length *d)
 {
-    *d = (struct draft_length){ .each = 0 };
-    for (int i = 0; i < DRAFT_KINDS; i++)
-        d->accepted[i] = hope[i];
+    *d = (struct draft_length){ .n_texts = 1 };
+}
+
+void
+engine_draft_length_begin(struct draft_length *d, size_t n_texts)
+{
+    d->n_texts = n_texts;
+    d->drafting = 0;
+}
+
+/* ---- times --------------------------------------------------------------- */
+
+static struct draft_times *
+times_now(struct draft_length *d)
+{
+    size_t n = d->n_texts;
+
+    return &d->times[n < 2 ? 0 : n < 3 ? 1 : n < 5 ? 2 : n < 9 ? 3 : 4];
+}
+
+static void
+remember(struct draft_time *t, double us)
+{
+    memmove(t->last + 1, t->last, (DRAFT_SAMPLES - 1) * sizeof(*t->last));
+    t->last[0] = us;
+    t->n += t->n < DRAFT_SAMPLES;
+}
+
+/* Other work makes times longer, never shorter: the second shortest. */
+static double
+typical(const struct draft_time *t)
+{
+    double first = INFINITY, second = INFINITY;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->last[i] < first) {
+            second = first;
+            first = t->last[i];
+        } else if (t->last[i] < second) {
+            second = t->last[i];
+        }
+    return t->n == 0 ? 0 : t->n < 3 ? first : second;
 }
 
 /* Time with n ids; if unknown, that with fewer, and somewhat more for each
  * further one: low, so that it is tried. */
 static double
-time_of(const struct draft_length *d, size_t n)
+time_of(const struct draft_times *t, size_t n)
 {
     size_t k = n;
 
-    while (k > 0 && d->times[k] == 0)
+    while (k > 0 && t->of[k].n == 0)
         k--;
-    return d->times[k] * (1 + 0.05 * (double)(n - k));
+    return typical(&t->of[k]) * (1 + 0.05 * (double)(n - k));
 }
 
-/* The cost of evaluating accepted ids again, where a draft is not accepted
- * whole: it is with probability `whole`, and `made` ids are expected. */
+/* Up to twice as many ids as were measured are tried. */
+static size_t
+reach(const struct draft_times *t)
+{
+    size_t n = DRAFT_MOST;
+
+    while (n > 0 && t->of[n].n == 0)
+        n--;
+    return 2 * n + 1;
+}
+
+/* ---- odds ---------------------------------------------------------------- */
+
+/* As if two more had been tried, with hope; after a first id as it was. */
 static double
-time_again(const struct draft_length *d, double whole, double made)
+odds_of(const struct draft_length *d, int kind, size_t place)
 {
-    size_t n = d->again + (size_t)made;
+    double p = hope[kind];
 
-    if (!d->goes_back)
-        return 0;
-    n = n < DRAFT_MOST ? n : DRAFT_MOST;
-    return (1 - whole) * (time_of(d, n) - time_of(d, 0));
+    for (size_t i = 0; i <= place && i < DRAFT_PLACES; i++) {
+        const struct draft_odds *o = &d->odds[kind][i];
+
+        p = (o->accepted + 2 * p) / (o->tried + 2);
+    }
+    return p;
 }
 
-size_t
-engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
+static void
+learn_place(struct draft_length *d, int kind, size_t place, bool accepted)
 {
-    double p = d->accepted[kind], ids = 1, power = 1, best = 0;
-    size_t found = 0;
+    size_t i = place < DRAFT_PLACES ? place : DRAFT_PLACES - 1;
+    struct draft_odds *o = &d->odds[kind][i];
 
-    if (d->times[0] == 0)
-        return 0;
-    for (size_t n = 0; n <= most && d->again + n <= DRAFT_MOST; n++) {
-        double us = time_of(d, d->again + n) + (double)n * d->each;
-        double rate = ids / (us + time_again(d, power, ids));
-
-        if (rate > best) {
-            best = rate;
-            found = n;
-        }
-        power *= p;
-        ids += power; /* those accepted so far, and the one drawn after */
-    }
-    return found;
+    o->tried = 0.95 * o->tried + 1;
+    o->accepted = 0.95 * o->accepted + accepted;
 }
 
 void
 engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
                           size_t accepted)
 {
+    size_t n_texts = d->n_texts ? d->n_texts : 1;
+    double plain = times_now(d)->plain;
+
     for (size_t i = 0; i < accepted; i++)
-        d->accepted[kind] += 0.1 * (0.98 - d->accepted[kind]);
+        learn_place(d, kind, i, true);
     if (accepted < n)
-        d->accepted[kind] -= 0.1 * d->accepted[kind];
+        learn_place(d, kind, accepted, false);
+    d->owed -= (double)accepted * plain / (double)n_texts;
+    d->owed = fmax(d->owed, -most_credit * plain);
 }
 
 void
 engine_draft_length_skipped(struct draft_length *d, int kind)
 {
-    d->accepted[kind] += 0.01 * (hope[kind] - d->accepted[kind]);
+    for (int i = 0; i < DRAFT_PLACES; i++) {
+        d->odds[kind][i].tried *= 0.97;
+        d->odds[kind][i].accepted *= 0.97;
+    }
 }
 
-static void
-average(double *mean, double x)
+/* ---- what pays ----------------------------------------------------------- */
+
+/* The cost of evaluating accepted ids again, where a draft is not accepted
+ * whole: it is with probability `whole`, and `made` ids are expected. */
+static double
+time_again(const struct draft_length *d, const struct draft_times *t,
+           double whole, double made)
 {
-    *mean += (*mean == 0 ? 1 : 0.2) * (x - *mean);
+    size_t n = d->again + (size_t)made;
+
+    if (!d->goes_back)
+        return 0;
+    n = n < DRAFT_MOST ? n : DRAFT_MOST;
+    return (1 - whole) * (time_of(t, n) - time_of(t, 0));
+}
+
+/* Whether the account has that much if the draft is useless. */
+static bool
+may_spend(const struct draft_length *d, const struct draft_times *t, double us)
+{
+    double plain = time_of(t, 0), given = time_of(t, d->given);
+
+    return d->owed + us - given <= share * d->spent + begins_with * plain;
+}
+
+static size_t
+find_best(const struct draft_length *d, const struct draft_times *t, int kind,
+          size_t most)
+{
+    double ids = 1 + (double)d->given, power = 1, best = 0;
+    double each = kind == DRAFT_FORCED ? 0 : typical(&t->each);
+    size_t found = 0;
+
+    for (size_t n = 0; n <= most; n++) {
+        double us = time_of(t, d->again + d->given + n) + (double)n * each;
+        double rate = ids / (us + time_again(d, t, power, ids));
+
+        if (rate > best && (n == 0 || may_spend(d, t, us))) {
+            best = rate;
+            found = n;
+        }
+        power *= odds_of(d, kind, n);
+        ids += power; /* those accepted so far, and the one drawn after */
+    }
+    return found;
+}
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t
+engine_draft_length_best(struct draft_length *d, int kind, size_t most)
+{
+    const struct draft_times *t = times_now(d);
+    size_t before = d->again + d->given, found;
+    size_t room = before < DRAFT_MOST ? DRAFT_MOST - before : 0;
+
+    most = min_size(most, room);
+    if (d->fixed)
+        return min_size(d->fixed, most);
+    if (t->of[0].n == 0 || (t->since >= REFRESH && d->again == 0))
+        return 0;
+    if (reach(t) > before)
+        most = min_size(most, reach(t) - before);
+    else
+        most = min_size(most, 1);
+    found = find_best(d, t, kind, most);
+    d->rests = found ? 0 : d->rests + 1;
+    return found;
+}
+
+bool
+engine_draft_length_timed(struct draft_length *d)
+{
+    return times_now(d)->of[0].n > 0;
+}
+
+bool
+engine_draft_length_rests(const struct draft_length *d)
+{
+    return d->rests >= RESTS && !d->fixed;
+}
+
+/* ---- what was measured --------------------------------------------------- */
+
+/* A pause of the machine counts no more than the usual time twice. */
+static void
+account(struct draft_length *d, const struct draft_times *t, size_t n,
+        double us)
+{
+    const double kept = 0.9995; /* of what was long ago */
+
+    us = fmin(us, 2 * time_of(t, n)) + d->drafting;
+    d->spent = kept * d->spent + us;
+    d->owed *= kept;
+    if (n > 0 && t->plain > 0)
+        d->owed += us - t->plain;
 }
 
 void
 engine_draft_length_evaluated(struct draft_length *d, size_t n, double us)
 {
-    average(&d->times[n], fmax(us, 1));
+    struct draft_times *t = times_now(d);
+
+    us = fmax(us, 1);
+    if (n == 0)
+        t->plain += (t->plain > 0 ? 0.2 : 1) * (us - t->plain);
+    t->since = n == 0 ? 0 : t->since + 1;
+    remember(&t->of[n], us);
+    account(d, t, n, us);
+    d->drafting = 0;
 }
 
 void
 engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 {
-    if (n)
-        average(&d->each, us / (double)n);
+    if (n == 0)
+        return;
+    remember(&times_now(d)->each, us / (double)n);
+    d->drafting += us;
 }
 
 size_t
@@ -103,9 +268,10 @@ engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
     size_t n;
 
     d->length.again = t->draft.again;
-    n = engine_draft_length_best(&d->length, DRAFT_KINDS - 1, most);
-    t->draft.kind = DRAFT_KINDS - 1;
+    d->length.given = 0;
+    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most);
+    t->draft.kind = DRAFT_LIKELY;
     if (n == 0)
-        engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+        engine_draft_length_skipped(&d->length, DRAFT_LIKELY);
     return n;
 }

@@ -130,8 +130,8 @@ draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             take_drawn(texts, n, wanted);
     }
     for (size_t i = 0; i < n; i++)
-        total += texts[i]->draft.n;
-    engine_draft_length_drafted(&d->length, total,
+        total += texts[i]->draft.n - texts[i]->draft.n_forced;
+    engine_draft_length_drafted(&d->length, (total + n - 1) / n,
                                 (double)(ggml_time_us() - start));
     return st;
 }

@@ -207,8 +207,8 @@ take_forced(struct gg_text *t)
 
 /* ---- a draw -------------------------------------------------------------- */
 
-static bool
-grammar_waits(const struct gg_text *t)
+bool
+engine_text_grammar_waits(const struct gg_text *t)
 {
     const struct chat_answer *a = &t->answer;
 
@@ -290,7 +290,7 @@ draw(struct gg_text *t, struct text_row *r, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     engine_text_exclude(t, r->ids, r->logits, r->n);
-    if (grammar && grammar_waits(t))
+    if (grammar && engine_text_grammar_waits(t))
         return draw_thought(t, r, err);
     if (grammar && may_open(t))
         st = draw_opening(t, r, &opened, err);

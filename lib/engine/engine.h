@@ -36,6 +36,7 @@ struct gg_engine {
     struct gg_session *session;
     struct session_can can;
     bool shift, score;
+    bool no_forced; /* what must come is not drafted */
     size_t n_ctx, n_vocab, n_adapters;
     int32_t n_slots;
     struct engine_slot *slots;

@@ -11,7 +11,8 @@
 struct text_draft {
     int32_t ids[DRAFT_MOST]; /* what was evaluated after the text */
     size_t n, n_accepted;
-    int kind;
+    size_t n_forced, n_certain; /* the first ones, which must come; of them */
+    int kind;                   /* of the others */
     bool counts;  /* the evaluation is of one id and the draft, */
     size_t again; /* and of N that were evaluated before */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
@@ -148,6 +149,10 @@ engine_text_wait(struct gg_text *t, struct gg_error *err);
  * were put of a banned string that has come. */
 enum gg_status
 engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err);
+
+/* The text's grammar counts for nothing yet: a thought comes, or a header. */
+bool
+engine_text_grammar_waits(const struct gg_text *t);
 
 /* Takes `back` ids away that were put. */
 enum gg_status

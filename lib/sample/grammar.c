@@ -21,6 +21,7 @@ struct gg_grammar {
     struct masker masker;
     size_t forget, forget_spots; /* states and spots that are too many */
     int32_t start;               /* the state in which texts begin */
+    bool no_blank; /* where the last one might have been, there was none */
     struct grammar_at *users;
 };
 
@@ -144,6 +145,124 @@ sample_grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
     return st;
 }
 
+/* ---- what must come ---- */
+
+/* The byte that must come in the state; *blank: a blank may stand before it.
+ * -1: there is a choice. */
+static int
+only_byte(const struct gg_grammar *g, int32_t state, bool *blank)
+{
+    const struct states *all = &g->automaton.states;
+    const struct state *s = &all->states[state];
+    int byte = -1;
+
+    *blank = false;
+    if (s->may_end)
+        return -1;
+    for (size_t i = s->first; i < s->first + s->n; i++) {
+        const struct gbnf_code *c = &g->program.code[all->spots[i].pc];
+
+        if (c->op != GBNF_RANGE || c->a != c->b)
+            return -1;
+        if (c->a == ' ')
+            *blank = true;
+        else if (byte >= 0 && byte != c->a)
+            return -1;
+        else
+            byte = c->a;
+    }
+    if (byte >= 0 || !*blank)
+        return byte;
+    *blank = false;
+    return ' ';
+}
+
+/* From a state that is not dead. */
+static bool
+step_byte(struct gg_grammar *g, int32_t *state, uint8_t byte)
+{
+    return sample_automaton_step(&g->automaton, *state,
+                                 g->automaton.class[byte], state,
+                                 NULL) == GG_OK &&
+           *state != STATES_DEAD;
+}
+
+/* The token is drawn in the state, and fits. */
+static void
+remember(struct gg_grammar *g, int32_t from, int32_t id)
+{
+    size_t n, i = 0;
+    const uint8_t *p = sample_prefix_bytes(&g->trie, id, &n);
+    int32_t state = from;
+
+    for (bool blank; i < n; i++) {
+        int byte = only_byte(g, state, &blank);
+
+        if (blank && byte >= 0)
+            g->no_blank = p[i] != ' ';
+        if (i == 0 && byte >= 0)
+            g->automaton.states.states[from].drawn = id + 1;
+        if (!step_byte(g, &state, p[i]))
+            return;
+    }
+}
+
+/* The only term of the state, if it is a token's; or -1. */
+static int32_t
+only_token(const struct gg_grammar *g, const struct state *s)
+{
+    const struct spot *spot = &g->automaton.states.spots[s->first];
+    const struct gbnf_code *c;
+
+    if (s->n != 1 || s->may_end)
+        return -1;
+    c = &g->program.code[spot->pc];
+    return c->op == GBNF_TOKEN && !c->b ? c->a : -1;
+}
+
+int32_t
+sample_grammar_expect(const struct gg_grammar *g, int32_t place, bool *certain)
+{
+    const struct state *s;
+    int32_t id;
+
+    *certain = false;
+    if (place == STATES_DEAD)
+        return -1;
+    s = &g->automaton.states.states[place];
+    id = only_token(g, s);
+    *certain = id >= 0;
+    return *certain ? id : s->drawn - 1;
+}
+
+size_t
+sample_grammar_must(struct gg_grammar *g, int32_t place, char *text, size_t n)
+{
+    size_t len = 0;
+    bool blank = false, added = false;
+    int byte;
+
+    if (place == STATES_DEAD)
+        return 0;
+    while (len < n && (byte = only_byte(g, place, &blank)) >= 0) {
+        added = blank && !g->no_blank;
+        byte = added ? ' ' : byte;
+        if (!step_byte(g, &place, (uint8_t)byte))
+            break;
+        text[len++] = (char)byte;
+    }
+    return len - (len && added);
+}
+
+bool
+sample_grammar_follow(struct gg_grammar *g, int32_t *place, int32_t id)
+{
+    return *place != STATES_DEAD && has_token(g, id) &&
+           follow(g, *place, id, place, NULL) == GG_OK && *place != STATES_DEAD;
+}
+
+/* ---- a token is drawn ---- */
+
 /* Keeps the states at which texts stand, under other numbers. */
 static enum gg_status
 forget(struct gg_grammar *g, struct gg_error *err)
@@ -187,6 +306,8 @@ sample_grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
         return GG_OK;
     if (st == GG_OK && at->state != STATES_DEAD && has_token(g, id))
         st = follow(g, at->state, id, &to, err);
+    if (st == GG_OK && to != STATES_DEAD)
+        remember(g, at->state, id);
     at->state = st == GG_OK ? to : STATES_DEAD;
     return st;
 }

@@ -73,4 +73,23 @@ sample_grammar_has_mask(const struct grammar_at *at, size_t most);
 enum gg_status
 sample_grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err);
 
+/* ---- what must come, for drafts ----
+ *
+ * A place is the state of a text, and then where sample_grammar_follow() leads;
+ * a draw of any of the grammar's texts makes places worthless. */
+
+/* The only token that is allowed at the place, which *certain tells, or the one
+ * that was last drawn there, if its first byte had to come; -1: neither. */
+int32_t
+sample_grammar_expect(const struct gg_grammar *g, int32_t place, bool *certain);
+
+/* The bytes that must come at the place, but for blanks that may be left out,
+ * which are there if the last one was: n at most. Returns how many. */
+size_t
+sample_grammar_must(struct gg_grammar *g, int32_t place, char *text, size_t n);
+
+/* The place after the token; false: it does not fit, or there is no memory. */
+bool
+sample_grammar_follow(struct gg_grammar *g, int32_t *place, int32_t id);
+
 #endif

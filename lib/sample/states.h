@@ -34,6 +34,8 @@ struct state {
     uint64_t plain;   /* ... of the first 63 classes, which do */
     uint64_t *mask;   /* of tokens; or NULL */
     size_t n_fit;     /* that are in it */
+    int32_t drawn;    /* the token last drawn here, where its first byte was no
+                         choice; plus 1 */
 };
 
 /* Indices by a hash of what they stand for; 0 is free. */

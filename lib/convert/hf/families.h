@@ -372,6 +372,8 @@ convert_hf_gemma_list(struct hf *h, const char *name, enum gguf_type type,
 bool
 convert_hf_gemma_is_windowed(const struct hf *h, int32_t layer, int period);
 void
+convert_hf_gemma_windows(struct hf *h, int period);
+void
 convert_hf_gemma_keys(struct hf *h, int64_t shared, int period);
 
 /* ---- others ----------------------------------------------------------------

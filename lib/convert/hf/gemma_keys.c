@@ -35,8 +35,8 @@ convert_hf_gemma_is_windowed(const struct hf *h, int32_t layer, int period)
 }
 
 /* Window, and which layers see no more than it. */
-static void
-set_windows(struct hf *h, int period)
+void
+convert_hf_gemma_windows(struct hf *h, int period)
 {
     const json_t *list = core_json_array_of(&h->config, "layer_types");
     bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
@@ -61,7 +61,7 @@ convert_hf_gemma_keys(struct hf *h, int64_t shared, int period)
 {
     struct core_json_keys *c = &h->config;
 
-    set_windows(h, period);
+    convert_hf_gemma_windows(h, period);
     convert_hf_set_u32(
         h, "attention.shared_kv_layers",
         core_json_int(c, "num_kv_shared_layers", 0, h->n_layer - 1, shared));

@@ -37,49 +37,54 @@ panel_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
         v_store_f32(c + (size_t)r * p->c_stride + VEC * v, sum[r][v]);
 }
 
+/* V vectors of all rows from column j on: what they read of b stays in L1. */
 INLINE void
-panel_rows(int R, const struct cpu_panel *p, int64_t i)
+panel_columns(int V, const struct cpu_panel *p, int64_t j)
 {
-    int64_t j = 0;
+    int64_t i = 0;
 
-    for (; j + PANEL_VECTORS * VEC <= p->n; j += PANEL_VECTORS * VEC)
-        panel_tile(R, PANEL_VECTORS, p, i, j);
-    for (; j < p->n; j += VEC)
-        panel_tile(R, 1, p, i, j);
+    for (; i + PANEL_ROWS <= p->m; i += PANEL_ROWS)
+        panel_tile(PANEL_ROWS, V, p, i, j);
+    switch (p->m - i) {
+    case 5:
+        panel_tile(5, V, p, i, j);
+        break;
+    case 4:
+        panel_tile(4, V, p, i, j);
+        break;
+    case 3:
+        panel_tile(3, V, p, i, j);
+        break;
+    case 2:
+        panel_tile(2, V, p, i, j);
+        break;
+    case 1:
+        panel_tile(1, V, p, i, j);
+    }
 }
 
 static void
 multiply_panel(const struct cpu_panel *p)
 {
-    int64_t i = 0;
+    int64_t j = 0;
 
-    for (; i + PANEL_ROWS <= p->m; i += PANEL_ROWS)
-        panel_rows(PANEL_ROWS, p, i);
-    switch (p->m - i) {
-    case 5:
-        panel_rows(5, p, i);
-        break;
-    case 4:
-        panel_rows(4, p, i);
-        break;
-    case 3:
-        panel_rows(3, p, i);
-        break;
-    case 2:
-        panel_rows(2, p, i);
-        break;
-    case 1:
-        panel_rows(1, p, i);
-    }
+    for (; j + PANEL_VECTORS * VEC <= p->n; j += PANEL_VECTORS * VEC)
+        panel_columns(PANEL_VECTORS, p, j);
+    for (; j < p->n; j += VEC)
+        panel_columns(1, p, j);
 }
 
 /* A tile of multiply_lanes(): as many sums wait in registers for each other as
  * their tree is deep. A row of b is read once for all rows of a tile. */
 #define LANE_ROWS    (REGISTERS >= 32 ? 3 : 1)
 #define LANE_VECTORS 2
+/* A tile of long rows has more of them: its waiting sums go to memory, which is
+ * little next to a lane of DEEP_K / VEC products. */
+#define DEEP_ROWS (REGISTERS >= 32 ? 6 : 4)
+#define DEEP_K    (VEC * 16)
 
 struct lanes {
-    vec sum[LANE_ROWS][LANE_VECTORS];
+    vec sum[DEEP_ROWS][LANE_VECTORS];
 };
 
 /* As chains end in float_sums.h. */
@@ -169,6 +174,16 @@ lanes_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
         v_store_f32(c + (size_t)r * p->c_stride + VEC * v, s.sum[r][v]);
 }
 
+/* Tiles of R rows from row i on, V vectors from column j on; returns the row
+ * after them. */
+INLINE int64_t
+lanes_rows(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
+{
+    for (; i + R <= p->m; i += R)
+        lanes_tile(R, V, p, i, j);
+    return i;
+}
+
 static void
 multiply_lanes(const struct cpu_panel *p)
 {
@@ -176,14 +191,12 @@ multiply_lanes(const struct cpu_panel *p)
     int64_t i, j = 0;
 
     for (; j + V * VEC <= p->n; j += V * VEC) {
-        for (i = 0; i + LANE_ROWS <= p->m; i += LANE_ROWS)
-            lanes_tile(LANE_ROWS, V, p, i, j);
-        for (; i < p->m; i++)
-            lanes_tile(1, V, p, i, j);
+        i = p->k >= DEEP_K ? lanes_rows(DEEP_ROWS, V, p, 0, j) : 0;
+        i = lanes_rows(LANE_ROWS, V, p, i, j);
+        lanes_rows(1, V, p, i, j);
     }
     for (; j < p->n; j += VEC)
-        for (i = 0; i < p->m; i++)
-            lanes_tile(1, 1, p, i, j);
+        lanes_rows(1, 1, p, 0, j);
 }
 
 /* Four columns of VEC rows at a time: the four floats of every fourth row

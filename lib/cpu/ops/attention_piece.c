@@ -276,8 +276,8 @@ load_keys(const struct cpu_task *t, const struct attention *a,
     load_rows(t, a->k, keys, n, scratch->floats, a->d);
     memset(scratch->floats + (size_t)n * a->d, 0,
            (size_t)(n_rows - n) * a->d * sizeof(float));
-    t->k->transpose(n_rows, (int64_t)a->d, scratch->floats, a->d, scratch->keys,
-                    KEYS);
+    t->k->transpose(n_rows, whole_vectors(a->k->ne[0]), scratch->floats, a->d,
+                    scratch->keys, a->n_keys);
 }
 
 /* As a product of matrices, of keys that are loaded. */
@@ -292,7 +292,7 @@ score_keys(const struct cpu_task *t, const struct attention *a,
                                .b = scratch->keys,
                                .c = scratch->scores + s->begin * KEYS,
                                .a_stride = a->d,
-                               .b_stride = KEYS,
+                               .b_stride = a->n_keys,
                                .c_stride = KEYS };
 
     t->k->multiply_lanes(&panel);
@@ -373,7 +373,7 @@ add_values(const struct cpu_task *t, const struct attention *a,
            struct attention_scratch *scratch)
 {
     struct cpu_panel panel = { .m = rows_of(s),
-                               .n = (int64_t)a->e,
+                               .n = whole_vectors(a->v->ne[0]),
                                .k = s->n,
                                .a = scratch->scores + s->begin * KEYS,
                                .b = scratch->floats,

@@ -20,7 +20,7 @@ struct attention_scratch {
     const mask_block *
         *summaries; /* of each row, of all blocks, where they are known */
     float *floats;  /* KEYS x d or e */
-    float *keys;    /* d x KEYS */
+    float *keys;    /* d x n_keys */
 };
 
 struct attention {
@@ -34,7 +34,8 @@ struct attention {
     int64_t group;  /* heads that share keys and values */
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of `tokens` tokens */
-    size_t d, e;    /* floats of a row of q and k, of v, with padding */
+    size_t d, e;    /* floats between rows of q and k, of v, */
+    size_t n_keys;  /* and of transposed keys: KEYS at least */
     /* The mask-block summaries of each row of the mask, rows so far apart;
      * or NULL. */
     mask_block *summaries;

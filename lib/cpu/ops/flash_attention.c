@@ -25,10 +25,14 @@
 /* From this many tokens on, the mask is summarised once for all heads. */
 #define MANY_TOKENS 16
 
+/* Floats between rows of n. Long rows have an odd number of lines, so that a
+ * column of them lies in all sets of a cache, not in a few. */
 static size_t
 padded(int64_t n)
 {
-    return cpu_pad((size_t)n * sizeof(float)) / sizeof(float);
+    size_t lines = cpu_pad((size_t)n * sizeof(float)) / CPU_LINE;
+
+    return (lines < 8 ? lines : lines | 1) * (CPU_LINE / sizeof(float));
 }
 
 /* How a computation by n threads is cut; one has the largest pieces. */
@@ -59,6 +63,7 @@ read_params(const struct ggml_tensor *dst, int n_threads)
     a.blocks = (a.q->ne[1] + a.tokens - 1) / a.tokens;
     a.d = padded(a.q->ne[0]);
     a.e = padded(a.v->ne[0]);
+    a.n_keys = a.q->ne[0] < 128 ? KEYS : KEYS + CPU_LINE / sizeof(float);
     return a;
 }
 
@@ -81,7 +86,7 @@ lay_out_scratch(const struct attention *a, char *base,
     PART_OF(masks, rows);
     PART_OF(summaries, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
-    PART_OF(keys, a->d * KEYS);
+    PART_OF(keys, a->d * a->n_keys);
 #undef PART_OF
     return at;
 }

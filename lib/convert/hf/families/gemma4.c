@@ -1,8 +1,12 @@
-/* gemma4.c - folders of Gemma 4, EmbeddingGemma 2 */
+/* gemma4.c - folders of Gemma 4, its drafters, EmbeddingGemma 2 */
 #include <string.h>
 
 #include "convert/hf/families.h"
 #include "core/mem.h"
+
+enum {
+    MAX_EMBD = 1 << 20,
+};
 
 static const struct hf_name gemma4_whole[] = {
     { "model.embed_tokens", "token_embd", 0 },
@@ -172,6 +176,61 @@ keys_embedding(struct hf *h)
     convert_hf_set_u32(h, "pooling_type", HF_POOL_MEAN);
 }
 
+static const struct hf_name assistant_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.norm", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { "pre_projection", "nextn.pre_projection", 0 },
+    { "post_projection", "nextn.post_projection", 0 },
+    { "masked_embedding.centroids", "masked_embd_centroids", HF_OPTIONAL },
+    { "masked_embedding.token_ordering", "masked_embd_ordering",
+      HF_EXACT | HF_IDS | HF_OPTIONAL },
+    { 0 },
+};
+
+/* Tokens in clusters, of which the likeliest are looked at. */
+static void
+set_clusters(struct hf *h, struct core_json_keys *c)
+{
+    int64_t n;
+
+    if (!core_json_bool(c, "use_ordered_embeddings", false))
+        return;
+    n = core_json_int(c, "num_centroids", 1, h->n_vocab, 2048);
+    convert_hf_set_bool(h, "use_ordered_embeddings", true);
+    convert_hf_set_u32(h, "n_centroids", n);
+    convert_hf_set_u32(
+        h, "centroid_top_k",
+        core_json_int(c, "centroid_intermediate_top_k", 1, n, 32));
+}
+
+/* A drafter, whose layers read the keys and values of another model. */
+static void
+keys_assistant(struct hf *h)
+{
+    struct core_json_keys top = h->config;
+    int64_t n = core_json_int(&h->config, "num_kv_shared_layers", 0, h->n_layer,
+                              h->n_layer);
+
+    if (n != 0 && n != h->n_layer)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "num_kv_shared_layers: a drafter has no keys of its own");
+    convert_hf_must_be(h, "enable_moe_block", false, false);
+    convert_hf_must_be(h, "use_double_wide_mlp", false, false);
+    convert_hf_gemma_windows(h, 6);
+    convert_hf_set_u32(h, "attention.shared_kv_layers", h->n_layer);
+    convert_hf_set_u32(h, "nextn_predict_layers", h->n_layer);
+    set_key_heads(h, full_key_heads(h));
+    set_head_lengths(h);
+    top.object = h->document;
+    convert_hf_set_u32(
+        h, "embedding_length_out",
+        core_json_int(&top, "backbone_hidden_size", 1, MAX_EMBD, 1536));
+    set_clusters(h, &top);
+    if (top.status != GG_OK)
+        h->config.status = top.status;
+}
+
 const struct hf_family convert_hf_family_gemma4[] = {
     { "Gemma4ForCausalLM|Gemma4ForConditionalGeneration|"
       "Gemma4UnifiedForConditionalGeneration",
@@ -180,6 +239,13 @@ const struct hf_family convert_hf_family_gemma4[] = {
                  convert_hf_mlp, gemma4_experts },
       .whole = gemma4_whole, .activations = HF_GELU_TANH, .tied = true,
       .keys = keys_gemma4, .listed = true, .ranked = true,
+      .windowed_base = 10000 },
+    { "Gemma4AssistantForCausalLM|Gemma4UnifiedAssistantForCausalLM",
+      "gemma4-assistant",
+      .layer = { convert_hf_gemma_attention, convert_hf_gemma4_norms,
+                 convert_hf_mlp },
+      .whole = assistant_whole, .activations = HF_GELU_TANH, .tied = true,
+      .keys = keys_assistant, .listed = true, .ranked = true,
       .windowed_base = 10000 },
     { "EmbeddingGemma2Model|EmbeddingGemma2TextModel", "gemma-embedding2",
       .layer = { convert_hf_gemma_attention, convert_hf_gemma4_norms,

@@ -1,0 +1,231 @@
+/* test_forced.c - drafts of what a grammar leaves no choice of change nothing,
+ * whatever is drawn, and save evaluations */
+#include "core/mem.h"
+#include "engine/text.h"
+#include "engine_test.h"
+
+enum {
+    CASES = 60,
+    TEXTS = 5,
+    MOST_IDS = 40,
+    TOP = 2,
+    GRAMMAR = 1024,
+};
+
+static uint64_t state = 1;
+
+static int
+pick(int n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)n);
+}
+
+/* ---- grammars ---- */
+
+/* Parts that leave no choice, that leave some, and a token's name. */
+static void
+add_part(char *text)
+{
+    static const char *const parts[] = {
+        "\"abcdefgh\" ",        "\"{\\\"name\\\":\" \" \"? ",
+        "\", \\\"aged\\\":\" ", "(\"cat\" | \"car\" | \"dog\") ",
+        "[a-e]{1,3} ",          "[ -~]{0,4} \"end\" ",
+        "<|control|> ",         "\" \"? \"xyz\" ",
+        "(\"1\" | \"2\") ",
+    };
+
+    strcat(text, parts[pick(sizeof(parts) / sizeof(parts[0]))]);
+}
+
+static void
+make_grammar(char *text)
+{
+    int n = 2 + pick(5);
+
+    strcpy(text, "root ::= (");
+    for (int i = 0; i < n; i++)
+        add_part(text);
+    strcat(text, pick(2) ? "){1,3}\n" : ")\n");
+}
+
+/* ---- texts ---- */
+
+struct job {
+    char grammar[GRAMMAR];
+    struct gg_sampler_params sampler;
+    struct gg_text_params text;
+    int n, kind; /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
+                    model */
+    bool cut;
+};
+
+struct outcome {
+    int32_t ids[TEXTS][MOST_IDS];
+    double logprobs[TEXTS][MOST_IDS][1 + TOP];
+    enum gg_finish finish[TEXTS];
+    double mirostat[TEXTS];
+    size_t n[TEXTS];
+    uint64_t n_saved;
+};
+
+static struct gg_stop *stops, *bans;
+
+static struct job
+make_job(void)
+{
+    struct job job = { .sampler = gg_sampler_params_default(),
+                       .n = 1 + pick(TEXTS),
+                       .kind = pick(3) };
+    struct gg_text_params *p = &job.text;
+
+    make_grammar(job.grammar);
+    job.sampler.seed = (uint64_t)pick(1000);
+    job.sampler.greedy = pick(4) == 0;
+    job.sampler.temperature = 0.5f + (float)pick(3);
+    job.sampler.repeat_penalty = pick(3) ? 1 : 1.2f;
+    job.sampler.mirostat = pick(4) ? 0 : 2;
+    p->max_ids = MOST_IDS - (uint64_t)pick(10);
+    p->n_top = pick(2) ? TOP : 0;
+    p->logprobs = pick(2);
+    p->stop = pick(3) ? NULL : stops;
+    p->ban = pick(4) ? NULL : bans;
+    p->min_ids = pick(3) ? 0 : 6;
+    return job;
+}
+
+static void
+note(struct outcome *r, struct gg_text *t, int i)
+{
+    struct gg_drawn d = gg_text_drawn(t);
+    size_t n, n_top;
+    const struct gg_likely *top = gg_text_top(t, &n_top);
+
+    (void)gg_text_ids(t, &n);
+    if (n == 0 || n > MOST_IDS)
+        return;
+    r->logprobs[i][n - 1][0] = d.logprob;
+    for (size_t k = 0; k < n_top && k < TOP; k++)
+        r->logprobs[i][n - 1][1 + k] = top[k].logprob;
+}
+
+static void
+note_end(struct outcome *r, struct gg_text *t, int i)
+{
+    const int32_t *made = gg_text_ids(t, &r->n[i]);
+
+    memcpy(r->ids[i], made, r->n[i] * sizeof(*made));
+    r->finish[i] = gg_text_finish(t);
+    r->mirostat[i] = gg_text_mirostat(t);
+}
+
+static void
+step_all(struct gg_engine *e, struct gg_text **texts, int n, struct outcome *r)
+{
+    struct gg_text *list[TEXTS];
+    int who[TEXTS], left = n;
+
+    while (left > 0) {
+        left = 0;
+        for (int i = 0; i < n; i++)
+            if (gg_text_finish(texts[i]) == GG_FINISH_NONE) {
+                who[left] = i;
+                list[left++] = texts[i];
+            }
+        must(gg_engine_step(e, list, (size_t)left, &err));
+        for (int i = 0; i < left; i++)
+            note(r, list[i], who[i]);
+    }
+}
+
+static void
+run_job(struct bench *b, struct bench *other, const struct job *job,
+        bool forced, struct outcome *r)
+{
+    struct gg_sampler_params s = job->sampler;
+    struct gg_text_params p = job->text;
+    struct gg_sequence *q[TEXTS];
+    struct gg_text *t[TEXTS];
+
+    memset(r, 0, sizeof(*r));
+    must(gg_grammar_new(gg_model_vocab(b->model), job->grammar,
+                        strlen(job->grammar), &s.grammar, &err));
+    must(gg_sampler_new(&s, &p.sampler, &err));
+    b->engine->no_forced = !forced;
+    if (job->kind)
+        must(gg_engine_draft(b->engine, job->kind == 2 ? other->engine : NULL,
+                             &err));
+    for (int i = 0; i < job->n; i++) {
+        p.sequence = (uint64_t)i;
+        must(gg_sequence_new(b->engine, &q[i], &err));
+        must(gg_sequence_put(q[i], ids + i, 12, &err));
+        must(gg_text_new(q[i], &p, &t[i], &err));
+    }
+    step_all(b->engine, t, job->n, r);
+    for (int i = 0; i < job->n; i++) {
+        note_end(r, t[i], i);
+        gg_text_free(t[i]);
+        gg_sequence_free(q[i]);
+    }
+    r->n_saved = gg_engine_draft_stats(b->engine).n_accepted;
+    gg_sampler_free(p.sampler);
+    gg_grammar_free(s.grammar);
+}
+
+static bool
+is_same(const struct outcome *a, const struct outcome *b)
+{
+    return !memcmp(a, b, offsetof(struct outcome, n_saved));
+}
+
+static void
+check_model(const char *name)
+{
+    struct model_spec spec = plain_model;
+    struct gg_model *m;
+    static struct outcome plain, drafted;
+    uint64_t saved = 0;
+    int bad = 0;
+
+    if (!models_named(name, &spec))
+        exit(99);
+    m = new_model(&spec);
+    for (int i = 0; i < CASES; i++) {
+        struct job job = make_job();
+        struct bench b, other;
+
+        open_bench(&b, m, 3, 100, (struct gg_engine_params){ 0 });
+        open_bench(&other, m, 3, 100, (struct gg_engine_params){ 0 });
+        run_job(&b, &other, &job, false, &plain);
+        close_bench(&b);
+        open_bench(&b, m, 3, 100, (struct gg_engine_params){ 0 });
+        run_job(&b, &other, &job, true, &drafted);
+        close_bench(&b);
+        close_bench(&other);
+        if (!is_same(&plain, &drafted) && bad++ == 0)
+            printf("# case %d: %s", i, job.grammar);
+        if (job.kind == 0)
+            saved += drafted.n_saved;
+    }
+    printf("# %s: %d of %d differ; %d evaluations saved\n", name, bad, CASES,
+           (int)saved);
+    ok(bad == 0, "what must come is drafted: the same ids, logprobs, ends");
+    ok(saved > CASES, "and evaluations are saved");
+    gg_model_free(m);
+}
+
+int
+main(void)
+{
+    fill_ids(ids, 64);
+    must(gg_stop_new(&stops, &err));
+    must(gg_stop_add(stops, "dex", 3, &err));
+    must(gg_stop_new(&bans, &err));
+    must(gg_stop_add(bans, "car", 3, &err));
+    must(gg_stop_add(bans, "b", 1, &err));
+    check_model("llama-f32");
+    check_model("qwen35-f32");
+    gg_stop_free(stops);
+    gg_stop_free(bans);
+    return tap_done();
+}
