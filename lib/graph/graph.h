@@ -4,7 +4,8 @@
  * n_embd x n_tokens. The ids belong to one or more segments, each a run of
  * consecutive positions of one sequence. All but attention treats each id
  * alone, so that many sequences share one reading of the weights; attention
- * is done segment by segment, over nothing but the segment's own keys. */
+ * is done segment by segment, over nothing but the segment's own keys, and
+ * those that segments have in common are read once: shared_attention.c. */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
 

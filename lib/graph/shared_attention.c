@@ -201,7 +201,8 @@ attend_runs(const struct shared *x, int32_t i, int32_t row,
     return before;
 }
 
-/* Of the sums of segments from `first` on, those of some. */
+/* Sums of the segments from `from` to before `end`, among those from `first`
+ * on. */
 static struct ggml_tensor *
 sums_of(const struct shared *x, struct ggml_tensor *sums, int32_t first,
         int32_t from, int32_t end)

@@ -299,7 +299,7 @@ session_shared_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 
 /* ---- for graphs ---------------------------------------------------------- */
 
-/* Of the first n rows of a slot. */
+/* Runs of the first n rows of a slot. */
 static struct cache_runs
 runs_of(const struct cache_part *p, int32_t slot, int32_t n)
 {

@@ -195,9 +195,9 @@ test_random(const struct gg_model *m, const char *name,
             struct gg_session_params p)
 {
     static void (*const kinds[])(struct bench *) = {
-        evaluate_some, evaluate_some, evaluate_some, copy_one, copy_one,
-        copy_to_all,   copy_to_all,   cut_one,       cut_one,  release_one,
-        save_one,
+        evaluate_some, evaluate_some, evaluate_some, copy_one,
+        copy_one,      copy_to_all,   copy_to_all,   cut_one,
+        cut_one,       release_one,   save_one,
     };
     static struct bench b;
     char title[120];
@@ -231,8 +231,8 @@ static void
 test_families(void)
 {
     static const char *const names[] = {
-        "llama-f32", "gpt2-q8_0", "gemma3-f16", "gpt-oss-f32", "qwen35-f32",
-        "gemma2-f32", "lfm2-f32",
+        "llama-f32",  "gpt2-q8_0",  "gemma3-f16", "gpt-oss-f32",
+        "qwen35-f32", "gemma2-f32", "lfm2-f32",
     };
     struct gg_session_params p = { .n_batch = 150, .n_threads = 2 };
 

@@ -128,7 +128,7 @@ place_summaries(const struct cpu_task *t, const struct ggml_tensor *dst,
     a->summaries_row = summaries_row(dst);
 }
 
-/* Of rows [first, end) of the mask. */
+/* Summaries of rows [first, end) of the mask are stored. */
 static void
 summarise_mask(const struct attention *a, int64_t first, int64_t end)
 {
