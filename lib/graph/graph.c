@@ -28,12 +28,9 @@ enum {
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments)
 {
-    size_t a_layer =
-        NODES_PER_LAYER + NODES_PER_MEDIA +
-        NODES_PER_SEGMENT * (size_t)n_segments +
-        (n_segments > 1 ? NODES_PER_RUN * (CACHE_RUNS + 1) * (size_t)n_segments
-                        : 0) +
-        2 * (size_t)model->hp.n_expert_used;
+    size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
+                     NODES_PER_SEGMENT * (size_t)n_segments +
+                     2 * (size_t)model->hp.n_expert_used;
     size_t ngrams = 0;
 
     if (model->hp.ngrams.n > 0)
@@ -58,6 +55,13 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     return a_layer * (size_t)graph_used_layers(&model->hp) +
            (CACHE_KINDS + 2 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
            NODES_BESIDE + ngrams + graph_adapters_max_nodes(model);
+}
+
+size_t
+graph_shared_nodes(const struct model *model, int32_t n_segments)
+{
+    return (size_t)NODES_PER_RUN * (CACHE_RUNS + 1) * (size_t)n_segments *
+           (size_t)graph_used_layers(&model->hp);
 }
 
 static struct ggml_tensor *

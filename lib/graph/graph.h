@@ -135,6 +135,10 @@ struct graph_heads {
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments);
 
+/* And more where segments have rows in common. */
+size_t
+graph_shared_nodes(const struct model *model, int32_t n_segments);
+
 /* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
  * with room), model, cache, segments and the numbers. Layers first == end ==
  * n_layer are none, and what follows them. */

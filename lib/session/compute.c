@@ -337,11 +337,13 @@ session_compute_run(struct compute *c, const struct cache *cache,
 /* ---- birth and death ---------------------------------------------------- */
 
 static bool
-allocate(struct compute *c)
+allocate(struct compute *c, const struct cache *cache)
 {
     size_t n_adapters = c->model->files.n_adapters;
 
     c->max_nodes = graph_max_nodes(c->model, c->max_segments);
+    if (cache->parts[CACHE_ALL].owners)
+        c->max_nodes += graph_shared_nodes(c->model, c->max_segments);
     c->pool_size = c->max_nodes * ggml_tensor_overhead() +
                    ggml_graph_overhead_custom(c->max_nodes, false);
     c->pool = mem_alloc(c->pool_size);
@@ -358,7 +360,8 @@ allocate(struct compute *c)
 
 static enum gg_status
 start_compute(struct compute *c, const struct model *model,
-              int32_t max_segments, struct gg_error *err)
+              const struct cache *cache, int32_t max_segments,
+              struct gg_error *err)
 {
     *c = (struct compute){ .model = model,
                            .first = model->first,
@@ -368,7 +371,7 @@ start_compute(struct compute *c, const struct model *model,
     if (!session_compute_start(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
                          ggml_backend_dev_name(graph_device(model)));
-    return allocate(c) ? GG_OK : error_nomem(err);
+    return allocate(c, cache) ? GG_OK : error_nomem(err);
 }
 
 enum gg_status
@@ -378,7 +381,7 @@ session_compute_init(struct compute *c, const struct model *model,
                      ggml_abort_callback abort, void *abort_data,
                      struct gg_error *err)
 {
-    enum gg_status st = start_compute(c, model, max_segments, err);
+    enum gg_status st = start_compute(c, model, cache, max_segments, err);
 
     for (int i = 0; i < c->n_backends; i++)
         session_compute_set_up(c->backends[i], n_threads, abort, abort_data);
@@ -402,7 +405,7 @@ session_compute_init_mtp(struct compute *c, const struct compute *lender,
                            .mtp = 1,
                            .max_segments = max_segments };
     memcpy(c->backends, lender->backends, sizeof(c->backends));
-    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+    if (allocate(c, cache) && reserve_graph(c, cache, max_tokens))
         return GG_OK;
     session_compute_clear(c);
     return error_set(err, GG_ERR_NOMEM,
@@ -434,7 +437,7 @@ session_compute_init_output(struct compute *c, const struct compute *beside,
                            .max_segments = beside->max_segments };
     memcpy(c->backends, beside->backends, sizeof(c->backends));
     c->graph.bf16 = beside->graph.bf16;
-    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+    if (allocate(c, cache) && reserve_graph(c, cache, max_tokens))
         return GG_OK;
     session_compute_clear(c);
     return error_nomem(err);
@@ -446,7 +449,7 @@ session_compute_measure(const struct model *model, const struct cache *cache,
                         uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err)
 {
     struct compute c;
-    enum gg_status st = start_compute(&c, model, max_segments, err);
+    enum gg_status st = start_compute(&c, model, cache, max_segments, err);
 
     return measure(&c, cache, max_tokens, sizes, st, err);
 }
@@ -459,7 +462,7 @@ session_compute_measure_mtp(const struct model *model,
                             struct gg_error *err)
 {
     struct compute c;
-    enum gg_status st = start_compute(&c, model, max_segments, err);
+    enum gg_status st = start_compute(&c, model, cache, max_segments, err);
 
     c.mtp = 1;
     return measure(&c, cache, max_tokens, sizes, st, err);

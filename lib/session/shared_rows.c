@@ -6,6 +6,10 @@
 #include "core/mem.h"
 #include "graph/arch.h"
 
+enum {
+    MOST_BLOCKS = 1 << 22, /* of all slots: a billion rows */
+};
+
 static struct cache_part *
 shared_part(struct cache *c)
 {
@@ -64,8 +68,8 @@ session_shared_init(struct cache *cache, const struct model *model)
     struct cache_part *p = shared_part(cache);
     size_t n = (size_t)cache->n_slots * (size_t)n_blocks(p);
 
-    if (cache->n_slots < 2 || n_blocks(p) < 2 || p->n_layer == 0 ||
-        !takes_parts(&model->hp) || !is_on_cpu(cache))
+    if (cache->n_slots < 2 || n_blocks(p) < 2 || n > MOST_BLOCKS ||
+        p->n_layer == 0 || !takes_parts(&model->hp) || !is_on_cpu(cache))
         return true;
     p->owners = mem_array(n, sizeof(*p->owners));
     p->written = mem_array(n, sizeof(*p->written));
