@@ -527,7 +527,7 @@ session_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
         p->base[slot] = 0;
     if (past + n > p->base[slot] + p->n_rows)
         move_down(cache, slot, session_cache_first(p->window, past), past);
-    session_shared_own(cache, slot, past);
+    session_shared_own(cache, slot, past, n);
     count_used(cache, slot, past, past + n);
 }
 
@@ -571,6 +571,7 @@ session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
     }
     session_recurrent_assume(cache, slot, n);
     session_cache_mtp_forget(cache, slot, n);
-    session_shared_own(cache, slot, 0);
+    session_shared_cut(cache, slot, 0);
+    session_shared_own(cache, slot, 0, n);
     count_used(cache, slot, 0, n);
 }

@@ -82,7 +82,7 @@ session_release(struct gg_session *s, int32_t slot)
     struct cache *c = &s->cache;
 
     (void)gg_session_truncate(s, slot, 0);
-    session_shared_own(c, slot, 0);
+    session_shared_own(c, slot, 0, c->n_ctx);
     for (int32_t i = 0; i < c->n_all; i++)
         if (session_cache_is_here(c, i))
             discard_layer(c, i, slot);

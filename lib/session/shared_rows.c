@@ -249,7 +249,7 @@ give_up(struct cache *c, int32_t slot, int32_t first)
 }
 
 void
-session_shared_own(struct cache *cache, int32_t slot, int32_t past)
+session_shared_own(struct cache *cache, int32_t slot, int32_t past, int32_t n)
 {
     struct cache_part *p = shared_part(cache);
     int32_t first = past / CACHE_BLOCK, *owners;
@@ -258,10 +258,12 @@ session_shared_own(struct cache *cache, int32_t slot, int32_t past)
         return;
     give_up(cache, slot, first);
     owners = owners_of(p, slot);
-    if (past % CACHE_BLOCK > 0 && owners[first] != slot)
-        copy_block(cache, slot, owners[first], first, past % CACHE_BLOCK);
-    for (int32_t b = first; b < n_blocks(p); b++)
+    for (int32_t b = first; b * CACHE_BLOCK < past + n; b++) {
+        if (owners[b] == slot)
+            continue;
+        copy_block(cache, slot, owners[b], b, CACHE_BLOCK);
         owners[b] = slot;
+    }
     bound_runs(cache, slot);
 }
 

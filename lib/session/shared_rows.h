@@ -30,10 +30,10 @@ session_shared_owner(const struct cache_part *p, int32_t slot, int32_t position)
     return p->owners[slot * n_blocks + position / CACHE_BLOCK];
 }
 
-/* The slot is about to write rows from position `past` on: it owns them, and
+/* The slot is about to write n rows from position `past` on: it owns them, and
  * nobody else has them. */
 void
-session_shared_own(struct cache *cache, int32_t slot, int32_t past);
+session_shared_own(struct cache *cache, int32_t slot, int32_t past, int32_t n);
 
 /* The first n rows of slot `from` become those of slot `to`, another one. */
 void
