@@ -121,7 +121,7 @@ tensor_attend_rows(struct ggml_context *ctx, struct ggml_tensor *q,
     return t;
 }
 
-/* Sums are those that a part leaves of these queries. */
+/* The state of each query between two parts. */
 static bool
 sums_match(const struct ggml_tensor *sums, const struct ggml_tensor *q,
            int64_t d_value)
