@@ -23,7 +23,7 @@ draw(int n)
     return (int)((drawn >> 33) % (uint64_t)n);
 }
 
-/* What a slot should hold, and a session that has computed it alone. */
+/* The ids that a slot should hold, and a session that computes them alone. */
 struct alone {
     int32_t ids[N];
     int n;
