@@ -1,4 +1,6 @@
 /* attention.c - keys and values of a layer, and what queries find in them */
+#include <assert.h>
+
 #include "graph/arch.h"
 #include "tensor/sparse.h"
 
@@ -18,6 +20,7 @@ graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
     size_t first = (size_t)s->slot * (size_t)g->cache->parts[l->kind].n_rows +
                    (size_t)keys->row;
 
+    assert(!graph_shares_rows(g, l->kind));
     return ggml_view_3d(g->ctx, t, t->ne[0], keys->n, t->ne[2], t->nb[1],
                         t->nb[2], first * t->nb[1]);
 }
