@@ -263,7 +263,8 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
 
 /* The first ids of the draft were drawn; `rejected`: the next was not. */
 static void
-learn(struct draft_length *length, const struct text_draft *td, size_t rejected)
+learn_parts(struct draft_length *length, const struct text_draft *td,
+            size_t rejected)
 {
     size_t n = td->n_accepted, forced = td->n_forced;
 
@@ -284,7 +285,7 @@ settle_draft(struct gg_text *t, size_t rejected)
     struct text_draft *td = &t->draft;
 
     if (d && td->counts) {
-        learn(&d->length, td, rejected);
+        learn_parts(&d->length, td, rejected);
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }

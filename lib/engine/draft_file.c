@@ -21,7 +21,7 @@ enum {
 };
 
 static uint32_t
-sum(const uint8_t *file, size_t size)
+sum_file(const uint8_t *file, size_t size)
 {
     return crc32_bytes(crc32_bytes(0, file, CRC_AT), file + HEAD, size - HEAD);
 }
@@ -41,8 +41,8 @@ find_table(const struct gg_engine *e, struct gg_error *err)
 /* ---- reading ------------------------------------------------------------- */
 
 static enum gg_status
-check_head(const struct gg_engine *e, const uint8_t *file, size_t size,
-           struct gg_error *err)
+check_table_head(const struct gg_engine *e, const uint8_t *file, size_t size,
+                 struct gg_error *err)
 {
     struct cursor c = cursor_over(file, size);
     const void *first = cursor_take(&c, sizeof(magic) - 1);
@@ -59,7 +59,7 @@ check_head(const struct gg_engine *e, const uint8_t *file, size_t size,
         return error_set(err, GG_ERR_FORMAT,
                          "the table of drafts has another size than its head "
                          "says");
-    if (crc != sum(file, size))
+    if (crc != sum_file(file, size))
         return error_set(err, GG_ERR_FORMAT,
                          "the table of drafts is damaged: its CRC differs");
     if (n_vocab != (uint32_t)gg_vocab_size(e->vocab) ||
@@ -70,8 +70,8 @@ check_head(const struct gg_engine *e, const uint8_t *file, size_t size,
 }
 
 static enum gg_status
-check_ids(const struct gg_engine *e, const int32_t *ids, size_t n,
-          struct gg_error *err)
+check_table_ids(const struct gg_engine *e, const int32_t *ids, size_t n,
+                struct gg_error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (ids[i] < -1 || ids[i] >= gg_vocab_size(e->vocab))
@@ -105,7 +105,7 @@ gg_engine_draft_read(struct gg_engine *engine, const void *data, size_t size,
     if (st == GG_OK && !data && size)
         st = error_null(err);
     if (st == GG_OK)
-        st = check_head(engine, data, size, err);
+        st = check_table_head(engine, data, size, err);
     if (st != GG_OK)
         return st;
     ids = mem_array(n, sizeof(*ids));
@@ -114,7 +114,7 @@ gg_engine_draft_read(struct gg_engine *engine, const void *data, size_t size,
     if (n)
         memcpy(ids, (const uint8_t *)data + HEAD, n * sizeof(*ids));
     core_le_array(ids, n, sizeof(*ids));
-    st = check_ids(engine, ids, n, err);
+    st = check_table_ids(engine, ids, n, err);
     if (st == GG_OK)
         share_texts(engine->draft->table, ids, n);
     mem_free(ids);
@@ -124,14 +124,14 @@ gg_engine_draft_read(struct gg_engine *engine, const void *data, size_t size,
 /* ---- writing ------------------------------------------------------------- */
 
 static void
-fill_head(const struct gg_engine *e, uint8_t *file, size_t n)
+write_table_head(const struct gg_engine *e, uint8_t *file, size_t n)
 {
     memcpy(file, magic, sizeof(magic) - 1);
     core_store_le32(file + 8, VERSION);
     core_store_le32(file + 12, (uint32_t)gg_vocab_size(e->vocab));
     core_store_le64(file + 16, gg_vocab_fingerprint(e->vocab));
     core_store_le32(file + 24, (uint32_t)n);
-    core_store_le32(file + CRC_AT, sum(file, HEAD + n * sizeof(int32_t)));
+    core_store_le32(file + CRC_AT, sum_file(file, HEAD + n * sizeof(int32_t)));
 }
 
 enum gg_status
@@ -151,7 +151,7 @@ gg_engine_draft_write(const struct gg_engine *engine, int fd,
     ids = (int32_t *)(void *)(file + HEAD);
     n = engine_table_list(engine->draft->table, ids);
     core_le_array(ids, n, sizeof(*ids));
-    fill_head(engine, file, n);
+    write_table_head(engine, file, n);
     st = file_write_all(fd, file, HEAD + n * sizeof(*ids), err);
     mem_free(file);
     return st;

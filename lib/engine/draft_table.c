@@ -33,7 +33,7 @@ engine_table_new(void)
 }
 
 static void
-clear(struct draft_table *t)
+free_arrays(struct draft_table *t)
 {
     mem_free(t->ids);
     mem_free(t->keys);
@@ -46,7 +46,7 @@ engine_table_free(struct draft_table *table)
 {
     if (!table)
         return;
-    clear(table);
+    free_arrays(table);
     for (size_t i = 0; i < table->n_names; i++)
         mem_free(table->names[i]);
     mem_free(table->names);
@@ -57,7 +57,7 @@ engine_table_free(struct draft_table *table)
 
 /* The number of a key; 0: there is none, SIZE_MAX: it is not known. */
 static size_t
-find_key(const struct draft_table *t, const char *key)
+key_number(const struct draft_table *t, const char *key)
 {
     for (size_t i = 0; key && i < t->n_names; i++)
         if (!strcmp(t->names[i], key))
@@ -66,7 +66,7 @@ find_key(const struct draft_table *t, const char *key)
 }
 
 static bool
-add_key(struct draft_table *t, const char *key)
+name_key(struct draft_table *t, const char *key)
 {
     size_t n = strlen(key) + 1;
     char *copy;
@@ -146,7 +146,7 @@ enlarge(struct draft_table *t, size_t cap)
     t->last = mem_array(cap, sizeof(*t->last));
     t->heads = mem_array(cap, sizeof(*t->heads));
     if (!t->ids || !t->keys || !t->last || !t->heads) {
-        clear(t);
+        free_arrays(t);
         *t = old;
         return false;
     }
@@ -154,12 +154,12 @@ enlarge(struct draft_table *t, size_t cap)
     t->n = 0;
     for (uint64_t i = 0; i < old.n; i++)
         add_id(t, *id_at(&old, i), old.keys[i & (old.cap - 1)]);
-    clear(&old);
+    free_arrays(&old);
     return true;
 }
 
 static bool
-reserve(struct draft_table *t, size_t n)
+have_room(struct draft_table *t, size_t n)
 {
     size_t cap = t->cap ? t->cap : FIRST;
 
@@ -169,13 +169,13 @@ reserve(struct draft_table *t, size_t n)
 }
 
 static void
-add_text(struct draft_table *t, const int32_t *ids, size_t n, size_t key)
+append_text(struct draft_table *t, const int32_t *ids, size_t n, size_t key)
 {
     if (n > TABLE_MOST / 2) {
         ids += n - TABLE_MOST / 2;
         n = TABLE_MOST / 2;
     }
-    if (!reserve(t, n + 1))
+    if (!have_room(t, n + 1))
         return;
     for (size_t i = 0; i < n; i++)
         add_id(t, ids[i], key);
@@ -190,18 +190,18 @@ engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
 
     if (!table || n < TABLE_LEAST)
         return;
-    number = find_key(table, key);
-    if (number == SIZE_MAX && add_key(table, key))
+    number = key_number(table, key);
+    if (number == SIZE_MAX && name_key(table, key))
         number = table->n_names;
     if (number != SIZE_MAX)
-        add_text(table, ids, n, number);
+        append_text(table, ids, n, number);
 }
 
 void
 engine_table_share(struct draft_table *table, const int32_t *ids, size_t n)
 {
     if (table && n >= TABLE_LEAST)
-        add_text(table, ids, n, EVERYONE);
+        append_text(table, ids, n, EVERYONE);
 }
 
 size_t
@@ -225,8 +225,8 @@ engine_table_list(const struct draft_table *table, int32_t *out)
 
 /* How many ids before the place are the last ones of ids[0..n). */
 static size_t
-count_same(const struct draft_table *t, uint64_t place, const int32_t *ids,
-           size_t n)
+count_alike(const struct draft_table *t, uint64_t place, const int32_t *ids,
+            size_t n)
 {
     size_t k = 0;
 
@@ -249,7 +249,7 @@ engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
                   const char *key, uint64_t *place)
 {
     const struct draft_table *t = table;
-    size_t number = t ? find_key(t, key) : 0, best = 0, len;
+    size_t number = t ? key_number(t, key) : 0, best = 0, len;
     uint32_t low;
     uint64_t at;
 
@@ -257,7 +257,7 @@ engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
         return 0;
     low = *head_of(t, ids + n - TABLE_LEAST);
     for (int i = 0; i < STEPS && find_place(t, low, &at); i++) {
-        len = is_shown(t, at - 1, number) ? count_same(t, at, ids, n) : 0;
+        len = is_shown(t, at - 1, number) ? count_alike(t, at, ids, n) : 0;
         if (len > best && engine_table_id(t, at) != END) {
             best = len;
             *place = at;

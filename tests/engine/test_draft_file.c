@@ -19,7 +19,7 @@ static uint8_t file[ROOM], again[ROOM];
 
 /* The engine's table as a file. */
 static size_t
-write_table(uint8_t *out)
+table_to(uint8_t *out)
 {
     FILE *f = tmpfile();
     size_t n;
@@ -81,7 +81,7 @@ read_changed(size_t size, size_t at, uint32_t v)
 }
 
 static void
-check_damage(size_t size)
+check_damaged(size_t size)
 {
     int32_t first[] = { 1, 2, 3 };
     bool refused = true;
@@ -108,7 +108,7 @@ check_damage(size_t size)
 }
 
 static void
-check_memory(size_t size)
+check_want_of_memory(size_t size)
 {
     int32_t first[] = { 1, 2, 3 };
     enum gg_status st = GG_ERR_NOMEM;
@@ -142,23 +142,23 @@ main(void)
     fill_ids(ids, 4);
     open_bench(&b, m, 1, 64, (struct gg_engine_params){ 0 });
     start_again();
-    size = write_table(file);
+    size = table_to(file);
     ok(size == HEAD && read_table(file, size) == GG_OK, "an empty table");
     t = b.engine->draft->table;
     engine_table_add(t, one, 4, NULL);
     engine_table_add(t, ids, 4, "key");
     engine_table_add(t, two, 5, NULL);
-    size = write_table(file);
+    size = table_to(file);
     is(size, HEAD + 11 * sizeof(int32_t), "texts with a key are not written");
     start_again();
     is(read_table(file, size), GG_OK, "a table is read");
     ok(is_known(one, 3, NULL) && is_known(two, 4, NULL) &&
            is_known(two, 4, "key") && !is_known(ids, 3, "key"),
        "its texts are known, to all keys");
-    ok(write_table(again) == size && !memcmp(file, again, size),
+    ok(table_to(again) == size && !memcmp(file, again, size),
        "and written again");
-    check_damage(size);
-    check_memory(size);
+    check_damaged(size);
+    check_want_of_memory(size);
     close_bench(&b);
     gg_model_free(m);
     return tap_done();
