@@ -1,5 +1,5 @@
-/* draft_model.c - --draft: drafts by prompt lookup, by MTP layers, or by a
- * small model */
+/* draft_model.c - --draft: drafts by prompt lookup, by MTP layers, by a drafter
+ * that reads the model's inside, or by a small model */
 #include <config.h>
 
 #include <gguf.h>
@@ -11,26 +11,35 @@
 
 /* MTP layers in a file of their own: no others are there. */
 static bool
-has_mtp_layers_alone(const char *path)
+are_mtp_layers(const struct gguf_context *gguf, const char *arch)
+{
+    char key[96];
+
+    snprintf(key, sizeof(key), "%.64s.nextn_predict_layers", arch);
+    return gguf_find_key(gguf, key) >= 0 &&
+           gguf_find_tensor(gguf, "blk.0.attn_norm.weight") < 0;
+}
+
+/* Whether the file is opened as a part of the model. */
+static bool
+is_part_of_model(const char *path)
 {
     const struct gguf_context *gguf;
     struct gg_file *file;
-    char key[96];
     int64_t i;
-    bool alone = false;
+    bool part = false;
 
     if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
         return false; /* which whoever opens it says */
     gguf = gg_file_gguf(file);
     i = gguf_find_key(gguf, "general.architecture");
     if (i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING) {
-        snprintf(key, sizeof(key), "%.64s.nextn_predict_layers",
-                 gguf_get_val_str(gguf, i));
-        alone = gguf_find_key(gguf, key) >= 0 &&
-                gguf_find_tensor(gguf, "blk.0.attn_norm.weight") < 0;
+        const char *arch = gguf_get_val_str(gguf, i);
+
+        part = gg_model_drafts(arch) || are_mtp_layers(gguf, arch);
     }
     gg_file_close(file);
-    return alone;
+    return part;
 }
 
 void
@@ -41,7 +50,7 @@ draft_model_choose(struct options *o)
     if (!o->draft || o->sampling.none || !strcmp(o->draft, "prompt"))
         return;
     path = strcmp(o->draft, "mtp") ? cli_model(o->draft, true) : NULL;
-    o->engine.mtp = !path || has_mtp_layers_alone(path);
+    o->engine.mtp = !path || is_part_of_model(path);
     o->engine.mtp_path = path;
 }
 

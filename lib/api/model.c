@@ -251,7 +251,29 @@ gg_model_gpu_layers(const struct gg_model *model)
 bool
 gg_model_known(const char *architecture)
 {
-    return architecture && graph_arch_find(architecture) != NULL;
+    const struct model_arch *arch =
+        architecture ? graph_arch_find(architecture) : NULL;
+
+    return arch && !arch->drafter;
+}
+
+bool
+gg_model_drafts(const char *architecture)
+{
+    const struct model_arch *arch =
+        architecture ? graph_arch_find(architecture) : NULL;
+
+    return arch && arch->drafter;
+}
+
+const char *
+gg_model_drafter(const struct gg_model *model)
+{
+    const struct model *m = model ? model->model : NULL;
+
+    if (!m || m->hp.n_mtp == 0)
+        return NULL;
+    return m->drafter ? m->drafter->arch->name : "mtp";
 }
 
 const char *
