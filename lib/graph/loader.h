@@ -300,6 +300,15 @@ graph_find_output(struct model_loader *l);
 const struct gguf_tensor *
 graph_find_integers(struct model_loader *l, const char *name);
 
+/* n tokens, the vocabulary's, in another order, or, where it is no I32, NULL. */
+struct ggml_tensor *
+graph_find_order(struct model_loader *l, const char *name, int32_t n);
+
+/* Whether all of these I32, of `what`, are in 0..n - 1; or fails. */
+bool
+graph_check_numbers(struct model_loader *l, const struct gguf_tensor *t,
+                    int32_t n, const char *what);
+
 /* Members that all families have, then the family's. */
 void
 graph_find_layer(struct model_loader *l, struct model_layer *layer);

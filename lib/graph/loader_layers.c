@@ -273,17 +273,8 @@ graph_find_expert_ids(struct model_loader *l, const char *name)
         return NULL;
     }
     ids = graph_find_table(l, name, hp->n_expert_used, hp->n_vocab);
-    for (size_t i = 0; ids && i < t->size / sizeof(int32_t); i++) {
-        int32_t id;
-
-        memcpy(&id, (const char *)t->data + i * sizeof(id), sizeof(id));
-        if (id >= 0 && id < hp->n_expert)
-            continue;
-        l->status = gguf_bad_value(l->gguf, t->name, l->err,
-                                   "expert %d is not in 0..%d", (int)id,
-                                   (int)hp->n_expert - 1);
+    if (ids && !graph_check_numbers(l, t, hp->n_expert, "expert"))
         return NULL;
-    }
     return ids;
 }
 
