@@ -396,8 +396,9 @@ graph_check_numbers(struct model_loader *l, const struct gguf_tensor *t,
 struct ggml_tensor *
 graph_find_order(struct model_loader *l, const char *name, int32_t n)
 {
-    struct want want = { { n, 1, 1 }, false, MODEL_REQUIRED,
-                         graph_probe_get_rows };
+    struct want want = {
+        { n, 1, 1 }, false, MODEL_REQUIRED, graph_probe_get_rows
+    };
     const struct gguf_tensor *t = graph_find_integers(l, name);
     struct ggml_tensor *order;
 

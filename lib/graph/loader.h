@@ -300,7 +300,8 @@ graph_find_output(struct model_loader *l);
 const struct gguf_tensor *
 graph_find_integers(struct model_loader *l, const char *name);
 
-/* n tokens, the vocabulary's, in another order, or, where it is no I32, NULL. */
+/* n tokens, the vocabulary's, in another order, or, where it is no I32, NULL.
+ */
 struct ggml_tensor *
 graph_find_order(struct model_loader *l, const char *name, int32_t n);
 

@@ -228,8 +228,9 @@ accepted(const struct gg_model *m, struct gg_session_params params)
     int n = 0, drafted = 0;
 
     for (int p = 1; p < TEXT; p++) {
-        struct model_guess q = { .past = p, .ids = ids + p, .n = 1,
-                                 .logits = draft };
+        struct model_guess q = {
+            .past = p, .ids = ids + p, .n = 1, .logits = draft
+        };
 
         eval_ids(s, 0, ids, p - 1, p, own);
         n += p > 1 && likeliest(own) == drafted;
@@ -304,8 +305,7 @@ check_back(const struct gg_model *m)
     okn(gg_session_truncate(s, 0, PAST) == PAST, "ids are taken back");
     guess(s, 0, PAST, got);
     okn(!memcmp(want, got, sizeof(got)), "and change no draft");
-    okn(gg_session_copy(s, 1, 0, PAST) == PAST &&
-            session_mtp_can(s, 1, PAST),
+    okn(gg_session_copy(s, 1, 0, PAST) == PAST && session_mtp_can(s, 1, PAST),
         "a copy has what it needs");
     eval_ids(s, 0, wrong, 0, 1, last);
     guess(s, 1, PAST, got);

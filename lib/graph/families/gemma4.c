@@ -1,5 +1,5 @@
-/* gemma4.c - Gemma 4, its drafters, EmbeddingGemma 2: embeddings for each layer,
- * shared keys and values
+/* gemma4.c - Gemma 4, its drafters, EmbeddingGemma 2: embeddings for each
+ * layer, shared keys and values
  *
  * x = sqrt(n_embd) embed(ids)
  * x = x + norm(attention(norm(x)))     rope(norm(q)), rope(norm(k)), norm(v)
@@ -268,8 +268,8 @@ join_layer(struct model_keys *keys, const struct model_hparams *target,
         graph_key_refuse(keys, GG_ERR_FORMAT, "attention.head_count_kv",
                          "%d heads of keys of %d values: the model's are %d "
                          "of %d",
-                         (int)l->n_head_kv, (int)l->d_key,
-                         (int)from->n_head_kv, (int)from->d_key);
+                         (int)l->n_head_kv, (int)l->d_key, (int)from->n_head_kv,
+                         (int)from->d_key);
 }
 
 static void
@@ -336,8 +336,8 @@ assistant_head(struct model_loader *l)
 
     d->token_embd = l->target->token_embd;
     graph_find_output_norm(l);
-    d->output = graph_find_linear(l, "token_embd", e, d->hp.n_vocab,
-                                  MODEL_OPTIONAL);
+    d->output =
+        graph_find_linear(l, "token_embd", e, d->hp.n_vocab, MODEL_OPTIONAL);
     d->fuse =
         graph_find_linear(l, "nextn.pre_projection", 2 * t, e, MODEL_OPTIONAL);
     d->unfuse =
@@ -376,8 +376,7 @@ cluster_logits(struct graph *g, struct ggml_tensor *y)
 
     x = ggml_top_k(g->ctx, graph_linear(g, y, &d->centroids), (int)k);
     ids = ggml_reshape_2d(g->ctx, d->clusters, n / k, n_vocab / (n / k));
-    ids = ggml_get_rows(g->ctx, ids,
-                        ggml_reshape_1d(g->ctx, x, k * n_rows));
+    ids = ggml_get_rows(g->ctx, ids, ggml_reshape_1d(g->ctx, x, k * n_rows));
     x = logits_of(g, y, ggml_reshape_1d(g->ctx, ids, n * n_rows), n);
     all = ggml_new_tensor_3d(g->ctx, GGML_TYPE_F32, 1, n_vocab, n_rows);
     all = ggml_set_rows(g->ctx, ggml_fill(g->ctx, all, UNLIKELY),
