@@ -368,44 +368,14 @@ graph_find_vector(struct model_loader *l, const char *name, int64_t n,
 
 struct ggml_tensor *
 graph_find_numbers(struct model_loader *l, const char *name, int64_t n,
-                   int64_t n_columns)
+                   int64_t n_columns, bool f32)
 {
-    struct want want = { { n, n_columns, 1 }, true, MODEL_REQUIRED, NULL };
+    struct want want = { { n, n_columns, 1 },
+                         f32,
+                         MODEL_REQUIRED,
+                         f32 ? NULL : graph_probe_get_rows };
 
     return find_tensor(l, name, "", want);
-}
-
-bool
-graph_check_numbers(struct model_loader *l, const struct gguf_tensor *t,
-                    int32_t n, const char *what)
-{
-    for (size_t i = 0; i < t->size / sizeof(int32_t); i++) {
-        int32_t x;
-
-        memcpy(&x, (const char *)t->data + i * sizeof(x), sizeof(x));
-        if (x >= 0 && x < n)
-            continue;
-        l->status =
-            gguf_bad_value(l->gguf, t->name, l->err, "%s %d is not in 0..%d",
-                           what, (int)x, (int)n - 1);
-        return false;
-    }
-    return true;
-}
-
-struct ggml_tensor *
-graph_find_order(struct model_loader *l, const char *name, int32_t n)
-{
-    struct want want = {
-        { n, 1, 1 }, false, MODEL_REQUIRED, graph_probe_get_rows
-    };
-    const struct gguf_tensor *t = graph_find_integers(l, name);
-    struct ggml_tensor *order;
-
-    if (!t || t->type != GGML_TYPE_I32)
-        return NULL;
-    order = find_tensor(l, name, "", want);
-    return order && graph_check_numbers(l, t, n, "token") ? order : NULL;
 }
 
 struct ggml_tensor *

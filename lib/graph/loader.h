@@ -106,10 +106,11 @@ struct ggml_tensor *
 graph_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
                         int64_t n_rows);
 
-/* F32, n x n_columns, of the name as it stands: nothing is added. */
+/* F32, or else any that rows can be taken of, n x n_columns, of the name as it
+ * stands: nothing is added. */
 struct ggml_tensor *
 graph_find_numbers(struct model_loader *l, const char *name, int64_t n,
-                   int64_t n_columns);
+                   int64_t n_columns, bool f32);
 
 /* F32, F16 or BF16 of that shape, of the name as it stands: filters. */
 struct ggml_tensor *
@@ -304,11 +305,6 @@ graph_find_integers(struct model_loader *l, const char *name);
  */
 struct ggml_tensor *
 graph_find_order(struct model_loader *l, const char *name, int32_t n);
-
-/* Whether all of these I32, of `what`, are in 0..n - 1; or fails. */
-bool
-graph_check_numbers(struct model_loader *l, const struct gguf_tensor *t,
-                    int32_t n, const char *what);
 
 /* Members that all families have, then the family's. */
 void

@@ -52,7 +52,7 @@ guess(struct gg_session *s, int32_t slot, int past, float out[][V])
 
 /* ---- truth --------------------------------------------------------------- */
 
-/* Of the tokens that have logits. */
+/* The NMSE of tokens that have logits. */
 static double
 row_error(const struct folder_case_row *row, const float *x)
 {
@@ -171,7 +171,7 @@ rows_of(const struct gg_model *m, struct gg_session_params params,
     gg_session_free(s);
 }
 
-/* Of tokens that have logits in both. */
+/* The NMSE of tokens that have logits in both rows. */
 static double
 difference(const float *a, const float *b)
 {
@@ -290,7 +290,7 @@ check_slots(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* What was evaluated after the text, and taken back, is not seen. */
+/* Ids that were evaluated after the text, and taken back, are not seen. */
 static void
 check_back(const struct gg_model *m)
 {
