@@ -340,6 +340,7 @@ struct model {
     struct ggml_context *made_ctx;  /* of tensors that no file has */
     ggml_backend_buffer_t made;     /* and their buffer */
     struct model *drafter;          /* drafter.h; or NULL */
+    bool mtp_if_able;               /* MTP layers are used that merely may be */
     struct model_adapter *adapters; /* files.n_adapters */
     float *scales;                  /* theirs, where a sequence says none */
 };
