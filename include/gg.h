@@ -1193,7 +1193,10 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
 
 /* Slot `to` forgets what it holds and gets the first `n` ids of slot `from`,
  * as if it had evaluated them. Returns the number that it holds then, as
- * gg_session_truncate() does; slot `from` stays as it is. */
+ * gg_session_truncate() does; slot `from` stays as it is. On the CPU slots have
+ * most keys and values of a common prefix together, where layers see all of
+ * them: a copy takes little memory, and sequences that are evaluated together
+ * read these once. */
 GG_API int32_t
 gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
                 int32_t n);
@@ -1202,6 +1205,14 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
+
+/* Whether the model's weights are larger than the memory that was free for them
+ * when the session was made, so that the CPU reads them from disk as it needs
+ * them, and which stay there depends on their use: bytes of the weights, and of
+ * that memory. NULL: not wanted. Results are the same. */
+GG_API bool
+gg_session_streams(const struct gg_session *session, uint64_t *weights,
+                   uint64_t *memory);
 
 /* How many MTP layers, or layers of a drafter, are in use, and their bytes,
  * which are among the others: of weights, and, with hidden vectors that are
@@ -1217,7 +1228,7 @@ GG_API int32_t
 gg_session_snapshots(const struct gg_session *session, size_t *bytes);
 
 /* Bytes of the cache that were ever written: the rest takes no memory on the
- * CPU. */
+ * CPU. What slots have in common counts once. */
 GG_API size_t
 gg_session_used(const struct gg_session *session);
 

@@ -112,7 +112,7 @@ choose_folder(const struct engine_options *o)
     return folder && *folder && !o->mpi && o->prefixes.bytes ? folder : NULL;
 }
 
-/* What is made first tells who may do what with all of it. */
+/* The folder's owner and mode protect all that is below it. */
 static void
 make_folder(const char *path)
 {

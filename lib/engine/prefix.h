@@ -49,7 +49,7 @@ struct engine_prefixes {
 
 /* ---- hashes and names: prefix_names.c ---- */
 
-/* Of a sequence's first `at` ids, and what they depend on. */
+/* A hash of a sequence's first `at` ids, and all that they depend on. */
 struct prefix_hash {
     struct sha256 hash;
     const int32_t *ids;
@@ -85,8 +85,8 @@ engine_prefix_path(const struct engine_prefixes *p, const char *name);
 void
 engine_prefix_look(struct gg_sequence *q, size_t most);
 
-/* The same, for a sequence that `shared` ids can be copied for: how many files
- * have; 0: not so many more that they are worth being read. */
+/* Looks for a sequence that `shared` ids can be copied for: how many files
+ * have; 0: not enough more to be worth reading. */
 size_t
 engine_prefix_find(struct gg_sequence *q, size_t most, size_t shared);
 

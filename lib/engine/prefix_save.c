@@ -78,8 +78,8 @@ name_piece(const struct gg_sequence *q, struct prefix_hash *h, struct piece *p)
     return engine_prefix_path(q->engine->prefixes, name);
 }
 
-/* Of ids first..first + n - 1, with the states if there are some and these are
- * the slot's last ids. */
+/* Writes ids first..first + n - 1, with the states if there are some and these
+ * are the slot's last ids. */
 static enum gg_status
 store_piece(struct gg_sequence *q, struct prefix_hash *h, int32_t first,
             int32_t n, bool last, struct gg_error *err)

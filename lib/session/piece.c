@@ -147,7 +147,7 @@ max_i32(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Those of a tensor, of which `from` is at p->first's. */
+/* Puts rows from..to - 1 of a tensor. */
 static void
 put_tensor_rows(struct gg_session *s, int32_t slot,
                 const struct piece_part *part, const char *rows, int32_t from,
