@@ -314,6 +314,9 @@ struct model {
     /* A drafter's: features become a row; NULL or the ids of its logits. */
     struct model_norm fuse_norm;
     struct model_linear fuse;
+    struct model_linear unfuse;    /* from a row back to a feature; or empty */
+    struct model_linear centroids; /* n_embd x clusters of tokens; or empty */
+    struct ggml_tensor *clusters;  /* i32: all tokens, cluster by cluster */
     int32_t *drafted;
     int32_t n_drafted; /* logits; 0: n_vocab */
 
