@@ -32,7 +32,7 @@ see(struct seen *s, const struct gg_sequence *q)
     return s->ids;
 }
 
-/* The model's sequence gets these ids. */
+/* The model's sequence gets these ids, and those that are drafted. */
 static enum gg_status
 follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
            struct gg_error *err)
@@ -51,10 +51,11 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
     /* draws are functions of their place */
     td->sequence->n_dropped =
         t->sequence->n_dropped + t->sequence->n_ids - s->n;
-    if (td->text)
-        return gg_text_continue(td->text, &params, s->ids + same, s->n - same,
-                                err);
     st = gg_sequence_put(td->sequence, s->ids + same, s->n - same, err);
+    if (st == GG_OK && td->text)
+        return gg_text_continue(td->text, &params, td->ids, td->n, err);
+    if (st == GG_OK)
+        st = gg_sequence_put(td->sequence, td->ids, td->n, err);
     return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
                        : st;
 }
@@ -108,7 +109,8 @@ take_drawn(struct gg_text *const *texts, size_t n, size_t *wanted)
 
         if (td->n >= wanted[i])
             continue;
-        if (td->text->finish == GG_FINISH_NONE && td->text->n_made > td->n)
+        if (td->text->finish == GG_FINISH_NONE &&
+            td->text->n_made > td->n - td->n_forced)
             td->ids[td->n++] = td->text->drawn.draw.id;
         else
             wanted[i] = td->n;
@@ -145,11 +147,11 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         enum gg_status st;
 
         wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
-        if (wanted[i] == 0)
+        if (wanted[i] == texts[i]->draft.n)
             continue;
         st = follow(d, texts[i], err);
         if (st == GG_ERR_CONTEXT)
-            wanted[i] = 0;
+            wanted[i] = texts[i]->draft.n;
         else if (st != GG_OK)
             return st;
     }

@@ -56,8 +56,7 @@ struct job {
     struct gg_sampler_params sampler;
     struct gg_text_params text;
     int n, kind; /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
-                    model */
-    bool cut;
+                    model, 3: by MTP layers */
 };
 
 struct outcome {
@@ -72,11 +71,11 @@ struct outcome {
 static struct gg_stop *stops, *bans;
 
 static struct job
-make_job(void)
+make_job(bool mtp)
 {
     struct job job = { .sampler = gg_sampler_params_default(),
                        .n = 1 + pick(TEXTS),
-                       .kind = pick(3) };
+                       .kind = pick(mtp ? 4 : 3) };
     struct gg_text_params *p = &job.text;
 
     make_grammar(job.grammar);
@@ -151,7 +150,9 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
     must(gg_grammar_new(gg_model_vocab(b->model), job->grammar,
                         strlen(job->grammar), &s.grammar, &err));
     must(gg_sampler_new(&s, &p.sampler, &err));
-    if (job->kind)
+    if (job->kind == 3)
+        must(gg_engine_draft_mtp(b->engine, &err));
+    else if (job->kind)
         must(gg_engine_draft(b->engine, job->kind == 2 ? other->engine : NULL,
                              &err));
     else if (!forced)
@@ -181,19 +182,20 @@ is_same(const struct outcome *a, const struct outcome *b)
 }
 
 static void
-check_model(const char *name)
+check_model(const char *name, bool mtp)
 {
+    const struct gg_model_params params = { .mtp = mtp };
     struct model_spec spec = plain_model;
     struct gg_model *m;
     static struct outcome plain, drafted;
     uint64_t saved = 0;
     int bad = 0;
 
-    if (!models_named(name, &spec))
+    if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
         exit(99);
-    m = new_model(&spec);
+    must(gg_model_open(scratch_path(), &params, &m, &err));
     for (int i = 0; i < CASES; i++) {
-        struct job job = make_job();
+        struct job job = make_job(mtp);
         struct bench b, other;
 
         open_bench(&b, m, 3, 100, (struct gg_engine_params){ 0 });
@@ -225,8 +227,8 @@ main(void)
     must(gg_stop_new(&bans, &err));
     must(gg_stop_add(bans, "car", 3, &err));
     must(gg_stop_add(bans, "b", 1, &err));
-    check_model("llama-f32");
-    check_model("qwen35-f32");
+    check_model("llama-f32", false);
+    check_model("qwen35mtp-f32", true);
     gg_stop_free(stops);
     gg_stop_free(bans);
     return tap_done();
