@@ -6,7 +6,7 @@
 #include "engine/draft.h"
 
 static struct gg_text_params
-params_of(const struct engine_draft *d, const struct gg_text *t)
+draft_params(const struct engine_draft *d, const struct gg_text *t)
 {
     return (struct gg_text_params){
         .sampler = engine_draft_sampler(d, t),
@@ -38,7 +38,7 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
            struct gg_error *err)
 {
     struct text_draft *td = &t->draft;
-    struct gg_text_params params = params_of(d, t);
+    struct gg_text_params params = draft_params(d, t);
     enum gg_status st;
     size_t same = 0;
 
@@ -63,7 +63,7 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
 /* The model's sequence gets the text's tokens. GG_ERR_CONTEXT: it has no room,
  * or there are none. */
 static enum gg_status
-follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
+follow_text(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
 {
     const struct gg_sequence *q = t->sequence;
     struct seen s = { q->ids, q->n_ids };
@@ -149,7 +149,7 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
         if (wanted[i] == texts[i]->draft.n)
             continue;
-        st = follow(d, texts[i], err);
+        st = follow_text(d, texts[i], err);
         if (st == GG_ERR_CONTEXT)
             wanted[i] = texts[i]->draft.n;
         else if (st != GG_OK)
