@@ -3,6 +3,7 @@
 #include "core/mem.h"
 #include "engine/draft_test.h"
 #include "fixtures/drafters.h"
+#include "session/session.h"
 
 static const struct pair {
     const char *target;
@@ -36,9 +37,9 @@ write_pair(const char *target, bool sure, const struct drafter_spec *drafter)
 static struct gg_model *
 open_pair(bool drafts)
 {
-    const struct gg_model_params params = {
-        .mtp = drafts, .mtp_path = scratch_file("drafter.gguf")
-    };
+    const struct gg_model_params params = { .mtp = drafts,
+                                            .mtp_path =
+                                                scratch_file("drafter.gguf") };
     struct gg_model *m;
 
     must(gg_model_open(scratch_path(), &params, &m, &err));
@@ -97,9 +98,9 @@ check_random(const struct pair *p)
     plain = open_pair(false);
     m = open_pair(true);
     for (int i = 0; i < N_CACHES; i++) {
-        session_params = (struct gg_session_params){
-            .cache_type = caches[i].type, .n_threads = 1 + i % 3
-        };
+        session_params =
+            (struct gg_session_params){ .cache_type = caches[i].type,
+                                        .n_threads = 1 + i % 3 };
         snprintf(title, sizeof(title), "%s, %s", p->target, caches[i].name);
         check_sampler(plain, m, title,
                       (size_t)i % (sizeof(samplers) / sizeof(samplers[0])));
@@ -115,41 +116,69 @@ check_random(const struct pair *p)
 
 /* ---- what is accepted ---------------------------------------------------- */
 
-static double
-rate_of(const struct gg_model *m, enum gg_cache_type type)
+static int32_t
+likeliest(const float *logits)
 {
-    const struct gg_sampler_params greedy = { .greedy = true };
-    struct gg_sampler *sampler;
-    struct gg_draft_stats s;
-    struct made made;
+    int32_t best = 0;
 
-    session_params = (struct gg_session_params){ .cache_type = type };
-    must(gg_sampler_new(&greedy, &sampler, &err));
-    s = make(m, sampler, N_TEXTS, true, &made);
-    gg_sampler_free(sampler);
-    return s.n_drafted ? (double)s.n_accepted / (double)s.n_drafted : 0;
+    for (int32_t i = 1; i < V; i++)
+        if (logits[i] > logits[best])
+            best = i;
+    return best;
+}
+
+/* How often the id that is drafted after a draw is the model's likeliest. */
+static double
+agreement(const struct gg_model *m, enum gg_cache_type type)
+{
+    enum {
+        N = 150
+    };
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .cache_type = type });
+    float drafted[V], made[V];
+    int agree = 0;
+
+    eval_ids(s, 0, ids, 0, 1, made);
+    for (int p = 1; p <= N; p++) {
+        struct model_guess q = {
+            .past = p, .ids = ids + p, .n = 1, .logits = drafted
+        };
+
+        must(session_mtp_guess(s, &q, 1, &err));
+        eval_ids(s, 0, ids, p, p + 1, made);
+        agree += likeliest(drafted) == likeliest(made);
+    }
+    gg_session_free(s);
+    return (double)agree / N;
 }
 
 static void
 check_accepted(const char *target, const struct drafter_spec *drafter)
 {
+    struct gg_sampler *sampler;
+    struct gg_draft_stats s;
     struct gg_model *m;
-    double f16;
+    struct made made;
     char title[160];
+    double f16;
 
     write_pair(target, true, drafter);
     m = open_pair(true);
-    f16 = rate_of(m, GG_CACHE_F16);
-    printf("# %s: %.3f accepted\n", target, f16);
-    snprintf(title, sizeof(title), "%s: a drafter that knows is accepted",
-             target);
-    ok(f16 > 0.8, title);
+    session_params = (struct gg_session_params){ 0 };
+    must(gg_sampler_new(&samplers[0], &sampler, &err));
+    s = make(m, sampler, N_TEXTS, true, &made);
+    gg_sampler_free(sampler);
+    printf("# %d of %d accepted\n", (int)s.n_accepted, (int)s.n_drafted);
+    snprintf(title, sizeof(title), "%s: drafts are accepted", target);
+    ok(s.n_accepted > 0 && s.n_accepted * 10 > s.n_drafted * 8, title);
+    f16 = agreement(m, GG_CACHE_F16);
     for (int i = 0; i < N_CACHES; i++) {
-        double rate = rate_of(m, caches[i].type);
+        double rate = agreement(m, caches[i].type);
 
-        snprintf(title, sizeof(title), "%s, %s: %.3f accepted", target,
-                 caches[i].name, rate);
-        ok(rate > f16 - 0.05, title);
+        snprintf(title, sizeof(title), "%s, %s: %.3f of ids, %.3f with f16",
+                 target, caches[i].name, rate, f16);
+        ok(f16 > 0.9 && rate > f16 - 0.05, title);
     }
     gg_model_free(m);
 }
@@ -190,9 +219,9 @@ check_memory(void)
 static void
 check_opening(void)
 {
-    const struct gg_model_params params = {
-        .mtp = true, .mtp_path = scratch_file("drafter.gguf")
-    };
+    const struct gg_model_params params = { .mtp = true,
+                                            .mtp_path =
+                                                scratch_file("drafter.gguf") };
     enum gg_status st = GG_ERR_NOMEM;
     struct gg_model *m = NULL;
     bool clean = true;
@@ -211,14 +240,12 @@ check_opening(void)
 int
 main(void)
 {
+
     const struct drafter_spec sure = { .sure = true };
     const struct drafter_spec sure_of_recurrent = { .layers = { 1, 2, 4 },
                                                     .sure = true };
 
     fill_ids(ids, 512);
-    if (getenv("QUICK")) { check_accepted("llama-f32", &sure);
-    check_accepted("qwen35trunk-f32", &sure_of_recurrent);
-    check_memory(); check_opening(); return tap_done(); }
     for (size_t i = 0; i < sizeof(random_pairs) / sizeof(random_pairs[0]); i++)
         check_random(&random_pairs[i]);
     check_accepted("llama-f32", &sure);
