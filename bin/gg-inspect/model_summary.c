@@ -249,7 +249,7 @@ get_files(const struct gguf_context *ctx, const struct inspect_options *o,
     }
 }
 
-/* What the library says of its name, NUL-ended. */
+/* Answers of the library about its name, NUL-ended. */
 static bool
 ask(const struct text *architecture, bool (*is_so)(const char *name))
 {

@@ -66,7 +66,7 @@ static const struct gg_sampler_params samplers[] = {
     { .temperature = 0.7f, .top_k = 20, .repeat_penalty = 1.3f, .seed = 5 },
 };
 
-/* The same ids with drafts, in any number of slots. */
+/* Drafts change no id, in any number of slots. */
 static void
 check_sampler(const struct gg_model *plain, const struct gg_model *m,
               const char *title, size_t i)
