@@ -21,6 +21,7 @@ struct compute {
     int n_backends;
     bool borrowed; /* they are another's */
     int32_t mtp;   /* the MTP layer that is computed, from 1; 0: the model is */
+    enum graph_feed feed; /* what its graph leaves to MTP layers */
     ggml_backend_sched_t sched;
     size_t max_nodes;
     void *pool; /* memory of the graph's tensors */
@@ -34,6 +35,8 @@ struct compute {
     float *row; /* scratch: logits of an output that only k are wanted of */
     struct model_logprobs logprobs; /* started when it is needed first */
     struct model_pooling pool_of_rows;
+    uint64_t streamed, room; /* bytes of weights that are larger than memory, or
+                                0, and of memory for them */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };
