@@ -299,13 +299,16 @@ engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 size_t
 engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
 {
+    struct text_draft *td = &t->draft;
     size_t n;
 
-    d->length.again = t->draft.again;
-    d->length.given = 0;
-    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most);
-    t->draft.kind = DRAFT_LIKELY;
+    if (most <= td->n)
+        return td->n;
+    d->length.again = td->again;
+    d->length.given = td->n;
+    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most - td->n);
+    td->kind = DRAFT_LIKELY;
     if (n == 0)
         engine_draft_length_skipped(&d->length, DRAFT_LIKELY);
-    return n;
+    return td->n + n;
 }
