@@ -161,22 +161,33 @@ session_piece_size(const struct gg_session *s, const struct piece *p)
 
 /* ---- writing ------------------------------------------------------------- */
 
+/* Gets rows of a tensor, block by block: blocks may be other slots'. */
+static enum gg_status
+get_rows(struct gg_session *s, int32_t slot, const struct piece_part *part,
+         char *to, struct gg_error *err)
+{
+    const struct cache *c = &s->cache;
+    int of = graph_part_of(&c->layers[part->layer], part->k);
+    int32_t row = part->first, end = part->first + part->n, n;
+    enum gg_status st = GG_OK;
+
+    for (; row < end && st == GG_OK; row += n, to += (size_t)n * part->size) {
+        n = CACHE_BLOCK - row % CACHE_BLOCK;
+        n = n < end - row ? n : end - row;
+        st = session_get_rows(s, part->layer, part->k,
+                              session_cache_row(c, of, slot, row * part->ratio),
+                              n, to, err);
+    }
+    return st;
+}
+
 static enum gg_status
 get_part(struct gg_session *s, int32_t slot, const struct piece *p,
          const struct piece_part *part, char *to, struct gg_error *err)
 {
-    const struct cache *c = &s->cache;
-    const struct cache_layer *l = &c->layers[part->layer];
-
-    if (part->n == 0)
-        return GG_OK;
-    if (part->recurrent)
-        return session_get_state(s, part->layer, part->k, slot, p->first + p->n,
-                                 to, err);
-    return session_get_rows(s, part->layer, part->k,
-                            session_cache_row(c, graph_part_of(l, part->k),
-                                              slot, part->first * part->ratio),
-                            part->n, to, err);
+    return part->recurrent ? session_get_state(s, part->layer, part->k, slot,
+                                               p->first + p->n, to, err)
+                           : get_rows(s, slot, part, to, err);
 }
 
 static enum gg_status
