@@ -368,7 +368,7 @@ count_faults(struct cpu_stream *s)
 static uint64_t
 measure_room(const struct cpu_stream *s)
 {
-    uint64_t room = cgroup_memory("");
+    uint64_t room = cgroup_memory("") / (uint64_t)s->of.n_sharers;
 
     if (s->of.room)
         return s->of.room;
