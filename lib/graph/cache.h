@@ -180,6 +180,7 @@ struct cache_mtp_slot {
 
 struct cache_mtp {
     int32_t n;                /* layers; 0: there is nothing else here */
+    bool keys_alone;          /* rows are of no use: keys are enough */
     struct ggml_tensor *rows; /* n_embd x slots' KEPT and DRAFTED rows */
     struct cache_mtp_slot *slots;
 };

@@ -18,6 +18,7 @@ struct graph_segment {
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
+    struct ggml_tensor *narrow; /* and of a drafter's narrow layers */
     struct graph_segment_blocks {
         int32_t n_rows; /* for blocks, that attention covers */
         /* Input, i32: columns of the blocks that it writes, among those that

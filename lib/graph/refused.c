@@ -22,8 +22,7 @@ static const struct {
 } refused[] = {
     { "chameleon", OTHER },         { "clef", OTHER },
     { "clip", PROJECTOR },          { "cogvlm", OTHER },
-    { "deepseek2-ocr", OTHER },     { "dflash", DRAFTER },
-    { "dream", DIFFUSION },         { "gemma4-assistant", DRAFTER },
+    { "deepseek2-ocr", OTHER },     { "dream", DIFFUSION },         { "gemma4-assistant", DRAFTER },
     { "hrm_text", OTHER },          { "llada", DIFFUSION },
     { "llada-moe", DIFFUSION },     { "minimax-01", OTHER },
     { "pockettts", SPEECH },        { "qwen3tts", SPEECH },

@@ -559,37 +559,66 @@ session_batch_cross_mask(struct batch *b, int32_t i, int32_t first, int32_t n)
     return b->mask;
 }
 
-const uint16_t *
-session_batch_mask(struct batch *b, const struct cache *cache,
-                   enum cache_kind kind, int32_t i, int32_t first, int32_t n)
+/* Keys that id r of the segment sees. */
+static struct span
+seen_by(const struct batch *b, const struct cache_part *part,
+        const struct graph_segment *s, int32_t start, int32_t r)
+{
+    int32_t position = b->positions[s->first + r];
+    bool both_ways = b->block || (b->hp->encoder && !b->hp->one_way);
+    struct span seen = { start, both_ways ? b->positions[s->first + s->n - 1]
+                                          : position - b->apart };
+
+    if (s->n_encoded > seen.first)
+        seen.first = s->n_encoded;
+    if (part->window)
+        seen = seen_in_window(b->hp, seen, part->window, position);
+    if (b->n_given > 0)
+        see_block(&seen, &b->seen[s->first + r]);
+    return seen;
+}
+
+/* Rows of the mask of keys of a part; those of `narrow` layers begin later, if
+ * it is not 0. */
+static const uint16_t *
+make_mask(struct batch *b, const struct cache *cache, int kind, int32_t narrow,
+          int32_t i, int32_t first, int32_t n)
 {
     const struct graph_segment *s = &b->segments[i];
     const struct cache_range *keys = &s->keys[kind];
-    const int32_t *positions = b->positions + s->first;
-    int32_t window = cache->parts[kind].window;
 
     if (!mem_grow(&b->mask, &b->mask_cap, (size_t)keys->n * (size_t)n,
                   sizeof(*b->mask)))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
-        int32_t position = positions[first + r];
-        bool both_ways = b->hp->encoder && !b->hp->one_way;
-        int32_t last = both_ways ? positions[s->n - 1] : position - b->apart;
-        struct span seen = { keys->start, last };
+        int32_t position = b->positions[s->first + first + r];
+        uint16_t *row = b->mask + (size_t)r * (size_t)keys->n;
+        struct span seen =
+            seen_by(b, &cache->parts[kind], s, keys->start, first + r);
 
-        if (s->n_encoded > seen.first)
-            seen.first = s->n_encoded;
-        if (window)
-            seen = seen_in_window(b->hp, seen, window, position);
-        if (b->n_given > 0)
-            see_block(&seen, &b->seen[s->first + first + r]);
+        if (narrow && position - narrow + 1 > seen.first)
+            seen.first = position - narrow + 1;
         seen.first -= keys->start;
         seen.last -= keys->start;
-        mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
+        mask_row(b->drafter ? b->drafter : b->hp, row, keys->n, seen,
                  position - keys->start);
         if (b->mtp > 0 && !b->apart)
-            hide_holes(b->mask + (size_t)r * (size_t)keys->n, keys,
-                       &cache->mtp.slots[s->slot]);
+            hide_holes(row, keys, &cache->mtp.slots[s->slot]);
     }
     return b->mask;
+}
+
+const uint16_t *
+session_batch_mask(struct batch *b, const struct cache *cache,
+                   enum cache_kind kind, int32_t i, int32_t first, int32_t n)
+{
+    return make_mask(b, cache, kind, 0, i, first, n);
+}
+
+const uint16_t *
+session_batch_narrow_mask(struct batch *b, const struct cache *cache, int32_t i,
+                          int32_t first, int32_t n)
+{
+    return make_mask(b, cache, CACHE_ALL, b->drafter->drafting.window, i, first,
+                     n);
 }

@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "graph/adapter.h"
+#include "graph/arch.h"
 #include "sched/sched.h"
 #include "session/pipeline.h"
 
@@ -66,6 +67,15 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     return true;
 }
 
+/* Logits of most ids are wanted. */
+static bool
+drafts_blocks(const struct compute *c)
+{
+    const struct model *d = c->model->drafter;
+
+    return c->mtp > 0 && d && d->arch->drafter->block;
+}
+
 /* As many segments as there may be, and as many ids, before a full cache, and
  * all adapters. */
 static bool
@@ -95,7 +105,8 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         first++;
     }
     return build(c, cache, c->max_segments, max_tokens,
-                 encoder ? max_tokens : c->max_segments, encoder || encodes);
+                 encoder || drafts_blocks(c) ? max_tokens : c->max_segments,
+                 encoder || encodes);
 }
 
 /* The graphs that there are: of an encoder before its decoder, too. */
