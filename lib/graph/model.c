@@ -203,8 +203,10 @@ find_tensors(struct model_loader *l)
     else
         graph_find_head(l);
     graph_head_find(l);
-    if (hp->n_mtp > 0 && hp->n_drafter > 0)
+    if (hp->n_mtp > 0 && hp->n_drafter > 0) {
         graph_drafter_find(l);
+        return;
+    }
     for (; l->layer < graph_used_layers(hp); l->layer++) {
         graph_find_layer(l, &m->layers[l->layer]);
         graph_mtp_find(l, &m->layers[l->layer]);

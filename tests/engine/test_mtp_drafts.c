@@ -1,113 +1,9 @@
 /* test_mtp_drafts.c - drafts by MTP layers change no id */
 #include <config.h>
 
-#include <gg-engine.h>
-
 #include "core/mem.h"
+#include "engine/draft_bench.h"
 #include "fixtures/folder_case.h"
-#include "harness/session_test.h"
-
-enum {
-    N_TEXTS = 3,
-    N_MADE = 60,
-    PROMPT = 30,
-};
-
-static int32_t ids[512];
-
-struct made {
-    int32_t ids[N_TEXTS][N_MADE];
-    size_t n[N_TEXTS];
-};
-
-struct bench {
-    struct gg_session *session;
-    struct gg_engine *engine;
-    struct gg_sequence *sequence[N_TEXTS];
-    struct gg_text *text[N_TEXTS];
-};
-
-static enum gg_status
-start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,
-      int n_slots, bool mtp)
-{
-    const struct gg_session_params params = { .n_slots = n_slots,
-                                              .n_ctx = 128 };
-    const struct gg_engine_params shift = { .shift = true };
-    enum gg_status st;
-
-    *b = (struct bench){ 0 };
-    st = gg_session_new(m, &params, &b->session, &err);
-    if (st == GG_OK)
-        st = gg_engine_new(m, b->session, &shift, &b->engine, &err);
-    if (st == GG_OK && mtp)
-        st = gg_engine_draft_mtp(b->engine, &err);
-    if (n_slots > N_TEXTS) /* prompts enter in pieces */
-        gg_engine_bound_steps(b->engine, 9, 0);
-    for (int i = 0; i < N_TEXTS && st == GG_OK; i++) {
-        struct gg_text_params p = { .sampler = sampler,
-                                    .sequence = (uint64_t)i,
-                                    .ignore_eog = i == 1,
-                                    .max_ids = N_MADE };
-
-        st = gg_sequence_new(b->engine, &b->sequence[i], &err);
-        if (st == GG_OK)
-            st = gg_sequence_put(b->sequence[i], ids + 7 * i,
-                                 (size_t)(PROMPT + 20 * i), &err);
-        if (st == GG_OK)
-            st = gg_text_new(b->sequence[i], &p, &b->text[i], &err);
-    }
-    return st;
-}
-
-static void
-end(struct bench *b)
-{
-    for (int i = 0; i < N_TEXTS; i++) {
-        gg_text_free(b->text[i]);
-        gg_sequence_free(b->sequence[i]);
-    }
-    gg_engine_free(b->engine);
-    gg_session_free(b->session);
-}
-
-static enum gg_status
-run(struct bench *b, struct made *out)
-{
-    enum gg_status st = GG_OK;
-    struct gg_text *open[N_TEXTS];
-    size_t n = 1;
-
-    while (st == GG_OK && n > 0) {
-        n = 0;
-        for (int i = 0; i < N_TEXTS; i++)
-            if (gg_text_finish(b->text[i]) == GG_FINISH_NONE)
-                open[n++] = b->text[i];
-        if (n)
-            st = gg_engine_step(b->engine, open, n, &err);
-    }
-    for (int i = 0; i < N_TEXTS && st == GG_OK; i++) {
-        const int32_t *made = gg_text_ids(b->text[i], &out->n[i]);
-
-        memcpy(out->ids[i], made, out->n[i] * sizeof(*made));
-    }
-    return st;
-}
-
-static struct gg_draft_stats
-make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
-     bool mtp, struct made *out)
-{
-    struct gg_draft_stats stats;
-    struct bench b;
-
-    memset(out, 0, sizeof(*out));
-    must(start(&b, m, sampler, n_slots, mtp));
-    must(run(&b, out));
-    stats = gg_engine_draft_stats(b.engine);
-    end(&b);
-    return stats;
-}
 
 /* A model of the tests, or a folder of its own. */
 static const char *own_folder;
@@ -149,9 +45,9 @@ check_samplers(const char *name, bool sure)
         bool all = true;
 
         must(gg_sampler_new(&kinds[i], &sampler, &err));
-        make(plain, sampler, N_TEXTS, false, &want);
+        make(plain, sampler, N_TEXTS, false, GG_CACHE_F16, &want);
         for (int slots = 1; slots <= N_TEXTS + 1; slots++) {
-            stats = make(m, sampler, slots, true, &got);
+            stats = make(m, sampler, slots, true, GG_CACHE_F16, &got);
             all = all && !memcmp(&got, &want, sizeof(got));
         }
         snprintf(title, sizeof(title), "%s, sampler %zu: the same ids", name,
@@ -178,7 +74,7 @@ check_refused(void)
     struct bench b;
 
     must(gg_sampler_new(&greedy, &sampler, &err));
-    is(start(&b, m, sampler, 1, true), GG_ERR_ARG,
+    is(start(&b, m, sampler, 1, true, GG_CACHE_F16), GG_ERR_ARG,
        "a model without MTP layers drafts none");
     end(&b);
     is(gg_engine_draft_mtp(NULL, &err), GG_ERR_ARG, "nor does no engine");
@@ -202,7 +98,7 @@ check_memory(void)
         struct made got;
 
         mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true);
+        st = start(&b, m, sampler, N_TEXTS, true, GG_CACHE_F16);
         if (st == GG_OK)
             st = run(&b, &got);
         mem_fail_after(-1);

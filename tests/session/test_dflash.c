@@ -483,13 +483,19 @@ changes_of(int32_t x[N_BLOCKS][N_ROWS])
     return n;
 }
 
-/* As many drafts that differ are the most by which acceptance can. */
+/* As many drafts that differ are the most by which acceptance can; the logits
+ * of random weights nearly tie, which drafters' do not. */
 static void
 check_types(void)
 {
-    static const enum gg_cache_type types[] = { GG_CACHE_F32, GG_CACHE_BF16,
-                                                GG_CACHE_Q8_0, GG_CACHE_Q5_0,
-                                                GG_CACHE_Q4_0 };
+    static const struct {
+        enum gg_cache_type type;
+        int most; /* percent */
+    } types[] = { { GG_CACHE_F32, 2 },
+                  { GG_CACHE_BF16, 5 },
+                  { GG_CACHE_Q8_0, 5 },
+                  { GG_CACHE_Q5_0, 15 },
+                  { GG_CACHE_Q4_0, 25 } };
     static int32_t f16[N_BLOCKS][N_ROWS], other[N_BLOCKS][N_ROWS];
     struct gg_model *m;
 
@@ -498,17 +504,17 @@ check_types(void)
                   WITH({ "embedding_scale", 'f', 0.02, NULL }), 6);
     m = open_model();
     draft_all(m, GG_CACHE_F16, f16);
+    okn(changes_of(f16) * 5 > N_BLOCKS * N_ROWS, "drafts change");
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        int differ = 0;
+        int differ = 0, all = N_BLOCKS * N_ROWS;
 
-        draft_all(m, types[i], other);
-        for (int k = 0; k < N_BLOCKS * N_ROWS; k++)
+        draft_all(m, types[i].type, other);
+        for (int k = 0; k < all; k++)
             differ += f16[k / N_ROWS][k % N_ROWS] !=
                       other[k / N_ROWS][k % N_ROWS];
-        printf("# %d of %d differ, %d do from those before\n", differ,
-               N_BLOCKS * N_ROWS, changes_of(f16));
-        okn(differ * 20 <= N_BLOCKS * N_ROWS,
-            "the same drafts by keys and values of few bits");
+        printf("# %d of %d differ\n", differ, all);
+        okn(differ * 100 <= types[i].most * all,
+            "the same drafts by other types of keys and values");
     }
     gg_model_free(m);
 }
