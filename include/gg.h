@@ -1186,9 +1186,9 @@ GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
 
-/* How many MTP layers, or layers of a drafter, are in use, and their bytes, which are among the others:
- * of weights, and, with hidden vectors that are kept for them, of the cache.
- * NULL: not wanted. */
+/* How many MTP layers, or layers of a drafter, are in use, and their bytes,
+ * which are among the others: of weights, and, with hidden vectors that are
+ * kept for them, of the cache. NULL: not wanted. */
 GG_API int32_t
 gg_session_mtp(const struct gg_session *session, size_t *weights,
                size_t *cache);

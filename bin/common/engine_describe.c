@@ -100,7 +100,8 @@ engine_describe(const struct engine *e)
     if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
         cli_warn("%s layers: %d, weights %.1f MiB, KV cache and hidden "
                  "vectors %.1f MiB",
-                 name_of_drafter(e->model), (int)gg_session_mtp(e->session, NULL, NULL),
+                 name_of_drafter(e->model),
+                 (int)gg_session_mtp(e->session, NULL, NULL),
                  (double)mtp / 0x1p20, (double)mtp_cache / 0x1p20);
     if (n > 0)
         cli_warn("recurrent states: %d snapshots, %.1f MiB when the first is "

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/draft.h"
+#include "engine/draft_table.h"
 #include "session/session.h"
 
 enum {
@@ -43,6 +44,8 @@ start_draft(struct gg_engine *engine, const struct engine_draft *what,
     if (!d)
         return error_nomem(err);
     *d = *what;
+    if (!d->forced && !d->mtp && !d->engine)
+        d->table = engine_table_new();
     st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {
         engine_draft_free(d);
@@ -95,6 +98,7 @@ engine_draft_free(struct engine_draft *draft)
     if (!draft)
         return;
     gg_sampler_free(draft->greedy);
+    engine_table_free(draft->table);
     mem_free(draft);
 }
 
@@ -300,4 +304,14 @@ void
 engine_draft_drop(struct gg_text *t)
 {
     settle_draft(t, 0);
+}
+
+void
+engine_draft_end(struct gg_text *t)
+{
+    struct engine_draft *d = t->sequence->engine->draft;
+
+    settle_draft(t, 0);
+    if (d)
+        engine_draft_learn(d, t);
 }

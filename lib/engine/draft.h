@@ -9,6 +9,7 @@ struct engine_draft {
     bool mtp; /* the model's MTP layers draft; else */
     struct gg_engine
         *engine; /* that draws drafts; NULL: the text is searched */
+    struct draft_table *table; /* searched, too; or NULL */
     struct gg_sampler *greedy;
     size_t most; /* ids a text */
     struct draft_length length;
@@ -39,6 +40,10 @@ engine_draft_has_forced(const struct gg_text *t);
 /* Drafts such ids, `most` at most: others follow them. */
 void
 engine_draft_forced(struct engine_draft *d, struct gg_text *t, size_t most);
+
+/* The text has ended: others may have drafts by what it was. */
+void
+engine_draft_learn(struct engine_draft *d, const struct gg_text *t);
 
 /* Goes on with the draft, up to `most` ids, by what followed its last ids
  * before. */

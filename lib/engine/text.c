@@ -264,7 +264,7 @@ draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
         if (st != GG_OK)
             t->finish = GG_FINISH_ERROR;
         if (t->finish != GG_FINISH_NONE)
-            engine_draft_drop(t);
+            engine_draft_end(t);
     }
     return no_memory ? error_nomem(err) : GG_OK;
 }

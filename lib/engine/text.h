@@ -204,6 +204,9 @@ engine_draft_accept(struct gg_text *t, int32_t id);
 /* Takes away what is left of the draft. */
 void
 engine_draft_drop(struct gg_text *t);
+/* And the text has ended. */
+void
+engine_draft_end(struct gg_text *t);
 void
 engine_draft_clear(struct gg_text *t);
 

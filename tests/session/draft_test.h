@@ -58,7 +58,7 @@ guess(struct gg_session *s, int32_t slot, float out[][V])
     }
 }
 
-/* Of the ids that a draft may have; no other has a logit. */
+/* NMSE over ids that a draft may have; no other has a logit. */
 static inline double
 error_of_row(const float *out, const double *is)
 {

@@ -1,0 +1,241 @@
+/* draft_table.c - ids of texts that have ended, by their n-grams
+ *
+ * A ring of ids, with an end after each text, and chains of the places whose
+ * last TABLE_LEAST ids have the same hash, the latest first, as in LZ77. */
+#include "engine/draft_table.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+
+enum {
+    END = -1,    /* after a text */
+    FIRST = 256, /* ids that there is room for at first */
+    STEPS = 48,  /* of a chain */
+    KEYS = 1000,
+};
+
+struct draft_table {
+    int32_t *ids;
+    uint16_t *keys;         /* of ids */
+    uint32_t *last, *heads; /* places before, by hash; 0: none */
+    uint64_t n;             /* ids that were added */
+    size_t cap;             /* room; a power of 2 */
+    char **names;           /* of keys, from 1 on */
+    size_t n_names, names_cap;
+};
+
+struct draft_table *
+engine_table_new(void)
+{
+    return mem_zalloc(sizeof(struct draft_table));
+}
+
+static void
+clear(struct draft_table *t)
+{
+    mem_free(t->ids);
+    mem_free(t->keys);
+    mem_free(t->last);
+    mem_free(t->heads);
+}
+
+void
+engine_table_free(struct draft_table *table)
+{
+    if (!table)
+        return;
+    clear(table);
+    for (size_t i = 0; i < table->n_names; i++)
+        mem_free(table->names[i]);
+    mem_free(table->names);
+    mem_free(table);
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+/* The number of a key; 0: there is none, SIZE_MAX: it is not known. */
+static size_t
+find_key(const struct draft_table *t, const char *key)
+{
+    for (size_t i = 0; key && i < t->n_names; i++)
+        if (!strcmp(t->names[i], key))
+            return i + 1;
+    return key ? SIZE_MAX : 0;
+}
+
+static bool
+add_key(struct draft_table *t, const char *key)
+{
+    size_t n = strlen(key) + 1;
+    char *copy;
+
+    if (t->n_names == KEYS ||
+        !mem_grow(&t->names, &t->names_cap, t->n_names + 1, sizeof(char *)))
+        return false;
+    copy = mem_array(n, 1);
+    if (!copy)
+        return false;
+    memcpy(copy, key, n);
+    t->names[t->n_names++] = copy;
+    return true;
+}
+
+/* ---- places -------------------------------------------------------------- */
+
+static int32_t *
+id_at(const struct draft_table *t, uint64_t place)
+{
+    return &t->ids[place & (t->cap - 1)];
+}
+
+static uint32_t *
+head_of(const struct draft_table *t, const int32_t *last)
+{
+    uint64_t h = 0;
+
+    for (int i = 0; i < TABLE_LEAST; i++)
+        h = (h ^ (uint32_t)last[i]) * 0x9e3779b97f4a7c15u;
+    return &t->heads[h >> 40 & (t->cap - 1)];
+}
+
+/* Whether the place and the ids before it are still there; a chain has the low
+ * bits of places. */
+static bool
+find_place(const struct draft_table *t, uint32_t low, uint64_t *place)
+{
+    uint32_t back = (uint32_t)t->n - low;
+
+    *place = t->n - back;
+    return low && back < t->n && back + (uint64_t)TABLE_LONGEST < t->cap;
+}
+
+static void
+add_id(struct draft_table *t, int32_t id, size_t key)
+{
+    int32_t end[TABLE_LEAST];
+    uint32_t *head;
+    bool whole = t->n + 1 >= TABLE_LEAST;
+
+    *id_at(t, t->n) = id;
+    t->keys[t->n & (t->cap - 1)] = (uint16_t)key;
+    t->n++;
+    for (size_t i = 0; i < TABLE_LEAST && whole; i++) {
+        end[i] = *id_at(t, t->n - TABLE_LEAST + i);
+        whole = end[i] != END;
+    }
+    t->last[t->n & (t->cap - 1)] = 0;
+    if (!whole)
+        return;
+    head = head_of(t, end);
+    t->last[t->n & (t->cap - 1)] = *head;
+    *head = (uint32_t)t->n;
+}
+
+/* ---- room ---------------------------------------------------------------- */
+
+static bool
+enlarge(struct draft_table *t, size_t cap)
+{
+    struct draft_table old = *t;
+
+    t->cap = cap;
+    t->ids = mem_array(cap, sizeof(*t->ids));
+    t->keys = mem_array(cap, sizeof(*t->keys));
+    t->last = mem_array(cap, sizeof(*t->last));
+    t->heads = mem_array(cap, sizeof(*t->heads));
+    if (!t->ids || !t->keys || !t->last || !t->heads) {
+        clear(t);
+        *t = old;
+        return false;
+    }
+    memset(t->heads, 0, cap * sizeof(*t->heads));
+    t->n = 0;
+    for (uint64_t i = 0; i < old.n; i++)
+        add_id(t, *id_at(&old, i), old.keys[i & (old.cap - 1)]);
+    clear(&old);
+    return true;
+}
+
+static bool
+reserve(struct draft_table *t, size_t n)
+{
+    size_t cap = t->cap ? t->cap : FIRST;
+
+    while (cap < TABLE_MOST && t->n + n > cap)
+        cap *= 2;
+    return cap == t->cap || enlarge(t, cap);
+}
+
+void
+engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
+                 const char *key)
+{
+    size_t number;
+
+    if (!table || n < TABLE_LEAST)
+        return;
+    if (n > TABLE_MOST / 2) {
+        ids += n - TABLE_MOST / 2;
+        n = TABLE_MOST / 2;
+    }
+    number = find_key(table, key);
+    if (number == SIZE_MAX) {
+        if (!add_key(table, key))
+            return;
+        number = table->n_names;
+    }
+    if (!reserve(table, n + 1))
+        return;
+    for (size_t i = 0; i < n; i++)
+        add_id(table, ids[i], number);
+    add_id(table, END, number);
+}
+
+/* ---- what is found ------------------------------------------------------- */
+
+/* How many ids before the place are the last ones of ids[0..n). */
+static size_t
+count_same(const struct draft_table *t, uint64_t place, const int32_t *ids,
+           size_t n)
+{
+    size_t k = 0;
+
+    while (k < n && k < place && k < TABLE_LONGEST &&
+           *id_at(t, place - 1 - k) == ids[n - 1 - k])
+        k++;
+    return k;
+}
+
+size_t
+engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
+                  const char *key, uint64_t *place)
+{
+    const struct draft_table *t = table;
+    size_t number = t ? find_key(t, key) : SIZE_MAX, best = 0, len;
+    uint32_t low;
+    uint64_t at;
+
+    if (n < TABLE_LEAST || number == SIZE_MAX || t->cap == 0)
+        return 0;
+    low = *head_of(t, ids + n - TABLE_LEAST);
+    for (int i = 0; i < STEPS && find_place(t, low, &at); i++) {
+        len = t->keys[(at - 1) & (t->cap - 1)] == number
+                  ? count_same(t, at, ids, n)
+                  : 0;
+        if (len > best && engine_table_id(t, at) != END) {
+            best = len;
+            *place = at;
+        }
+        if (best == n || best == TABLE_LONGEST)
+            break;
+        low = t->last[at & (t->cap - 1)];
+    }
+    return best < TABLE_LEAST ? 0 : best;
+}
+
+int32_t
+engine_table_id(const struct draft_table *table, uint64_t place)
+{
+    return place < table->n ? *id_at(table, place) : END;
+}
