@@ -3,8 +3,8 @@
 #
 #   bench/bench.sh [OPTION]... MODEL...
 #
-# MODEL is a file; or gpt2:TYPE, llama1b:TYPE or mixture:TYPE, which is made
-# once: that shape with random weights of that type.
+# MODEL is a file; or SHAPE:TYPE, which is made once: that shape with random
+# weights of that type. bench/README.md lists the shapes.
 #
 #   -r, --runs N           of each contestant (5); medians are printed
 #   -t, --threads N        (one for each processor)

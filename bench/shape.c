@@ -1,17 +1,18 @@
 /* shape.c - writes a model of a real shape with random weights
  *
- *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture|mtp1b|mtp-mixture TYPE
- *         FILE
+ *   shape NAME TYPE FILE
  *
  * The shapes are GPT-2's with 117 million weights; Llama 3.2's with a billion
  * and a vocabulary of 32,000, or with its own, whose table is the output, too;
- * Llama 3.1's with eight; and four of the 48 layers of Qwen3-30B-A3B, which
- * chooses 8 of 128 experts, with a vocabulary of 32,000. Two have an MTP layer
- * in addition: one of a billion weights in layers as Llama 3.2's, and a mixture
- * of 1.7 billion, which chooses 8 of 64 experts. All matrices are of TYPE, but
- * that which chooses, of F32. What such a model says means nothing;
- * how long it takes is as for any other. The same arguments write the same
- * bytes. */
+ * Llama 3.1's with eight; four of the 48 layers of Qwen3-30B-A3B, which chooses
+ * 8 of 128 experts; eight of the 24 layers of Qwen3.5-2B, three of four
+ * recurrent; and four of GLM 4.7 Flash, dense and with latent attention. Two
+ * have an MTP layer in addition: one of a billion weights in layers as Llama
+ * 3.2's, and a mixture of 1.7 billion, which chooses 8 of 64 experts.
+ * Vocabularies have 32,000 tokens where nothing else is stated. All matrices
+ * are of TYPE, but that which chooses experts, and convolutions, of F32. What
+ * such a model says means nothing; how long it takes is as for any other. The
+ * same arguments write the same bytes. */
 #include "fixtures/models_parts.h"
 
 #include <gguf.h>
@@ -24,27 +25,59 @@ enum {
     MADE = 1 << 18, /* values that are drawn, and repeated */
 };
 
+struct maker;
+
+static void
+add_gpt2_layer(struct maker *m, int i);
+static void
+add_llama_layer(struct maker *m, int i);
+static void
+add_hybrid_layer(struct maker *m, int i);
+static void
+add_latent_layer(struct maker *m, int i);
+
 static const struct shape {
     const char *name, *arch;
+    void (*add_layer)(struct maker *m, int i);
     int n_embd, n_layer, n_head, n_head_kv, n_ff, n_ctx, n_vocab;
     float rope_base;              /* 0: positions are learned */
     bool tied;                    /* the table of embeddings is the output */
     int d_head, n_expert, n_used; /* of a mixture */
     int n_mtp;                    /* layers after n_layer */
 } shapes[] = {
-    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true, 0, 0, 0, 0 },
-    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false, 0,
-      0, 0, 0 },
-    { "llama3.2-1b", "llama", 2048, 16, 32, 8, 8192, 131072, 128256, 500000,
+    { "gpt2", "gpt2", add_gpt2_layer, 768, 12, 12, 12, 3072, 1024, 50257, 0,
       true, 0, 0, 0, 0 },
-    { "llama3.1-8b", "llama", 4096, 32, 32, 8, 14336, 131072, 128256, 500000,
-      false, 0, 0, 0, 0 },
-    { "mixture", "qwen3moe", 2048, 4, 32, 4, 768, 40960, 32000, 1000000, false,
-      128, 128, 8, 0 },
-    { "mtp1b", "mimo2", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false, 64,
-      0, 0, 1 },
-    { "mtp-mixture", "mimo2", 1024, 16, 16, 4, 512, 8192, 32000, 500000, false,
-      128, 64, 8, 1 },
+    { "llama1b", "llama", add_llama_layer, 2048, 16, 32, 8, 8192, 8192, 32000,
+      500000, false, 0, 0, 0, 0 },
+    { "llama3.2-1b", "llama", add_llama_layer, 2048, 16, 32, 8, 8192, 131072,
+      128256, 500000, true, 0, 0, 0, 0 },
+    { "llama3.1-8b", "llama", add_llama_layer, 4096, 32, 32, 8, 14336, 131072,
+      128256, 500000, false, 0, 0, 0, 0 },
+    { "mixture", "qwen3moe", add_llama_layer, 2048, 4, 32, 4, 768, 40960, 32000,
+      1000000, false, 128, 128, 8, 0 },
+    { "mtp1b", "mimo2", add_llama_layer, 2048, 16, 32, 8, 8192, 8192, 32000,
+      500000, false, 64, 0, 0, 1 },
+    { "mtp-mixture", "mimo2", add_llama_layer, 1024, 16, 16, 4, 512, 8192,
+      32000, 500000, false, 128, 64, 8, 1 },
+    { "hybrid", "qwen35", add_hybrid_layer, 2048, 8, 8, 2, 6144, 262144, 32000,
+      10000000, true, 256, 0, 0, 0 },
+    { "latent", "deepseek2", add_latent_layer, 2048, 4, 20, 1, 10240, 202752,
+      32000, 1000000, false, 256, 0, 0, 0 },
+};
+
+enum {
+    /* The gated delta rule of "hybrid": heads, values of each, values that a
+     * convolution sees. */
+    DELTA_HEADS = 16,
+    DELTA_WIDTH = 128,
+    DELTA_CONV = 4,
+    /* Latent attention: values of a latent row, of a query's, rotated ones, and
+     * of a head's key and value that come from a latent row. */
+    LATENT_RANK = 512,
+    LATENT_QUERY_RANK = 768,
+    LATENT_ROTATED = 64,
+    LATENT_KEY = 192,
+    LATENT_VALUE = 256,
 };
 
 struct maker {
@@ -105,12 +138,19 @@ add_gpt2_layer(struct maker *m, int i)
     add_vector(m, n, "blk.%d.ffn_down.bias", i);
 }
 
+/* Matrices, one for each of n. */
+static void
+add_matrices(struct maker *m, int n_in, int n_out, int n, const char *fmt,
+             int layer)
+{
+    add_named(m, ggml_new_tensor_3d(m->ctx, m->type, n_in, n_out, n), fmt,
+              layer);
+}
+
 static void
 add_experts(struct maker *m, int n_in, int n_out, const char *fmt, int layer)
 {
-    add_named(m,
-              ggml_new_tensor_3d(m->ctx, m->type, n_in, n_out, m->s->n_expert),
-              fmt, layer);
+    add_matrices(m, n_in, n_out, m->s->n_expert, fmt, layer);
 }
 
 static int
@@ -131,28 +171,100 @@ add_mixture(struct maker *m, int i)
 }
 
 static void
-add_llama_layer(struct maker *m, int i)
+add_ffn(struct maker *m, int i)
 {
-    int n = m->s->n_embd, n_ff = m->s->n_ff, head = head_size(m->s);
-    int q = head * m->s->n_head, kv = head * m->s->n_head_kv;
+    int n = m->s->n_embd, n_ff = m->s->n_ff;
 
-    add_vector(m, n, "blk.%d.attn_norm.weight", i);
-    add_matrix(m, n, q, "blk.%d.attn_q.weight", i);
-    add_matrix(m, n, kv, "blk.%d.attn_k.weight", i);
-    add_matrix(m, n, kv, "blk.%d.attn_v.weight", i);
-    add_matrix(m, q, n, "blk.%d.attn_output.weight", i);
-    add_vector(m, n, "blk.%d.ffn_norm.weight", i);
-    if (m->s->n_expert && !m->s->n_mtp) {
-        add_vector(m, head, "blk.%d.attn_q_norm.weight", i);
-        add_vector(m, head, "blk.%d.attn_k_norm.weight", i);
-    }
-    if (m->s->n_expert) {
-        add_mixture(m, i);
-        return;
-    }
     add_matrix(m, n, n_ff, "blk.%d.ffn_gate.weight", i);
     add_matrix(m, n, n_ff, "blk.%d.ffn_up.weight", i);
     add_matrix(m, n_ff, n, "blk.%d.ffn_down.weight", i);
+}
+
+/* `per_query`: 2, if a query is projected with its gate. */
+static void
+add_attention(struct maker *m, int i, int per_query)
+{
+    int n = m->s->n_embd, head = head_size(m->s);
+    int q = head * m->s->n_head, kv = head * m->s->n_head_kv;
+
+    add_vector(m, n, "blk.%d.attn_norm.weight", i);
+    add_matrix(m, n, q * per_query, "blk.%d.attn_q.weight", i);
+    add_matrix(m, n, kv, "blk.%d.attn_k.weight", i);
+    add_matrix(m, n, kv, "blk.%d.attn_v.weight", i);
+    add_matrix(m, q, n, "blk.%d.attn_output.weight", i);
+}
+
+static void
+add_head_norms(struct maker *m, int i)
+{
+    add_vector(m, head_size(m->s), "blk.%d.attn_q_norm.weight", i);
+    add_vector(m, head_size(m->s), "blk.%d.attn_k_norm.weight", i);
+}
+
+static void
+add_llama_layer(struct maker *m, int i)
+{
+    add_attention(m, i, 1);
+    add_vector(m, m->s->n_embd, "blk.%d.ffn_norm.weight", i);
+    if (m->s->n_expert && !m->s->n_mtp)
+        add_head_norms(m, i);
+    if (m->s->n_expert)
+        add_mixture(m, i);
+    else
+        add_ffn(m, i);
+}
+
+static void
+add_delta_rule(struct maker *m, int i)
+{
+    int n = m->s->n_embd, inner = DELTA_HEADS * DELTA_WIDTH;
+
+    add_vector(m, n, "blk.%d.attn_norm.weight", i);
+    add_matrix(m, n, 3 * inner, "blk.%d.attn_qkv.weight", i);
+    add_matrix(m, n, inner, "blk.%d.attn_gate.weight", i);
+    add(m, GGML_TYPE_F32, DELTA_CONV, 3 * inner, "blk.%d.ssm_conv1d.weight", i);
+    add_vector(m, DELTA_HEADS, "blk.%d.ssm_dt.bias", i);
+    add_vector(m, DELTA_HEADS, "blk.%d.ssm_a", i);
+    add_matrix(m, n, DELTA_HEADS, "blk.%d.ssm_beta.weight", i);
+    add_matrix(m, n, DELTA_HEADS, "blk.%d.ssm_alpha.weight", i);
+    add_vector(m, DELTA_WIDTH, "blk.%d.ssm_norm.weight", i);
+    add_matrix(m, inner, n, "blk.%d.ssm_out.weight", i);
+}
+
+/* Every fourth layer has attention. */
+static void
+add_hybrid_layer(struct maker *m, int i)
+{
+    if (i % 4 < 3) {
+        add_delta_rule(m, i);
+    } else {
+        add_attention(m, i, 2);
+        add_head_norms(m, i);
+    }
+    add_vector(m, m->s->n_embd, "blk.%d.post_attention_norm.weight", i);
+    add_ffn(m, i);
+}
+
+static void
+add_latent_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd, heads = m->s->n_head;
+
+    add_vector(m, n, "blk.%d.attn_norm.weight", i);
+    add_matrix(m, n, LATENT_QUERY_RANK, "blk.%d.attn_q_a.weight", i);
+    add_vector(m, LATENT_QUERY_RANK, "blk.%d.attn_q_a_norm.weight", i);
+    add_matrix(m, LATENT_QUERY_RANK, heads * (LATENT_KEY + LATENT_ROTATED),
+               "blk.%d.attn_q_b.weight", i);
+    add_matrix(m, n, LATENT_RANK + LATENT_ROTATED,
+               "blk.%d.attn_kv_a_mqa.weight", i);
+    add_vector(m, LATENT_RANK, "blk.%d.attn_kv_a_norm.weight", i);
+    add_matrices(m, LATENT_KEY, LATENT_RANK, heads, "blk.%d.attn_k_b.weight",
+                 i);
+    add_matrices(m, LATENT_RANK, LATENT_VALUE, heads, "blk.%d.attn_v_b.weight",
+                 i);
+    add_matrix(m, heads * LATENT_VALUE, n, "blk.%d.attn_output.weight", i);
+    add_vector(m, n, "blk.%d.ffn_norm.weight", i);
+    add_ffn(m, i);
 }
 
 static void
@@ -177,7 +289,7 @@ add_tensors(struct maker *m)
     if (gpt2)
         add(m, GGML_TYPE_F32, s->n_embd, s->n_ctx, "position_embd.weight", 0);
     for (int i = 0; i < s->n_layer; i++)
-        gpt2 ? add_gpt2_layer(m, i) : add_llama_layer(m, i);
+        s->add_layer(m, i);
     for (int i = 0; i < s->n_mtp; i++)
         add_mtp_layer(m, s->n_layer + i);
     add_vector(m, s->n_embd, "output_norm.weight", 0);
@@ -208,6 +320,48 @@ set_f32(struct maker *m, const char *key, float value)
 }
 
 static void
+set_head_size(struct maker *m, int key, int value)
+{
+    set_u32(m, "attention.key_length", key);
+    set_u32(m, "attention.value_length", value);
+}
+
+static void
+set_hybrid_keys(struct maker *m)
+{
+    const int32_t sections[] = { 11, 11, 10, 0 };
+
+    set_head_size(m, m->s->d_head, m->s->d_head);
+    gguf_set_arr_data(m->gguf, "qwen35.rope.dimension_sections",
+                      GGUF_TYPE_INT32, sections, 4);
+    set_u32(m, "rope.dimension_count", 64);
+    set_u32(m, "full_attention_interval", 4);
+    set_u32(m, "ssm.conv_kernel", DELTA_CONV);
+    set_u32(m, "ssm.state_size", DELTA_WIDTH);
+    set_u32(m, "ssm.group_count", DELTA_HEADS);
+    set_u32(m, "ssm.time_step_rank", DELTA_HEADS);
+    set_u32(m, "ssm.inner_size", DELTA_HEADS * DELTA_WIDTH);
+}
+
+/* Experts are required keys, although no layer has any. */
+static void
+set_latent_keys(struct maker *m)
+{
+    set_head_size(m, LATENT_RANK + LATENT_ROTATED, LATENT_RANK);
+    set_u32(m, "attention.key_length_mla", LATENT_KEY + LATENT_ROTATED);
+    set_u32(m, "attention.value_length_mla", LATENT_VALUE);
+    set_u32(m, "attention.kv_lora_rank", LATENT_RANK);
+    set_u32(m, "attention.q_lora_rank", LATENT_QUERY_RANK);
+    set_u32(m, "rope.dimension_count", LATENT_ROTATED);
+    set_u32(m, "leading_dense_block_count", m->s->n_layer);
+    set_u32(m, "expert_feed_forward_length", 1408);
+    set_u32(m, "expert_count", 64);
+    set_u32(m, "expert_used_count", 6);
+    set_u32(m, "expert_shared_count", 2);
+    set_f32(m, "expert_weights_scale", 1);
+}
+
+static void
 set_keys(struct maker *m)
 {
     const struct shape *s = m->s;
@@ -235,12 +389,15 @@ set_keys(struct maker *m)
         set_u32(m, "expert_feed_forward_length", s->n_ff);
     }
     if (s->n_expert) {
-        set_u32(m, "attention.key_length", s->d_head);
-        set_u32(m, "attention.value_length", s->d_head);
+        set_head_size(m, s->d_head, s->d_head);
         set_u32(m, "expert_count", s->n_expert);
         set_u32(m, "expert_used_count", s->n_used);
         set_u32(m, "expert_feed_forward_length", s->n_ff);
     }
+    if (s->add_layer == add_hybrid_layer)
+        set_hybrid_keys(m);
+    if (s->add_layer == add_latent_layer)
+        set_latent_keys(m);
     models_add_vocab(m->gguf, s->n_vocab);
 }
 
@@ -294,11 +451,13 @@ write_matrix(const struct maker *m, const struct ggml_tensor *t, FILE *f)
     return good;
 }
 
-/* Gains are about 1, biases about 0. */
+/* Gains are about 1, decays about -1, biases about 0. */
 static bool
 write_vector(const struct maker *m, const struct ggml_tensor *t, FILE *f)
 {
-    float mean = strstr(t->name, "norm.weight") ? 1 : 0;
+    float mean = strstr(t->name, "norm.weight") ? 1
+                 : strstr(t->name, "ssm_a")     ? -1
+                                                : 0;
     bool good = true;
 
     for (int64_t i = 0; i < t->ne[0] && good; i++) {

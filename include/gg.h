@@ -1005,8 +1005,8 @@ struct gg_memory {
     uint64_t weights; /* of the model and its adapters, mapped or not */
     uint64_t cache;   /* of a session: touched as it is used */
     uint64_t compute; /* buffers of a session */
-    /* Recurrent states, which are in the cache, too: their bytes, taken when
-     * the first one is made, and their number. */
+    /* Snapshots of recurrent states, which are not in the cache: their bytes,
+     * taken when the first one is made, and their number. */
     uint64_t snapshots, n_snapshots;
     /* Bytes of MTP layers in use: of the weights and of the cache. */
     uint64_t mtp_weights, mtp_cache;

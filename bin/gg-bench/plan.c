@@ -224,7 +224,7 @@ cache_bytes(const struct bench *b, const struct bench_setup *s, int32_t n,
     params.n_batch = 1;
     if (gg_model_memory(s->model->model, &params, &memory, NULL) != GG_OK)
         return 0;
-    return (double)(memory.cache - memory.snapshots);
+    return (double)memory.cache;
 }
 
 /* A prompt reads the weights once a batch of ids, decoding once an id of each

@@ -121,7 +121,7 @@ tensor_attend_rows(struct ggml_context *ctx, struct ggml_tensor *q,
     return t;
 }
 
-/* What is kept of each query between two parts. */
+/* The state of each query between two parts. */
 static bool
 sums_match(const struct ggml_tensor *sums, const struct ggml_tensor *q,
            int64_t d_value)

@@ -67,3 +67,7 @@ try story.gguf bad.gguf
 "$top_builddir/tests/make_model" bert-f32 bert.gguf || exit 99
 try -p 0 -n 4 bert.gguf
 bench --tsv -p 4 -n 2 bert.gguf | still
+# states of a recurrent model are read, and nothing else
+"$top_builddir/tests/make_model" qwen35-f32 recurrent.gguf || exit 99
+gg-bench -q --tsv -t 1 -r 1 -p 0 -n 2 recurrent.gguf |
+    awk -F '\t' 'NR == 2 { print ($15 > 0 && $15 < 1e4 ? "read" : $15) }'

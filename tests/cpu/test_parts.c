@@ -49,7 +49,7 @@ dot(const struct ggml_tensor *q, const struct ggml_tensor *k, int64_t key,
     return s * (double)scale;
 }
 
-/* Of one part: what it adds to the sum of the weights and to that of the
+/* One part: what it adds to the sum of the weights and to that of the
  * values. */
 static void
 add_part(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
@@ -266,7 +266,7 @@ check_shared(const struct parts_case *c)
     ggml_free(ctx);
 }
 
-/* What is no number stays so, and a query that sees nothing of a part has
+/* Anything but a number stays so, and a query that sees nothing of a part has
  * nothing of it. */
 static void
 check_edges(void)
