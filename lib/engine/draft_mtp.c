@@ -36,10 +36,10 @@ reserve_best(struct text_draft *td, size_t n)
     mem_free(td->best[0].ids);
     mem_free(td->best[0].logits);
     for (size_t i = 0; i < n; i++)
-        td->best[i] = (struct gg_best){ .k = k,
-                                        .ids = ids ? ids + i * k : NULL,
-                                        .logits =
-                                            logits ? logits + i * k : NULL };
+        td->best[i] =
+            (struct gg_best){ .k = k,
+                              .ids = ids ? ids + i * k : NULL,
+                              .logits = logits ? logits + i * k : NULL };
     return ids && logits;
 }
 

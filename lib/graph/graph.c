@@ -111,9 +111,8 @@ new_narrow_masks(struct graph *g)
     for (int32_t i = 0; i < g->n_segments; i++) {
         struct graph_segment *s = &g->segments[i];
 
-        s->narrow = needed
-                        ? new_mask(g, "mask_narrow", i, s->keys[CACHE_ALL].n)
-                        : NULL;
+        s->narrow =
+            needed ? new_mask(g, "mask_narrow", i, s->keys[CACHE_ALL].n) : NULL;
     }
 }
 

@@ -101,8 +101,8 @@ session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
 {
     struct cache_mtp_slot *s;
     int32_t kept = past + n - CACHE_MTP_KEPT;
-    bool right = cache->mtp.keys_alone ||
-                 session_cache_mtp_has(cache, slot, past - 1);
+    bool right =
+        cache->mtp.keys_alone || session_cache_mtp_has(cache, slot, past - 1);
 
     if (cache->mtp.n == 0)
         return;

@@ -19,9 +19,9 @@ enum {
 
 static int32_t ids[PAST + 1];
 
-#define MASK "\"mask_token_id\":7"
+#define MASK   "\"mask_token_id\":7"
 #define LAYERS ",\"target_layer_ids\":[0,1]"
-#define USUAL MASK LAYERS
+#define USUAL  MASK LAYERS
 
 /* With settings of its own, and others. */
 static const char config[] =
@@ -108,8 +108,8 @@ draft(const char *drafter, float out[N_ROWS][V])
     float last[V];
 
     must(gg_model_open(scratch_path(), &params, &m, &err));
-    s = new_session(m, (struct gg_session_params){
-                           .cache_type = GG_CACHE_F32 });
+    s = new_session(m,
+                    (struct gg_session_params){ .cache_type = GG_CACHE_F32 });
     eval_ids(s, 0, ids, 0, PAST, last);
     must(session_mtp_guess(s, &q, 1, &err));
     gg_session_free(s);
@@ -163,7 +163,8 @@ main(void)
         exit(99);
     fill_ids(ids, PAST + 1);
     check_folder(USUAL, "", "as it is saved");
-    check_folder(USUAL ",\"output_multiplier\":0.5,\"input_embedding_scale\":3,"
+    check_folder(USUAL
+                 ",\"output_multiplier\":0.5,\"input_embedding_scale\":3,"
                  "\"final_logit_softcapping\":2,\"attention_value_scale\":0.5",
                  ",\"is_causal\":true", "with scales, one way");
     check_folder(USUAL, ",\"use_sliding_window\":true,\"sliding_window\":12",

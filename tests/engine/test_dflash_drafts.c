@@ -5,23 +5,6 @@
 
 static const char *drafter; /* its file */
 
-static struct dflash_spec
-usual(void)
-{
-    return (struct dflash_spec){
-        .s = { .n_layer = 2,
-               .n_head_kv = 2,
-               .d_key = 32,
-               .n_ff = 96,
-               .eps = 0.01f,
-               .seed = 3 },
-        .layers = { 1, 2 },
-        .n_layers = 2,
-        .block = 16,
-        .mask = 7,
-    };
-}
-
 static void
 write_pair(const struct model_spec *model, const struct dflash_spec *spec)
 {
@@ -92,19 +75,18 @@ check_samplers(const char *name, const struct dflash_spec *spec)
     gg_model_free(plain);
 }
 
-/* ---- an echo -------------------------------------------------------------- */
+/* ---- an echo --------------------------------------------------------------
+ */
 
 /* A model that says its last id again and again, mostly, and a drafter which
  * expects that. */
 static void
 write_echo(void)
 {
-    struct model_spec model = { .arch = "qwen3",
-                                .n_head_kv = 2,
-                                .d_key = 32,
-                                .n_ff = 96,
-                                .sure = true };
-    struct dflash_spec spec = usual();
+    struct model_spec model = {
+        .arch = "qwen3", .n_head_kv = 2, .d_key = 32, .n_ff = 96, .sure = true
+    };
+    struct dflash_spec spec = dflash_usual();
 
     spec.s.n_layer = 1;
     spec.s.n_head = spec.s.n_head_kv = 2;
@@ -156,7 +138,8 @@ check_types(void)
     gg_model_free(plain);
 }
 
-/* ---- want of memory ------------------------------------------------------- */
+/* ---- want of memory -------------------------------------------------------
+ */
 
 static void
 check_memory(void)
@@ -194,7 +177,7 @@ check_opening(void)
 {
     const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
     enum gg_status st = GG_ERR_NOMEM;
-    struct dflash_spec spec = usual();
+    struct dflash_spec spec = dflash_usual();
     struct model_spec model;
     bool clean = true;
     long n = 0;
@@ -218,7 +201,7 @@ check_opening(void)
 int
 main(void)
 {
-    struct dflash_spec spec = usual();
+    struct dflash_spec spec = dflash_usual();
     char path[SCRATCH_PATH];
 
     fill_ids(ids, 512);

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "fixtures/dflash.h"
 #include "fixtures/reference.h"
-#include "harness/session_test.h"
+#include "session/dflash_test.h"
 #include "session/session.h"
 
 enum {
@@ -15,8 +14,7 @@ enum {
 
 static int32_t ids[PAST + MOST + 1];
 static const char *name;
-static const char *drafter; /* its file; the model's is scratch_path() */
-static double *truth;       /* logits of `wanted` masks after PAST + 1 ids */
+static double *truth; /* logits of `wanted` masks after PAST + 1 ids */
 static int wanted;
 
 static void
@@ -26,49 +24,6 @@ okn(bool good, const char *what)
 
     snprintf(title, sizeof(title), "%s: %s", name, what);
     ok(good, title);
-}
-
-static void
-write_spec(struct model_spec spec, const char *path)
-{
-    if (!models_write(&spec, path))
-        exit(99);
-}
-
-static struct model_spec
-named(const char *model)
-{
-    struct model_spec spec;
-
-    if (!models_named(model, &spec))
-        exit(99);
-    return spec;
-}
-
-static void
-write_drafter(const struct dflash_spec *spec)
-{
-    if (!dflash_write(spec, drafter))
-        exit(99);
-}
-
-/* A drafter of the customary kind, for models of 64 values. */
-static struct dflash_spec
-usual(void)
-{
-    return (struct dflash_spec){
-        .s = { .n_layer = 2,
-               .n_head_kv = 2,
-               .d_key = 32,
-               .n_ff = 96,
-               .eps = 0.01f,
-               .rope_base = 1e5f,
-               .seed = 3 },
-        .layers = { 1, 2 },
-        .n_layers = 2,
-        .block = 16,
-        .mask = 7,
-    };
 }
 
 static struct gg_model *
@@ -168,20 +123,6 @@ check_formula(const char *called, const char *model, struct dflash_spec draft,
     reference_free(r);
 }
 
-static struct dflash_spec
-with_keys(const struct model_key *keys, size_t n)
-{
-    struct dflash_spec spec = usual();
-
-    memcpy(spec.s.keys, keys, n * sizeof(*keys));
-    return spec;
-}
-
-#define WITH(...)                                                              \
-    with_keys((const struct model_key[]){ __VA_ARGS__ },                       \
-              sizeof((const struct model_key[]){ __VA_ARGS__ }) /              \
-                  sizeof(struct model_key))
-
 static void
 check_keys(void)
 {
@@ -205,37 +146,37 @@ check_keys(void)
                   WITH({ "attention.sliding_window", 'u', 33, NULL },
                        { "attention.sliding_window_pattern", 'l', 0, "01" }),
                   9);
-    check_formula("YaRN", "llama-f32",
-                  WITH({ "rope.scaling.type", 's', 0, "yarn" },
-                       { "rope.scaling.factor", 'f', 4, NULL },
-                       { "rope.scaling.original_context_length", 'u', 32,
-                         NULL }),
-                  5);
+    check_formula(
+        "YaRN", "llama-f32",
+        WITH({ "rope.scaling.type", 's', 0, "yarn" },
+             { "rope.scaling.factor", 'f', 4, NULL },
+             { "rope.scaling.original_context_length", 'u', 32, NULL }),
+        5);
 }
 
 static void
 check_tensors(void)
 {
-    struct dflash_spec spec = usual();
+    struct dflash_spec spec = dflash_usual();
 
     spec.own_embd = true;
     check_formula("an embedding of its own", "llama-f32", spec, 5);
     spec.own_output = true;
     check_formula("an output of its own", "llama-f32", spec, 5);
-    spec = usual();
+    spec = dflash_usual();
     spec.own_embd = true;
     spec.n_drafted = 100;
     check_formula("few ids", "llama-f32", spec, 5);
-    spec = usual();
+    spec = dflash_usual();
     spec.no_values = true;
     spec.scaled = true;
     spec.s.traits = MODELS_POST_NORMS | MODELS_SINKS;
     check_formula("norms, sinks, keys as values", "llama-f32", spec, 5);
-    spec = usual();
+    spec = dflash_usual();
     spec.s.traits = MODELS_SCALES;
     spec.s.rope_freqs = true;
     check_formula("products' scales", "llama-f32", spec, 5);
-    spec = usual();
+    spec = dflash_usual();
     spec.s.n_layer = 3;
     spec.s.n_head = 2;
     spec.s.n_head_kv = 1;
@@ -255,9 +196,9 @@ check_sizes(void)
                                           "lfm2-f32" };
 
     for (int n = 1; n <= MOST; n += n < 3 ? 1 : 6)
-        check_formula("a block", "llama-f32", usual(), n);
+        check_formula("a block", "llama-f32", dflash_usual(), n);
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
-        check_formula(models[i], models[i], usual(), 6);
+        check_formula(models[i], models[i], dflash_usual(), 6);
 }
 
 /* ---- what happens to slots ----------------------------------------------- */
@@ -423,7 +364,7 @@ check_model(const char *called)
     name = called;
     wanted = 6;
     write_spec(named(called), scratch_path());
-    draft = usual();
+    draft = dflash_usual();
     write_drafter(&draft);
     r = reference_open(scratch_path());
     reference_dflash(r, drafter, ids, PAST, wanted, truth);
@@ -438,7 +379,8 @@ check_model(const char *called)
     reference_free(r);
 }
 
-/* ---- types of the cache --------------------------------------------------- */
+/* ---- types of the cache ---------------------------------------------------
+ */
 
 enum {
     N_BLOCKS = 60,
@@ -510,148 +452,13 @@ check_types(void)
 
         draft_all(m, types[i].type, other);
         for (int k = 0; k < all; k++)
-            differ += f16[k / N_ROWS][k % N_ROWS] !=
-                      other[k / N_ROWS][k % N_ROWS];
+            differ +=
+                f16[k / N_ROWS][k % N_ROWS] != other[k / N_ROWS][k % N_ROWS];
         printf("# %d of %d differ\n", differ, all);
         okn(differ * 100 <= types[i].most * all,
             "the same drafts by other types of keys and values");
     }
     gg_model_free(m);
-}
-
-/* ---- files ---------------------------------------------------------------- */
-
-static void
-refused(struct dflash_spec draft, enum gg_status st, const char *says,
-        const char *what)
-{
-    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
-    struct gg_model *m = NULL;
-    enum gg_status is_now;
-
-    write_drafter(&draft);
-    is_now = gg_model_open(scratch_path(), &params, &m, &err);
-    if (is_now != st || !strstr(err.message, says))
-        printf("# %d: %s\n", (int)is_now, err.message);
-    ok(is_now == st && strstr(err.message, says), what);
-    gg_model_free(is_now == GG_OK ? m : NULL);
-}
-
-static void
-spoil_mask(struct gguf_context *gguf)
-{
-    gguf_set_val_u32(gguf, "tokenizer.ggml.mask_token_id", V);
-}
-
-static void
-spoil_layers(struct gguf_context *gguf)
-{
-    static const int32_t none = 0;
-
-    gguf_set_arr_data(gguf, "dflash.target_layers", GGUF_TYPE_INT32, &none, 0);
-}
-
-static void
-check_numbers(void)
-{
-    struct dflash_spec spec = usual();
-
-    spec.mask = 0;
-    refused(spec, GG_ERR_FORMAT, "mask_token_id", "no mask");
-    spec = usual();
-    spec.s.spoil = spoil_mask;
-    spec.mask = 0;
-    refused(spec, GG_ERR_FORMAT, "mask_token_id",
-            "a mask that is no id of the model's");
-    spec = usual();
-    spec.layers[1] = 3;
-    refused(spec, GG_ERR_FORMAT, "target_layers",
-            "a layer that the model has not");
-    spec.layers[1] = -1;
-    refused(spec, GG_ERR_FORMAT, "target_layers", "nor anybody");
-    spec = usual();
-    spec.s.spoil = spoil_layers;
-    refused(spec, GG_ERR_FORMAT, "target_layers", "no layer at all");
-    spec = usual();
-    spec.block = 1;
-    refused(spec, GG_ERR_FORMAT, "block_size", "a block of one id");
-    spec.block = 1 << 20;
-    refused(spec, GG_ERR_FORMAT, "block_size", "a block of too many");
-    spec = usual();
-    spec.s.n_embd = 32;
-    refused(spec, GG_ERR_FORMAT, "embedding_length", "another width");
-    refused(WITH({ "attention.sliding_window", 'u', 8, NULL }), GG_ERR_FORMAT,
-            "sliding_window", "a window of no layer");
-    refused(WITH({ "attention.sliding_window", 'u', 8, NULL },
-                 { "attention.sliding_window_pattern", 'l', 0, "101" }),
-            GG_ERR_FORMAT, "sliding_window_pattern", "or of too many");
-    refused(WITH({ "hidden_activation", 's', 0, "relu" }), GG_ERR_UNSUPPORTED,
-            "hidden_activation", "another activation");
-    refused(WITH({ "logit_scale", 'f', -1, NULL }), GG_ERR_FORMAT,
-            "logit_scale", "a scale below 0");
-    refused(WITH({ "nextn_predict_layers", 'u', 1, NULL }), GG_OK, "",
-            "it has no layers for further ids");
-}
-
-static void
-check_names(void)
-{
-    struct dflash_spec spec = usual();
-
-    refused(WITH({ "sample_from_anchor", 'b', 1, NULL }), GG_ERR_UNSUPPORTED,
-            "DSpark", "DSpark");
-    spec.s.extra = "markov_w1.weight";
-    refused(spec, GG_ERR_UNSUPPORTED, "DSpark", "by its tensors");
-    refused(WITH({ "hyper_connection.count", 'u', 4, NULL }),
-            GG_ERR_UNSUPPORTED, "DSpark", "of another kind");
-    refused(WITH({ "selector_rank", 'u', 4, NULL }), GG_ERR_UNSUPPORTED,
-            "DFlash2", "DFlash2");
-    spec.s.extra = "selector_hidden.weight";
-    refused(spec, GG_ERR_UNSUPPORTED, "DFlash2", "by its tensors");
-}
-
-static void
-check_damage(void)
-{
-    static const char *const needed[] = {
-        "fc.weight", "enc.output_norm.weight", "output_norm.weight",
-        "blk.1.attn_k_norm.weight", "blk.0.ffn_down.weight"
-    };
-    struct dflash_spec spec;
-
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-        spec = usual();
-        spec.s.skip = needed[i];
-        refused(spec, GG_ERR_FORMAT, needed[i], "a tensor is missing");
-        spec.s.skip = NULL;
-        spec.s.shrink = needed[i];
-        refused(spec, GG_ERR_FORMAT, needed[i], "or of another shape");
-    }
-    spec = usual();
-    spec.s.skip = "blk.1.attn_v.weight";
-    refused(spec, GG_ERR_FORMAT, "attn_v", "values in some layers");
-    spec = usual();
-    spec.s.extra = "blk.2.attn_q.weight";
-    refused(spec, GG_ERR_UNSUPPORTED, "no such tensor",
-            "a tensor that nobody reads");
-}
-
-static void
-check_refused(void)
-{
-    struct dflash_spec draft = usual();
-    struct gg_model *m = NULL;
-
-    write_spec(named("llama-f32"), scratch_path());
-    check_numbers();
-    check_names();
-    check_damage();
-    write_drafter(&draft);
-    is(gg_model_open(drafter, NULL, &m, &err), GG_ERR_UNSUPPORTED,
-       "a drafter is no model");
-    write_spec(named("rwkv7-f32"), scratch_path());
-    refused(usual(), GG_ERR_UNSUPPORTED, "rwkv7",
-            "a model whose hidden vectors are of another kind");
 }
 
 int
@@ -670,7 +477,6 @@ main(void)
     check_model("gemma2-f32");
     check_model("qwen35mtp-f32");
     check_types();
-    check_refused();
     free(truth);
     return tap_done();
 }

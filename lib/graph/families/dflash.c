@@ -175,10 +175,9 @@ read_block(struct model_keys *keys, struct model_hparams *hp)
     if (keys->status == GG_OK)
         keys->status = gguf_get_u64(keys->gguf, key, &mask, keys->err);
     if (keys->status == GG_OK && mask >= (uint64_t)hp->n_vocab)
-        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                      "id %llu: the model has %d",
-                                      (unsigned long long)mask,
-                                      (int)hp->n_vocab);
+        keys->status = gguf_bad_value(
+            keys->gguf, key, keys->err, "id %llu: the model has %d",
+            (unsigned long long)mask, (int)hp->n_vocab);
     hp->pad = keys->status == GG_OK ? (int32_t)mask : 0;
 }
 
@@ -243,8 +242,8 @@ head(struct model_loader *l)
     graph_drafter_borrow(l);
     if (graph_peek(l, "token_embd") && !graph_peek(l, "output") &&
         d->n_drafted == 0)
-        d->output = (struct model_linear){ .weight = d->token_embd,
-                                           .scale = 1 };
+        d->output =
+            (struct model_linear){ .weight = d->token_embd, .scale = 1 };
     d->fuse = graph_find_linear(l, "fc", n, e, MODEL_OPTIONAL);
     d->fuse_norm = graph_find_norm(l, "enc.output_norm", e, MODEL_OPTIONAL);
     d->output_norm = graph_find_norm(l, "output_norm", e, MODEL_OPTIONAL);

@@ -102,8 +102,7 @@ static void
 set_scale(struct hf *h, const char *from, const char *to)
 {
     struct core_json_keys own = own_settings(h);
-    double x =
-        core_json_number(&own, one_that_has(&own, h, from), 0, 1e6, 0);
+    double x = core_json_number(&own, one_that_has(&own, h, from), 0, 1e6, 0);
 
     if (own.status != GG_OK)
         h->config.status = own.status;
