@@ -659,8 +659,11 @@ struct gg_model_params {
      * over. They are the file's, or, with a path, of a GGUF file that has
      * nothing else of the same model; or that is a drafter for it, which reads
      * its hidden vectors: gg_model_drafts(). GG_ERR_UNSUPPORTED: there are
-     * none, or they are of a family whose are not known. */
+     * none, or they are of a family whose are not known. With mtp_if_able the
+     * file's are used where they are known and fit on the model's device, and
+     * else passed over; gg_session_mtp() counts them. */
     bool mtp;
+    bool mtp_if_able;
     const char *mtp_path; /* or NULL */
 
     /* The processes that have a part of the layers each, or NULL: this one has

@@ -171,20 +171,15 @@ join_notes(struct gg_model *m, struct gg_error *err)
     return GG_OK;
 }
 
-enum gg_status
-gg_model_open(const char *path, const struct gg_model_params *params,
-              struct gg_model **out, struct gg_error *err)
+static enum gg_status
+open_model(const char *path, const struct gg_model_params *params,
+           struct gg_model **out, struct gg_error *err)
 {
-    static const struct gg_model_params defaults;
-    struct gg_model *m;
-    enum gg_status st;
+    struct gg_model *m = mem_zalloc(sizeof(*m));
+    enum gg_status st = m ? GG_OK : error_nomem(err);
 
-    if (!path || !out)
-        return error_null(err);
-    m = mem_zalloc(sizeof(*m));
-    st = m ? GG_OK : error_nomem(err);
     if (st == GG_OK)
-        st = load_model(m, path, params ? params : &defaults, err);
+        st = load_model(m, path, params, err);
     if (st == GG_OK)
         st = join_notes(m, err);
     if (st == GG_OK)
@@ -192,6 +187,24 @@ gg_model_open(const char *path, const struct gg_model_params *params,
     else
         gg_model_free(m);
     return st;
+}
+
+/* MTP layers that merely may be used fail no model. */
+enum gg_status
+gg_model_open(const char *path, const struct gg_model_params *params,
+              struct gg_model **out, struct gg_error *err)
+{
+    struct gg_model_params p = params ? *params : (struct gg_model_params){ 0 };
+    enum gg_status st;
+
+    if (!path || !out)
+        return error_null(err);
+    p.mtp_if_able = p.mtp_if_able && !p.mtp;
+    st = open_model(path, &p, out, err);
+    if (st == GG_OK || !p.mtp_if_able)
+        return st;
+    p.mtp_if_able = false;
+    return open_model(path, &p, out, err);
 }
 
 void

@@ -94,6 +94,24 @@ check_adapters(void)
 
 /* ---- files --------------------------------------------------------------- */
 
+/* How many layers draft where they merely may; -1: the model does not open. */
+static int
+count_if_able(const char *path)
+{
+    const struct gg_model_params params = { .mtp_if_able = true };
+    struct gg_session *s;
+    struct gg_model *m;
+    int n;
+
+    if (gg_model_open(path, &params, &m, &err) != GG_OK)
+        return -1;
+    s = new_session(m, gg_session_params_default());
+    n = gg_session_mtp(s, NULL, NULL);
+    gg_session_free(s);
+    gg_model_free(m);
+    return n;
+}
+
 static void
 refused(const char *path, bool mtp, const char *mtp_path, enum gg_status st,
         const char *says, const char *what)
@@ -118,11 +136,13 @@ check_refused(void)
     write_spec(spec, path);
     refused(path, true, NULL, GG_ERR_UNSUPPORTED, "no MTP layers",
             "a model without MTP layers");
+    is(count_if_able(path), 0, "has none to use if it is able");
     spec = named("qwen35mtp-f32");
     spec.skip = "blk.4.nextn.enorm.weight";
     write_spec(spec, path);
     refused(path, true, NULL, GG_ERR_FORMAT, "blk.4.nextn.enorm",
             "a layer without its norm");
+    is(count_if_able(path), 0, "is passed over");
     spec = named("qwen35mtp-f32");
     spec.shrink = "blk.4.nextn.eh_proj.weight";
     write_spec(spec, path);
@@ -136,6 +156,10 @@ check_refused(void)
     write_spec((struct model_spec){ .arch = "llama", .n_mtp = 1 }, path);
     refused(path, true, NULL, GG_ERR_UNSUPPORTED, "not known here",
             "a family whose layers are not known");
+    is(count_if_able(path), 0, "uses none");
+    write_spec(named("mimo2mtp-f32"), path);
+    is(count_if_able(path), 3, "those that are known are used");
+    is(count_if_able("/nonesuch"), -1, "no file is no model");
 }
 
 /* The layers in a file of their own: the same as in the model's. */
