@@ -153,7 +153,7 @@ time_again(const struct draft_length *d, const struct draft_times *t,
     return (1 - whole) * (time_of(t, n) - time_of(t, 0));
 }
 
-/* What `each` is to be multiplied by for a draft of n ids. */
+/* Steps that a draft of n ids takes: `each` is the time of one. */
 static double
 steps_of(const struct draft_length *d, size_t n)
 {

@@ -139,8 +139,7 @@ ask(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return found;
 }
 
-/* What a step gave to a draft becomes its ids; it ends where nothing can be
- * drawn. */
+/* The draft gets ids from a step's rows; it ends where nothing can be drawn. */
 static void
 take(const struct engine_draft *d, struct gg_text *t, size_t *wanted)
 {

@@ -101,7 +101,7 @@ new_cache_inputs(struct graph *g, enum cache_kind kind)
     }
 }
 
-/* Of a drafter's layers that see a window. */
+/* Masks of a drafter's layers that see a window. */
 static void
 new_narrow_masks(struct graph *g)
 {
