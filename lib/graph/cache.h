@@ -187,7 +187,8 @@ struct cache_mtp {
 
 /* Layers of a kind, or with blocks of a length, have this in common. Each slot
  * has n_rows rows; row r of slot s is row s * n_rows + r of the tensors and is
- * for position base[s] + r, or for the block of these positions / ratio. */
+ * for position base[s] + r, or for the block of these positions / ratio. Where
+ * there are owners, block r / CACHE_BLOCK may be another slot's. */
 struct cache_part {
     int32_t n_layer;
     int32_t ratio;  /* positions of a row: 1, but for blocks */
@@ -195,6 +196,10 @@ struct cache_part {
     int32_t window; /* keys that an id sees; 0: all */
     int32_t *base;  /* a slot */
     int32_t *used;  /* a slot: rows that were ever written */
+    /* Where slots refer to rows of others; NULL: each has its own. */
+    int32_t *owners;  /* a block of a slot: the slot that has its rows */
+    int32_t *written; /* and how many of its own rows were ever written */
+    int32_t *lent;    /* a slot: others may refer to this many first blocks */
 };
 
 struct cache {
@@ -230,6 +235,20 @@ graph_part_of(const struct cache_layer *l, int of)
                ? l->compressed
                : (int)l->kind;
 }
+
+/* Rows of a slot's positions, in order: each run is of one slot, at the same
+ * place there. */
+enum {
+    CACHE_RUNS = 4, /* at most */
+};
+
+struct cache_runs {
+    int n;
+    struct cache_run {
+        int32_t slot;
+        int32_t end; /* before which row it ends */
+    } list[CACHE_RUNS];
+};
 
 /* Keys of a slot that attention reads for some of its ids. */
 struct cache_range {

@@ -93,11 +93,13 @@ session_is_on_cpu(const struct gg_session *session);
 /* ---- memory of slots ----------------------------------------------------- */
 
 /* Bytes of the cache that would be written for the first time, if the slot got
- * n ids. */
+ * n ids, the first n_shared of slot `from`; -1: of none. */
 size_t
-session_growth(const struct gg_session *s, int32_t slot, int32_t n);
+session_growth(const struct gg_session *s, int32_t slot, int32_t n,
+               int32_t from, int32_t n_shared);
 
-/* The slot holds nothing any more, and its memory on the CPU is given back. */
+/* The slot holds nothing any more, and its memory on the CPU is given back, but
+ * for what others have in common with it. */
 void
 session_release(struct gg_session *s, int32_t slot);
 
