@@ -169,12 +169,22 @@ enum {
     CACHE_MTP_HOLES = 8,
 };
 
+/* What an evaluation of ids leaves to MTP layers. */
+enum graph_feed {
+    GRAPH_FEED_ALL,    /* keys, values and hidden vectors */
+    GRAPH_FEED_HIDDEN, /* these alone */
+    GRAPH_FEED_NONE,
+};
+
 struct cache_mtp_slot {
     int32_t row, end; /* whose vectors are kept: of positions row..end - 1 */
     /* Keys are right from position `first` on, but for some: those whose
-     * vector before was not kept, as of a prefix that was copied. */
+     * vector before was not kept, as of a prefix that was copied, and those
+     * that were not computed. */
     int32_t first;
-    int32_t holes[CACHE_MTP_HOLES]; /* in ascending order */
+    struct cache_mtp_hole {
+        int32_t from, end;    /* positions */
+    } holes[CACHE_MTP_HOLES]; /* in ascending order */
     int n_holes;
 };
 

@@ -75,6 +75,7 @@ struct graph {
     void *met_data;
     int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
     bool feeds;       /* where all MTP layers get keys and values, */
+    bool feeds_keys;  /* (else they find hidden vectors alone) */
     bool informs;     /* or a drafter its features, which are found here: */
     struct ggml_tensor *features[MODEL_MAX_FEATURES];
     int32_t last;     /* the layer that gives wanted rows only; -1: none */

@@ -410,6 +410,24 @@ set_picks(struct batch *b)
         b->picks[b->given_at[i]] = b->n_tokens + i;
 }
 
+bool
+session_batch_decodes(const struct batch *b)
+{
+    return b->n_tokens == b->n_outputs;
+}
+
+void
+session_batch_feed(struct batch *b, struct cache *cache, enum graph_feed feed)
+{
+    b->feed = feed;
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *s = &b->segments[i];
+
+        session_cache_mtp_begin(cache, s->slot, b->positions[s->first], s->n,
+                                feed);
+    }
+}
+
 void
 session_batch_finish(struct batch *b)
 {

@@ -111,12 +111,15 @@ static void
 hide_holes(uint16_t *row, const struct cache_range *keys,
            const struct cache_mtp_slot *s)
 {
-    int32_t end = keys->start + keys->n;
+    int32_t start = keys->start, end = start + keys->n;
 
-    hide(row, 0, (s->first < end ? s->first : end) - keys->start);
-    for (int i = 0; i < s->n_holes; i++)
-        if (s->holes[i] >= keys->start && s->holes[i] < end)
-            hide(row, s->holes[i] - keys->start, s->holes[i] - keys->start + 1);
+    hide(row, 0, (s->first < end ? s->first : end) - start);
+    for (int i = 0; i < s->n_holes; i++) {
+        const struct cache_mtp_hole *h = &s->holes[i];
+
+        hide(row, (h->from > start ? h->from : start) - start,
+             (h->end < end ? h->end : end) - start);
+    }
 }
 
 const uint16_t *

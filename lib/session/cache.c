@@ -537,7 +537,6 @@ session_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
 {
     session_cache_make_draft_room(cache, slot, past, n);
     session_recurrent_begin(cache, slot, past);
-    session_cache_mtp_begin(cache, slot, past, n);
 }
 
 void

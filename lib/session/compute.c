@@ -59,7 +59,9 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->leaves = c->leaves;
     g->hidden = hidden;
     g->mtp = c->mtp;
-    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves;
+    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves &&
+               c->feed != GRAPH_FEED_NONE;
+    g->feeds_keys = c->feed == GRAPH_FEED_ALL;
     g->informs = g->feeds && c->model->drafter;
     g->feeds = g->feeds && !g->informs;
     g->named = c->watch != NULL;
@@ -224,7 +226,8 @@ same_shape(const struct compute *c, const struct batch *b)
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
         g->mtp != b->mtp || g->encodes != b->encodes ||
         g->hidden != is_hidden(c, b) || g->n_given != b->n_given ||
-        g->turned != b->turned || g->n_deeper != n_deeper(b) ||
+        c->feed != b->feed || g->turned != b->turned ||
+        g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -249,6 +252,7 @@ prepare_batch(struct compute *c, const struct cache *cache,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
     c->mtp = b->mtp;
+    c->feed = b->feed;
     c->graph.n_given = b->n_given;
     c->graph.n_deeper = n_deeper(b);
     c->graph.turned = b->turned;

@@ -141,6 +141,11 @@ session_mtp_blocks(const struct gg_session *session);
 bool
 session_mtp_can(const struct gg_session *session, int32_t slot, int32_t n);
 
+/* While they rest, evaluations keep hidden vectors, but cost nothing else: the
+ * layers see no ids of then, and none of prompts. */
+void
+session_mtp_rest(struct gg_session *session, bool rests);
+
 /* After the first `past` ids of a slot, which still has them or had them before
  * it went back, one was drawn and `n - 1` drafted, by as many calls as this:
  * ids. The logits of the next go to `logits`, or what is likeliest to `best`;
