@@ -13,6 +13,7 @@
 #include "session/recurrent.h"
 #include "session/impl.h"
 #include "session/pipeline.h"
+#include "session/streaming.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -261,6 +262,7 @@ take_memory(const struct gg_session *s, const struct model *model,
     session_compute_round(compute, p->bf16);
     session_compute_round(mtp, p->bf16);
     session_compute_watch(compute, p->watch, p->watch_data);
+    session_stream_weights(compute, cache);
     if (s->profile)
         session_compute_profile(compute, s->profile->counters);
     return GG_OK;
