@@ -76,16 +76,17 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct gg_sequence *q = texts[i]->sequence;
 
-        if (wanted[i] > 0)
-            wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
-        if (wanted[i] == 0)
-            continue;
-        if (!session_mtp_can(q->engine->session, q->slot,
+        wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
+        if (wanted[i] > texts[i]->draft.n &&
+            !session_mtp_can(q->engine->session, q->slot,
                              (int32_t)q->n_ids - 1))
-            wanted[i] = 0;
-        else if (!reserve(d, texts[i], rows_of(d, wanted[i])))
+            wanted[i] = texts[i]->draft.n;
+        if (wanted[i] == texts[i]->draft.n)
+            continue;
+        if (!reserve(d, texts[i], rows_of(d, wanted[i])))
             return error_nomem(err);
         texts[i]->draft.after[0] = q->ids[q->n_ids - 1];
+        texts[i]->draft.n = 0; /* steps go through what is forced, too */
     }
     return GG_OK;
 }
@@ -139,13 +140,26 @@ ask(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return found;
 }
 
+/* The next id is what must come, or drawn from a row. */
+static bool
+take_row(const struct engine_draft *d, struct gg_text *t, size_t row)
+{
+    struct text_draft *td = &t->draft;
+
+    if (td->n >= td->n_forced)
+        return draw(d, t, row);
+    td->after[td->n + 1] = td->ids[td->n];
+    td->n++;
+    return true;
+}
+
 /* The draft gets ids from a step's rows; it ends where nothing can be drawn. */
 static void
 take(const struct engine_draft *d, struct gg_text *t, size_t *wanted)
 {
     size_t n = t->draft.n < *wanted ? rows_of(d, *wanted) : 0, row = 0;
 
-    while (row < n && draw(d, t, row))
+    while (row < n && take_row(d, t, row))
         row++;
     if (row < n)
         *wanted = t->draft.n;
@@ -168,7 +182,8 @@ make_steps(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             take(d, texts[i], &wanted[i]);
     }
     for (size_t i = 0; i < n; i++)
-        total += texts[i]->draft.n - texts[i]->draft.n_forced;
+        if (texts[i]->draft.n > texts[i]->draft.n_forced)
+            total += texts[i]->draft.n;
     engine_draft_length_drafted(&d->length, (total + n - 1) / n,
                                 (double)(ggml_time_us() - start));
     return st == GG_ERR_IO ? GG_OK : st;

@@ -82,6 +82,13 @@ check_known(const struct gg_session_params *p, struct gg_error *err)
     return GG_OK;
 }
 
+/* Layers whose rows may be in blocks. */
+static int32_t
+typed_layers(const struct model_hparams *hp)
+{
+    return hp->n_drafter > 0 ? hp->n_layer : graph_used_layers(hp);
+}
+
 /* A cache of few bits has keys and values apart, to be rotated each. */
 static enum gg_status
 check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
@@ -89,7 +96,7 @@ check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
     const struct model_hparams *hp = &m->hp;
     bool keeps = false, together = false;
 
-    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+    for (int32_t i = 0; i < typed_layers(hp); i++) {
         keeps = keeps || graph_keeps(hp, i);
         together =
             together || (graph_keeps(hp, i) && hp->layers[i].values_in_keys);
@@ -109,7 +116,7 @@ static enum gg_status
 check_blocks(const struct model_hparams *hp, enum cache_tensor of,
              enum ggml_type type, struct gg_error *err)
 {
-    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+    for (int32_t i = 0; i < typed_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
         int32_t d = of == CACHE_V && graph_keeps(hp, i)
                         ? l->d_value

@@ -1,6 +1,6 @@
 /* test_dflash_drafts.c - drafts of blocks change no id */
 #include "core/mem.h"
-#include "engine/draft_bench.h"
+#include "engine/draft_test.h"
 #include "fixtures/dflash.h"
 
 static const char *drafter; /* its file */
@@ -27,8 +27,7 @@ open_pair(bool drafts)
 
 static void
 check_pair(const char *name, const struct gg_model *plain,
-           const struct gg_model *m, const struct gg_sampler_params *kind,
-           enum gg_cache_type type)
+           const struct gg_model *m, const struct gg_sampler_params *kind)
 {
     struct gg_sampler *sampler;
     struct gg_draft_stats stats;
@@ -38,10 +37,11 @@ check_pair(const char *name, const struct gg_model *plain,
     bool all = true;
 
     must(gg_sampler_new(kind, &sampler, &err));
-    make(plain, sampler, N_TEXTS, false, type, &want);
+    make(plain, sampler, N_TEXTS, false, &want);
     for (int slots = 1; slots <= N_TEXTS + 1; slots++) {
+        session_params.n_threads = 1 + slots % 2;
         fixed = slots == 2 ? 15 : slots == 3 ? 4 : 0;
-        stats = make(m, sampler, slots, true, type, &got);
+        stats = make(m, sampler, slots, true, &got);
         all = all && !memcmp(&got, &want, sizeof(got));
         drafted += stats.n_drafted;
         accepted += stats.n_accepted;
@@ -70,7 +70,7 @@ check_samplers(const char *name, const struct dflash_spec *spec)
     plain = open_pair(false);
     m = open_pair(true);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        check_pair(name, plain, m, &kinds[i], GG_CACHE_F16);
+        check_pair(name, plain, m, &kinds[i]);
     gg_model_free(m);
     gg_model_free(plain);
 }
@@ -108,8 +108,9 @@ acceptance(const struct gg_model *plain, const struct gg_model *m,
 
     must(gg_sampler_new(&warm, &sampler, &err));
     fixed = 6;
-    make(plain, sampler, N_TEXTS, false, type, &want);
-    stats = make(m, sampler, N_TEXTS, true, type, &got);
+    session_params = (struct gg_session_params){ .cache_type = type };
+    make(plain, sampler, N_TEXTS, false, &want);
+    stats = make(m, sampler, N_TEXTS, true, &got);
     ok(!memcmp(&got, &want, sizeof(got)), "an echo: the same ids");
     rate = (double)stats.n_accepted / (double)stats.n_drafted;
     printf("# cache type %d: %.3f accepted\n", (int)type, rate);
@@ -153,6 +154,7 @@ check_memory(void)
 
     write_echo();
     fixed = 8;
+    session_params = (struct gg_session_params){ 0 };
     m = open_pair(true);
     must(gg_sampler_new(&greedy, &sampler, &err));
     for (; st != GG_OK && n < 100000; n += 13) {
@@ -160,7 +162,7 @@ check_memory(void)
         struct made got;
 
         mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true, GG_CACHE_F16);
+        st = start(&b, m, sampler, N_TEXTS, true);
         if (st == GG_OK)
             st = run(&b, &got);
         mem_fail_after(-1);

@@ -3,7 +3,7 @@
 #include <config.h>
 
 #include "core/mem.h"
-#include "engine/draft_bench.h"
+#include "engine/draft_test.h"
 #include "fixtures/assistants.h"
 #include "fixtures/folder_case.h"
 
@@ -48,9 +48,9 @@ check_samplers(const char *name, bool sure)
         bool all = true;
 
         must(gg_sampler_new(&kinds[i], &sampler, &err));
-        make(plain, sampler, N_TEXTS, false, GG_CACHE_F16, &want);
+        make(plain, sampler, N_TEXTS, false, &want);
         for (int slots = 1; slots <= N_TEXTS + 1; slots++) {
-            stats = make(m, sampler, slots, true, GG_CACHE_F16, &got);
+            stats = make(m, sampler, slots, true, &got);
             all = all && !memcmp(&got, &want, sizeof(got));
         }
         snprintf(title, sizeof(title), "%s, sampler %zu: the same ids", name,
@@ -92,7 +92,7 @@ check_refused(void)
     struct bench b;
 
     must(gg_sampler_new(&greedy, &sampler, &err));
-    is(start(&b, m, sampler, 1, true, GG_CACHE_F16), GG_ERR_ARG,
+    is(start(&b, m, sampler, 1, true), GG_ERR_ARG,
        "a model without MTP layers drafts none");
     end(&b);
     is(gg_engine_draft_mtp(NULL, &err), GG_ERR_ARG, "nor does no engine");
@@ -116,7 +116,7 @@ check_memory(void)
         struct made got;
 
         mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true, GG_CACHE_F16);
+        st = start(&b, m, sampler, N_TEXTS, true);
         if (st == GG_OK)
             st = run(&b, &got);
         mem_fail_after(-1);

@@ -1,6 +1,7 @@
-/* draft_bench.h - texts that are drafted by what reads their model's inside */
-#ifndef ENGINE_DRAFT_BENCH_H
-#define ENGINE_DRAFT_BENCH_H
+/* draft_test.h - texts with drafts by what reads a model's inside: ids of three
+ * texts at once, which shift */
+#ifndef ENGINE_DRAFT_TEST_H
+#define ENGINE_DRAFT_TEST_H
 
 #include <gg-engine.h>
 
@@ -14,7 +15,6 @@ enum {
 };
 
 static int32_t ids[512];
-static size_t fixed; /* ids of each draft; 0: as many as pay */
 
 struct made {
     int32_t ids[N_TEXTS][N_MADE];
@@ -28,18 +28,20 @@ struct bench {
     struct gg_text *text[N_TEXTS];
 };
 
-/* With a cache of that type. */
+/* The session's, but for slots and the context. */
+static struct gg_session_params session_params;
+static size_t fixed; /* ids of each draft; 0: as many as pay */
+
 static inline enum gg_status
 start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,
-      int n_slots, bool mtp, enum gg_cache_type type)
+      int n_slots, bool mtp)
 {
-    const struct gg_session_params params = { .n_slots = n_slots,
-                                              .n_ctx = 128,
-                                              .n_threads = 1 + n_slots % 2,
-                                              .cache_type = type };
+    struct gg_session_params params = session_params;
     const struct gg_engine_params shift = { .shift = true };
     enum gg_status st;
 
+    params.n_slots = n_slots;
+    params.n_ctx = 128;
     *b = (struct bench){ 0 };
     st = gg_session_new(m, &params, &b->session, &err);
     if (st == GG_OK)
@@ -102,13 +104,13 @@ run(struct bench *b, struct made *out)
 
 static inline struct gg_draft_stats
 make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
-     bool mtp, enum gg_cache_type type, struct made *out)
+     bool mtp, struct made *out)
 {
     struct gg_draft_stats stats;
     struct bench b;
 
     memset(out, 0, sizeof(*out));
-    must(start(&b, m, sampler, n_slots, mtp, type));
+    must(start(&b, m, sampler, n_slots, mtp));
     must(run(&b, out));
     stats = gg_engine_draft_stats(b.engine);
     end(&b);
