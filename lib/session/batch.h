@@ -84,7 +84,7 @@ session_batch_add_draft(struct batch *b, struct cache *cache,
 bool
 session_batch_decodes(const struct batch *b);
 
-/* What MTP layers get of the batch, to which nothing is added any more. */
+/* MTP layers get this of the batch, to which nothing is added any more. */
 void
 session_batch_feed(struct batch *b, struct cache *cache, enum graph_feed feed);
 
