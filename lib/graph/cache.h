@@ -169,7 +169,7 @@ enum {
     CACHE_MTP_HOLES = 8,
 };
 
-/* What an evaluation of ids leaves to MTP layers. */
+/* Data that an evaluation of ids leaves to MTP layers. */
 enum graph_feed {
     GRAPH_FEED_ALL,    /* keys, values and hidden vectors */
     GRAPH_FEED_HIDDEN, /* these alone */
