@@ -2,8 +2,9 @@
  * acceptance at which drafts break even
  *
  * A text of IDS ids is made without drafts. Then it is made again with drafts
- * by MTP layers, or another model's, each id of which is replaced: by the id
- * that comes, with the probability in front of the row, or else by another.
+ * by MTP layers, by a drafter, or by another model, each id of which is
+ * replaced: by the id that comes, with the probability in front of the row, or
+ * else by another.
  * Costs are those of real drafts, so that random weights will do. Columns are
  * tokens a second over those without drafts, in the same round, for drafts of
  * a fixed length, and for `auto`, the length that is learned. */
@@ -209,11 +210,33 @@ show_table(struct bench *b, int rounds)
     show_break_even(rates, gain);
 }
 
-static struct gg_engine *
-open_engine(const char *path, bool mtp, int threads, int n_ids,
-            struct gg_model **m, struct gg_session **s)
+/* Whether a file is a drafter, which is opened as a part of the model. */
+static bool
+is_drafter(const char *path)
 {
-    const struct gg_model_params with = { .mtp = mtp, .device = "cpu" };
+    struct gg_file *file;
+    const struct gguf_context *gguf;
+    int64_t i;
+    bool drafts;
+
+    if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
+        return false;
+    gguf = gg_file_gguf(file);
+    i = gguf_find_key(gguf, "general.architecture");
+    drafts = i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING &&
+             gg_model_drafts(gguf_get_val_str(gguf, i));
+    gg_file_close(file);
+    return drafts;
+}
+
+/* mtp_path: NULL or a drafter. */
+static struct gg_engine *
+open_engine(const char *path, bool mtp, const char *mtp_path, int threads,
+            int n_ids, struct gg_model **m, struct gg_session **s)
+{
+    const struct gg_model_params with = { .mtp = mtp,
+                                          .mtp_path = mtp_path,
+                                          .device = "cpu" };
     const struct gg_session_params params = { .n_ctx = PROMPT + n_ids + 16,
                                               .n_threads = threads };
     struct gg_engine *e;
@@ -237,7 +260,8 @@ main(int argc, char **argv)
 {
     const struct gg_sampler_params sampling = gg_sampler_params_default();
     const char *by = argc > 2 ? argv[2] : "mtp";
-    bool mtp = !strcmp(by, "mtp");
+    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
+    bool mtp = apart || !strcmp(by, "mtp");
     int threads = argc > 3 ? atoi(argv[3]) : 0;
     static struct bench b;
     struct gg_model *m, *other = NULL;
@@ -249,7 +273,8 @@ main(int argc, char **argv)
         return 2;
     }
     b.n_ids = number_of(argc, argv, 4, 96, MOST_IDS - 1);
-    b.engine = open_engine(argv[1], mtp, threads, b.n_ids, &m, &s);
+    b.engine =
+        open_engine(argv[1], mtp, apart ? by : NULL, threads, b.n_ids, &m, &s);
     b.n_vocab = gg_model_n_vocab(m);
     for (int i = 0; i < PROMPT; i++)
         b.prompt[i] = (int32_t)((i * 7919LL + 13) % b.n_vocab);
@@ -257,7 +282,8 @@ main(int argc, char **argv)
     if (mtp) {
         must(gg_engine_draft_mtp(b.engine, &err));
     } else {
-        b.draft = open_engine(by, false, threads, b.n_ids, &other, &s_other);
+        b.draft =
+            open_engine(by, false, NULL, threads, b.n_ids, &other, &s_other);
         must(gg_engine_draft(b.engine, b.draft, &err));
     }
     b.engine->draft->replace = replace_drafted;
