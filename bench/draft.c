@@ -2,8 +2,9 @@
  * acceptance at which drafts break even
  *
  * A text of IDS ids is made without drafts. Then it is made again with drafts
- * by MTP layers, or another model's, each id of which is replaced: by the id
- * that comes, with the probability in front of the row, or else by another.
+ * by MTP layers, by a drafter, or by another model, each id of which is
+ * replaced: by the id that comes, with the probability in front of the row, or
+ * else by another.
  * Costs are those of real drafts, so that random weights will do. Columns are
  * tokens a second over those without drafts, in the same round, for drafts of
  * a fixed length, and for `auto`, the length that is learned. With 0 ROUNDS
@@ -213,11 +214,34 @@ show_table(struct bench *b, int rounds)
     show_break_even(rates, gain);
 }
 
-static struct gg_engine *
-open_engine(const struct bench *b, const char *path, bool mtp, int threads,
-            struct gg_model **m, struct gg_session **s)
+/* Whether a file is a drafter, which is opened as a part of the model. */
+static bool
+is_drafter(const char *path)
 {
-    const struct gg_model_params with = { .mtp = mtp, .device = "cpu" };
+    struct gg_file *file;
+    const struct gguf_context *gguf;
+    int64_t i;
+    bool drafts;
+
+    if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
+        return false;
+    gguf = gg_file_gguf(file);
+    i = gguf_find_key(gguf, "general.architecture");
+    drafts = i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING &&
+             gg_model_drafts(gguf_get_val_str(gguf, i));
+    gg_file_close(file);
+    return drafts;
+}
+
+/* mtp_path: NULL or a drafter. */
+static struct gg_engine *
+open_engine(const struct bench *b, const char *path, bool mtp,
+            const char *mtp_path, int threads, struct gg_model **m,
+            struct gg_session **s)
+{
+    const struct gg_model_params with = { .mtp = mtp,
+                                          .mtp_path = mtp_path,
+                                          .device = "cpu" };
     const struct gg_session_params params = { .n_ctx = PROMPT + b->n_ids + 16,
                                               .cache_type = b->cache,
                                               .n_threads = threads };
@@ -254,16 +278,19 @@ static struct opened
 open_all(struct bench *b, const char *path, const char *by, int threads)
 {
     struct opened o = { 0 };
-    bool mtp = !strcmp(by, "mtp");
+    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
+    bool mtp = apart || !strcmp(by, "mtp");
 
     b->draft = NULL;
-    b->engine = open_engine(b, path, mtp, threads, &o.m, &o.s);
+    b->engine =
+        open_engine(b, path, mtp, apart ? by : NULL, threads, &o.m, &o.s);
     b->n_vocab = gg_model_n_vocab(o.m);
     set_prompt(b, 0);
     if (mtp) {
         must(gg_engine_draft_mtp(b->engine, &err));
     } else {
-        b->draft = open_engine(b, by, false, threads, &o.other, &o.s_other);
+        b->draft =
+            open_engine(b, by, false, NULL, threads, &o.other, &o.s_other);
         must(gg_engine_draft(b->engine, b->draft, &err));
     }
     return o;

@@ -8,6 +8,7 @@
 #include "backend/streaming.h"
 #include "core/cgroup.h"
 #include "session/impl.h"
+#include "session/pipeline.h"
 
 enum {
     /* A tensor of fewer bytes than this part of the room is left to the
@@ -56,9 +57,10 @@ count_mapped(const struct model *m)
 /* Bytes of memory for weights that are larger than that with what else the
  * session needs; 0: they are not. */
 static uint64_t
-find_room(uint64_t weights, uint64_t others, uint64_t given)
+find_room(const struct backend_streaming *s, uint64_t others)
 {
-    uint64_t room = cgroup_memory("");
+    uint64_t room = cgroup_memory("") / (uint64_t)s->n_sharers;
+    uint64_t weights = s->weights, given = s->room;
 
     if (given)
         return weights > given ? given : 0;
@@ -77,15 +79,17 @@ session_stream_weights(struct compute *c, const struct cache *cache)
         .n_maps = file->n_maps,
         .weights = count_mapped(c->model),
         .room = text ? session_streaming_room(text) : 0,
+        .n_sharers = c->model->pipeline->n_local,
     };
     void *p = session_compute_extra(cpu, BACKEND_SET_STREAMING);
+    bool alone = c->n_backends == 1; /* others would read single pages */
     backend_set_streaming_t set;
 
     memcpy(&set, &p, sizeof(p));
-    c->room = find_room(s.weights, others, s.room);
+    c->room = find_room(&s, others);
     s.least = c->room / SMALL_PART < LEAST ? (size_t)c->room / SMALL_PART
                                            : (size_t)LEAST;
-    if (c->room && set && !file->locked && set(cpu, &s))
+    if (alone && c->room && set && !file->locked && set(cpu, &s))
         c->streamed = s.weights;
 }
 
