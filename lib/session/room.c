@@ -1,6 +1,7 @@
 /* room.c - how much memory the slots' rows take, and giving it back */
 #include "core/mem.h"
 #include "session/impl.h"
+#include "session/large_pages.h"
 #include "session/recurrent.h"
 #include "session/session.h"
 
@@ -50,13 +51,19 @@ discard_rows(const struct cache_part *p, const struct ggml_tensor *t,
 }
 
 static void
-discard_layer(const struct cache *c, int32_t layer, int32_t slot)
+discard_layer(struct cache *c, int32_t layer, int32_t slot)
 {
     const struct cache_layer *l = &c->layers[layer];
 
-    for (int k = 0; k < CACHE_TENSORS; k++)
-        if (l->t[k] && ggml_backend_buffer_is_host(l->t[k]->buffer))
-            discard_rows(&c->parts[graph_part_of(l, k)], l->t[k], slot);
+    for (int k = 0; k < CACHE_TENSORS; k++) {
+        int part = graph_part_of(l, k);
+
+        if (!l->t[k] || !ggml_backend_buffer_is_host(l->t[k]->buffer))
+            continue;
+        discard_rows(&c->parts[part], l->t[k], slot);
+        session_large_pages_remove(c, l->home, part, l->t[k], slot,
+                                   c->parts[part].used[slot]);
+    }
 }
 
 void
