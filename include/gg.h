@@ -657,9 +657,13 @@ struct gg_model_params {
     /* MTP layers (multi-token prediction), which draft: they are computed, and
      * sessions keep what gg_engine_draft_mtp() needs; else they are passed
      * over. They are the file's, or, with a path, of a GGUF file that has
-     * nothing else of the same model. GG_ERR_UNSUPPORTED: there are none, or
-     * they are of a family whose are not known. */
+     * nothing else of the same model; or that is a drafter for it, which reads
+     * its hidden vectors: gg_model_drafts(). GG_ERR_UNSUPPORTED: there are
+     * none, or they are of a family whose are not known. With mtp_if_able the
+     * file's are used where they are known and fit on the model's device, and
+     * else passed over; gg_session_mtp() counts them. */
     bool mtp;
+    bool mtp_if_able;
     const char *mtp_path; /* or NULL */
 
     /* The processes that have a part of the layers each, or NULL: this one has
@@ -824,6 +828,16 @@ gg_model_home_of(const struct gg_model *model, int32_t layer, bool experts);
  * can be run. */
 GG_API bool
 gg_model_known(const char *architecture);
+
+/* True if files of that architecture are drafters, which are opened next to the
+ * model that they draft for: gg_model_params.mtp_path. */
+GG_API bool
+gg_model_drafts(const char *architecture);
+
+/* The architecture of the model's drafter; "mtp" if MTP layers are in use; NULL
+ * if nothing is. A static string. */
+GG_API const char *
+gg_model_drafter(const struct gg_model *model);
 
 /* The families that can be run, in alphabetical order: the name of number i;
  * NULL after the last. Static strings. */
@@ -1175,9 +1189,9 @@ GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
 
-/* How many MTP layers are in use, and their bytes, which are among the others:
- * of weights, and, with hidden vectors that are kept for them, of the cache.
- * NULL: not wanted. */
+/* How many MTP layers, or layers of a drafter, are in use, and their bytes,
+ * which are among the others: of weights, and, with hidden vectors that are
+ * kept for them, of the cache. NULL: not wanted. */
 GG_API int32_t
 gg_session_mtp(const struct gg_session *session, size_t *weights,
                size_t *cache);

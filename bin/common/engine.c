@@ -153,6 +153,7 @@ engine_model_params(const struct engine_options *o)
         .rope_n_ctx = o->rope_n_ctx,
         .mtp = o->mtp,
         .mtp_path = o->mtp_path,
+        .mtp_if_able = o->mtp_if_able,
         .pipeline = o->pipeline,
     };
 
@@ -233,6 +234,26 @@ take_fewer_layers(const struct engine *e, struct device_options *o)
     return true;
 }
 
+/* The next try has less on the GPU, or no MTP layers that merely may be used.
+ * False: there is none left to try. */
+static bool
+take_less(const struct engine *e, const struct engine_options *given,
+          struct engine_options *next, const struct gg_error *why)
+{
+    if (next->mtp_if_able) {
+        next->mtp_if_able = false;
+        return true;
+    }
+    if (given->devices.gpu_layers >= 0 || !take_fewer_layers(e, &next->devices))
+        return false;
+    if (!given->quiet)
+        cli_warn("%s: %s: trying with %d layer%s offloaded",
+                 gg_model_device(e->model), why->message,
+                 (int)next->devices.gpu_layers,
+                 next->devices.gpu_layers == 1 ? "" : "s");
+    return true;
+}
+
 static enum gg_status
 start_or_retry(struct engine *e, const struct engine_options *o,
                struct gg_session_params *params, struct gg_error *err)
@@ -248,14 +269,8 @@ start_or_retry(struct engine *e, const struct engine_options *o,
             params->n_ctx = less(o->max_ctx, gg_model_n_ctx_train(e->model));
         e->cut = false;
         st = start_session(e, params, err);
-        if (st != GG_ERR_NOMEM || o->devices.gpu_layers >= 0 ||
-            !take_fewer_layers(e, &next.devices))
+        if (st != GG_ERR_NOMEM || !take_less(e, o, &next, err))
             return st;
-        if (!o->quiet)
-            cli_warn("%s: %s: trying with %d layer%s offloaded",
-                     gg_model_device(e->model), err->message,
-                     (int)next.devices.gpu_layers,
-                     next.devices.gpu_layers == 1 ? "" : "s");
         gg_model_free(e->model);
         next.quiet = true; /* what it has said, it has said */
     }

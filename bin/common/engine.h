@@ -36,6 +36,7 @@ struct engine_options {
     bool shift, no_mmap, lock, profile, quiet, verbose;
     bool mtp;             /* the model's MTP layers are used: */
     const char *mtp_path; /* those of this file; NULL: its own */
+    bool mtp_if_able;     /* they are used where they are known and fit */
     const char *rows;     /* a file of rows of media; or NULL */
     struct media *media;  /* rows that the tool computed, which the engine
                              frees; or NULL */

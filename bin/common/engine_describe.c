@@ -60,6 +60,15 @@ describe_home(const struct engine *e, size_t i)
              (double)memory.compute / 0x1p20);
 }
 
+/* As people call it. */
+static const char *
+name_of_drafter(const struct gg_model *model)
+{
+    const char *name = gg_model_drafter(model);
+
+    return name && strcmp(name, "mtp") != 0 ? name : "MTP";
+}
+
 void
 engine_describe(const struct engine *e)
 {
@@ -89,8 +98,9 @@ engine_describe(const struct engine *e)
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
     if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
-        cli_warn("MTP layers: %d, weights %.1f MiB, KV cache and hidden "
+        cli_warn("%s layers: %d, weights %.1f MiB, KV cache and hidden "
                  "vectors %.1f MiB",
+                 name_of_drafter(e->model),
                  (int)gg_session_mtp(e->session, NULL, NULL),
                  (double)mtp / 0x1p20, (double)mtp_cache / 0x1p20);
     if (n > 0)

@@ -1,5 +1,5 @@
-/* draft_model.c - --draft: drafts by prompt lookup, by MTP layers, or by a
- * small model */
+/* draft_model.c - --draft: drafts by prompt lookup, by MTP layers, by a drafter
+ * that reads the model's inside, or by a small model */
 #include <config.h>
 
 #include <gguf.h>
@@ -11,37 +11,67 @@
 
 /* MTP layers in a file of their own: no others are there. */
 static bool
-has_mtp_layers_alone(const char *path)
+are_mtp_layers(const struct gguf_context *gguf, const char *arch)
+{
+    char key[96];
+
+    snprintf(key, sizeof(key), "%.64s.nextn_predict_layers", arch);
+    return gguf_find_key(gguf, key) >= 0 &&
+           gguf_find_tensor(gguf, "blk.0.attn_norm.weight") < 0;
+}
+
+/* Whether the file is opened as a part of the model. */
+static bool
+is_part_of_model(const char *path)
 {
     const struct gguf_context *gguf;
     struct gg_file *file;
-    char key[96];
     int64_t i;
-    bool alone = false;
+    bool part = false;
 
     if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
         return false; /* which whoever opens it says */
     gguf = gg_file_gguf(file);
     i = gguf_find_key(gguf, "general.architecture");
     if (i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING) {
-        snprintf(key, sizeof(key), "%.64s.nextn_predict_layers",
-                 gguf_get_val_str(gguf, i));
-        alone = gguf_find_key(gguf, key) >= 0 &&
-                gguf_find_tensor(gguf, "blk.0.attn_norm.weight") < 0;
+        const char *arch = gguf_get_val_str(gguf, i);
+
+        part = gg_model_drafts(arch) || are_mtp_layers(gguf, arch);
     }
     gg_file_close(file);
-    return alone;
+    return part;
 }
 
+/* Nothing is drawn, or nothing is to be drafted. */
+static bool
+drafts_none(const struct options *o)
+{
+    return o->sampling.none || o->choices.n > 0 ||
+           (o->draft && !strcmp(o->draft, "none"));
+}
+
+static bool
+is_automatic(const struct options *o)
+{
+    return !o->draft || !strcmp(o->draft, "auto");
+}
+
+/* Ranks of a pipeline evaluate several steps at once without drafts. */
 void
 draft_model_choose(struct options *o)
 {
     const char *path;
 
-    if (!o->draft || o->sampling.none || !strcmp(o->draft, "prompt"))
+    if (drafts_none(o))
+        return;
+    if (is_automatic(o)) {
+        o->engine.mtp_if_able = !o->engine.mpi;
+        return;
+    }
+    if (!strcmp(o->draft, "prompt"))
         return;
     path = strcmp(o->draft, "mtp") ? cli_model(o->draft, true) : NULL;
-    o->engine.mtp = !path || has_mtp_layers_alone(path);
+    o->engine.mtp = !path || is_part_of_model(path);
     o->engine.mtp_path = path;
 }
 
@@ -55,7 +85,7 @@ open_model(struct generate *g)
     own.adapters = defaults.adapters; /* those of another model */
     own.n_ctx = 0;
     own.max_ctx = gg_session_n_ctx(g->engine.session);
-    own.mtp = false;
+    own.mtp = own.mtp_if_able = false;
     own.shift = own.profile = own.verbose = false;
     own.rope_scaling = defaults.rope_scaling;
     own.rope_factor = defaults.rope_factor;
@@ -71,14 +101,23 @@ open_model(struct generate *g)
                 g->engine.path);
 }
 
+/* A model without MTP layers drafts nothing by itself. */
+static bool
+drafts(const struct generate *g)
+{
+    return !drafts_none(g->o) &&
+           (!is_automatic(g->o) ||
+            gg_session_mtp(g->engine.session, NULL, NULL) > 0);
+}
+
 void
 draft_model_open(struct generate *g)
 {
     struct gg_error err;
 
-    if (!g->o->draft || g->o->sampling.none)
+    if (!drafts(g))
         return;
-    if (g->o->engine.mtp) {
+    if (g->o->engine.mtp || is_automatic(g->o)) {
         cli_check(gg_engine_draft_mtp(g->engine.gg, &err), &err);
         return;
     }
@@ -99,7 +138,7 @@ draft_model_describe(const struct generate *g)
 {
     struct gg_draft_stats s = gg_engine_draft_stats(g->engine.gg);
 
-    if (!g->o->draft && !s.n_drafted)
+    if (!drafts(g) && !s.n_drafted)
         return;
     cli_warn("draft: %" PRIu64 " ids drafted, %" PRIu64 " accepted; %.2f ids "
              "per evaluation",

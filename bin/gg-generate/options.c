@@ -160,8 +160,9 @@ const struct cli_option generate_rows[] = {
       .record = true, .members = "stop_sequences" },
     { "draft", 0, CLI_TEXT, "MODEL",
       "speculative decoding: draft tokens with a smaller model, with the "
-      "model's own MTP layers (mtp), or by lookup in the text (prompt)",
-      AT(draft) },
+      "model's own MTP layers (mtp), or by lookup in the text (prompt); auto: "
+      "with MTP layers if there are any (default); none",
+      AT(draft), .values = "auto|none|mtp|prompt" },
     { "choice", 0, CLI_CALL, "A,B,...",
       "write which of A, B, ... is likeliest to follow",
       .set = add_choices, .record = true,

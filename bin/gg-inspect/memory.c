@@ -238,7 +238,7 @@ put_memory(const struct figures *f, const struct gg_session_params *p)
     putchar('\n');
     if (m->mtp_cache) {
         line("mtp", m->mtp_weights + m->mtp_cache);
-        puts("  more with --draft mtp");
+        puts("  more for its MTP layers (--draft none: without)");
     }
 }
 

@@ -171,20 +171,15 @@ join_notes(struct gg_model *m, struct gg_error *err)
     return GG_OK;
 }
 
-enum gg_status
-gg_model_open(const char *path, const struct gg_model_params *params,
-              struct gg_model **out, struct gg_error *err)
+static enum gg_status
+open_model(const char *path, const struct gg_model_params *params,
+           struct gg_model **out, struct gg_error *err)
 {
-    static const struct gg_model_params defaults;
-    struct gg_model *m;
-    enum gg_status st;
+    struct gg_model *m = mem_zalloc(sizeof(*m));
+    enum gg_status st = m ? GG_OK : error_nomem(err);
 
-    if (!path || !out)
-        return error_null(err);
-    m = mem_zalloc(sizeof(*m));
-    st = m ? GG_OK : error_nomem(err);
     if (st == GG_OK)
-        st = load_model(m, path, params ? params : &defaults, err);
+        st = load_model(m, path, params, err);
     if (st == GG_OK)
         st = join_notes(m, err);
     if (st == GG_OK)
@@ -192,6 +187,24 @@ gg_model_open(const char *path, const struct gg_model_params *params,
     else
         gg_model_free(m);
     return st;
+}
+
+/* MTP layers that merely may be used fail no model. */
+enum gg_status
+gg_model_open(const char *path, const struct gg_model_params *params,
+              struct gg_model **out, struct gg_error *err)
+{
+    struct gg_model_params p = params ? *params : (struct gg_model_params){ 0 };
+    enum gg_status st;
+
+    if (!path || !out)
+        return error_null(err);
+    p.mtp_if_able = p.mtp_if_able && !p.mtp;
+    st = open_model(path, &p, out, err);
+    if (st == GG_OK || !p.mtp_if_able)
+        return st;
+    p.mtp_if_able = false;
+    return open_model(path, &p, out, err);
 }
 
 void
@@ -251,7 +264,29 @@ gg_model_gpu_layers(const struct gg_model *model)
 bool
 gg_model_known(const char *architecture)
 {
-    return architecture && graph_arch_find(architecture) != NULL;
+    const struct model_arch *arch =
+        architecture ? graph_arch_find(architecture) : NULL;
+
+    return arch && !arch->drafter;
+}
+
+bool
+gg_model_drafts(const char *architecture)
+{
+    const struct model_arch *arch =
+        architecture ? graph_arch_find(architecture) : NULL;
+
+    return arch && arch->drafter;
+}
+
+const char *
+gg_model_drafter(const struct gg_model *model)
+{
+    const struct model *m = model ? model->model : NULL;
+
+    if (!m || m->hp.n_mtp == 0)
+        return NULL;
+    return m->drafter ? m->drafter->arch->name : "mtp";
 }
 
 const char *

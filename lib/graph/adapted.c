@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "graph/adapter.h"
+#include "graph/drafter.h"
 #include "graph/graph.h"
 
 /* ---- which of them count ------------------------------------------------- */
@@ -155,5 +156,6 @@ graph_steer(struct graph *g, int32_t layer, struct ggml_tensor *x)
                 g->ctx, x,
                 ggml_scale(g->ctx, a->directions[layer], g->scales[i]));
     }
+    graph_note_feature(g, layer + 1, x);
     return x;
 }

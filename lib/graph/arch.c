@@ -56,7 +56,8 @@ sort_names(void)
     for (size_t i = 0; i < N_FAMILIES; i++)
         for (const struct model_arch *a = families[i]; a->name; a++) {
             assert(n_sorted < MAX_ARCHS);
-            sorted[n_sorted++] = a->name;
+            if (!a->drafter)
+                sorted[n_sorted++] = a->name;
         }
     qsort(sorted, n_sorted, sizeof(sorted[0]), compare_names);
 }

@@ -5,6 +5,7 @@
 #ifndef GRAPH_ARCH_H
 #define GRAPH_ARCH_H
 
+#include "graph/drafter.h"
 #include "graph/graph.h"
 #include "graph/keys.h"
 #include "graph/loader.h"
@@ -53,6 +54,7 @@ struct model_arch {
     bool partial_layers; /* some have no attention or no feed-forward block */
     const struct model_mtp_kind *mtp; /* NULL: it has no MTP layers, or of a
                                          kind that is not known */
+    const struct model_drafter *drafter; /* NULL: it is a model */
 };
 
 /* NULL where there is none of that name. */
@@ -69,7 +71,7 @@ graph_arch_refuse(const struct gguf_context *gguf, const char *arch,
 const char *
 graph_arch_refused(size_t i);
 
-/* Name of number i in alphabetical order; NULL after the last. */
+/* Name of model number i in alphabetical order; NULL after the last. */
 const char *
 graph_arch_name(size_t i);
 

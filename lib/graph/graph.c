@@ -21,6 +21,7 @@ enum {
     NODES_COMPRESSED = 160, /* of each layer, where blocks have rows */
     NODES_PER_COMPRESSION = 24,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
+    NODES_DRAFTER = 32 + MODEL_MAX_FEATURES,
     NODES_BESIDE = 40 + NODES_PER_MEDIA,
 };
 
@@ -30,10 +31,12 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
                      NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
-    size_t ngrams = 0;
+    size_t beside = NODES_BESIDE;
 
+    if (model->drafter)
+        beside += NODES_DRAFTER;
     if (model->hp.ngrams.n > 0)
-        ngrams = NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
+        beside += NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
     if (model->hp.switches.n > 0)
         a_layer += NODES_SWITCHES;
     if (model->hp.n_altup > 0)
@@ -53,7 +56,7 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
            (CACHE_KINDS + 2 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
-           NODES_BESIDE + ngrams + graph_adapters_max_nodes(model);
+           beside + graph_adapters_max_nodes(model);
 }
 
 static struct ggml_tensor *
@@ -244,7 +247,7 @@ new_mtp_inputs(struct graph *g)
         g->mtp_from = input(g, GGML_TYPE_I32, g->n_tokens, "mtp_from");
         g->mtp_to = input(g, GGML_TYPE_I64, g->n_outputs, "mtp_to");
     }
-    if (!g->feeds)
+    if (!g->feeds && !g->informs)
         return;
     for (int32_t i = 0; i < g->n_segments; i++)
         n += graph_mtp_kept(g->segments[i].n);
@@ -263,11 +266,24 @@ build_layers(struct graph *g)
     return m->arch->graph ? m->arch->graph(g, m) : graph_decoder(g, m);
 }
 
+/* The layer that gives wanted rows only; -1: none does. */
+static int32_t
+last_layer(const struct graph *g)
+{
+    const struct model_hparams *hp = &g->model->hp;
+
+    if (graph_gives_all_rows(g))
+        return -1;
+    if (g->mtp > 0 && hp->n_drafter > 0)
+        return hp->n_layer - 1 + hp->n_drafter;
+    return hp->n_layer - 1 + g->mtp;
+}
+
 void
 graph_build(struct graph *g, size_t max_nodes)
 {
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
-    g->last = graph_gives_all_rows(g) ? -1 : g->model->hp.n_layer - 1 + g->mtp;
+    g->last = last_layer(g);
     new_inputs(g);
     new_given(g);
     new_mtp_inputs(g);

@@ -96,7 +96,9 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
 {
     int32_t all = graph_key_int(keys, "block_count", 1, MODEL_MAX_LAYERS, 0);
 
-    hp->n_behind = graph_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
+    if (!keys->drafts)
+        hp->n_behind =
+            graph_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
     hp->n_layer = all - hp->n_behind;
     keys->n_layer = all;
     keys->n_behind = hp->n_behind;

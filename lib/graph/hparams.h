@@ -206,6 +206,23 @@ struct model_switches {
     int32_t least, most;                  /* of ids */
 };
 
+enum {
+    MODEL_MAX_FEATURES = 16,
+};
+
+/* Numbers of a drafter, drafter.h. */
+struct model_drafting {
+    /* Features: hidden vectors of the target that it reads, in this order:
+     * those before that layer; n_layer of the target: after the last. */
+    int32_t n_features;
+    int32_t features[MODEL_MAX_FEATURES];
+    bool features_normed; /* those after the last by the target's norm */
+    int32_t d_features;   /* length of all of an id's together */
+    int32_t d_kept;       /* of the rows that it keeps of ids; at least 1 */
+    int32_t n_ids; /* of a text that a step of a draft evaluates at most */
+    bool norm_before_fc, norm_before_residual; /* of EAGLE-3 */
+};
+
 /* Lengths of one layer. */
 struct model_layer_hparams {
     int32_t n_head;      /* of queries; 0: there is no attention */
@@ -256,7 +273,10 @@ struct model_hparams {
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
     int32_t n_behind;  /* layers of the file after these: MTP layers; */
-    int32_t n_mtp;     /* how many of them are computed: all or none */
+    int32_t n_mtp;     /* how many of them are computed: all or none; with a
+                          drafter n_drafter, and none of the file's */
+    int32_t n_drafter; /* layers of a drafter, which follow n_layer here; 0:
+                          there is none */
     int32_t n_encoder; /* layers in front that encode a prompt; those after them
                           decode the answer; 0: there are none */
     int32_t decoder_start; /* the id that a decoder's ids begin with */
@@ -337,6 +357,7 @@ struct model_hparams {
     float stream_eps, stream_magnitude;
     struct model_ngrams ngrams;
     struct model_switches switches;
+    struct model_drafting drafting; /* of a drafter itself; else empty */
     /* Kimi K3: the residual stream is put into a bank before the first of every
      * N layers, and begins anew; 0: it goes on. */
     int32_t bank_every;

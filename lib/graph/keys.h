@@ -21,6 +21,7 @@ struct model_keys {
                          with a value for each */
     int32_t n_behind; /* of these MTP layers, which some arrays leave out */
     bool headless;    /* heads are the family's to read: no layer attends */
+    bool drafts;      /* a drafter's, whose layers all are its own */
 };
 
 /* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */

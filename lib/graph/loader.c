@@ -21,13 +21,14 @@ full_name(const struct model_loader *l, const char *name, const char *suffix,
     bool decodes = hp->n_encoder > 0 && !graph_encodes(hp, l->layer);
     const char *stack = decodes ? arch->decoder : arch->stack;
     const char *dot = *suffix ? "." : "";
+    const char *of = arch->drafter ? DRAFTER_PREFIX : "";
+    int32_t before = arch->drafter ? hp->n_layer : decodes ? hp->n_encoder : 0;
 
     if (name[0] == '.')
-        snprintf(buf, GGML_MAX_NAME, "%sblk.%d%s%s%s", stack ? stack : "",
-                 (int)(decodes ? l->layer - hp->n_encoder : l->layer), name,
-                 dot, suffix);
+        snprintf(buf, GGML_MAX_NAME, "%s%sblk.%d%s%s%s", of, stack ? stack : "",
+                 (int)(l->layer - before), name, dot, suffix);
     else
-        snprintf(buf, GGML_MAX_NAME, "%s%s%s", name, dot, suffix);
+        snprintf(buf, GGML_MAX_NAME, "%s%s%s%s", of, name, dot, suffix);
 }
 
 static void
@@ -243,6 +244,27 @@ find_scale(struct model_loader *l, const char *name)
     if (t)
         memcpy(&scale, t->data, sizeof(scale));
     return scale;
+}
+
+const struct gguf_tensor *
+graph_find_integers(struct model_loader *l, const char *name)
+{
+    char full[GGML_MAX_NAME];
+    const struct gguf_tensor *t;
+
+    if (l->status != GG_OK)
+        return NULL;
+    full_name(l, name, "", full);
+    t = gguf_tensor_named(l->gguf, full);
+    if (!t)
+        return NULL;
+    if (t->type != GGML_TYPE_I64 && t->type != GGML_TYPE_I32)
+        bad_type(l, t, "not i64 or i32");
+    else if (t->ne[1] != 1 || t->ne[2] != 1 || t->ne[3] != 1)
+        bad_shape(l, t, &(struct want){ .ne = { t->ne[0], 1, 1 } });
+    else
+        mark_taken(l, t);
+    return l->status == GG_OK ? t : NULL;
 }
 
 struct ggml_tensor *

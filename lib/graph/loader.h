@@ -9,6 +9,7 @@
 struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
+    struct model *target; /* of a drafter, which `model` is then */
     int32_t layer; /* of blk.N names; after the last for the output */
     const struct model_layer_hparams *hp; /* of that layer */
     bool *taken; /* of each tensor of the file: somebody has found it */
@@ -293,6 +294,15 @@ graph_find_output_norm(struct model_loader *l);
 /* The output's weight; without one in the file, the embedding's. */
 struct model_linear
 graph_find_output(struct model_loader *l);
+
+/* One of I32 or I64 of n_dims 1, by its name as it stands; NULL: the file has
+ * none. */
+const struct gguf_tensor *
+graph_find_integers(struct model_loader *l, const char *name);
+
+/* Members that all families have, then the family's. */
+void
+graph_find_layer(struct model_loader *l, struct model_layer *layer);
 
 /* To be called after all others: a tensor that nobody has found fails, but for
  * those that are known to have no part in what is computed. */

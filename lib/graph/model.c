@@ -25,7 +25,8 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
     if (st != GG_OK)
         return st;
     m->arch = graph_arch_find(name);
-    return m->arch ? GG_OK : graph_arch_refuse(gguf, name, err);
+    return m->arch && !m->arch->drafter ? GG_OK
+                                        : graph_arch_refuse(gguf, name, err);
 }
 
 /* Checks that all layers have attention, or a recurrence, and a feed-forward
@@ -149,8 +150,8 @@ check_rope(struct model_loader *l, const struct model_layer *layer)
 
 /* Members that all families have are set first, so that a family may
  * change them. */
-static void
-find_layer(struct model_loader *l, struct model_layer *layer)
+void
+graph_find_layer(struct model_loader *l, struct model_layer *layer)
 {
     struct model *m = l->model;
 
@@ -194,7 +195,7 @@ find_tensors(struct model_loader *l)
     if (m->arch->embedding)
         m->arch->embedding(l);
     for (l->layer = 0; l->layer < n_own; l->layer++)
-        find_layer(l, &m->layers[l->layer]);
+        graph_find_layer(l, &m->layers[l->layer]);
     repeat_layers(m, n_own);
     l->layer = hp->n_layer; /* the output comes after the last */
     if (m->arch->head)
@@ -202,8 +203,10 @@ find_tensors(struct model_loader *l)
     else
         graph_find_head(l);
     graph_head_find(l);
+    if (hp->n_mtp > 0 && hp->n_drafter > 0)
+        graph_drafter_find(l);
     for (; l->layer < graph_used_layers(hp); l->layer++) {
-        find_layer(l, &m->layers[l->layer]);
+        graph_find_layer(l, &m->layers[l->layer]);
         graph_mtp_find(l, &m->layers[l->layer]);
     }
 }
@@ -228,9 +231,9 @@ graph_find_weights(struct model *m, struct gg_error *err)
 {
     const struct gguf_context *gguf = m->file->gguf;
     struct ggml_init_params params = {
-        /* one may be there twice: find_tied_output() */
+        /* one may be there twice, a drafter's, too: find_tied_output() */
         .mem_size =
-            (size_t)(gguf_get_n_tensors(gguf) + 1) * ggml_tensor_overhead(),
+            (size_t)(gguf_get_n_tensors(gguf) + 2) * ggml_tensor_overhead(),
         .no_alloc = true,
     };
     struct model_loader l = { .gguf = gguf, .model = m, .err = err };
@@ -276,7 +279,9 @@ graph_read_model(struct model *m, struct gg_error *err)
     if (st == GG_OK)
         st = read_hparams(gguf, m, err);
     if (st == GG_OK && m->files.mtp)
-        st = take_mtp_hparams(m->files.mtp, m, err);
+        st = graph_is_drafter(m->files.mtp)
+                 ? graph_drafter_count(m->files.mtp, m, err)
+                 : take_mtp_hparams(m->files.mtp, m, err);
     m->end = m->hp.n_layer;
     return st;
 }

@@ -279,7 +279,8 @@ struct model_files {
     const struct model_adapter_file *adapters;
     size_t n_adapters;
     const struct gguf_context *mtp; /* session_adopt_mtp() took its MTP layers,
-                                       of which its keys tell; or NULL */
+                                       or a drafter, of which its keys tell; or
+                                       NULL */
 };
 
 struct model_adapter;
@@ -310,6 +311,12 @@ struct model {
     struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 
+    /* A drafter's: features become a row; NULL or the ids of its logits. */
+    struct model_norm fuse_norm;
+    struct model_linear fuse;
+    int32_t *drafted;
+    int32_t n_drafted; /* logits; 0: n_vocab */
+
     struct model_head dense; /* of embeddings */
     struct model_head rank;  /* of rerankers: their scores */
 
@@ -329,6 +336,7 @@ struct model {
     struct model_buffers buffers;   /* of weights */
     struct ggml_context *made_ctx;  /* of tensors that no file has */
     ggml_backend_buffer_t made;     /* and their buffer */
+    struct model *drafter;          /* drafter.h; or NULL */
     struct model_adapter *adapters; /* files.n_adapters */
     float *scales;                  /* theirs, where a sequence says none */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arch.h"
 #include "graph/streams.h"
 
 const struct model_mtp_kind graph_mtp_usual = { .block = graph_block };
@@ -35,6 +36,9 @@ enum gg_status
 graph_mtp_use(const struct gguf_context *gguf, struct model *m,
               struct gg_error *err)
 {
+    m->hp.n_mtp = m->hp.n_drafter;
+    if (m->hp.n_drafter > 0)
+        return GG_OK;
     if (m->hp.n_behind == 0)
         return refuse(gguf, m, "the file has no MTP layers", err);
     if (!m->arch->mtp)
@@ -95,6 +99,8 @@ graph_mtp_width(const struct model *m)
 {
     int64_t n = m->hp.n_embd;
 
+    if (m->drafter)
+        return m->drafter->hp.drafting.d_kept;
     return m->arch->mtp && m->arch->mtp->streams ? n * m->hp.n_stream : n;
 }
 
@@ -103,6 +109,8 @@ graph_mtp_width(const struct model *m)
 static bool
 is_of_layer(const struct model *m, const char *name)
 {
+    if (m->drafter)
+        return graph_is_drafters(name);
     return strncmp(name, "blk.", 4) == 0 &&
            strtol(name + 4, NULL, 10) >= m->hp.n_layer;
 }
@@ -145,6 +153,8 @@ graph_mtp(struct graph *g)
     const struct model_mtp_kind *kind = g->model->arch->mtp;
     struct ggml_tensor *x, *y;
 
+    if (g->model->drafter)
+        return graph_draft(g);
     x = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
     x = kind->block(g, layer, graph_mtp_joined(g, l, x));
     y = norm_last(g, l, kind->streams ? graph_streams_merge_mtp(g, l, x) : x);

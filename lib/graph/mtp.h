@@ -62,14 +62,23 @@ graph_mtp_joined(struct graph *g, const struct model_layer *l,
 void
 graph_keep_hidden(struct graph *g, struct ggml_tensor *h);
 
+/* h of all ids: the one before each id's, of a segment's first as it was kept.
+ */
+struct ggml_tensor *
+graph_hidden_before(struct graph *g, struct ggml_tensor *h);
+
+/* As graph_keep_hidden(), of h of all ids, the last of each segment. */
+void
+graph_keep_last_hidden(struct graph *g, struct ggml_tensor *h);
+
 /* x: the last layer's, y: normed, both of all ids. Records that all MTP layers
  * keep keys and values of the ids, and that hidden vectors are kept; returns
  * the wanted rows of y. */
 struct ggml_tensor *
 graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
 
-/* MTP layer g->mtp, of the batch's ids and of kept hidden vectors: logits of
- * the wanted rows, whose y is kept. */
+/* MTP layer g->mtp, or the drafter, of the batch's ids and of kept hidden
+ * vectors: logits of the wanted rows, whose y is kept. */
 struct ggml_tensor *
 graph_mtp(struct graph *g);
 

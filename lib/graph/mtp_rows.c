@@ -28,14 +28,27 @@ graph_keep_hidden(struct graph *g, struct ggml_tensor *h)
 }
 
 struct ggml_tensor *
+graph_hidden_before(struct graph *g, struct ggml_tensor *h)
+{
+    struct ggml_tensor *kept =
+        ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
+
+    return ggml_get_rows(g->ctx, ggml_concat(g->ctx, kept, h, 1), g->mtp_shift);
+}
+
+void
+graph_keep_last_hidden(struct graph *g, struct ggml_tensor *h)
+{
+    graph_keep_hidden(g, g->mtp_of ? ggml_get_rows(g->ctx, h, g->mtp_of) : h);
+}
+
+struct ggml_tensor *
 graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
 {
     const struct model *m = g->model;
-    struct ggml_tensor *h = m->arch->mtp->raw ? x : y, *before;
+    struct ggml_tensor *h = m->arch->mtp->raw ? x : y;
+    struct ggml_tensor *before = graph_hidden_before(g, h);
 
-    before = ggml_get_rows(g->ctx, g->cache->mtp.rows, g->mtp_from);
-    before =
-        ggml_get_rows(g->ctx, ggml_concat(g->ctx, before, h, 1), g->mtp_shift);
     for (int32_t i = m->hp.n_layer; i < graph_used_layers(&m->hp); i++) {
         const struct model_layer *l = &m->layers[i];
         struct ggml_tensor *c = graph_mtp_joined(g, l, before);
@@ -44,6 +57,6 @@ graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
             c = graph_streams_read(g, &l->attn_hyper, c).c;
         graph_keep_attention(g, i, graph_norm(g, c, &l->attn_norm));
     }
-    graph_keep_hidden(g, g->mtp_of ? ggml_get_rows(g->ctx, h, g->mtp_of) : h);
+    graph_keep_last_hidden(g, h);
     return g->rows ? ggml_get_rows(g->ctx, y, g->rows) : y;
 }

@@ -42,7 +42,7 @@ graph_embed_by(struct graph *g, struct ggml_tensor *table)
 bool
 graph_gives_all_rows(const struct graph *g)
 {
-    return g->feeds || (g->leaves && g->model->hp.n_mtp > 0);
+    return g->feeds || g->informs || (g->leaves && g->model->hp.n_mtp > 0);
 }
 
 struct ggml_tensor *
@@ -51,8 +51,10 @@ graph_enter(struct graph *g, struct ggml_tensor *x)
     const struct model_hparams *hp = &g->model->hp;
     int64_t ne[GGML_MAX_DIMS];
 
-    if (g->first == 0)
+    if (g->first == 0) {
+        graph_note_feature(g, 0, x);
         return x;
+    }
     memcpy(ne, x->ne, sizeof(ne));
     /* the last gave what is wanted */
     if (g->first == hp->n_layer && !graph_gives_all_rows(g))
@@ -66,7 +68,8 @@ graph_enter(struct graph *g, struct ggml_tensor *x)
 struct ggml_tensor *
 graph_leave(struct graph *g, struct ggml_tensor *x)
 {
-    return g->left = x;
+    g->left = x;
+    return g->informs ? graph_inform_drafter(g, x) : x;
 }
 
 struct ggml_tensor *
@@ -175,8 +178,10 @@ graph_rope_at(struct graph *g, const struct model_rope *rope,
     divisors = r->divisors;
     if (r->divisors_long && n_ctx > r->params.n_ctx_orig)
         divisors = r->divisors_long;
-    if (g->turned)
+    if (g->turned && r->params.section_mode != 0)
         return turn_by_sections(g, r, x, positions, divisors);
+    if (g->turned) /* a drafter's turn by time alone */
+        positions = ggml_view_1d(g->ctx, positions, x->ne[2], 0);
     return ggml_rope_ext(g->ctx, x, positions, divisors, r->params.n_rot,
                          r->params.mode, r->params.n_ctx_orig, r->params.base,
                          r->scale, 0, r->magnitude, 32, 1);

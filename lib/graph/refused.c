@@ -8,7 +8,8 @@
 
 enum reason {
     PROJECTOR,
-    DRAFTER,
+    DRAFTER, /* of a kind that is not known; or of one that is: */
+    PART,
     DIFFUSION,
     SPEECH,
     OTHER,
@@ -19,23 +20,14 @@ static const struct {
     const char *name;
     enum reason reason;
 } refused[] = {
-    { "chameleon", OTHER },
-    { "clef", OTHER },
-    { "clip", PROJECTOR },
-    { "cogvlm", OTHER },
-    { "deepseek2-ocr", OTHER },
-    { "dflash", DRAFTER },
-    { "dream", DIFFUSION },
-    { "eagle3", DRAFTER },
-    { "gemma4-assistant", DRAFTER },
-    { "hrm_text", OTHER },
-    { "llada", DIFFUSION },
-    { "llada-moe", DIFFUSION },
-    { "minimax-01", OTHER },
-    { "pockettts", SPEECH },
-    { "qwen3tts", SPEECH },
-    { "rnd1", DIFFUSION },
-    { "talkie", OTHER },
+    { "chameleon", OTHER },         { "clef", OTHER },
+    { "clip", PROJECTOR },          { "cogvlm", OTHER },
+    { "deepseek2-ocr", OTHER },     { "dflash", DRAFTER },
+    { "dream", DIFFUSION },         { "gemma4-assistant", DRAFTER },
+    { "hrm_text", OTHER },          { "llada", DIFFUSION },
+    { "llada-moe", DIFFUSION },     { "minimax-01", OTHER },
+    { "pockettts", SPEECH },        { "qwen3tts", SPEECH },
+    { "rnd1", DIFFUSION },          { "talkie", OTHER },
     { "wavtokenizer-dec", SPEECH },
 };
 
@@ -46,6 +38,8 @@ static const char *const sentences[] = {
     [DRAFTER] = "drafts from another model's hidden vectors, in a way that is "
                 "not known here: drafts can come from MTP layers, a smaller "
                 "model or the text",
+    [PART] = "drafts for another model, and is no model itself: it is named "
+             "next to the model that it drafts for",
     [DIFFUSION] = "writes by diffusion, all ids of a text at once: models here "
                   "write one id after the other",
     [SPEECH] = "makes speech: models here write text",
@@ -71,6 +65,8 @@ reason_of(const struct gguf_context *gguf, const char *arch)
 {
     if (is_projector(gguf))
         return PROJECTOR;
+    if (graph_arch_find(arch))
+        return PART;
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
         if (!strcmp(arch, refused[i].name))
             return refused[i].reason;

@@ -39,7 +39,7 @@ is_behind(const struct model_hparams *hp, const char *name)
     char *end;
     long layer;
 
-    if (hp->n_mtp > 0 || strncmp(name, "blk.", 4) != 0)
+    if (hp->n_mtp > hp->n_drafter || strncmp(name, "blk.", 4) != 0)
         return false;
     layer = strtol(name + 4, &end, 10);
     return *end == '.' && layer >= hp->n_layer && layer < graph_all_layers(hp);

@@ -574,7 +574,7 @@ session_batch_mask(struct batch *b, const struct cache *cache,
     for (int32_t r = 0; r < n; r++) {
         int32_t position = positions[first + r];
         bool both_ways = b->hp->encoder && !b->hp->one_way;
-        int32_t last = both_ways ? positions[s->n - 1] : position;
+        int32_t last = both_ways ? positions[s->n - 1] : position - b->apart;
         struct span seen = { keys->start, last };
 
         if (s->n_encoded > seen.first)
@@ -587,7 +587,7 @@ session_batch_mask(struct batch *b, const struct cache *cache,
         seen.last -= keys->start;
         mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
                  position - keys->start);
-        if (b->mtp > 0)
+        if (b->mtp > 0 && !b->apart)
             hide_holes(b->mask + (size_t)r * (size_t)keys->n, keys,
                        &cache->mtp.slots[s->slot]);
     }

@@ -41,6 +41,8 @@ struct batch {
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
     /* Members for a model with MTP layers in use: */
     int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
+    bool apart; /* ids see those before them, which are the model's, and not
+                   themselves */
     int32_t *mtp_from; /* what struct graph has of the same names */
     int32_t *mtp_shift;
     int32_t *mtp_of;

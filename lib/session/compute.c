@@ -58,6 +58,8 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->hidden = hidden;
     g->mtp = c->mtp;
     g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves;
+    g->informs = g->feeds && c->model->drafter;
+    g->feeds = g->feeds && !g->informs;
     g->named = c->watch != NULL;
     g->scales = c->scales;
     graph_build(g, c->max_nodes);

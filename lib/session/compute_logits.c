@@ -107,9 +107,8 @@ session_compute_get_logits(struct compute *c, const struct batch *b)
 
 /* Where all logits are wanted, one row after the other; NULL: otherwise. */
 static float *
-place_of_logits(const struct batch *b)
+place_of_logits(const struct batch *b, size_t row)
 {
-    size_t row = (size_t)b->n_vocab;
 
     if (b->scored || b->pooled || !b->n_outputs)
         return NULL;
@@ -125,7 +124,7 @@ void *
 session_compute_place_logits(struct compute *c, const struct batch *b)
 {
     struct ggml_tensor *result = c->graph.result;
-    float *place = place_of_logits(b);
+    float *place = place_of_logits(b, (size_t)result->ne[0]);
     void *own = result->data;
 
     if (!place || result->view_src || !ggml_is_contiguous(result) ||

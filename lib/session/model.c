@@ -51,13 +51,75 @@ name_behind(const char *name, const void *n_layer, char *buf)
     return *end == '.' && layer >= n ? name : NULL;
 }
 
+static const char *
+name_of_drafter(const char *name, const void *data, char *buf)
+{
+    (void)data;
+    snprintf(buf, GGML_MAX_NAME, DRAFTER_PREFIX "%.48s", name);
+    return buf;
+}
+
+/* Texts of two files' vocabularies, but for ids that nobody uses. */
+static bool
+same_token(const struct gguf_array *a, const struct gguf_array *b, size_t i)
+{
+    return a->strings[i].n == b->strings[i].n &&
+           !memcmp(a->strings[i].s, b->strings[i].s, a->strings[i].n);
+}
+
+static enum gg_status
+check_same_tokens(const struct gguf_context *drafter,
+                  const struct gguf_context *of, struct gg_error *err)
+{
+    static const char key[] = "tokenizer.ggml.tokens";
+    struct gguf_array a = { 0 }, b = { 0 };
+    enum gg_status st = GG_OK;
+
+    if (gguf_find_key(drafter, key) < 0 || gguf_find_key(of, key) < 0)
+        return GG_OK;
+    st = gguf_get_array(drafter, key, GGUF_TYPE_STRING, &a, err);
+    if (st == GG_OK)
+        st = gguf_get_array(of, key, GGUF_TYPE_STRING, &b, err);
+    if (st == GG_OK && a.n != b.n)
+        return gguf_bad_value(drafter, key, err,
+                              "%zu tokens, and the model has %zu", a.n, b.n);
+    for (size_t i = 0; st == GG_OK && i < a.n; i++)
+        if (!same_token(&a, &b, i))
+            return gguf_bad_value(drafter, key, err,
+                                  "token %zu is another one than the model's",
+                                  i);
+    return st;
+}
+
+/* A drafter that reads the model's inside. */
+static enum gg_status
+adopt_drafter(struct gguf_file *file, struct gguf_file *mtp,
+              struct gg_error *err)
+{
+    struct model *m = NULL, *d = NULL;
+    enum gg_status st = graph_read_keys(file->gguf, &m, err);
+
+    if (st == GG_OK)
+        st = graph_drafter_read(mtp->gguf, m, &d, err);
+    if (st == GG_OK)
+        st = check_same_tokens(mtp->gguf, file->gguf, err);
+    if (st == GG_OK)
+        st = gguf_file_take(file, mtp, name_of_drafter, NULL, err);
+    graph_drafter_free(d);
+    mem_free(m);
+    return st;
+}
+
 enum gg_status
 session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
                   struct gg_error *err)
 {
     struct model *a = NULL, *b = NULL;
-    enum gg_status st = graph_read_keys(file->gguf, &a, err);
+    enum gg_status st;
 
+    if (graph_is_drafter(mtp->gguf))
+        return adopt_drafter(file, mtp, err);
+    st = graph_read_keys(file->gguf, &a, err);
     if (st == GG_OK)
         st = graph_read_keys(mtp->gguf, &b, err);
     if (st == GG_OK)
@@ -130,8 +192,14 @@ plan_model(const struct gg_model_params *params, struct model *m,
 
     if (st == GG_OK && params->mtp)
         st = graph_mtp_use(m->files.mtp ? m->files.mtp : gguf, m, err);
+    else if (st == GG_OK && params->mtp_if_able)
+        (void)graph_mtp_use(gguf, m, NULL);
     if (st == GG_OK)
         st = graph_rope_override(&m->hp.rope, params, err);
+    if (st == GG_OK && params->pipeline && m->hp.n_drafter > 0)
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "a drafter that reads the model's inside drafts in one "
+                       "process, not in several");
     if (st == GG_OK && params->pipeline)
         st = params->pipeline->call->divide(params->pipeline, m, err);
     return st == GG_OK ? session_offload_layers(params, m, err) : st;

@@ -4,8 +4,9 @@
 
 #include "graph/model.h"
 
-/* The MTP layers of `mtp`, a file of the same model that has nothing else,
- * become those of `file`, which keeps its mappings from now on. */
+/* The drafter that `mtp` is, or the MTP layers of `mtp`, a file of the same
+ * model that has nothing else, become those of `file`, which keeps its mappings
+ * from now on. */
 enum gg_status
 session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
                   struct gg_error *err);

@@ -52,7 +52,7 @@ add_tensor(struct model_needs *n, const struct model *m,
             return;
         if (*end == '.' && layer >= 0 && layer < n->n)
             n->layers[part_of(t)][layer] += t->size;
-        else if (m->hp.n_mtp > 0)
+        else if (m->hp.n_mtp > m->hp.n_drafter)
             n->back[part_of(t)] += t->size;
     } else if (is_sparse(t)) {
         return;

@@ -335,6 +335,35 @@ set_homes(struct model *m, const struct model_parts *parts)
     }
 }
 
+/* Some layers, or experts, have no room on devices. */
+static bool
+leaves_layers(const struct offload *o)
+{
+    const struct model *m = o->m;
+
+    return o->parts.n - layers_behind(m) < m->end - m->first ||
+           o->parts.experts_from > m->first;
+}
+
+/* Layers that merely may be used do not take the room of others. */
+static bool
+drops_mtp(struct offload *o)
+{
+    bool drops =
+        o->m->hp.n_mtp > 0 && o->params->mtp_if_able && !o->params->mtp;
+
+    if (drops)
+        o->m->hp.n_mtp = 0;
+    return drops;
+}
+
+static bool
+count_needs(struct offload *o)
+{
+    return session_needs_count(&o->needs, o->m,
+                               session_needs_positions(o->m, o->params->n_ctx));
+}
+
 static enum gg_status
 offload(struct offload *o, struct gg_error *err)
 {
@@ -342,6 +371,12 @@ offload(struct offload *o, struct gg_error *err)
     bool automatic = !are_listed(o) && o->params->gpu_layers == 0;
 
     divide(o);
+    if (leaves_layers(o) && drops_mtp(o)) {
+        session_needs_clear(&o->needs);
+        if (!count_needs(o))
+            return error_nomem(err);
+        divide(o);
+    }
     if (!o->silent)
         note_offload(o);
     if (automatic && o->parts.n == 0 && m->named)
@@ -377,8 +412,7 @@ session_offload_layers(const struct gg_model_params *params, struct model *m,
         st = look_at_devices(&o, err);
     if (st != GG_OK || m->n_homes == 1)
         return st;
-    if (!session_needs_count(&o.needs, m,
-                             session_needs_positions(m, params->n_ctx)))
+    if (!count_needs(&o))
         return error_nomem(err);
     st = offload(&o, err);
     session_needs_clear(&o.needs);

@@ -218,7 +218,7 @@ set_sizes(struct gg_session *s, const struct model *model,
 static int32_t
 mtp_tokens(const struct gg_session *s)
 {
-    return s->n_segments * s->model->hp.n_mtp;
+    return s->n_segments * session_mtp_step(s->model);
 }
 
 /* The processors of this machine, which its ranks share. */

@@ -119,11 +119,20 @@ session_wait(struct gg_session *s, uint64_t ticket, struct gg_error *err);
 int32_t
 session_overlap(const struct gg_session *s);
 
-/* ---- drafts by MTP layers ------------------------------------------------ */
+/* ---- drafts by MTP layers, or by a drafter --------------------------------
+ */
 
-/* How many ids the MTP layers draft after one at most; 0: none are in use. */
+/* How many ids they draft after one at most; 0: none are in use. */
 int32_t
 session_mtp(const struct gg_session *session);
+
+/* Ids of a text that one step evaluates at most. */
+int32_t
+session_mtp_step(const struct model *model);
+
+/* Whether a step drafts all ids at once. */
+bool
+session_mtp_blocks(const struct gg_session *session);
 
 /* Whether they can after the first n ids of the slot, whose last one has been
  * evaluated with others before it: its hidden vector is kept. */

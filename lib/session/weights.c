@@ -13,14 +13,14 @@
 #include "session/pipeline.h"
 #include "session/place.h"
 
-/* Memory for the divisors that no file has, and their values. */
+/* Memory for the divisors that no file has, and their values; m may be NULL. */
 static enum gg_status
 make_divisors(struct model *m, struct gg_error *err)
 {
-    size_t n = (size_t)m->rope.params.n_rot / 2;
+    size_t n = m ? (size_t)m->rope.params.n_rot / 2 : 0;
     float *x;
 
-    if (!m->made_ctx)
+    if (!m || !m->made_ctx)
         return GG_OK;
     x = mem_array(n, sizeof(*x));
     m->made = ggml_backend_alloc_ctx_tensors_from_buft(
@@ -47,6 +47,8 @@ session_take_weights(const struct gg_model_params *params,
         st = session_adapters_place(m, params, failed, err);
     if (st == GG_OK)
         st = make_divisors(m, err);
+    if (st == GG_OK)
+        st = make_divisors(m->drafter, err);
     return st == GG_OK ? session_adapters_check(m, err) : st;
 }
 
@@ -64,6 +66,7 @@ session_free_model(struct model *model)
     ggml_free(model->elsewhere);
     ggml_free(model->made_ctx);
     mem_free(model->layers);
+    graph_drafter_free(model->drafter);
     session_free_model(model->before);
     mem_free(model);
 }

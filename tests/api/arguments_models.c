@@ -110,6 +110,19 @@ model_known(void)
 }
 
 static bool
+model_drafts(void)
+{
+    return !gg_model_drafts(NULL) && !gg_model_drafts("llama") &&
+           gg_model_drafts("eagle3") && !gg_model_known("eagle3");
+}
+
+static bool
+model_drafter(void)
+{
+    return !gg_model_drafter(NULL) && !gg_model_drafter(model);
+}
+
+static bool
 model_layers(void)
 {
     int32_t first = 7, end = 7;
@@ -237,6 +250,7 @@ const struct argument_test arguments_models[] = {
     TEST(model_open),       TEST(model_layers),
     TEST(model_free),       TEST(model_note),
     TEST(model_device),     TEST(model_device_description),
+    TEST(model_drafter),    TEST(model_drafts),
     TEST(model_gpu_layers), TEST(model_n_homes),
     TEST(model_home),       TEST(model_n_layers),
     TEST(model_home_of),    TEST(model_n_adapters),

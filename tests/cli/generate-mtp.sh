@@ -22,6 +22,20 @@ same model.gguf mtp --lines --batch 3 -n 20 -s 5 -f lines
 same mimo2.gguf mtp -p "$text" -n 60 -s 1
 same sure.gguf mtp -p "$text" -n 60 -s 1
 
+echo 'by default layers that are known draft:'
+"$make" llama-f32 llama.gguf
+gg-convert -q --set llama.nextn_predict_layers=1 llama.gguf unknown.gguf
+for model in model trunk mimo2 sure unknown; do
+    for o in '' --greedy '-c 60 --shift' '--repeat-penalty 1.3 --ignore-eog'; do
+        gg-generate -m $model.gguf -p "$text" -n 80 -s 1 $o --draft none >want
+        gg-generate -m $model.gguf -p "$text" -n 80 -s 1 $o 2>&1 | cmp - want
+    done
+    gg-generate -v -m $model.gguf -p "$text" -n 9 --draft auto 2>&1 |
+        awk -v m=$model '/ draft: / { n++ } END { print m, n + 0 }'
+done
+gg-generate -v -m sure.gguf -p "$text" -n 9 --draft none 2>&1 | grep -c draft:
+gg-generate -m sure.gguf -p "$text" --choice a,b >/dev/null
+
 echo 'a state has no hidden vectors, and its bytes are the same:'
 for draft in '' '--draft mtp'; do
     rm -f state

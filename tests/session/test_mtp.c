@@ -1,30 +1,8 @@
 /* test_mtp.c - MTP layers: the logits of the formula in double precision,
  * however ids came; and the model's own, which do not change */
-#include <stdio.h>
-
 #include "fixtures/adapters.h"
-#include "fixtures/reference.h"
 #include "gguf/reader.h"
-#include "harness/session_test.h"
-#include "session/session.h"
-
-enum {
-    PAST = 70, /* more than hidden vectors are kept, and beyond the window */
-    MOST = 5,
-};
-
-static int32_t ids[PAST + MOST + 1];
-static const char *name;
-static double *truth; /* logits of MOST steps after PAST ids */
-
-static void
-okn(bool good, const char *what)
-{
-    char title[160];
-
-    snprintf(title, sizeof(title), "%s: %s", name, what);
-    ok(good, title);
-}
+#include "session/draft_test.h"
 
 static void
 write_spec(struct model_spec spec, const char *path)
@@ -41,247 +19,6 @@ named(const char *model)
     if (!models_named(model, &spec))
         exit(99);
     return spec;
-}
-
-static struct gg_model *
-open_model(const char *path, const char *mtp_path)
-{
-    const struct gg_model_params params = { .mtp = true, .mtp_path = mtp_path };
-    struct gg_model *m;
-
-    must(gg_model_open(path, &params, &m, &err));
-    return m;
-}
-
-static int
-steps_of(const struct gg_session *s)
-{
-    return session_mtp(s) < MOST ? session_mtp(s) : MOST;
-}
-
-/* The logits of all steps after the slot's first PAST ids. */
-static void
-guess(struct gg_session *s, int32_t slot, float out[][V])
-{
-    struct model_guess q = { .slot = slot, .past = PAST, .ids = ids + PAST };
-
-    for (int i = 0; i < steps_of(s); i++) {
-        q.n = i + 1;
-        q.logits = out[i];
-        must(session_mtp_guess(s, &q, 1, &err));
-    }
-}
-
-/* The worst NMSE. */
-static double
-error_of(struct gg_session *s, float out[][V])
-{
-    double worst = 0;
-
-    for (int i = 0; i < steps_of(s); i++) {
-        double e = reference_nmse(out[i], truth + i * V, V);
-
-        worst = e > worst || !(e == e) ? e : worst;
-    }
-    printf("# NMSE %.1e\n", worst);
-    return worst;
-}
-
-static void
-check_guess(struct gg_session *s, int32_t slot, const char *what)
-{
-    float out[MOST][V];
-
-    okn(session_mtp_can(s, slot, PAST), "the hidden vector is there");
-    guess(s, slot, out);
-    okn(error_of(s, out) < 1e-9, what);
-}
-
-static struct gg_session *
-new_slots(const struct gg_model *m, int n)
-{
-    return new_session(m, (struct gg_session_params){
-                              .n_slots = n, .cache_type = GG_CACHE_F32 });
-}
-
-static void
-check_chunks(const struct gg_model *m)
-{
-    static const int steps[] = { 1, 7, PAST };
-    float out[V];
-
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct gg_session *s = new_slots(m, 1);
-
-        for (int at = 0; at < PAST; at += steps[i])
-            eval_ids(s, 0, ids, at, at + steps[i] < PAST ? at + steps[i] : PAST,
-                     out);
-        check_guess(s, 0, "the logits of the formula");
-        gg_session_free(s);
-    }
-}
-
-/* Drafts that are rejected leave nothing. */
-static void
-check_rejected(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 1);
-    int32_t wrong[6] = { 9, 8, 7, 6, 5, 4 };
-    float out[V];
-
-    eval_ids(s, 0, ids, 0, PAST - 2, out);
-    for (int i = 0; i < 3; i++) {
-        memcpy(wrong, ids + PAST - 2, sizeof(*wrong));
-        eval_ids(s, 0, wrong, 0, 6, out);
-        gg_session_truncate(s, 0, PAST - 2);
-    }
-    eval_ids(s, 0, ids, gg_session_length(s, 0), PAST, out);
-    check_guess(s, 0, "after ids that were taken back");
-    gg_session_free(s);
-}
-
-/* Some of what was drafted is accepted: a recurrent model goes back further,
- * and the hidden vectors stay. */
-static void
-check_accepted(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 1);
-    float out[V];
-
-    eval_ids(s, 0, ids, 0, PAST - 3, out);
-    eval_ids(s, 0, ids, PAST - 3, PAST + 2, out);
-    gg_session_truncate(s, 0, PAST);
-    check_guess(s, 0, "after ids that were accepted");
-    if (gg_session_length(s, 0) < PAST)
-        eval_ids(s, 0, ids, gg_session_length(s, 0), PAST, out);
-    check_guess(s, 0, "and were evaluated again");
-    gg_session_free(s);
-}
-
-static void
-check_slots(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 3);
-    struct gg_chunk chunks[] = {
-        { .slot = 0, .ids = ids + 3, .n = 40 },
-        { .slot = 1, .ids = ids, .n = PAST },
-        { .slot = 2, .ids = ids + 5, .n = 1 },
-    };
-    float out[3][V], alone[V];
-    struct model_guess q[3];
-
-    must(gg_session_eval(s, chunks, 3, &err));
-    check_guess(s, 1, "among other slots");
-    for (int i = 0; i < 3; i++)
-        q[i] = (struct model_guess){ .slot = i,
-                                     .past = (int32_t)chunks[i].n,
-                                     .ids = ids + 20,
-                                     .n = 1,
-                                     .logits = out[i] };
-    must(session_mtp_guess(s, q, 3, &err));
-    for (int i = 0; i < 3; i++) {
-        q[i].logits = alone;
-        must(session_mtp_guess(s, &q[i], 1, &err));
-        okn(same(alone, out[i]), "together the same bytes");
-    }
-    gg_session_copy(s, 2, 1, PAST);
-    eval_ids(s, 1, ids + 9, 0, 1, alone);
-    check_guess(s, 2, "in a copy");
-    gg_session_free(s);
-}
-
-/* A shared prefix: one key is missing, and no other. */
-static void
-check_prefix(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 2);
-    float out[V], first[MOST][V], other[MOST][V];
-    int32_t n;
-
-    eval_ids(s, 0, ids, 0, PAST, out);
-    n = gg_session_copy(s, 1, 0, 20);
-    okn(n == 0 || !session_mtp_can(s, 1, n),
-        "of a prefix no hidden vector is kept");
-    eval_ids(s, 1, ids, n, PAST, out);
-    guess(s, 0, first);
-    guess(s, 1, other);
-    okn(error_of(s, first) < 1e-9, "the logits of the one are right");
-    okn(error_of(s, other) < (n ? 0.5 : 1e-9),
-        "those of the other miss one key at most");
-    gg_session_free(s);
-}
-
-/* Logits have the same bytes with the layers as without them. */
-static void
-check_bytes(const struct gg_model *m)
-{
-    struct gg_model *plain;
-    struct gg_session *s, *t;
-    float a[V], b[V], out[MOST][V];
-    bool all = true;
-
-    must(gg_model_open(scratch_path(), NULL, &plain, &err));
-    s = new_session(m, gg_session_params_default());
-    t = new_session(plain, gg_session_params_default());
-    for (int at = 0; at < PAST; at += 14) {
-        eval_ids(s, 0, ids, at, at + 14, a);
-        eval_ids(t, 0, ids, at, at + 14, b);
-        all = all && same(a, b);
-    }
-    guess(s, 0, out);
-    eval_ids(s, 0, ids, PAST, PAST + 1, a);
-    eval_ids(t, 0, ids, PAST, PAST + 1, b);
-    okn(all && same(a, b), "the model's logits are what they were");
-    okn(gg_session_mtp(t, NULL, NULL) == 0 && session_mtp(t) == 0,
-        "layers that were not requested are not there");
-    gg_session_free(s);
-    gg_session_free(t);
-    gg_model_free(plain);
-}
-
-static void
-check_memory(const struct gg_model *m, int n_mtp)
-{
-    struct gg_session *s = new_session(m, gg_session_params_default());
-    struct gg_memory memory;
-    size_t weights, cache;
-
-    okn(gg_session_mtp(s, &weights, &cache) == n_mtp && weights &&
-            cache > 48 * 64 * sizeof(float),
-        "their number and bytes are known");
-    must(gg_model_memory(m, NULL, &memory, &err));
-    okn(memory.mtp_weights == weights && memory.mtp_cache == cache &&
-            memory.weights > weights,
-        "before a session is there, too");
-    gg_session_free(s);
-}
-
-/* A state file has no hidden vectors. */
-static void
-check_state(const struct gg_model *m)
-{
-    struct gg_session *s = new_session(m, gg_session_params_default());
-    struct gg_state_sequence q = { .ids = ids, .n_ids = 20, .n_held = 20 };
-    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
-    char path[SCRATCH_PATH + 8];
-    struct gg_state_file *file;
-    float a[V], b[V], out[MOST][V];
-
-    snprintf(path, sizeof(path), "%s.state", scratch_path());
-    eval_ids(s, 0, ids, 0, 20, a);
-    must(gg_session_save(s, &state, path, &err));
-    eval_ids(s, 0, ids, 20, PAST, a);
-    gg_session_truncate(s, 0, 0);
-    must(gg_state_open(path, s, &file, &err));
-    okn(gg_session_load(s, 0, file, 0) == 20, "a state is loaded");
-    okn(!session_mtp_can(s, 0, 20), "which has no hidden vectors");
-    eval_ids(s, 0, ids, 20, PAST, b);
-    okn(same(a, b), "and the model's logits are what they were");
-    okn(session_mtp_can(s, 0, PAST), "later there are some");
-    guess(s, 0, out);
-    gg_state_close(file);
-    gg_session_free(s);
-    remove(path);
 }
 
 static void
@@ -357,6 +94,24 @@ check_adapters(void)
 
 /* ---- files --------------------------------------------------------------- */
 
+/* How many layers draft where they merely may; -1: the model does not open. */
+static int
+count_if_able(const char *path)
+{
+    const struct gg_model_params params = { .mtp_if_able = true };
+    struct gg_session *s;
+    struct gg_model *m;
+    int n;
+
+    if (gg_model_open(path, &params, &m, &err) != GG_OK)
+        return -1;
+    s = new_session(m, gg_session_params_default());
+    n = gg_session_mtp(s, NULL, NULL);
+    gg_session_free(s);
+    gg_model_free(m);
+    return n;
+}
+
 static void
 refused(const char *path, bool mtp, const char *mtp_path, enum gg_status st,
         const char *says, const char *what)
@@ -381,11 +136,13 @@ check_refused(void)
     write_spec(spec, path);
     refused(path, true, NULL, GG_ERR_UNSUPPORTED, "no MTP layers",
             "a model without MTP layers");
+    is(count_if_able(path), 0, "has none to use if it is able");
     spec = named("qwen35mtp-f32");
     spec.skip = "blk.4.nextn.enorm.weight";
     write_spec(spec, path);
     refused(path, true, NULL, GG_ERR_FORMAT, "blk.4.nextn.enorm",
             "a layer without its norm");
+    is(count_if_able(path), 0, "is passed over");
     spec = named("qwen35mtp-f32");
     spec.shrink = "blk.4.nextn.eh_proj.weight";
     write_spec(spec, path);
@@ -399,6 +156,10 @@ check_refused(void)
     write_spec((struct model_spec){ .arch = "llama", .n_mtp = 1 }, path);
     refused(path, true, NULL, GG_ERR_UNSUPPORTED, "not known here",
             "a family whose layers are not known");
+    is(count_if_able(path), 0, "uses none");
+    write_spec(named("mimo2mtp-f32"), path);
+    is(count_if_able(path), 3, "those that are known are used");
+    is(count_if_able("/nonesuch"), -1, "no file is no model");
 }
 
 /* The layers in a file of their own: the same as in the model's. */
