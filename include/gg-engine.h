@@ -459,6 +459,25 @@ gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err);
 
+/* Drafts nothing any more. Without any of these calls ids are drafted that a
+ * grammar leaves no choice of, or few. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_draft_none(struct gg_engine *engine, struct gg_error *err);
+
+/* By prompt lookup, drafts are what followed the same ids earlier in the text,
+ * or in a text of the engine that has ended and has the same key. This adds
+ * texts of a file, which gg-stream(5) describes, for all keys. On failure none
+ * is added: GG_ERR_FORMAT, or GG_ERR_ARG, of another vocabulary. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_draft_read(struct gg_engine *engine, const void *data, size_t size,
+                     struct gg_error *err);
+
+/* Writes such a file, of the last texts without a key; about a megabyte at
+ * most. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_draft_write(const struct gg_engine *engine, int fd,
+                      struct gg_error *err);
+
 struct gg_draft_stats {
     uint64_t n_drafted, n_accepted, n_runs;
 };

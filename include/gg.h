@@ -1179,7 +1179,10 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
 
 /* Slot `to` forgets what it holds and gets the first `n` ids of slot `from`,
  * as if it had evaluated them. Returns the number that it holds then, as
- * gg_session_truncate() does; slot `from` stays as it is. */
+ * gg_session_truncate() does; slot `from` stays as it is. On the CPU slots have
+ * most keys and values of a common prefix together, where layers see all of
+ * them: a copy takes little memory, and sequences that are evaluated together
+ * read these once. */
 GG_API int32_t
 gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
                 int32_t n);
@@ -1203,7 +1206,7 @@ GG_API int32_t
 gg_session_snapshots(const struct gg_session *session, size_t *bytes);
 
 /* Bytes of the cache that were ever written: the rest takes no memory on the
- * CPU. */
+ * CPU. What slots have in common counts once. */
 GG_API size_t
 gg_session_used(const struct gg_session *session);
 

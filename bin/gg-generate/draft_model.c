@@ -115,6 +115,8 @@ draft_model_open(struct generate *g)
 {
     struct gg_error err;
 
+    if (drafts_none(g->o))
+        cli_check(gg_engine_draft_none(g->engine.gg, &err), &err);
     if (!drafts(g))
         return;
     if (g->o->engine.mtp || is_automatic(g->o)) {

@@ -57,6 +57,7 @@ struct options {
     struct choices choices;
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
+    const char *draft_table; /* a file; or NULL */
     int bos;
     int pooling; /* of embeddings: an enum gg_pooling, or POOL_AS_MODEL */
     enum form_kind form;
@@ -225,6 +226,15 @@ draft_model_close(struct generate *g);
 /* For -v: how many drafted ids were accepted. */
 void
 draft_model_describe(const struct generate *g);
+
+/* --draft-table: the drafts that it goes with; what the file has is known from
+ * now on; it becomes what is known at the end, unless a signal came. */
+void
+draft_table_choose(struct options *o);
+void
+draft_table_open(struct generate *g);
+void
+draft_table_save(struct generate *g);
 
 /* g->base is what --load says; without it, it stays empty. */
 void

@@ -209,6 +209,7 @@ main(int argc, char **argv)
 
     cli_start();
     generate_parse(argc, argv, &o);
+    draft_table_choose(&o);
     draft_model_choose(&o);
     engine_join(&o.engine);
     mode = mode_of(&o);
@@ -230,7 +231,9 @@ main(int argc, char **argv)
     if (g.intake)
         media_intake_attach(g.intake, g.engine.session);
     draft_model_open(&g);
+    draft_table_open(&g);
     status = run(&g, mode);
+    draft_table_save(&g);
     terminal_end(o.newline && mode != &modes[ALL_RECORDS]);
     sampling_clear(&o.sampling);
     free(g.resumed_sampling);

@@ -163,10 +163,13 @@ const struct cli_option generate_rows[] = {
       "model's own MTP layers (mtp), or by lookup in the text (prompt); auto: "
       "with MTP layers if there are any (default); none",
       AT(draft), .values = "auto|none|mtp|prompt" },
+    { "draft-table", 0, CLI_TEXT, "FILE",
+      "with --draft prompt: look up in the texts of earlier jobs, too, which "
+      "FILE keeps", AT(draft_table), .use = SANDBOX_UPDATE },
     { "choice", 0, CLI_CALL, "A,B,...",
       "write which of A, B, ... is likeliest to follow",
       .set = add_choices, .record = true,
-      .not_with = "draft: nothing is drawn" },
+      .not_with = "draft: nothing is drawn|draft-table" },
     { "scores", 0, CLI_FLAG, NULL,
       "with --choice: write a line for each choice, with its score", AT(scores),
       .only_with = "choice|jsonl" },

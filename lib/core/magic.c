@@ -36,6 +36,7 @@ static const struct {
     { "#!", "a script", 0 },
     { "\x8bGGL", "a logit stream, which gg-sample reads", 0 },
     { "\x8bGGR", "rows of images or sounds, which gg-encode writes", 0 },
+    { "\x8bGGD", "a table of drafts, which gg-generate keeps", 0 },
     { "GGUF", "a GGUF file: a model, an adapter or a state", 0 },
     { "\x89PNG", "a picture (PNG)", 0 },
     { "\xff\xd8\xff", "a picture (JPEG)", 0 },

@@ -56,6 +56,7 @@ start_draft(struct gg_engine *engine, const struct engine_draft *what,
     d->length.goes_back = engine->can.goes_back;
     engine_draft_free(engine->draft);
     engine->draft = d;
+    engine->no_forced = false;
     return GG_OK;
 }
 
@@ -87,6 +88,17 @@ gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err)
     if (st == GG_OK && engine->draft->most > most)
         engine->draft->most = most;
     return st;
+}
+
+enum gg_status
+gg_engine_draft_none(struct gg_engine *engine, struct gg_error *err)
+{
+    if (!engine)
+        return error_null(err);
+    engine_draft_free(engine->draft);
+    engine->draft = NULL;
+    engine->no_forced = true;
+    return GG_OK;
 }
 
 void
@@ -251,7 +263,8 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
 
 /* The first ids of the draft were drawn; `rejected`: the next was not. */
 static void
-learn(struct draft_length *length, const struct text_draft *td, size_t rejected)
+learn_parts(struct draft_length *length, const struct text_draft *td,
+            size_t rejected)
 {
     size_t n = td->n_accepted, forced = td->n_forced;
 
@@ -272,7 +285,7 @@ settle_draft(struct gg_text *t, size_t rejected)
     struct text_draft *td = &t->draft;
 
     if (d && td->counts) {
-        learn(&d->length, td, rejected);
+        learn_parts(&d->length, td, rejected);
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }

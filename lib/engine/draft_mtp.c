@@ -159,6 +159,8 @@ engine_draft_by_mtp(struct engine_draft *d, struct gg_text *const *texts,
     enum gg_status st =
         guesses ? want_drafts(d, texts, n, wanted, err) : error_nomem(err);
 
+    session_mtp_rest(texts[0]->sequence->engine->session,
+                     engine_draft_length_rests(&d->length));
     if (st == GG_OK)
         st = make_steps(d, texts, n, wanted, guesses, err);
     mem_free(guesses);

@@ -13,6 +13,7 @@ enum {
     FIRST = 256, /* ids that there is room for at first */
     STEPS = 48,  /* of a chain */
     KEYS = 1000,
+    EVERYONE = UINT16_MAX, /* the number of no key */
 };
 
 struct draft_table {
@@ -32,7 +33,7 @@ engine_table_new(void)
 }
 
 static void
-clear(struct draft_table *t)
+free_arrays(struct draft_table *t)
 {
     mem_free(t->ids);
     mem_free(t->keys);
@@ -45,7 +46,7 @@ engine_table_free(struct draft_table *table)
 {
     if (!table)
         return;
-    clear(table);
+    free_arrays(table);
     for (size_t i = 0; i < table->n_names; i++)
         mem_free(table->names[i]);
     mem_free(table->names);
@@ -56,7 +57,7 @@ engine_table_free(struct draft_table *table)
 
 /* The number of a key; 0: there is none, SIZE_MAX: it is not known. */
 static size_t
-find_key(const struct draft_table *t, const char *key)
+key_number(const struct draft_table *t, const char *key)
 {
     for (size_t i = 0; key && i < t->n_names; i++)
         if (!strcmp(t->names[i], key))
@@ -65,7 +66,7 @@ find_key(const struct draft_table *t, const char *key)
 }
 
 static bool
-add_key(struct draft_table *t, const char *key)
+name_key(struct draft_table *t, const char *key)
 {
     size_t n = strlen(key) + 1;
     char *copy;
@@ -145,7 +146,7 @@ enlarge(struct draft_table *t, size_t cap)
     t->last = mem_array(cap, sizeof(*t->last));
     t->heads = mem_array(cap, sizeof(*t->heads));
     if (!t->ids || !t->keys || !t->last || !t->heads) {
-        clear(t);
+        free_arrays(t);
         *t = old;
         return false;
     }
@@ -153,18 +154,32 @@ enlarge(struct draft_table *t, size_t cap)
     t->n = 0;
     for (uint64_t i = 0; i < old.n; i++)
         add_id(t, *id_at(&old, i), old.keys[i & (old.cap - 1)]);
-    clear(&old);
+    free_arrays(&old);
     return true;
 }
 
 static bool
-reserve(struct draft_table *t, size_t n)
+have_room(struct draft_table *t, size_t n)
 {
     size_t cap = t->cap ? t->cap : FIRST;
 
     while (cap < TABLE_MOST && t->n + n > cap)
         cap *= 2;
     return cap == t->cap || enlarge(t, cap);
+}
+
+static void
+append_text(struct draft_table *t, const int32_t *ids, size_t n, size_t key)
+{
+    if (n > TABLE_MOST / 2) {
+        ids += n - TABLE_MOST / 2;
+        n = TABLE_MOST / 2;
+    }
+    if (!have_room(t, n + 1))
+        return;
+    for (size_t i = 0; i < n; i++)
+        add_id(t, ids[i], key);
+    add_id(t, END, key);
 }
 
 void
@@ -175,29 +190,43 @@ engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
 
     if (!table || n < TABLE_LEAST)
         return;
-    if (n > TABLE_MOST / 2) {
-        ids += n - TABLE_MOST / 2;
-        n = TABLE_MOST / 2;
-    }
-    number = find_key(table, key);
-    if (number == SIZE_MAX) {
-        if (!add_key(table, key))
-            return;
+    number = key_number(table, key);
+    if (number == SIZE_MAX && name_key(table, key))
         number = table->n_names;
+    if (number != SIZE_MAX)
+        append_text(table, ids, n, number);
+}
+
+void
+engine_table_share(struct draft_table *table, const int32_t *ids, size_t n)
+{
+    if (table && n >= TABLE_LEAST)
+        append_text(table, ids, n, EVERYONE);
+}
+
+size_t
+engine_table_list(const struct draft_table *table, int32_t *out)
+{
+    const struct draft_table *t = table;
+    uint64_t from = t && t->n > t->cap ? t->n - t->cap : 0;
+    size_t n = 0;
+
+    for (uint64_t i = from; t && i < t->n; i++) {
+        size_t key = t->keys[i & (t->cap - 1)];
+
+        if ((key == 0 || key == EVERYONE) &&
+            (*id_at(t, i) != END || (n > 0 && out[n - 1] != END)))
+            out[n++] = *id_at(t, i);
     }
-    if (!reserve(table, n + 1))
-        return;
-    for (size_t i = 0; i < n; i++)
-        add_id(table, ids[i], number);
-    add_id(table, END, number);
+    return n;
 }
 
 /* ---- what is found ------------------------------------------------------- */
 
 /* How many ids before the place are the last ones of ids[0..n). */
 static size_t
-count_same(const struct draft_table *t, uint64_t place, const int32_t *ids,
-           size_t n)
+count_alike(const struct draft_table *t, uint64_t place, const int32_t *ids,
+            size_t n)
 {
     size_t k = 0;
 
@@ -207,22 +236,28 @@ count_same(const struct draft_table *t, uint64_t place, const int32_t *ids,
     return k;
 }
 
+static bool
+is_shown(const struct draft_table *t, uint64_t place, size_t key)
+{
+    size_t own = t->keys[place & (t->cap - 1)];
+
+    return own == key || own == EVERYONE;
+}
+
 size_t
 engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
                   const char *key, uint64_t *place)
 {
     const struct draft_table *t = table;
-    size_t number = t ? find_key(t, key) : SIZE_MAX, best = 0, len;
+    size_t number = t ? key_number(t, key) : 0, best = 0, len;
     uint32_t low;
     uint64_t at;
 
-    if (n < TABLE_LEAST || number == SIZE_MAX || t->cap == 0)
+    if (n < TABLE_LEAST || !t || t->cap == 0)
         return 0;
     low = *head_of(t, ids + n - TABLE_LEAST);
     for (int i = 0; i < STEPS && find_place(t, low, &at); i++) {
-        len = t->keys[(at - 1) & (t->cap - 1)] == number
-                  ? count_same(t, at, ids, n)
-                  : 0;
+        len = is_shown(t, at - 1, number) ? count_alike(t, at, ids, n) : 0;
         if (len > best && engine_table_id(t, at) != END) {
             best = len;
             *place = at;

@@ -29,6 +29,15 @@ void
 engine_table_add(struct draft_table *table, const int32_t *ids, size_t n,
                  const char *key);
 
+/* Adds a text that every other may find. */
+void
+engine_table_share(struct draft_table *table, const int32_t *ids, size_t n);
+
+/* The ids of all texts without a key, the oldest first, -1 after each, to
+ * out[0..TABLE_MOST); returns how many. */
+size_t
+engine_table_list(const struct draft_table *table, int32_t *out);
+
 /* Where ids[0..n), or the longest end of them, stood last: the place after it;
  * returns its length, 0: nowhere, or less than TABLE_LEAST. */
 size_t

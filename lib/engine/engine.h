@@ -104,11 +104,12 @@ engine_is_row(const struct gg_engine *e, int32_t id)
     return id >= 0 && (size_t)id >= e->n_vocab;
 }
 
-/* Before its slot gets all of the sequence's ids: contents of slots that are
- * nobody's go, the oldest first, but for one slot's, until that is no more than
- * slots may hold. */
+/* Before its slot gets all of the sequence's ids, the first n_shared of slot
+ * `from`; -1: of none. Contents of slots that are nobody's go, the oldest
+ * first, but for that one's, until there is no more than slots may hold. */
 void
-engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t but_for);
+engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t from,
+                 size_t n_shared);
 
 /* Whether the slot's contents may become part of the sequence. */
 bool

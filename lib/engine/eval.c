@@ -89,7 +89,7 @@ assign_slots(const struct gg_query *queries, size_t n, struct gg_error *err)
         if (q->n_held == 0)
             st = engine_place(q, err);
         else
-            engine_make_room(q, q->slot, -1);
+            engine_make_room(q, q->slot, -1, 0);
         q->pinned = true;
     }
     return st;

@@ -40,7 +40,8 @@ empty_slot(struct gg_engine *e, int32_t slot)
 }
 
 void
-engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t but_for)
+engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t from,
+                 size_t n_shared)
 {
     struct gg_engine *e = q->engine;
     size_t more;
@@ -48,8 +49,9 @@ engine_make_room(const struct gg_sequence *q, int32_t slot, int32_t but_for)
 
     if (!e->most_cache)
         return;
-    more = session_growth(e->session, slot, (int32_t)q->n_ids);
+    more = session_growth(e->session, slot, (int32_t)q->n_ids, from,
+                          (int32_t)n_shared);
     while (gg_session_used(e->session) + more > e->most_cache &&
-           (oldest = find_oldest(e, slot, but_for)) >= 0)
+           (oldest = find_oldest(e, slot, from)) >= 0)
         empty_slot(e, oldest);
 }

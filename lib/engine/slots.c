@@ -309,7 +309,7 @@ engine_place(struct gg_sequence *q, struct gg_error *err)
     if (st != GG_OK)
         return st;
     slot = choose_slot(q, &shared);
-    engine_make_room(q, slot, shared.slot);
+    engine_make_room(q, slot, shared.slot, shared.slot < 0 ? 0 : shared.n);
     if (shared.slot >= 0)
         held = copy_shared(q, &shared, slot);
     else

@@ -1,4 +1,6 @@
 /* attention.c - keys and values of a layer, and what queries find in them */
+#include <assert.h>
+
 #include "graph/arch.h"
 #include "tensor/sparse.h"
 
@@ -18,6 +20,7 @@ graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
     size_t first = (size_t)s->slot * (size_t)g->cache->parts[l->kind].n_rows +
                    (size_t)keys->row;
 
+    assert(!graph_shares_rows(g, l->kind));
     return ggml_view_3d(g->ctx, t, t->ne[0], keys->n, t->ne[2], t->nb[1],
                         t->nb[2], first * t->nb[1]);
 }
@@ -49,9 +52,8 @@ graph_segment_columns(struct graph *g, const struct graph_segment *s,
                         (size_t)s->first * x->nb[2]);
 }
 
-/* The first d_value of keys. */
-static struct ggml_tensor *
-values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
+struct ggml_tensor *
+graph_values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value)
 {
     return ggml_view_3d(g->ctx, k, d_value, k->ne[1], k->ne[2], k->nb[1],
                         k->nb[2], 0);
@@ -80,9 +82,9 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct cache_layer *l = cache_of(g, layer);
     const struct cache_range *keys = across ? &s->crossed : &s->keys[l->kind];
     struct ggml_tensor *k = graph_kept_rows(g, s, layer, CACHE_K, keys);
-    struct ggml_tensor *v = l->t[CACHE_V]
-                                ? graph_kept_rows(g, s, layer, CACHE_V, keys)
-                                : values_in(g, k, hp->layers[layer].d_value);
+    struct ggml_tensor *v =
+        l->t[CACHE_V] ? graph_kept_rows(g, s, layer, CACHE_V, keys)
+                      : graph_values_in(g, k, hp->layers[layer].d_value);
     struct ggml_tensor *r;
 
     q = graph_segment_columns(g, s, q);
@@ -146,7 +148,9 @@ attend_all(struct graph *g, int32_t layer, struct ggml_tensor *q, bool across)
     struct ggml_tensor *all;
 
     q = graph_rotate(g, layer, CACHE_K, q);
-    all = attend_each(g, 0, g->n_segments, layer, q, across);
+    all = !across && graph_shares_rows(g, cache_of(g, layer)->kind)
+              ? graph_attend_shared(g, layer, q)
+              : attend_each(g, 0, g->n_segments, layer, q, across);
     all = graph_rotate(g, layer, CACHE_V, all);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);

@@ -169,12 +169,22 @@ enum {
     CACHE_MTP_HOLES = 8,
 };
 
+/* What an evaluation of ids leaves to MTP layers. */
+enum graph_feed {
+    GRAPH_FEED_ALL,    /* keys, values and hidden vectors */
+    GRAPH_FEED_HIDDEN, /* these alone */
+    GRAPH_FEED_NONE,
+};
+
 struct cache_mtp_slot {
     int32_t row, end; /* whose vectors are kept: of positions row..end - 1 */
     /* Keys are right from position `first` on, but for some: those whose
-     * vector before was not kept, as of a prefix that was copied. */
+     * vector before was not kept, as of a prefix that was copied, and those
+     * that were not computed. */
     int32_t first;
-    int32_t holes[CACHE_MTP_HOLES]; /* in ascending order */
+    struct cache_mtp_hole {
+        int32_t from, end;    /* positions */
+    } holes[CACHE_MTP_HOLES]; /* in ascending order */
     int n_holes;
 };
 
@@ -186,7 +196,8 @@ struct cache_mtp {
 
 /* Layers of a kind, or with blocks of a length, have this in common. Each slot
  * has n_rows rows; row r of slot s is row s * n_rows + r of the tensors and is
- * for position base[s] + r, or for the block of these positions / ratio. */
+ * for position base[s] + r, or for the block of these positions / ratio. Where
+ * there are owners, block r / CACHE_BLOCK may be another slot's. */
 struct cache_part {
     int32_t n_layer;
     int32_t ratio;  /* positions of a row: 1, but for blocks */
@@ -194,6 +205,10 @@ struct cache_part {
     int32_t window; /* keys that an id sees; 0: all */
     int32_t *base;  /* a slot */
     int32_t *used;  /* a slot: rows that were ever written */
+    /* Where slots refer to rows of others; NULL: each has its own. */
+    int32_t *owners;  /* a block of a slot: the slot that has its rows */
+    int32_t *written; /* and how many of its own rows were ever written */
+    int32_t *lent;    /* a slot: others may refer to this many first blocks */
 };
 
 struct cache {
@@ -237,6 +252,20 @@ graph_part_of(const struct cache_layer *l, int of)
                ? l->compressed
                : (int)l->kind;
 }
+
+/* Rows of a slot's positions, in order: each run is of one slot, at the same
+ * place there. */
+enum {
+    CACHE_RUNS = 4, /* at most */
+};
+
+struct cache_runs {
+    int n;
+    struct cache_run {
+        int32_t slot;
+        int32_t end; /* before which row it ends */
+    } list[CACHE_RUNS];
+};
 
 /* Keys of a slot that attention reads for some of its ids. */
 struct cache_range {

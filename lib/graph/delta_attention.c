@@ -63,8 +63,8 @@ find_rates(struct model_loader *l)
 
     snprintf(name, sizeof(name), "blk.%d.ssm_a", (int)l->layer);
     t = gguf_tensor_named(l->gguf, name);
-    return t && t->ne[0] == n ? graph_find_numbers(l, ".ssm_a", n, 1)
-                              : graph_find_numbers(l, ".ssm_a", 1, n);
+    return t && t->ne[0] == n ? graph_find_numbers(l, ".ssm_a", n, 1, true)
+                              : graph_find_numbers(l, ".ssm_a", 1, n, true);
 }
 
 void

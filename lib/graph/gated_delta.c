@@ -40,7 +40,7 @@ graph_find_gated_delta(struct model_loader *l, struct model_layer *layer)
     }
     graph_find_short_conv(l, layer, ".ssm_conv1d", MODEL_OPTIONAL);
     layer->ssm_dt = graph_find_bias(l, ".ssm_dt", s->n_head, MODEL_REQUIRED);
-    layer->ssm_a = graph_find_numbers(l, ".ssm_a", s->n_head, 1);
+    layer->ssm_a = graph_find_numbers(l, ".ssm_a", s->n_head, 1, true);
     layer->ssm_norm =
         graph_find_norm(l, ".ssm_norm", s->d_inner / s->n_head, MODEL_OPTIONAL);
     graph_find_ssm_out(l, layer);

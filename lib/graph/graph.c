@@ -13,7 +13,8 @@ enum {
     NODES_STREAMS = 64, /* or side by side */
     NODES_NGRAMS = 64,
     NODES_PER_NGRAMS = 256, /* of each segment */
-    NODES_PER_SEGMENT = 8,  /* of each layer */
+    NODES_PER_SEGMENT = 8,  /* of each layer, */
+    NODES_PER_RUN = 9,      /* for each run of its rows, and for one besides */
     NODES_PER_RELATIVE = 24,
     NODES_SWITCHES = 64,  /* of each layer with adapters */
     NODES_PER_INDEX = 12, /* of each layer, for each segment and besides */
@@ -57,6 +58,13 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     return a_layer * (size_t)graph_used_layers(&model->hp) +
            (CACHE_KINDS + 2 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
            beside + graph_adapters_max_nodes(model);
+}
+
+size_t
+graph_shared_nodes(const struct model *model, int32_t n_segments)
+{
+    return (size_t)NODES_PER_RUN * (CACHE_RUNS + 1) * (size_t)n_segments *
+           (size_t)graph_used_layers(&model->hp);
 }
 
 static struct ggml_tensor *

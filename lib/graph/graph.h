@@ -4,7 +4,8 @@
  * n_embd x n_tokens. The ids belong to one or more segments, each a run of
  * consecutive positions of one sequence. All but attention treats each id
  * alone, so that many sequences share one reading of the weights; attention
- * is done segment by segment, over nothing but the segment's own keys. */
+ * is done segment by segment, over nothing but the segment's own keys, and
+ * those that segments have in common are read once: shared_attention.c. */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
 
@@ -16,6 +17,7 @@ struct graph_segment {
     int32_t first; /* row of the batch that it begins with */
     int32_t n;     /* ids */
     struct cache_range keys[CACHE_KINDS]; /* that attention covers */
+    struct cache_runs runs; /* where those of CACHE_ALL are; none: its slot's */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
     struct graph_segment_blocks {
@@ -72,6 +74,7 @@ struct graph {
     void *met_data;
     int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
     bool feeds;       /* where all MTP layers get keys and values, */
+    bool feeds_keys;  /* (else they find hidden vectors alone) */
     bool informs;     /* or a drafter its features, which are found here: */
     struct ggml_tensor *features[MODEL_MAX_FEATURES];
     int32_t last;     /* the layer that gives wanted rows only; -1: none */
@@ -134,6 +137,10 @@ struct graph_heads {
 /* Tensors that a graph of the model needs at most. */
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments);
+
+/* And more where segments have rows in common. */
+size_t
+graph_shared_nodes(const struct model *model, int32_t n_segments);
 
 /* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
  * with room), model, cache, segments and the numbers. Layers first == end ==
@@ -349,6 +356,19 @@ graph_relative_decoder(struct graph *g, int32_t layer, struct graph_heads h,
 struct ggml_tensor *
 graph_kept_rows(struct graph *g, const struct graph_segment *s, int32_t layer,
                 enum cache_tensor of, const struct cache_range *keys);
+
+/* The first d_value of keys. */
+struct ggml_tensor *
+graph_values_in(struct graph *g, struct ggml_tensor *k, int32_t d_value);
+
+/* Whether some segment refers to rows of other slots, in layers of the kind. */
+bool
+graph_shares_rows(const struct graph *g, enum cache_kind kind);
+
+/* Attention of all segments, whose rows are in runs: d_value x n_head x
+ * n_tokens, of q, d_key x n_head x n_tokens. */
+struct ggml_tensor *
+graph_attend_shared(struct graph *g, int32_t layer, struct ggml_tensor *q);
 
 /* Columns of x, a x b x n_tokens, that are a segment's. */
 struct ggml_tensor *

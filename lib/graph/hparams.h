@@ -220,6 +220,7 @@ struct model_drafting {
     int32_t d_features;   /* length of all of an id's together */
     int32_t d_kept;       /* of the rows that it keeps of ids; at least 1 */
     int32_t n_ids; /* of a text that a step of a draft evaluates at most */
+    int32_t n_likeliest; /* clusters of tokens that have logits */
     bool norm_before_fc, norm_before_residual; /* of EAGLE-3 */
 };
 

@@ -368,9 +368,12 @@ graph_find_vector(struct model_loader *l, const char *name, int64_t n,
 
 struct ggml_tensor *
 graph_find_numbers(struct model_loader *l, const char *name, int64_t n,
-                   int64_t n_columns)
+                   int64_t n_columns, bool f32)
 {
-    struct want want = { { n, n_columns, 1 }, true, MODEL_REQUIRED, NULL };
+    struct want want = { { n, n_columns, 1 },
+                         f32,
+                         MODEL_REQUIRED,
+                         f32 ? NULL : graph_probe_get_rows };
 
     return find_tensor(l, name, "", want);
 }

@@ -106,10 +106,11 @@ struct ggml_tensor *
 graph_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
                         int64_t n_rows);
 
-/* F32, n x n_columns, of the name as it stands: nothing is added. */
+/* F32, or else any that rows can be taken of, n x n_columns, of the name as it
+ * stands: nothing is added. */
 struct ggml_tensor *
 graph_find_numbers(struct model_loader *l, const char *name, int64_t n,
-                   int64_t n_columns);
+                   int64_t n_columns, bool f32);
 
 /* F32, F16 or BF16 of that shape, of the name as it stands: filters. */
 struct ggml_tensor *
@@ -299,6 +300,11 @@ graph_find_output(struct model_loader *l);
  * none. */
 const struct gguf_tensor *
 graph_find_integers(struct model_loader *l, const char *name);
+
+/* n tokens, the vocabulary's, in another order, or, where it is no I32, NULL.
+ */
+struct ggml_tensor *
+graph_find_order(struct model_loader *l, const char *name, int32_t n);
 
 /* Members that all families have, then the family's. */
 void

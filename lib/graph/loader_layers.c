@@ -119,8 +119,8 @@ graph_find_indexer(struct model_loader *l, struct model_layer *layer)
         return;
     layer->index_compressor.gate =
         graph_find_linear(l, ".indexer_compressor_gate", e, d, bias);
-    layer->index_compressor.bias =
-        graph_find_numbers(l, ".indexer_compressor_ape.weight", d, x->pool);
+    layer->index_compressor.bias = graph_find_numbers(
+        l, ".indexer_compressor_ape.weight", d, x->pool, true);
 }
 
 void
@@ -256,8 +256,39 @@ find_choice(struct model_loader *l, enum model_need choice)
 
     snprintf(name, sizeof(name), "blk.%d.exp_probs_b", (int)l->layer);
     if (gguf_tensor_named(l->gguf, name))
-        return graph_find_numbers(l, name, n, 1);
+        return graph_find_numbers(l, name, n, 1, true);
     return graph_find_bias(l, ".exp_probs_b", n, choice);
+}
+
+/* Whether all of these I32, of `what`, are in 0..n - 1; or fails. */
+static bool
+check_numbers(struct model_loader *l, const struct gguf_tensor *t, int32_t n,
+              const char *what)
+{
+    for (size_t i = 0; i < t->size / sizeof(int32_t); i++) {
+        int32_t x;
+
+        memcpy(&x, (const char *)t->data + i * sizeof(x), sizeof(x));
+        if (x >= 0 && x < n)
+            continue;
+        l->status =
+            gguf_bad_value(l->gguf, t->name, l->err, "%s %d is not in 0..%d",
+                           what, (int)x, (int)n - 1);
+        return false;
+    }
+    return true;
+}
+
+struct ggml_tensor *
+graph_find_order(struct model_loader *l, const char *name, int32_t n)
+{
+    const struct gguf_tensor *t = graph_find_integers(l, name);
+    struct ggml_tensor *order;
+
+    if (!t || t->type != GGML_TYPE_I32)
+        return NULL;
+    order = graph_find_numbers(l, name, n, 1, false);
+    return order && check_numbers(l, t, n, "token") ? order : NULL;
 }
 
 struct ggml_tensor *
@@ -273,17 +304,8 @@ graph_find_expert_ids(struct model_loader *l, const char *name)
         return NULL;
     }
     ids = graph_find_table(l, name, hp->n_expert_used, hp->n_vocab);
-    for (size_t i = 0; ids && i < t->size / sizeof(int32_t); i++) {
-        int32_t id;
-
-        memcpy(&id, (const char *)t->data + i * sizeof(id), sizeof(id));
-        if (id >= 0 && id < hp->n_expert)
-            continue;
-        l->status = gguf_bad_value(l->gguf, t->name, l->err,
-                                   "expert %d is not in 0..%d", (int)id,
-                                   (int)hp->n_expert - 1);
+    if (ids && !check_numbers(l, t, hp->n_expert, "expert"))
         return NULL;
-    }
     return ids;
 }
 
@@ -337,7 +359,7 @@ graph_find_short_conv(struct model_loader *l, struct model_layer *layer,
     char weight[GGML_MAX_NAME];
 
     snprintf(weight, sizeof(weight), "%s.weight", name);
-    layer->conv = graph_find_numbers(l, weight, l->hp->d_conv, n);
+    layer->conv = graph_find_numbers(l, weight, l->hp->d_conv, n, true);
     layer->conv_bias = graph_find_bias(l, name, n, bias);
 }
 

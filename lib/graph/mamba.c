@@ -31,8 +31,8 @@ graph_find_mamba(struct model_loader *l, struct model_layer *layer,
     layer->ssm_x =
         graph_find_linear(l, ".ssm_x", n, rank + 2 * d, MODEL_OPTIONAL);
     layer->ssm_step = graph_find_linear(l, ".ssm_dt", rank, n, MODEL_REQUIRED);
-    layer->ssm_a = graph_find_numbers(l, ".ssm_a", d, n);
-    layer->ssm_d = graph_find_numbers(l, ".ssm_d", n, 1);
+    layer->ssm_a = graph_find_numbers(l, ".ssm_a", d, n, true);
+    layer->ssm_d = graph_find_numbers(l, ".ssm_d", n, 1, true);
     if (norms == MODEL_REQUIRED) {
         layer->ssm_dt_norm.weight =
             graph_find_vector(l, ".ssm_dt_norm", rank, norms);
@@ -55,11 +55,11 @@ graph_find_mamba2(struct model_loader *l, struct model_layer *layer,
         graph_find_linear(l, ".ssm_in", l->model->hp.n_embd, n, MODEL_OPTIONAL);
     graph_find_short_conv(l, layer, ".ssm_conv1d", MODEL_OPTIONAL);
     layer->ssm_dt = graph_find_bias(l, ".ssm_dt", s->n_head, MODEL_REQUIRED);
-    layer->ssm_a = graph_find_numbers(l, ".ssm_a", 1, s->n_head);
-    layer->ssm_d = graph_find_numbers(l, ".ssm_d", 1, s->n_head);
+    layer->ssm_a = graph_find_numbers(l, ".ssm_a", 1, s->n_head, true);
+    layer->ssm_d = graph_find_numbers(l, ".ssm_d", 1, s->n_head, true);
     if (norm == MODEL_REQUIRED || graph_peek(l, ".ssm_norm"))
         layer->ssm_norm.weight = graph_find_numbers(
-            l, ".ssm_norm.weight", s->d_inner / s->n_group, s->n_group);
+            l, ".ssm_norm.weight", s->d_inner / s->n_group, s->n_group, true);
     graph_find_ssm_out(l, layer);
 }
 

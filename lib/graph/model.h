@@ -314,6 +314,9 @@ struct model {
     /* A drafter's: features become a row; NULL or the ids of its logits. */
     struct model_norm fuse_norm;
     struct model_linear fuse;
+    struct model_linear unfuse;    /* from a row back to a feature; or empty */
+    struct model_linear centroids; /* n_embd x clusters of tokens; or empty */
+    struct ggml_tensor *clusters;  /* i32: all tokens, cluster by cluster */
     int32_t *drafted;
     int32_t n_drafted; /* logits; 0: n_vocab */
 
@@ -337,6 +340,7 @@ struct model {
     struct ggml_context *made_ctx;  /* of tensors that no file has */
     ggml_backend_buffer_t made;     /* and their buffer */
     struct model *drafter;          /* drafter.h; or NULL */
+    bool mtp_if_able;               /* MTP layers are used that merely may be */
     struct model_adapter *adapters; /* files.n_adapters */
     float *scales;                  /* theirs, where a sequence says none */
 };

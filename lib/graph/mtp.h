@@ -72,7 +72,8 @@ void
 graph_keep_last_hidden(struct graph *g, struct ggml_tensor *h);
 
 /* x: the last layer's, y: normed, both of all ids. Records that all MTP layers
- * keep keys and values of the ids, and that hidden vectors are kept; returns
+ * keep keys and values of the ids, if g->feeds_keys, and that hidden vectors
+ * are kept; returns
  * the wanted rows of y. */
 struct ggml_tensor *
 graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);

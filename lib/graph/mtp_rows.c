@@ -47,9 +47,11 @@ graph_feed_mtp(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
 {
     const struct model *m = g->model;
     struct ggml_tensor *h = m->arch->mtp->raw ? x : y;
-    struct ggml_tensor *before = graph_hidden_before(g, h);
+    struct ggml_tensor *before =
+        g->feeds_keys ? graph_hidden_before(g, h) : NULL;
 
-    for (int32_t i = m->hp.n_layer; i < graph_used_layers(&m->hp); i++) {
+    for (int32_t i = m->hp.n_layer; before && i < graph_used_layers(&m->hp);
+         i++) {
         const struct model_layer *l = &m->layers[i];
         struct ggml_tensor *c = graph_mtp_joined(g, l, before);
 

@@ -20,15 +20,14 @@ static const struct {
     const char *name;
     enum reason reason;
 } refused[] = {
-    { "chameleon", OTHER },         { "clef", OTHER },
-    { "clip", PROJECTOR },          { "cogvlm", OTHER },
-    { "deepseek2-ocr", OTHER },     { "dflash", DRAFTER },
-    { "dream", DIFFUSION },         { "gemma4-assistant", DRAFTER },
-    { "hrm_text", OTHER },          { "llada", DIFFUSION },
-    { "llada-moe", DIFFUSION },     { "minimax-01", OTHER },
-    { "pockettts", SPEECH },        { "qwen3tts", SPEECH },
-    { "rnd1", DIFFUSION },          { "talkie", OTHER },
-    { "wavtokenizer-dec", SPEECH },
+    { "chameleon", OTHER },     { "clef", OTHER },
+    { "clip", PROJECTOR },      { "cogvlm", OTHER },
+    { "deepseek2-ocr", OTHER }, { "dflash", DRAFTER },
+    { "dream", DIFFUSION },     { "hrm_text", OTHER },
+    { "llada", DIFFUSION },     { "llada-moe", DIFFUSION },
+    { "minimax-01", OTHER },    { "pockettts", SPEECH },
+    { "qwen3tts", SPEECH },     { "rnd1", DIFFUSION },
+    { "talkie", OTHER },        { "wavtokenizer-dec", SPEECH },
 };
 
 /* After the architecture's name. */

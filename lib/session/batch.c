@@ -413,6 +413,24 @@ set_picks(struct batch *b)
         b->picks[b->given_at[i]] = b->n_tokens + i;
 }
 
+bool
+session_batch_decodes(const struct batch *b)
+{
+    return b->n_tokens == b->n_outputs;
+}
+
+void
+session_batch_feed(struct batch *b, struct cache *cache, enum graph_feed feed)
+{
+    b->feed = feed;
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *s = &b->segments[i];
+
+        session_cache_mtp_begin(cache, s->slot, b->positions[s->first], s->n,
+                                feed);
+    }
+}
+
 void
 session_batch_finish(struct batch *b)
 {
@@ -536,12 +554,15 @@ static void
 hide_holes(uint16_t *row, const struct cache_range *keys,
            const struct cache_mtp_slot *s)
 {
-    int32_t end = keys->start + keys->n;
+    int32_t start = keys->start, end = start + keys->n;
 
-    hide(row, 0, (s->first < end ? s->first : end) - keys->start);
-    for (int i = 0; i < s->n_holes; i++)
-        if (s->holes[i] >= keys->start && s->holes[i] < end)
-            hide(row, s->holes[i] - keys->start, s->holes[i] - keys->start + 1);
+    hide(row, 0, (s->first < end ? s->first : end) - start);
+    for (int i = 0; i < s->n_holes; i++) {
+        const struct cache_mtp_hole *h = &s->holes[i];
+
+        hide(row, (h->from > start ? h->from : start) - start,
+             (h->end < end ? h->end : end) - start);
+    }
 }
 
 const uint16_t *

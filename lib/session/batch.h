@@ -40,6 +40,7 @@ struct batch {
     bool pooled;           /* hidden vectors are wanted, too */
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
     /* Members for a model with MTP layers in use: */
+    enum graph_feed feed; /* what MTP layers get of it */
     int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
     bool apart; /* ids see those before them, which are the model's, and not
                    themselves */
@@ -78,6 +79,14 @@ session_batch_add(struct batch *b, struct cache *cache,
 void
 session_batch_add_draft(struct batch *b, struct cache *cache,
                         const struct gg_chunk *chunk, int32_t past);
+
+/* Whether each id has an output: sequences go on, with or without drafts. */
+bool
+session_batch_decodes(const struct batch *b);
+
+/* What MTP layers get of the batch, to which nothing is added any more. */
+void
+session_batch_feed(struct batch *b, struct cache *cache, enum graph_feed feed);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void

@@ -25,6 +25,18 @@ ids_of(const struct gg_session *s, const struct gg_chunk *c)
                       : (struct id_range){ n, c->n };
 }
 
+/* What MTP layers get of a batch; `ends`: some chunk ends there. */
+static enum graph_feed
+feed_of(const struct gg_session *s, const struct batch *b, bool ends)
+{
+    if (s->model->hp.n_mtp == 0 || s->model->drafter ||
+        s->model->pipeline->divided)
+        return GRAPH_FEED_ALL;
+    if (s->mtp_rests)
+        return session_batch_decodes(b) ? GRAPH_FEED_HIDDEN : GRAPH_FEED_NONE;
+    return s->model->mtp_if_able && !ends ? GRAPH_FEED_NONE : GRAPH_FEED_ALL;
+}
+
 void
 session_next_batch(struct gg_session *s, struct batch *b,
                    const struct gg_chunk *chunks, size_t n_chunks,
@@ -32,6 +44,7 @@ session_next_batch(struct gg_session *s, struct batch *b,
 {
     size_t n_embd = (size_t)s->model->hp.n_embd, vectors = 0;
     int32_t taken = 1;
+    bool ends = false;
 
     for (size_t i = 0; i < *chunk; i++)
         vectors += session_n_pools(&chunks[i]);
@@ -62,8 +75,10 @@ session_next_batch(struct gg_session *s, struct batch *b,
             vectors += session_n_pools(c);
             *done = 0;
             ++*chunk;
+            ends = true;
         }
     }
+    session_batch_feed(b, &s->cache, feed_of(s, b, ends));
     session_batch_finish(b);
 }
 

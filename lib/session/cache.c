@@ -10,6 +10,7 @@
 #include "session/mtp_rows.h"
 #include "session/recurrent.h"
 #include "session/rotations.h"
+#include "session/shared_rows.h"
 
 /* Bytes that a sum of sizes and alignments can have without overflow. */
 #define MEASURABLE (SIZE_MAX / 4)
@@ -253,7 +254,7 @@ lay_out_cache(struct cache *c, const struct model *model,
     };
     return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
            new_parts(c, longest_head(&model->hp, form)) &&
-           new_tensors(c, model);
+           new_tensors(c, model) && session_shared_init(c, model);
 }
 
 static enum gg_status
@@ -359,6 +360,7 @@ session_cache_clear(struct cache *cache)
 {
     session_recurrent_clear(cache);
     session_cache_mtp_clear(cache);
+    session_shared_clear(cache);
     for (int i = 0; i < cache->n_homes; i++) {
         session_large_pages_clear(&cache->homes[i]);
         ggml_backend_buffer_free(cache->homes[i].buffer);
@@ -382,6 +384,8 @@ session_cache_row(const struct cache *cache, int part, int32_t slot,
 {
     const struct cache_part *p = &cache->parts[part];
 
+    if (p->owners)
+        slot = session_shared_owner(p, slot, position);
     return (int64_t)slot * p->n_rows + position / p->ratio - p->base[slot];
 }
 
@@ -464,9 +468,9 @@ copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
     }
 }
 
-/* n rows of each layer of the part. */
-static void
-copy_part(struct cache *cache, int part, int64_t to, int64_t from, int64_t n)
+void
+session_cache_copy_rows(struct cache *cache, int part, int64_t to, int64_t from,
+                        int64_t n)
 {
     for (int32_t i = 0; i < cache->n_all && n > 0; i++)
         for (int k = 0; k < CACHE_TENSORS; k++)
@@ -487,8 +491,9 @@ move_down(struct cache *cache, int32_t slot, int32_t base, int32_t end)
 
     assert(by > 0);
     for (int32_t done = 0; done < n; done += by)
-        copy_part(cache, CACHE_WINDOW, first + done, first + done + by,
-                  n - done < by ? n - done : by);
+        session_cache_copy_rows(cache, CACHE_WINDOW, first + done,
+                                first + done + by,
+                                n - done < by ? n - done : by);
     p->base[slot] = base;
 }
 
@@ -499,15 +504,17 @@ session_cache_rows_of(const struct cache_part *p, int32_t slot, int32_t n)
     return n / p->ratio - p->base[slot];
 }
 
-/* The slot has rows of positions below `end`. */
+/* The slot has rows of positions below `end`; those from `first` on are written
+ * now. */
 static void
-count_used(struct cache *cache, int32_t slot, int32_t end)
+count_used(struct cache *cache, int32_t slot, int32_t first, int32_t end)
 {
+    session_shared_count(cache, slot, first, end);
     for (int i = 0; i < CACHE_PARTS; i++) {
         struct cache_part *p = &cache->parts[i];
         int32_t n = session_cache_rows_of(p, slot, end);
 
-        if (n <= p->used[slot])
+        if (p->owners || n <= p->used[slot])
             continue;
         session_large_pages_add(cache, i, slot, p->used[slot], n);
         p->used[slot] = n;
@@ -524,7 +531,8 @@ session_cache_make_draft_room(struct cache *cache, int32_t slot, int32_t past,
         p->base[slot] = 0;
     if (past + n > p->base[slot] + p->n_rows)
         move_down(cache, slot, session_cache_first(p->window, past), past);
-    count_used(cache, slot, past + n);
+    session_shared_own(cache, slot, past, n);
+    count_used(cache, slot, past, past + n);
 }
 
 void
@@ -533,7 +541,6 @@ session_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
 {
     session_cache_make_draft_room(cache, slot, past, n);
     session_recurrent_begin(cache, slot, past);
-    session_cache_mtp_begin(cache, slot, past, n);
 }
 
 void
@@ -543,13 +550,16 @@ session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
         struct cache_part *p = &cache->parts[i];
         int32_t rows = session_cache_rows_of(p, from, n);
 
-        copy_part(cache, i, (int64_t)to * p->n_rows, (int64_t)from * p->n_rows,
-                  rows);
+        if (p->owners)
+            session_shared_copy(cache, to, from, rows);
+        else
+            session_cache_copy_rows(cache, i, (int64_t)to * p->n_rows,
+                                    (int64_t)from * p->n_rows, rows);
         p->base[to] = p->base[from];
     }
     session_recurrent_copy(cache, to, from, n);
     session_cache_mtp_copy(cache, to, from, n);
-    count_used(cache, to, n);
+    count_used(cache, to, n, n);
 }
 
 void
@@ -564,5 +574,7 @@ session_cache_assume(struct cache *cache, int32_t slot, int32_t n)
     }
     session_recurrent_assume(cache, slot, n);
     session_cache_mtp_forget(cache, slot, n);
-    count_used(cache, slot, n);
+    session_shared_cut(cache, slot, 0);
+    session_shared_own(cache, slot, 0, n);
+    count_used(cache, slot, 0, n);
 }

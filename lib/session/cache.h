@@ -56,8 +56,13 @@ session_cache_rows_of(const struct cache_part *part, int32_t slot, int32_t n);
 int32_t
 session_cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 
+/* n rows of each layer of the part, which do not overlap. */
+void
+session_cache_copy_rows(struct cache *cache, int part, int64_t to, int64_t from,
+                        int64_t n);
+
 /* The first n ids' rows of slot `from`, after which it could go on, become
- * those of slot `to`, another one. */
+ * those of slot `to`, another one: it refers to whole blocks, where it can. */
 void
 session_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 

@@ -7,6 +7,7 @@
 #include "graph/adapter.h"
 #include "sched/sched.h"
 #include "session/pipeline.h"
+#include "session/shared_rows.h"
 
 void
 session_compute_round(struct compute *c, bool bf16)
@@ -57,13 +58,29 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->leaves = c->leaves;
     g->hidden = hidden;
     g->mtp = c->mtp;
-    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves;
+    g->feeds = c->mtp == 0 && c->model->hp.n_mtp > 0 && !c->leaves &&
+               c->feed != GRAPH_FEED_NONE;
+    g->feeds_keys = c->feed == GRAPH_FEED_ALL;
     g->informs = g->feeds && c->model->drafter;
     g->feeds = g->feeds && !g->informs;
     g->named = c->watch != NULL;
     g->scales = c->scales;
     graph_build(g, c->max_nodes);
     return true;
+}
+
+/* All but the last block are the first slot's, where rows are shared. */
+static struct cache_runs
+longest_runs(const struct cache *cache, int32_t slot)
+{
+    const struct cache_part *p = &cache->parts[CACHE_ALL];
+    struct cache_runs own = { 1, { { slot, p->n_rows } } };
+
+    if (!p->owners || slot == 0)
+        return own;
+    return (struct cache_runs){
+        2, { { 0, p->n_rows - CACHE_BLOCK }, { slot, p->n_rows } }
+    };
 }
 
 /* As many segments as there may be, and as many ids, before a full cache, and
@@ -88,6 +105,7 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         };
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
+        c->graph.segments[i].runs = longest_runs(cache, i);
         for (int k = 0; k < c->model->hp.n_compression; k++)
             c->graph.segments[i].blocks[k].n_rows =
                 cache->parts[graph_compressed_part(k)].n_rows;
@@ -153,6 +171,16 @@ measure_graph(struct compute *c, const struct cache *cache, int32_t max_tokens,
 }
 
 static bool
+same_runs(const struct cache_runs *a, const struct cache_runs *b)
+{
+    for (int i = 0; i < a->n && i < b->n; i++)
+        if (a->list[i].slot != b->list[i].slot ||
+            a->list[i].end != b->list[i].end)
+            return false;
+    return a->n == b->n;
+}
+
+static bool
 same_keys(const struct graph_segment *a, const struct graph_segment *b)
 {
     for (int i = 0; i < CACHE_KINDS; i++)
@@ -161,7 +189,7 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
     for (int i = 0; i < MODEL_MAX_COMPRESSIONS; i++)
         if (a->blocks[i].n_rows != b->blocks[i].n_rows)
             return false;
-    return a->crossed.n == b->crossed.n;
+    return same_runs(&a->runs, &b->runs) && a->crossed.n == b->crossed.n;
 }
 
 /* Whether the batch's graph ends in front of the output. */
@@ -187,7 +215,8 @@ same_shape(const struct compute *c, const struct batch *b)
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
         g->mtp != b->mtp || g->encodes != b->encodes ||
         g->hidden != is_hidden(c, b) || g->n_given != b->n_given ||
-        g->turned != b->turned || g->n_deeper != n_deeper(b) ||
+        c->feed != b->feed || g->turned != b->turned ||
+        g->n_deeper != n_deeper(b) ||
         !graph_adapters_same(c->model, c->scales, b->scales))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
@@ -212,6 +241,7 @@ prepare_batch(struct compute *c, const struct cache *cache,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
     c->mtp = b->mtp;
+    c->feed = b->feed;
     c->graph.n_given = b->n_given;
     c->graph.n_deeper = n_deeper(b);
     c->graph.turned = b->turned;
@@ -287,6 +317,7 @@ session_compute_run(struct compute *c, const struct cache *cache,
     enum gg_status st;
     void *own;
 
+    session_shared_find(cache, b->segments, b->n_segments);
     if (!prepare_batch(c, cache, b) ||
         !session_compute_set_inputs(c, b, entered))
         return error_nomem(err);
@@ -312,11 +343,13 @@ session_compute_run(struct compute *c, const struct cache *cache,
 /* ---- birth and death ---------------------------------------------------- */
 
 static bool
-allocate(struct compute *c)
+allocate(struct compute *c, const struct cache *cache)
 {
     size_t n_adapters = c->model->files.n_adapters;
 
     c->max_nodes = graph_max_nodes(c->model, c->max_segments);
+    if (cache->parts[CACHE_ALL].owners)
+        c->max_nodes += graph_shared_nodes(c->model, c->max_segments);
     c->pool_size = c->max_nodes * ggml_tensor_overhead() +
                    ggml_graph_overhead_custom(c->max_nodes, false);
     c->pool = mem_alloc(c->pool_size);
@@ -333,7 +366,8 @@ allocate(struct compute *c)
 
 static enum gg_status
 start_compute(struct compute *c, const struct model *model,
-              int32_t max_segments, struct gg_error *err)
+              const struct cache *cache, int32_t max_segments,
+              struct gg_error *err)
 {
     *c = (struct compute){ .model = model,
                            .first = model->first,
@@ -343,7 +377,7 @@ start_compute(struct compute *c, const struct model *model,
     if (!session_compute_start(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
                          ggml_backend_dev_name(graph_device(model)));
-    return allocate(c) ? GG_OK : error_nomem(err);
+    return allocate(c, cache) ? GG_OK : error_nomem(err);
 }
 
 enum gg_status
@@ -353,7 +387,7 @@ session_compute_init(struct compute *c, const struct model *model,
                      ggml_abort_callback abort, void *abort_data,
                      struct gg_error *err)
 {
-    enum gg_status st = start_compute(c, model, max_segments, err);
+    enum gg_status st = start_compute(c, model, cache, max_segments, err);
 
     for (int i = 0; i < c->n_backends; i++)
         session_compute_set_up(c->backends[i], n_threads, abort, abort_data);
@@ -377,7 +411,7 @@ session_compute_init_mtp(struct compute *c, const struct compute *lender,
                            .mtp = 1,
                            .max_segments = max_segments };
     memcpy(c->backends, lender->backends, sizeof(c->backends));
-    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+    if (allocate(c, cache) && reserve_graph(c, cache, max_tokens))
         return GG_OK;
     session_compute_clear(c);
     return error_set(err, GG_ERR_NOMEM,
@@ -409,7 +443,7 @@ session_compute_init_output(struct compute *c, const struct compute *beside,
                            .max_segments = beside->max_segments };
     memcpy(c->backends, beside->backends, sizeof(c->backends));
     c->graph.bf16 = beside->graph.bf16;
-    if (allocate(c) && reserve_graph(c, cache, max_tokens))
+    if (allocate(c, cache) && reserve_graph(c, cache, max_tokens))
         return GG_OK;
     session_compute_clear(c);
     return error_nomem(err);
@@ -421,7 +455,7 @@ session_compute_measure(const struct model *model, const struct cache *cache,
                         uint64_t sizes[MODEL_MAX_HOMES], struct gg_error *err)
 {
     struct compute c;
-    enum gg_status st = start_compute(&c, model, max_segments, err);
+    enum gg_status st = start_compute(&c, model, cache, max_segments, err);
 
     return measure(&c, cache, max_tokens, sizes, st, err);
 }
@@ -434,7 +468,7 @@ session_compute_measure_mtp(const struct model *model,
                             struct gg_error *err)
 {
     struct compute c;
-    enum gg_status st = start_compute(&c, model, max_segments, err);
+    enum gg_status st = start_compute(&c, model, cache, max_segments, err);
 
     c.mtp = 1;
     return measure(&c, cache, max_tokens, sizes, st, err);

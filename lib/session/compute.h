@@ -21,6 +21,7 @@ struct compute {
     int n_backends;
     bool borrowed; /* they are another's */
     int32_t mtp;   /* the MTP layer that is computed, from 1; 0: the model is */
+    enum graph_feed feed; /* what its graph leaves to MTP layers */
     ggml_backend_sched_t sched;
     size_t max_nodes;
     void *pool; /* memory of the graph's tensors */

@@ -31,6 +31,12 @@ session_mtp(const struct gg_session *session)
     return n == 1 || n > CACHE_MTP_DRAFTED ? CACHE_MTP_DRAFTED : n;
 }
 
+void
+session_mtp_rest(struct gg_session *session, bool rests)
+{
+    session->mtp_rests = rests;
+}
+
 int32_t
 gg_session_mtp(const struct gg_session *session, size_t *weights, size_t *cache)
 {

@@ -3,6 +3,7 @@
 #include "graph/arch.h"
 #include "session/mtp_rows.h"
 #include "session/recurrent.h"
+#include "session/shared_rows.h"
 #include "session/session.h"
 #include "session/impl.h"
 #include "session/pipeline.h"
@@ -87,6 +88,16 @@ session_kept(const struct gg_session *session, int32_t slot, int32_t n)
     return session_cache_kept(&s->cache, slot, there);
 }
 
+/* The cache has rows of no more ids than the slot holds. */
+static void
+cut_rows(struct gg_session *s, int32_t slot)
+{
+    int32_t n = s->slots.there[slot];
+
+    session_shared_cut(&s->cache, slot, n);
+    session_recurrent_cut(&s->cache, slot, n);
+}
+
 /* Hidden vectors of n ids stay, also where recurrent layers go back further:
  * mostly the same ids come again. */
 int32_t
@@ -99,7 +110,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
     session->model->pipeline->call->cut(session, slot, n);
     n = session_kept(session, slot, n);
     session_slots_cut(&session->slots, slot, n);
-    session_recurrent_cut(&session->cache, slot, session->slots.there[slot]);
+    cut_rows(session, slot);
     return n;
 }
 
@@ -118,7 +129,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
     if (session->slots.there[to] > 0 && to != from)
         session_cache_copy(&session->cache, to, from, session->slots.there[to]);
     else
-        session_recurrent_cut(&session->cache, to, session->slots.there[to]);
+        cut_rows(session, to);
     session_cache_mtp_cut(&session->cache, to, session->slots.there[to]);
     return n;
 }

@@ -35,6 +35,7 @@ struct gg_session {
     struct batch batch;
     struct compute mtp; /* of MTP layers in use; else empty */
     struct batch mtp_batch;
+    bool mtp_rests; /* they draft nothing for now, and get no keys */
     struct pipeline_session *shared; /* what a pipeline has for it; or NULL */
     uint64_t ticket;        /* of the last call: what there is to wait for */
     bool encodes;           /* the ids of encoders are evaluated, or others */

@@ -89,25 +89,32 @@ for_rows(struct cache_home *home, const struct cache_part *part,
                     (size_t)(to - from) * t->nb[1], with);
 }
 
-void
-session_large_pages_add(struct cache *cache, int part, int32_t slot,
-                        int32_t from, int32_t to)
+/* And of all tensors of the part. */
+static void
+for_tensors(struct cache *cache, int part, int32_t slot, int32_t from,
+            int32_t to,
+            void (*with)(struct cache_extents *x, size_t i, uint32_t bytes))
 {
-    for (int32_t i = 0; i < cache->n_all; i++) {
+    for (int32_t i = 0; i < cache->n_all && from < to; i++) {
         const struct cache_layer *l = &cache->layers[i];
 
         for (int k = 0; k < CACHE_TENSORS; k++)
             if (l->t[k] && graph_part_of(l, k) == part)
                 for_rows(&cache->homes[l->home], &cache->parts[part], l->t[k],
-                         slot, from, to, use);
+                         slot, from, to, with);
     }
 }
 
 void
-session_large_pages_remove(struct cache *cache, int home, int part,
-                           const struct ggml_tensor *t, int32_t slot,
-                           int32_t used)
+session_large_pages_add(struct cache *cache, int part, int32_t slot,
+                        int32_t from, int32_t to)
 {
-    for_rows(&cache->homes[home], &cache->parts[part], t, slot, 0, used,
-             stop_using);
+    for_tensors(cache, part, slot, from, to, use);
+}
+
+void
+session_large_pages_remove(struct cache *cache, int part, int32_t slot,
+                           int32_t from, int32_t to)
+{
+    for_tensors(cache, part, slot, from, to, stop_using);
 }

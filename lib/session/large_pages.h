@@ -23,11 +23,9 @@ void
 session_large_pages_add(struct cache *cache, int part, int32_t slot,
                         int32_t from, int32_t to);
 
-/* All rows of the slot in that tensor, of that part, of which `used` were in
- * use, went back to the system. */
+/* Those rows, all of which were added, went back to the system. */
 void
-session_large_pages_remove(struct cache *cache, int home, int part,
-                           const struct ggml_tensor *t, int32_t slot,
-                           int32_t used);
+session_large_pages_remove(struct cache *cache, int part, int32_t slot,
+                           int32_t from, int32_t to);
 
 #endif

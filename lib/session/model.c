@@ -193,7 +193,7 @@ plan_model(const struct gg_model_params *params, struct model *m,
     if (st == GG_OK && params->mtp)
         st = graph_mtp_use(m->files.mtp ? m->files.mtp : gguf, m, err);
     else if (st == GG_OK && params->mtp_if_able)
-        (void)graph_mtp_use(gguf, m, NULL);
+        m->mtp_if_able = graph_mtp_use(gguf, m, NULL) == GG_OK;
     if (st == GG_OK)
         st = graph_rope_override(&m->hp.rope, params, err);
     if (st == GG_OK && params->pipeline && m->hp.n_drafter > 0)

@@ -64,38 +64,46 @@ session_cache_mtp_has(const struct cache *cache, int32_t slot, int32_t position)
 static void
 drop_holes_from(struct cache_mtp_slot *s, int32_t position)
 {
-    while (s->n_holes > 0 && s->holes[s->n_holes - 1] >= position)
+    while (s->n_holes > 0 && s->holes[s->n_holes - 1].from >= position)
         s->n_holes--;
+    if (s->n_holes > 0 && s->holes[s->n_holes - 1].end > position)
+        s->holes[s->n_holes - 1].end = position;
 }
 
 /* Where there are too many of them, nothing before the first is seen. */
 static void
-add_hole(struct cache_mtp_slot *s, int32_t position)
+add_hole(struct cache_mtp_slot *s, int32_t from, int32_t end)
 {
+    struct cache_mtp_hole *last = s->holes + s->n_holes - 1;
+
+    if (s->n_holes > 0 && last->end == from) {
+        last->end = end;
+        return;
+    }
     if (s->n_holes == CACHE_MTP_HOLES) {
-        s->first = s->holes[0] + 1;
+        s->first = s->holes[0].end;
         s->n_holes--;
         memmove(s->holes, s->holes + 1, (size_t)s->n_holes * sizeof(*s->holes));
     }
-    s->holes[s->n_holes++] = position;
+    s->holes[s->n_holes++] = (struct cache_mtp_hole){ from, end };
 }
 
-/* A key at `past`, after which all are right. */
+/* Keys from `past` on, of which the first n_wrong are not right. */
 static void
-add_key(struct cache_mtp_slot *s, int32_t past, bool right)
+add_keys(struct cache_mtp_slot *s, int32_t past, int32_t n_wrong)
 {
     drop_holes_from(s, past);
     if (s->first >= past)
-        s->first = past + !right;
-    else if (!right)
-        add_hole(s, past);
+        s->first = past + n_wrong;
+    else if (n_wrong > 0)
+        add_hole(s, past, past + n_wrong);
 }
 
 /* ---- positions ----------------------------------------------------------- */
 
 void
 session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
-                        int32_t n)
+                        int32_t n, enum graph_feed feed)
 {
     struct cache_mtp_slot *s;
     int32_t kept = past + n - CACHE_MTP_KEPT;
@@ -104,11 +112,13 @@ session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
     if (cache->mtp.n == 0)
         return;
     s = &cache->mtp.slots[slot];
-    add_key(s, past, right);
+    add_keys(s, past, feed == GRAPH_FEED_ALL ? !right : n);
     if (!right)
         s->row = past;
     s->row = s->row > kept ? s->row : kept;
     s->end = past + n;
+    if (feed == GRAPH_FEED_NONE)
+        s->row = s->end;
 }
 
 void

@@ -15,10 +15,10 @@ void
 session_cache_mtp_clear(struct cache *cache); /* takes an empty one */
 
 /* n ids are about to be evaluated at position `past`: their keys are written,
- * and the last vectors kept. */
+ * and the last vectors kept, as far as `feed` says. */
 void
 session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
-                        int32_t n);
+                        int32_t n, enum graph_feed feed);
 
 /* The batch of that has failed, or the slot has gone back to n ids: vectors of
  * those after them are another future's. */

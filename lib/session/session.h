@@ -93,11 +93,13 @@ session_is_on_cpu(const struct gg_session *session);
 /* ---- memory of slots ----------------------------------------------------- */
 
 /* Bytes of the cache that would be written for the first time, if the slot got
- * n ids. */
+ * n ids, the first n_shared of slot `from`; -1: of none. */
 size_t
-session_growth(const struct gg_session *s, int32_t slot, int32_t n);
+session_growth(const struct gg_session *s, int32_t slot, int32_t n,
+               int32_t from, int32_t n_shared);
 
-/* The slot holds nothing any more, and its memory on the CPU is given back. */
+/* The slot holds nothing any more, and its memory on the CPU is given back, but
+ * for what others have in common with it. */
 void
 session_release(struct gg_session *s, int32_t slot);
 
@@ -138,6 +140,11 @@ session_mtp_blocks(const struct gg_session *session);
  * evaluated with others before it: its hidden vector is kept. */
 bool
 session_mtp_can(const struct gg_session *session, int32_t slot, int32_t n);
+
+/* While they rest, evaluations keep hidden vectors, but cost nothing else: the
+ * layers see no ids of then, and none of prompts. */
+void
+session_mtp_rest(struct gg_session *session, bool rests);
 
 /* After the first `past` ids of a slot, which still has them or had them before
  * it went back, one was drawn and `n - 1` drafted, by as many calls as this:

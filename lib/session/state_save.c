@@ -296,16 +296,22 @@ put_forgotten(struct saver *v)
     return st;
 }
 
-/* Rows of a tensor of the cache, wherever it is. */
+/* n rows of a tensor of the cache, wherever it is, from that of a position on:
+ * blocks may lie apart. */
 static enum gg_status
-put_part(struct saver *v, int32_t layer, int k, int64_t row, int64_t n)
+put_part(struct saver *v, int32_t layer, int k, int32_t slot, int32_t position,
+         int32_t n)
 {
-    const struct ggml_tensor *t = v->session->cache.layers[layer].t[k];
+    const struct cache *c = &v->session->cache;
+    const struct ggml_tensor *t = c->layers[layer].t[k];
+    int part = graph_part_of(&c->layers[layer], k);
     enum gg_status st = GG_OK;
 
-    for (; n > 0 && st == GG_OK; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
-        int64_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
+    for (; n > 0 && st == GG_OK; n -= CACHE_BLOCK) {
+        int32_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
+        int64_t row = session_cache_row(c, part, slot, position);
 
+        position += CACHE_BLOCK * c->parts[part].ratio;
         st = session_get_rows(v->session, layer, k, row, some, v->rows, v->err);
         if (st == GG_OK)
             st = session_state_put(&v->out, v->rows,
@@ -319,7 +325,6 @@ static enum gg_status
 put_rows(struct saver *v, int32_t layer, int k)
 {
     const struct model *m = v->session->model;
-    const struct cache *c = &v->session->cache;
     int part = session_state_part(m, layer, k);
     enum gg_status st;
 
@@ -328,14 +333,11 @@ put_rows(struct saver *v, int32_t layer, int k)
     st = session_state_next_part(&v->out);
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
         int32_t n = v->held[i];
-        int64_t row;
 
-        if (n == 0)
-            continue;
-        row = session_cache_row(c, graph_part_of(&c->layers[layer], k),
-                                v->state->sequences[i].slot,
-                                session_state_first(m, part, n));
-        st = put_part(v, layer, k, row, session_state_rows(m, part, n));
+        if (n > 0)
+            st = put_part(v, layer, k, v->state->sequences[i].slot,
+                          session_state_first(m, part, n),
+                          session_state_rows(m, part, n));
     }
     return st;
 }

@@ -64,6 +64,14 @@ test_engines(void)
     refused(gg_engine_draft(engine, scoring, &err), "fewer slots");
     refused(gg_engine_draft_mtp(NULL, &err), "gg_engine_draft_mtp: no engine");
     refused(gg_engine_draft_mtp(engine, &err), "no MTP layers");
+    refused(gg_engine_draft_none(NULL, &err),
+            "gg_engine_draft_none: no engine");
+    refused(gg_engine_draft_read(NULL, "", 0, &err),
+            "gg_engine_draft_read: no engine");
+    refused(gg_engine_draft_read(engine, "", 0, &err), "no table");
+    refused(gg_engine_draft_write(NULL, 1, &err),
+            "gg_engine_draft_write: no engine");
+    refused(gg_engine_draft_write(engine, 1, &err), "no table");
     is(gg_engine_draft_stats(NULL).n_runs, 0,
        "gg_engine_draft_stats: no engine");
 }

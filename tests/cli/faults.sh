@@ -92,6 +92,7 @@ fi
 echo gg-generate
 try gg-generate -q --device cpu -t 2 -s 1 -n 4 -f ../given/ids -o out
 try gg-generate -q --device cpu -t 1 -s 1 -n 4 -p a --save state -o out
+some rename 1 gg-generate -q --device cpu -t 1 -s 1 -n 9 -p a --draft-table new -o out
 if all; then
     gg-generate -q --device cpu -t 1 -n 4 -s 1 -p a --save state >/dev/null
     (export GG_GOES_ON=1 &&

@@ -32,7 +32,7 @@ is_key(const char *a, const char *b)
 
 /* The longest end of end[0..n) that an id follows in a text of the key. */
 static size_t
-search(const int32_t *end, size_t n, const char *key)
+search_all(const int32_t *end, size_t n, const char *key)
 {
     size_t best = 0;
 
@@ -77,7 +77,7 @@ check_search(void)
         size_t at = (size_t)pick(N - 60), n = 3 + (size_t)pick(14);
         const char *key = any_key();
         size_t len = engine_table_find(t, ids + at, n, key, &place);
-        size_t most = search(ids + at, n, key);
+        size_t most = search_all(ids + at, n, key);
 
         found += len > 0;
         worse += len < most;
@@ -122,7 +122,7 @@ check_bound(void)
 
 /* Without memory nothing is added, and what was there stays. */
 static void
-check_memory(void)
+check_no_room(void)
 {
     int32_t text[300], end[4];
     bool right = true, failed = true;
@@ -156,6 +156,6 @@ main(void)
        "a table that is not there has nothing");
     check_search();
     check_bound();
-    check_memory();
+    check_no_room();
     return tap_done();
 }

@@ -151,10 +151,12 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
     must(gg_grammar_new(gg_model_vocab(b->model), job->grammar,
                         strlen(job->grammar), &s.grammar, &err));
     must(gg_sampler_new(&s, &p.sampler, &err));
-    b->engine->no_forced = !forced;
     if (job->kind)
         must(gg_engine_draft(b->engine, job->kind == 2 ? other->engine : NULL,
                              &err));
+    else if (!forced)
+        must(gg_engine_draft_none(b->engine, &err));
+    b->engine->no_forced = !forced;
     for (int i = 0; i < job->n; i++) {
         p.sequence = (uint64_t)i;
         must(gg_sequence_new(b->engine, &q[i], &err));

@@ -1,9 +1,11 @@
-/* test_mtp_drafts.c - drafts by MTP layers change no id */
+/* test_mtp_drafts.c - drafts by MTP layers, or by drafters that read the
+ * target's keys and values, change no id */
 #include <config.h>
 
 #include <gg-engine.h>
 
 #include "core/mem.h"
+#include "fixtures/assistants.h"
 #include "fixtures/folder_case.h"
 #include "harness/session_test.h"
 
@@ -109,13 +111,14 @@ make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
     return stats;
 }
 
-/* A model of the tests, or a folder of its own. */
-static const char *own_folder;
+/* A model of the tests, or a folder of its own, or a file and a drafter. */
+static const char *own_folder, *own_drafter;
 
 static struct gg_model *
 open_named(const char *name, bool mtp)
 {
-    const struct gg_model_params params = { .mtp = mtp };
+    const struct gg_model_params params = { .mtp = mtp,
+                                            .mtp_path = own_drafter };
     struct model_spec spec;
     struct gg_model *m;
 
@@ -167,6 +170,21 @@ check_samplers(const char *name, bool sure)
     }
     gg_model_free(m);
     gg_model_free(plain);
+}
+
+static void
+check_assistant(const char *name, struct assistant_spec spec)
+{
+    char path[SCRATCH_PATH + 16];
+
+    snprintf(path, sizeof(path), "%s", scratch_file("drafter.gguf"));
+    if (!assistants_write_model(scratch_path()) ||
+        !assistants_write(&spec, path))
+        exit(99);
+    own_folder = scratch_path();
+    own_drafter = path;
+    check_samplers(name, false);
+    own_folder = own_drafter = NULL;
 }
 
 static void
@@ -241,6 +259,10 @@ main(void)
     check_samplers("qwen35sure-f32", true);
     check_samplers("mimo2mtp-f32", false);
     check_samplers("mimo2sure-f32", true);
+    check_assistant("a copy", (struct assistant_spec){ .copies = true });
+    check_assistant("random", (struct assistant_spec){ 0 });
+    check_assistant("clusters", (struct assistant_spec){ .n_clusters = 30,
+                                                         .n_likeliest = 10 });
     check_refused();
     check_memory();
     return tap_done();

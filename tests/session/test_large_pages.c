@@ -5,7 +5,7 @@
 #include "api/model.h"
 #include "harness/session_test.h"
 #include "session/cache.h"
-#include "session/large_pages.h"
+#include "session/shared_rows.h"
 
 enum {
     ROWS = 65536,
@@ -84,11 +84,7 @@ holds(const struct cache *c, unsigned char byte, size_t n)
 static void
 release(struct cache *c, int32_t slot)
 {
-    for (int32_t i = 0; i < c->n_all; i++)
-        for (int k = 0; k < 2; k++)
-            session_large_pages_remove(c, c->layers[i].home, CACHE_ALL,
-                                       c->layers[i].t[k], slot,
-                                       c->parts[CACHE_ALL].used[slot]);
+    session_shared_discard(c, slot);
     c->parts[CACHE_ALL].used[slot] = 0;
 }
 

@@ -21,6 +21,56 @@ named(const char *model)
     return spec;
 }
 
+/* 20 ids, others at rest, and the last two. */
+static bool
+eval_resting(struct gg_session *s, struct gg_session *plain)
+{
+    float a[V], b[V];
+    bool all = true;
+
+    eval_ids(s, 0, ids, 0, 20, a);
+    eval_ids(plain, 0, ids, 0, 20, b);
+    for (int at = 20; at < PAST; at++) {
+        session_mtp_rest(s, at < PAST - 2);
+        eval_ids(s, 0, ids, at, at + 1, a);
+        eval_ids(plain, 0, ids, at, at + 1, b);
+        all = all && same(a, b);
+    }
+    return all;
+}
+
+/* Layers that rest see nothing of what is evaluated meanwhile, whatever there
+ * is in its place. */
+static void
+check_rest(const struct gg_model *m)
+{
+    struct gg_session *s = new_slots(m, 1), *t = new_slots(m, 1);
+    struct gg_session *all = new_slots(m, 1);
+    float fed[MOST][V], first[MOST][V], second[MOST][V], out[V];
+    int32_t others[PAST];
+
+    for (int i = 0; i < PAST; i++)
+        others[i] = ids[PAST - 1 - i];
+    eval_ids(s, 0, others, 0, PAST, out);
+    gg_session_truncate(s, 0, 0);
+    okn(eval_resting(s, all), "at rest the model's logits do not change");
+    gg_session_truncate(all, 0, 0);
+    (void)eval_resting(t, all);
+    guess(s, 0, first);
+    guess(t, 0, second);
+    guess(all, 0, fed);
+    okn(same(first[0], second[0]), "what is there from before is not seen");
+    okn(!same(first[0], fed[0]), "and keys of then are missing");
+    session_mtp_rest(s, true);
+    eval_ids(s, 0, ids, PAST, PAST + 1, out);
+    okn(session_mtp_can(s, 0, PAST + 1), "hidden vectors are kept");
+    eval_ids(s, 0, ids, PAST + 1, PAST + 4, out);
+    okn(!session_mtp_can(s, 0, PAST + 4), "but not those of prompts");
+    gg_session_free(s);
+    gg_session_free(t);
+    gg_session_free(all);
+}
+
 static void
 check_model(const char *called, int n_mtp)
 {
@@ -42,6 +92,7 @@ check_model(const char *called, int n_mtp)
     check_bytes(m);
     check_memory(m, n_mtp);
     check_state(m);
+    check_rest(m);
     gg_model_free(m);
     reference_free(r);
     free(truth);

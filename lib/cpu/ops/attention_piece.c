@@ -57,12 +57,6 @@ of_dst(struct cpu_row of_q)
     return (struct cpu_row){ of_q.i2, of_q.i1, of_q.i3 };
 }
 
-static const uint16_t *
-mask_row(const struct attention *a, struct cpu_row r)
-{
-    return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
-}
-
 static const mask_block *
 summaries_of(const struct attention *a, struct cpu_row r)
 {
@@ -70,22 +64,6 @@ summaries_of(const struct attention *a, struct cpu_row r)
     int64_t i = (r.i3 * n[2] + r.i2) * n[1] + r.i1;
 
     return a->summaries ? a->summaries + (size_t)i * a->summaries_row : NULL;
-}
-
-void
-cpu_attention_summarise_mask(const struct attention *a, int64_t first,
-                             int64_t end)
-{
-    int64_t n_keys = a->k->ne[1];
-
-    for (int64_t i = first; i < end; i++) {
-        const uint16_t *row = mask_row(a, cpu_row_at(a->mask, i));
-        mask_block *out = a->summaries + (size_t)i * a->summaries_row;
-
-        for (int64_t key = 0; key < n_keys; key += KEYS)
-            *out++ = cpu_mask_block_summary(
-                row + key, n_keys - key < KEYS ? n_keys - key : KEYS);
-    }
 }
 
 /* The summary of the n keys at `key` for row i. */
@@ -142,7 +120,7 @@ find_mask(const struct attention *a, struct cpu_row of_q, int64_t i,
     if (a->mask) {
         struct cpu_row r = cpu_row_wrap(a->mask, of_q);
 
-        scratch->masks[i] = mask_row(a, r);
+        scratch->masks[i] = cpu_attention_mask(a, r);
         scratch->summaries[i] = summaries_of(a, r);
     }
 }
@@ -498,7 +476,7 @@ cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
 
     if (a->mask && a->mask->op == GGML_OP_NONE)
         n = cpu_mask_visible_keys(
-            mask_row(a, cpu_row_wrap(a->mask, first_row(qs))), n);
+            cpu_attention_mask(a, cpu_row_wrap(a->mask, first_row(qs))), n);
     prefetch_rows(a->k, a, qs, n);
     prefetch_rows(a->v, a, qs, n);
 }

@@ -49,10 +49,11 @@ struct queries {
     int64_t begin, end; /* rows to which any of the block is visible */
 };
 
-/* Summarises rows [first, end) of the mask. */
-void
-cpu_attention_summarise_mask(const struct attention *a, int64_t first,
-                             int64_t end);
+static inline const uint16_t *
+cpu_attention_mask(const struct attention *a, struct cpu_row r)
+{
+    return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
+}
 
 /* Prefetches the keys and values that a token's piece reads first. */
 void

@@ -128,6 +128,22 @@ place_summaries(const struct cpu_task *t, const struct ggml_tensor *dst,
     a->summaries_row = summaries_row(dst);
 }
 
+/* Summaries of rows [first, end) of the mask are stored. */
+static void
+summarise_mask(const struct attention *a, int64_t first, int64_t end)
+{
+    int64_t n_keys = a->k->ne[1];
+
+    for (int64_t i = first; i < end; i++) {
+        const uint16_t *row = cpu_attention_mask(a, cpu_row_at(a->mask, i));
+        mask_block *out = a->summaries + (size_t)i * a->summaries_row;
+
+        for (int64_t key = 0; key < n_keys; key += KEYS)
+            *out++ = cpu_mask_block_summary(
+                row + key, n_keys - key < KEYS ? n_keys - key : KEYS);
+    }
+}
+
 static void
 flash_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
@@ -138,7 +154,7 @@ flash_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
         return;
     place_summaries(t, dst, &a);
     rows = cpu_share(t, ggml_nrows(a.mask));
-    cpu_attention_summarise_mask(&a, rows.first, rows.end);
+    summarise_mask(&a, rows.first, rows.end);
 }
 
 static int

@@ -39,7 +39,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     graph_find_attention(l, layer, MODEL_OPTIONAL);
     layer->attn_output.bias = NULL;
     graph_find_mamba2(l, layer, MODEL_OPTIONAL);
-    layer->ffn_norm.weight = graph_find_numbers(l, ".ffn_norm", e, 1);
+    layer->ffn_norm.weight = graph_find_numbers(l, ".ffn_norm", e, 1, true);
     graph_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 

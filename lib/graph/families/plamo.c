@@ -83,7 +83,7 @@ find_bare_norm(struct model_loader *l, const char *name, int64_t n)
 {
     if (graph_peek(l, name))
         return graph_find_norm(l, name, n, MODEL_OPTIONAL);
-    return (struct model_norm){ graph_find_numbers(l, name, n, 1), NULL };
+    return (struct model_norm){ graph_find_numbers(l, name, n, 1, true), NULL };
 }
 
 static void
@@ -98,8 +98,8 @@ find_mamba(struct model_loader *l, struct model_layer *layer)
     layer->ssm_x = graph_find_linear(l, ".ssm_x", n, s->d_rank + 2 * d, bias);
     layer->ssm_step =
         graph_find_linear(l, ".ssm_dt", s->d_rank, s->n_head, MODEL_REQUIRED);
-    layer->ssm_a = graph_find_numbers(l, ".ssm_a", s->n_head, 1);
-    layer->ssm_d = graph_find_numbers(l, ".ssm_d", s->n_head, 1);
+    layer->ssm_a = graph_find_numbers(l, ".ssm_a", s->n_head, 1, true);
+    layer->ssm_d = graph_find_numbers(l, ".ssm_d", s->n_head, 1, true);
     layer->ssm_dt_norm = find_bare_norm(l, ".ssm_dt_norm", s->d_rank);
     layer->ssm_b_norm = find_bare_norm(l, ".ssm_b_norm", d);
     layer->ssm_c_norm = find_bare_norm(l, ".ssm_c_norm", d);

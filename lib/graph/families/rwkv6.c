@@ -102,8 +102,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 
     graph_find_rwkv_norms(l, layer);
     find_mixes(l, layer);
-    layer->rwkv.first =
-        graph_find_numbers(l, ".time_mix_first.weight", s->d_state, s->n_head);
+    layer->rwkv.first = graph_find_numbers(l, ".time_mix_first.weight",
+                                           s->d_state, s->n_head, true);
     graph_find_time_mix(l, layer, MODEL_REQUIRED);
     graph_find_channel_mix(l, layer, true);
 }

@@ -105,8 +105,8 @@ weights(struct media_loader *l)
     media_find_layers(l, MEDIA_GATED | MEDIA_HEAD_NORMS | MEDIA_POST_NORMS |
                              MEDIA_BOUNDS);
     if (gguf_tensor_named(l->l.gguf, "v.std_bias")) {
-        e->std_bias = graph_find_numbers(&l->l, "v.std_bias", n, 1);
-        e->std_scale = graph_find_numbers(&l->l, "v.std_scale", n, 1);
+        e->std_bias = graph_find_numbers(&l->l, "v.std_bias", n, 1, true);
+        e->std_scale = graph_find_numbers(&l->l, "v.std_scale", n, 1, true);
     }
     find_projection(l, "mm.input_projection");
 }

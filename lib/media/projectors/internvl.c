@@ -62,7 +62,7 @@ weights(struct media_loader *l)
 
     media_find_patches(l, false, true);
     media_find_positions(l, side * side + 1, 1);
-    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
+    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1, true);
     if (!has(l, "v.blk.0.ln1.bias"))
         e->model->hp.norms = MODEL_RMS_NORM;
     media_find_layers(l, parts_of(l));

@@ -64,7 +64,7 @@ weights(struct media_loader *l)
     e->patch = graph_find_matrix(&l->l, "v.patch_embd", p * p * MEDIA_CHANNELS,
                                  n, MODEL_REQUIRED);
     media_find_positions(l, side * side + 1, 1);
-    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
+    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1, true);
     e->pre_norm = graph_find_norm(&l->l, "v.pre_ln", n, MODEL_REQUIRED);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);

@@ -102,7 +102,8 @@ find_line_end(struct media_loader *l)
                                                      : "v.image_newline";
 
     if (l->e->hp.n_grids > 0)
-        l->e->row_break = graph_find_numbers(&l->l, name, l->e->hp.width, 1);
+        l->e->row_break =
+            graph_find_numbers(&l->l, name, l->e->hp.width, 1, true);
     else
         media_pass_over(l, name);
 }
@@ -117,7 +118,7 @@ weights(struct media_loader *l)
     media_find_patches(l, false, has(l, "v.patch_embd.bias"));
     media_find_positions(l, side * side + class, 1);
     if (class)
-        e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
+        e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1, true);
     if (class || has(l, "v.pre_ln.weight"))
         e->pre_norm = graph_find_norm(&l->l, "v.pre_ln", n, MODEL_REQUIRED);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);

@@ -66,8 +66,8 @@ static void
 weights(struct media_loader *l)
 {
     weights_lighton(l);
-    l->e->row_break =
-        graph_find_numbers(&l->l, "v.token_embd.img_break", l->e->hp.width, 1);
+    l->e->row_break = graph_find_numbers(&l->l, "v.token_embd.img_break",
+                                         l->e->hp.width, 1, true);
 }
 
 static void

@@ -102,7 +102,7 @@ clip_weights(struct media_loader *l)
 
     media_find_patches(l, false, false);
     media_find_positions(l, side * side + 1, 1);
-    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1);
+    e->class_embd = graph_find_numbers(&l->l, "v.class_embd", n, 1, true);
     e->pre_norm = graph_find_norm(&l->l, "v.pre_ln", n, MODEL_REQUIRED);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
@@ -128,7 +128,7 @@ siglip_weights(struct media_loader *l)
     media_find_positions(l, side * side, 1);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS);
     e->post_norm = graph_find_norm(&l->l, "v.post_ln", n, MODEL_REQUIRED);
-    e->query = graph_find_numbers(&l->l, "v.head.probe", n, 1);
+    e->query = graph_find_numbers(&l->l, "v.head.probe", n, 1, true);
     for (int i = 0; i < 4; i++)
         e->linears[i] =
             graph_find_linear(&l->l, attention[i], n, n, MODEL_REQUIRED);

@@ -54,8 +54,10 @@ find_encoder(struct media_loader *l)
 
     e->filters[0] = graph_find_filters(&l->l, "a.conv1d.1.weight", first);
     e->filters[1] = graph_find_filters(&l->l, "a.conv1d.2.weight", second);
-    e->filter_bias[0] = graph_find_numbers(&l->l, "a.conv1d.1.bias", 1, n);
-    e->filter_bias[1] = graph_find_numbers(&l->l, "a.conv1d.2.bias", 1, n);
+    e->filter_bias[0] =
+        graph_find_numbers(&l->l, "a.conv1d.1.bias", 1, n, true);
+    e->filter_bias[1] =
+        graph_find_numbers(&l->l, "a.conv1d.2.bias", 1, n, true);
     media_find_positions(l, PLACES, 1);
     media_find_layers(l, MEDIA_BIASED | MEDIA_NORM_BIAS | MEDIA_KEY_UNBIASED);
     e->post_norm = graph_find_norm(&l->l, "a.post_ln", n, MODEL_REQUIRED);
