@@ -122,9 +122,12 @@ void
 session_shared_discard(struct cache *cache, int32_t slot)
 {
     struct cache_part *p = shared_part(cache);
-    int32_t *written = p->written + (size_t)slot * (size_t)n_blocks(p);
+    int32_t *written;
 
-    for (int32_t b = 0; b < n_blocks(p) && p->owners; b++) {
+    if (!p->owners)
+        return;
+    written = p->written + (size_t)slot * (size_t)n_blocks(p);
+    for (int32_t b = 0; b < n_blocks(p); b++) {
         session_large_pages_remove(cache, CACHE_ALL, slot, b * CACHE_BLOCK,
                                    b * CACHE_BLOCK + written[b]);
         written[b] = 0;
