@@ -1192,6 +1192,14 @@ GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
 
+/* Whether the model's weights are larger than the memory that was free for them
+ * when the session was made, so that the CPU reads them from disk as it needs
+ * them, and which stay there depends on their use: bytes of the weights, and of
+ * that memory. NULL: not wanted. Results are the same. */
+GG_API bool
+gg_session_streams(const struct gg_session *session, uint64_t *weights,
+                   uint64_t *memory);
+
 /* How many MTP layers, or layers of a drafter, are in use, and their bytes,
  * which are among the others: of weights, and, with hidden vectors that are
  * kept for them, of the cache. NULL: not wanted. */

@@ -76,7 +76,7 @@ engine_describe(const struct engine *e)
     int32_t n = gg_session_snapshots(e->session, &snapshots);
 
     size_t n_homes = gg_model_n_homes(e->model);
-    uint64_t adapters;
+    uint64_t adapters, weights, memory;
     size_t n_adapters = gg_model_n_adapters(e->model, &adapters);
 
     gg_session_memory(e->session, &cache, &compute);
@@ -97,6 +97,10 @@ engine_describe(const struct engine *e)
              "%.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
+    if (gg_session_streams(e->session, &weights, &memory))
+        cli_warn("weights: %.1f MiB, read from disk as they are needed, as "
+                 "%.1f MiB of memory are free",
+                 (double)weights / 0x1p20, (double)memory / 0x1p20);
     if (gg_session_mtp(e->session, &mtp, &mtp_cache) > 0)
         cli_warn("%s layers: %d, weights %.1f MiB, KV cache and hidden "
                  "vectors %.1f MiB",

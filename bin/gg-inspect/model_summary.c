@@ -249,8 +249,9 @@ get_files(const struct gguf_context *ctx, const struct inspect_options *o,
     }
 }
 
+/* Answers of the library about its name, NUL-ended. */
 static bool
-is_known(const struct text *architecture)
+ask(const struct text *architecture, bool (*is_so)(const char *name))
 {
     char name[MAX_ARCH + 1];
 
@@ -259,7 +260,13 @@ is_known(const struct text *architecture)
         return false;
     memcpy(name, architecture->s, architecture->len);
     name[architecture->len] = '\0';
-    return gg_model_known(name);
+    return is_so(name);
+}
+
+static bool
+is_known(const struct text *architecture)
+{
+    return ask(architecture, gg_model_known);
 }
 
 void
@@ -273,6 +280,7 @@ model_summary_make(const struct gguf_context *ctx,
     s->name = meta_text(ctx, "general.name");
     s->size_label = meta_text(ctx, "general.size_label");
     s->known = is_known(&s->architecture);
+    s->drafts = ask(&s->architecture, gg_model_drafts);
     totals_count(ctx, s->by_type, &s->all);
     get_files(ctx, o, s);
     get_shape(ctx, s);

@@ -10,7 +10,8 @@
  */
 struct model_summary {
     struct text architecture, name, size_label;
-    bool known; /* gg-eval can run such a model */
+    bool known;  /* gg-eval can run such a model */
+    bool drafts; /* it is a drafter for another */
     struct totals by_type[GGML_TYPE_COUNT], all;
     uint64_t active;     /* parameters that a token meets; 0: all of them */
     uint64_t file_bytes; /* of all files that were read */

@@ -51,7 +51,9 @@ text_family(const struct model_summary *s)
     label("family");
     if (s->architecture.s) {
         put_text(&s->architecture);
-        puts(s->known ? "" : ", not known to gg-eval");
+        puts(s->known    ? ""
+             : s->drafts ? ", a drafter for another model"
+                         : ", not known to gg-eval");
     } else {
         puts("none is named");
     }

@@ -81,7 +81,7 @@ file_map_fd(int fd, const char *path, struct file_map *out,
     if (p == MAP_FAILED)
         return io_error(err, path);
     prefer_large_pages(p, size);
-    *out = (struct file_map){ p, size, true };
+    *out = (struct file_map){ p, size, true, fcntl(fd, F_DUPFD_CLOEXEC, 0) };
     return GG_OK;
 }
 
@@ -188,7 +188,7 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err)
     if (p == MAP_FAILED)
         return error_set(err, GG_ERR_NOMEM, "%s", strerror(errno));
     prefer_large_pages(p, size);
-    *out = (struct file_map){ p, size, false };
+    *out = (struct file_map){ p, size, false, -1 };
     return GG_OK;
 }
 
@@ -319,6 +319,8 @@ file_unmap(struct file_map *map)
 {
     if (map->data)
         munmap(map->data, map->size);
+    if (map->filed && map->fd >= 0)
+        close(map->fd);
     *map = (struct file_map){ 0 };
 }
 

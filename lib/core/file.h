@@ -10,7 +10,8 @@
 struct file_map {
     void *data;
     size_t size;
-    bool filed; /* pages can come back from a file */
+    bool filed; /* pages can come back from a file, */
+    int fd;     /* which stays open; -1: it does not */
 };
 
 /* The callback for each file that is opened for reading, with its path. Set

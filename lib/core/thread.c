@@ -6,24 +6,35 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "core/cgroup.h"
+
 enum {
-    MAX_PATH = 1024, /* bytes; longer names of groups have no quota here */
     MAX_PROCESSORS = 1 << 16,
     MIN_STACK = 1 << 20, /* bytes, however small the limit of the main one's */
 };
 
 /* ---- quotas of control groups ------------------------------------------- */
 
+static uint64_t
+processors(long quota, long period)
+{
+    if (quota <= 0 || period <= 0)
+        return 0;
+    return quota / period < MAX_PROCESSORS
+               ? (uint64_t)(quota / period + (quota % period != 0))
+               : 0;
+}
+
 /* A file's one or two numbers; "max" is none. Returns how many there are. */
 static int
-read_numbers(const char *path, long *a, long *b)
+read_numbers(const char *dir, const char *name, long *a, long *b)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = cgroup_open(dir, name);
     int n = f ? fscanf(f, "%ld %ld", a, b) : 0;
 
     if (f)
@@ -31,126 +42,34 @@ read_numbers(const char *path, long *a, long *b)
     return n > 0 ? n : 0;
 }
 
-static int
-processors(long quota, long period)
+static uint64_t
+quota_v2(const char *dir)
 {
-    if (quota <= 0 || period <= 0)
-        return 0;
-    return quota / period < MAX_PROCESSORS
-               ? (int)(quota / period + (quota % period != 0))
+    long quota, period;
+
+    return read_numbers(dir, "cpu.max", &quota, &period) == 2
+               ? processors(quota, period)
                : 0;
 }
 
-/* The quota of one group, whose folder `dir` is; 0: none. */
-typedef int (*quota_fn)(const char *dir);
-
-static int
-quota_v2(const char *dir)
-{
-    char path[3 * MAX_PATH + 64];
-    long quota, period;
-
-    snprintf(path, sizeof(path), "%s/cpu.max", dir);
-    return read_numbers(path, &quota, &period) == 2 ? processors(quota, period)
-                                                    : 0;
-}
-
-static int
+static uint64_t
 quota_v1(const char *dir)
 {
-    char path[3 * MAX_PATH + 64];
     long quota, period, none;
 
-    snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", dir);
-    if (!read_numbers(path, &quota, &none))
+    if (!read_numbers(dir, "cpu.cfs_quota_us", &quota, &none))
         return 0;
-    snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", dir);
-    return read_numbers(path, &period, &none) ? processors(quota, period) : 0;
-}
-
-/* The least quota of the group and of those above it. Seen from inside a
- * container a group may be named as the host does, and only the uppermost
- * folder exists. */
-static int
-least_quota(const char *mount, const char *group, quota_fn quota)
-{
-    char dir[3 * MAX_PATH];
-    size_t top = strlen(mount);
-    int least = 0;
-
-    if (strstr(group, "/..") ||
-        snprintf(dir, sizeof(dir), "%s%s", mount, group) >= (int)sizeof(dir))
-        snprintf(dir, sizeof(dir), "%s", mount);
-    for (;;) {
-        int n = quota(dir);
-        char *slash = strrchr(dir, '/');
-
-        if (n && (!least || n < least))
-            least = n;
-        if (strlen(dir) <= top || !slash)
-            return least;
-        *slash = '\0';
-    }
-}
-
-/* True if "cpu" is one of the words, which commas part. */
-static bool
-names_cpu(const char *words)
-{
-    for (const char *w = words; w; w = strchr(w, ',')) {
-        w += *w == ',';
-        if (!strncmp(w, "cpu", 3) && (w[3] == ',' || w[3] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-/* A line of /proc/self/cgroup, "4:cpu,cpuacct:/a/group" or "0::/a/group". */
-static int
-quota_of_line(const char *root, char *line)
-{
-    char mount[2 * MAX_PATH];
-    int n;
-    char *words = strchr(line, ':'),
-         *group = words ? strchr(words + 1, ':') : NULL;
-
-    if (!group)
-        return 0;
-    *words++ = *group++ = '\0';
-    group[strcspn(group, "\n")] = '\0';
-    if (*words == '\0') {
-        snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup", root);
-        return least_quota(mount, group, quota_v2);
-    }
-    if (!names_cpu(words))
-        return 0;
-    snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/cpu", root);
-    n = least_quota(mount, group, quota_v1);
-    if (n)
-        return n;
-    snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup/%s", root, words);
-    return least_quota(mount, group, quota_v1);
+    return read_numbers(dir, "cpu.cfs_period_us", &period, &none)
+               ? processors(quota, period)
+               : 0;
 }
 
 int
 thread_quota(const char *root)
 {
-    char path[2 * MAX_PATH], line[MAX_PATH];
-    int least = 0;
-    FILE *f;
+    static const struct cgroup_number quota = { "cpu", quota_v1, quota_v2 };
 
-    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-    f = fopen(path, "re");
-    if (!f)
-        return 0;
-    while (fgets(line, sizeof(line), f)) {
-        int n = quota_of_line(root, line);
-
-        if (n && (!least || n < least))
-            least = n;
-    }
-    fclose(f);
-    return least;
+    return (int)cgroup_least(root, &quota);
 }
 
 /* ---- processors --------------------------------------------------------- */

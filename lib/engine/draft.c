@@ -175,8 +175,6 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         wanted[i] = td->counts ? useful(d, texts[i]) : 0;
         if (wanted[i] && engine_draft_has_forced(texts[i]))
             engine_draft_forced(d, texts[i], wanted[i]);
-        if (td->n && (d->mtp || d->engine))
-            wanted[i] = 0; /* these draft after the text alone */
     }
     if (d->forced)
         return GG_OK;

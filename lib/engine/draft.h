@@ -29,7 +29,8 @@ engine_draft_sampler(const struct engine_draft *d, const struct gg_text *t)
                                                    : t->params.sampler;
 }
 
-/* How many ids, `most` at most, a draft that is made at a cost is to have. */
+/* How many ids, `most` at most, a draft that is made at a cost is to have, with
+ * those that it has. */
 size_t
 engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most);
 

@@ -9,6 +9,8 @@
 enum {
     REFRESH = 64, /* evaluations with drafts before one without: it measures */
     RESTS = 4,
+    FORGET = 128, /* evaluations without drafts that make times doubtful */
+    MANY = 64,
 };
 
 static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
@@ -128,9 +130,21 @@ engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
     d->owed = fmax(d->owed, -most_credit * plain);
 }
 
+/* Times with drafts may have been those of a pause. */
+static void
+forget_times(struct draft_times *t)
+{
+    for (size_t n = 1; n <= DRAFT_MOST; n++)
+        t->of[n].n = t->of[n].n > 2 ? 2 : 0;
+    t->each.n = t->each.n > 2 ? 2 : t->each.n;
+}
+
 void
 engine_draft_length_skipped(struct draft_length *d, int kind)
 {
+    if (d->rests > 0 && d->rests % FORGET == 0)
+        forget_times(times_now(d));
+
     for (int i = 0; i < DRAFT_PLACES; i++) {
         d->odds[kind][i].tried *= 0.97;
         d->odds[kind][i].accepted *= 0.97;
@@ -190,6 +204,13 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* At first evaluations without drafts come more often. */
+static size_t
+refresh(const struct draft_times *t)
+{
+    return t->n_plain < 5 ? (size_t)2 << t->n_plain : REFRESH;
+}
+
 size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most)
 {
@@ -200,7 +221,7 @@ engine_draft_length_best(struct draft_length *d, int kind, size_t most)
     most = min_size(most, room);
     if (d->fixed)
         return min_size(d->fixed, most);
-    if (t->of[0].n == 0 || (t->since >= REFRESH && d->again == 0))
+    if (t->of[0].n == 0 || (t->since >= refresh(t) && d->again == 0))
         return 0;
     if (reach(t) > before)
         most = min_size(most, reach(t) - before);
@@ -239,6 +260,19 @@ account(struct draft_length *d, const struct draft_times *t, size_t n,
         d->owed += us - t->plain;
 }
 
+/* The first evaluations read weights from disk: what they took goes as soon as
+ * there is something shorter. */
+static void
+measure_plain(struct draft_times *t, double us)
+{
+    if (t->n_plain < 3 && us < 0.8 * t->plain) {
+        t->n_plain = 0;
+        t->of[0].n = 0;
+    }
+    t->n_plain += t->n_plain < MANY;
+    t->plain += (us - t->plain) / (double)t->n_plain;
+}
+
 void
 engine_draft_length_evaluated(struct draft_length *d, size_t n, double us)
 {
@@ -246,7 +280,7 @@ engine_draft_length_evaluated(struct draft_length *d, size_t n, double us)
 
     us = fmax(us, 1);
     if (n == 0)
-        t->plain += (t->plain > 0 ? 0.2 : 1) * (us - t->plain);
+        measure_plain(t, us);
     t->since = n == 0 ? 0 : t->since + 1;
     remember(&t->of[n], us);
     account(d, t, n, us);
@@ -265,13 +299,16 @@ engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 size_t
 engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
 {
+    struct text_draft *td = &t->draft;
     size_t n;
 
-    d->length.again = t->draft.again;
-    d->length.given = 0;
-    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most);
-    t->draft.kind = DRAFT_LIKELY;
+    if (most <= td->n)
+        return td->n;
+    d->length.again = td->again;
+    d->length.given = td->n;
+    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most - td->n);
+    td->kind = DRAFT_LIKELY;
     if (n == 0)
         engine_draft_length_skipped(&d->length, DRAFT_LIKELY);
-    return n;
+    return td->n + n;
 }

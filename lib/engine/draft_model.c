@@ -6,7 +6,7 @@
 #include "engine/draft.h"
 
 static struct gg_text_params
-params_of(const struct engine_draft *d, const struct gg_text *t)
+draft_params(const struct engine_draft *d, const struct gg_text *t)
 {
     return (struct gg_text_params){
         .sampler = engine_draft_sampler(d, t),
@@ -32,13 +32,13 @@ see(struct seen *s, const struct gg_sequence *q)
     return s->ids;
 }
 
-/* The model's sequence gets these ids. */
+/* The model's sequence gets these ids, and those that are drafted. */
 static enum gg_status
 follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
            struct gg_error *err)
 {
     struct text_draft *td = &t->draft;
-    struct gg_text_params params = params_of(d, t);
+    struct gg_text_params params = draft_params(d, t);
     enum gg_status st;
     size_t same = 0;
 
@@ -51,10 +51,11 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
     /* draws are functions of their place */
     td->sequence->n_dropped =
         t->sequence->n_dropped + t->sequence->n_ids - s->n;
-    if (td->text)
-        return gg_text_continue(td->text, &params, s->ids + same, s->n - same,
-                                err);
     st = gg_sequence_put(td->sequence, s->ids + same, s->n - same, err);
+    if (st == GG_OK && td->text)
+        return gg_text_continue(td->text, &params, td->ids, td->n, err);
+    if (st == GG_OK)
+        st = gg_sequence_put(td->sequence, td->ids, td->n, err);
     return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
                        : st;
 }
@@ -62,7 +63,7 @@ follow_ids(struct engine_draft *d, struct gg_text *t, const struct seen *s,
 /* The model's sequence gets the text's tokens. GG_ERR_CONTEXT: it has no room,
  * or there are none. */
 static enum gg_status
-follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
+follow_text(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
 {
     const struct gg_sequence *q = t->sequence;
     struct seen s = { q->ids, q->n_ids };
@@ -108,7 +109,8 @@ take_drawn(struct gg_text *const *texts, size_t n, size_t *wanted)
 
         if (td->n >= wanted[i])
             continue;
-        if (td->text->finish == GG_FINISH_NONE && td->text->n_made > td->n)
+        if (td->text->finish == GG_FINISH_NONE &&
+            td->text->n_made > td->n - td->n_forced)
             td->ids[td->n++] = td->text->drawn.draw.id;
         else
             wanted[i] = td->n;
@@ -145,11 +147,11 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         enum gg_status st;
 
         wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
-        if (wanted[i] == 0)
+        if (wanted[i] == texts[i]->draft.n)
             continue;
-        st = follow(d, texts[i], err);
+        st = follow_text(d, texts[i], err);
         if (st == GG_ERR_CONTEXT)
-            wanted[i] = 0;
+            wanted[i] = texts[i]->draft.n;
         else if (st != GG_OK)
             return st;
     }

@@ -50,16 +50,17 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct gg_sequence *q = texts[i]->sequence;
 
-        if (wanted[i] > 0)
-            wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
-        if (wanted[i] == 0)
-            continue;
-        if (!session_mtp_can(q->engine->session, q->slot,
+        wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
+        if (wanted[i] > texts[i]->draft.n &&
+            !session_mtp_can(q->engine->session, q->slot,
                              (int32_t)q->n_ids - 1))
-            wanted[i] = 0;
-        else if (!reserve(d, texts[i]))
+            wanted[i] = texts[i]->draft.n;
+        if (wanted[i] == texts[i]->draft.n)
+            continue;
+        if (!reserve(d, texts[i]))
             return error_nomem(err);
         texts[i]->draft.after[0] = q->ids[q->n_ids - 1];
+        texts[i]->draft.n = 0; /* steps go through what is forced, too */
     }
     return GG_OK;
 }
@@ -119,7 +120,7 @@ take(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
 
         if (td->n >= wanted[i])
             continue;
-        if (draw(d, texts[i], &td->ids[td->n])) {
+        if (td->n < td->n_forced || draw(d, texts[i], &td->ids[td->n])) {
             td->after[td->n + 1] = td->ids[td->n];
             td->n++;
         } else {
@@ -145,7 +146,8 @@ make_steps(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             take(d, texts, n, wanted);
     }
     for (size_t i = 0; i < n; i++)
-        total += texts[i]->draft.n - texts[i]->draft.n_forced;
+        if (texts[i]->draft.n > texts[i]->draft.n_forced)
+            total += texts[i]->draft.n;
     engine_draft_length_drafted(&d->length, (total + n - 1) / n,
                                 (double)(ggml_time_us() - start));
     return st == GG_ERR_IO ? GG_OK : st;

@@ -14,7 +14,7 @@ struct searched {
 };
 
 static int32_t
-id_at(const struct searched *s, size_t i)
+searched_id(const struct searched *s, size_t i)
 {
     return i < s->n_ids ? s->ids[i] : s->drafted[i - s->n_ids];
 }
@@ -25,7 +25,8 @@ count_same(const struct searched *s, size_t i, size_t n)
 {
     size_t k = 0;
 
-    while (k < i && k < LONGEST && id_at(s, i - 1 - k) == id_at(s, n - 1 - k))
+    while (k < i && k < LONGEST &&
+           searched_id(s, i - 1 - k) == searched_id(s, n - 1 - k))
         k++;
     return k;
 }
@@ -35,12 +36,12 @@ count_same(const struct searched *s, size_t i, size_t n)
 static size_t
 find_before(const struct searched *s, size_t n, size_t *len)
 {
-    int32_t last = id_at(s, n - 1);
+    int32_t last = searched_id(s, n - 1);
     size_t found = 0;
 
     *len = 0;
     for (size_t i = n - 1; i > *len && *len < LONGEST; i--) {
-        size_t k = id_at(s, i - 1) == last ? count_same(s, i, n) : 0;
+        size_t k = searched_id(s, i - 1) == last ? count_same(s, i, n) : 0;
 
         if (k > *len) {
             *len = k;
@@ -57,8 +58,9 @@ copy_own(struct gg_text *t, const struct searched *s, size_t at, size_t n)
 {
     struct text_draft *td = &t->draft;
 
-    for (; n > 0 && !engine_is_row(t->sequence->engine, id_at(s, at)); n--)
-        td->ids[td->n++] = id_at(s, at++);
+    for (; n > 0 && !engine_is_row(t->sequence->engine, searched_id(s, at));
+         n--)
+        td->ids[td->n++] = searched_id(s, at++);
 }
 
 static void
@@ -80,7 +82,7 @@ find_other(const struct engine_draft *d, const struct gg_text *t,
     int32_t end[LONGEST];
 
     for (size_t i = 0; i < k; i++)
-        end[i] = id_at(s, n - k + i);
+        end[i] = searched_id(s, n - k + i);
     return engine_table_find(d->table, end, k, t->sequence->key, place);
 }
 

@@ -85,7 +85,7 @@ name_key(struct draft_table *t, const char *key)
 /* ---- places -------------------------------------------------------------- */
 
 static int32_t *
-id_at(const struct draft_table *t, uint64_t place)
+ring_id(const struct draft_table *t, uint64_t place)
 {
     return &t->ids[place & (t->cap - 1)];
 }
@@ -103,7 +103,7 @@ head_of(const struct draft_table *t, const int32_t *last)
 /* Whether the place and the ids before it are still there; a chain has the low
  * bits of places. */
 static bool
-find_place(const struct draft_table *t, uint32_t low, uint64_t *place)
+is_kept(const struct draft_table *t, uint32_t low, uint64_t *place)
 {
     uint32_t back = (uint32_t)t->n - low;
 
@@ -112,17 +112,17 @@ find_place(const struct draft_table *t, uint32_t low, uint64_t *place)
 }
 
 static void
-add_id(struct draft_table *t, int32_t id, size_t key)
+append_id(struct draft_table *t, int32_t id, size_t key)
 {
     int32_t end[TABLE_LEAST];
     uint32_t *head;
     bool whole = t->n + 1 >= TABLE_LEAST;
 
-    *id_at(t, t->n) = id;
+    *ring_id(t, t->n) = id;
     t->keys[t->n & (t->cap - 1)] = (uint16_t)key;
     t->n++;
     for (size_t i = 0; i < TABLE_LEAST && whole; i++) {
-        end[i] = *id_at(t, t->n - TABLE_LEAST + i);
+        end[i] = *ring_id(t, t->n - TABLE_LEAST + i);
         whole = end[i] != END;
     }
     t->last[t->n & (t->cap - 1)] = 0;
@@ -153,7 +153,7 @@ enlarge(struct draft_table *t, size_t cap)
     memset(t->heads, 0, cap * sizeof(*t->heads));
     t->n = 0;
     for (uint64_t i = 0; i < old.n; i++)
-        add_id(t, *id_at(&old, i), old.keys[i & (old.cap - 1)]);
+        append_id(t, *ring_id(&old, i), old.keys[i & (old.cap - 1)]);
     free_arrays(&old);
     return true;
 }
@@ -178,8 +178,8 @@ append_text(struct draft_table *t, const int32_t *ids, size_t n, size_t key)
     if (!have_room(t, n + 1))
         return;
     for (size_t i = 0; i < n; i++)
-        add_id(t, ids[i], key);
-    add_id(t, END, key);
+        append_id(t, ids[i], key);
+    append_id(t, END, key);
 }
 
 void
@@ -215,8 +215,8 @@ engine_table_list(const struct draft_table *table, int32_t *out)
         size_t key = t->keys[i & (t->cap - 1)];
 
         if ((key == 0 || key == EVERYONE) &&
-            (*id_at(t, i) != END || (n > 0 && out[n - 1] != END)))
-            out[n++] = *id_at(t, i);
+            (*ring_id(t, i) != END || (n > 0 && out[n - 1] != END)))
+            out[n++] = *ring_id(t, i);
     }
     return n;
 }
@@ -231,13 +231,13 @@ count_alike(const struct draft_table *t, uint64_t place, const int32_t *ids,
     size_t k = 0;
 
     while (k < n && k < place && k < TABLE_LONGEST &&
-           *id_at(t, place - 1 - k) == ids[n - 1 - k])
+           *ring_id(t, place - 1 - k) == ids[n - 1 - k])
         k++;
     return k;
 }
 
 static bool
-is_shown(const struct draft_table *t, uint64_t place, size_t key)
+key_may_see(const struct draft_table *t, uint64_t place, size_t key)
 {
     size_t own = t->keys[place & (t->cap - 1)];
 
@@ -256,8 +256,8 @@ engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
     if (n < TABLE_LEAST || !t || t->cap == 0)
         return 0;
     low = *head_of(t, ids + n - TABLE_LEAST);
-    for (int i = 0; i < STEPS && find_place(t, low, &at); i++) {
-        len = is_shown(t, at - 1, number) ? count_alike(t, at, ids, n) : 0;
+    for (int i = 0; i < STEPS && is_kept(t, low, &at); i++) {
+        len = key_may_see(t, at - 1, number) ? count_alike(t, at, ids, n) : 0;
         if (len > best && engine_table_id(t, at) != END) {
             best = len;
             *place = at;
@@ -272,5 +272,5 @@ engine_table_find(const struct draft_table *table, const int32_t *ids, size_t n,
 int32_t
 engine_table_id(const struct draft_table *table, uint64_t place)
 {
-    return place < table->n ? *id_at(table, place) : END;
+    return place < table->n ? *ring_id(table, place) : END;
 }

@@ -162,6 +162,7 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
     if (!out->maps)
         return error_nomem(err);
     out->n_maps = 1;
+    out->locked = flags & GGUF_OPEN_LOCK;
     st = open_one(path, flags, out->maps, &out->gguf, err);
     if (st == GG_OK)
         st = gguf_check_first(out->gguf, err);

@@ -43,6 +43,7 @@ struct gguf_file {
     struct file_map *maps; /* n_maps; a tensor's is the one of its shard */
     size_t n_maps;
     struct gguf_context *gguf;
+    bool locked; /* in memory */
     char *note; /* a sentence about what it was made of; or NULL */
 };
 

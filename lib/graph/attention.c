@@ -33,7 +33,7 @@ graph_rotate(struct graph *g, int32_t layer, enum cache_tensor of,
     const struct cache_home *home = &g->cache->homes[l->home];
     struct ggml_tensor *m = home->rotations[graph_rotation_of(x->ne[0])], *y;
 
-    if (!g->cache->form.rotated[of])
+    if (!graph_is_rotated(g->cache, l, of))
         return x;
     if (!ggml_is_contiguous(x))
         x = ggml_cont(g->ctx, x);

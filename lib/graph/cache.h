@@ -244,6 +244,26 @@ struct cache {
     char *head;                 /* scratch for CACHE_BLOCK rows of a head */
 };
 
+/* The type of a layer's tensor. A drafter's keys are few, and blocks of few
+ * bits would cost drafts. */
+static inline enum ggml_type
+graph_cache_type(const struct cache_form *form, const struct model_hparams *hp,
+                 int32_t layer, enum cache_tensor of)
+{
+    enum ggml_type type = form->types[of];
+
+    return layer >= hp->n_layer && hp->n_drafter > 0 && ggml_blck_size(type) > 1
+               ? GGML_TYPE_F16
+               : type;
+}
+
+static inline bool
+graph_is_rotated(const struct cache *cache, const struct cache_layer *l,
+                 enum cache_tensor of)
+{
+    return cache->form.rotated[of] && l->t[of]->type == cache->form.types[of];
+}
+
 /* The part that a tensor's rows are of. */
 static inline int
 graph_part_of(const struct cache_layer *l, int of)

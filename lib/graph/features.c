@@ -14,7 +14,7 @@ graph_note_feature(struct graph *g, int32_t layer, struct ggml_tensor *x)
             g->features[i] = x;
 }
 
-/* Those of each id one after the other; NULL: there are none. */
+/* Features of each id, one after the other; NULL: there are none. */
 static struct ggml_tensor *
 join_features(struct graph *g, struct ggml_tensor *last)
 {

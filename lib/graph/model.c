@@ -179,6 +179,17 @@ repeat_layers(struct model *m, int32_t n)
 }
 
 static void
+find_mtp_layers(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    for (; l->layer < graph_used_layers(&m->hp); l->layer++) {
+        graph_find_layer(l, &m->layers[l->layer]);
+        graph_mtp_find(l, &m->layers[l->layer]);
+    }
+}
+
+static void
 find_tensors(struct model_loader *l)
 {
     struct model *m = l->model;
@@ -205,10 +216,8 @@ find_tensors(struct model_loader *l)
     graph_head_find(l);
     if (hp->n_mtp > 0 && hp->n_drafter > 0)
         graph_drafter_find(l);
-    for (; l->layer < graph_used_layers(hp); l->layer++) {
-        graph_find_layer(l, &m->layers[l->layer]);
-        graph_mtp_find(l, &m->layers[l->layer]);
-    }
+    else
+        find_mtp_layers(l);
 }
 
 static bool

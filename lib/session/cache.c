@@ -113,7 +113,7 @@ rows_size(const struct cache *c, const struct model_hparams *hp, int32_t layer,
     *out = 0;
     if (n == 0)
         return true;
-    return check_mul(ggml_row_size(c->form.types[of],
+    return check_mul(ggml_row_size(graph_cache_type(&c->form, hp, layer, of),
                                    n * graph_cache_heads(hp, layer, of)),
                      (uint64_t)p->n_rows, out) &&
            check_mul(*out, (uint64_t)c->n_slots, out);
@@ -200,7 +200,8 @@ new_layer(struct cache *c, int32_t i, const struct model_hparams *hp)
 
         if (length == 0)
             continue;
-        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->form.types[k],
+        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx,
+                                     graph_cache_type(&c->form, hp, i, k),
                                      length, n, graph_cache_heads(hp, i, k));
         ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
     }
@@ -231,8 +232,8 @@ longest_head(const struct model_hparams *hp, const struct cache_form *form)
 
     for (int32_t i = 0; i < graph_used_layers(hp); i++)
         for (int k = 0; k < CACHE_TENSORS; k++) {
-            size_t size =
-                ggml_row_size(form->types[k], graph_cache_width(hp, i, k));
+            size_t size = ggml_row_size(graph_cache_type(form, hp, i, k),
+                                        graph_cache_width(hp, i, k));
 
             longest = size > longest ? size : longest;
         }

@@ -35,6 +35,8 @@ struct compute {
     float *row; /* scratch: logits of an output that only k are wanted of */
     struct model_logprobs logprobs; /* started when it is needed first */
     struct model_pooling pool_of_rows;
+    uint64_t streamed, room; /* bytes of weights that are larger than memory, or
+                                0, and of memory for them */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };

@@ -25,7 +25,7 @@ session_rotations_new(struct cache *cache)
         const struct cache_layer *l = &cache->layers[i];
 
         for (int k = 0; k < CACHE_TENSORS; k++)
-            if (l->t[k] && cache->form.rotated[k])
+            if (l->t[k] && graph_is_rotated(cache, l, (enum cache_tensor)k))
                 new_rotation(&cache->homes[l->home], l->t[k]->ne[0]);
     }
 }

@@ -13,6 +13,7 @@
 #include "session/recurrent.h"
 #include "session/impl.h"
 #include "session/pipeline.h"
+#include "session/streaming.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -81,6 +82,13 @@ check_known(const struct gg_session_params *p, struct gg_error *err)
     return GG_OK;
 }
 
+/* Layers whose rows may be in blocks. */
+static int32_t
+typed_layers(const struct model_hparams *hp)
+{
+    return hp->n_drafter > 0 ? hp->n_layer : graph_used_layers(hp);
+}
+
 /* A cache of few bits has keys and values apart, to be rotated each. */
 static enum gg_status
 check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
@@ -88,7 +96,7 @@ check_few_bits(const struct model *m, enum ggml_type type, struct gg_error *err)
     const struct model_hparams *hp = &m->hp;
     bool keeps = false, together = false;
 
-    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+    for (int32_t i = 0; i < typed_layers(hp); i++) {
         keeps = keeps || graph_keeps(hp, i);
         together =
             together || (graph_keeps(hp, i) && hp->layers[i].values_in_keys);
@@ -108,7 +116,7 @@ static enum gg_status
 check_blocks(const struct model_hparams *hp, enum cache_tensor of,
              enum ggml_type type, struct gg_error *err)
 {
-    for (int32_t i = 0; i < graph_used_layers(hp); i++) {
+    for (int32_t i = 0; i < typed_layers(hp); i++) {
         const struct model_layer_hparams *l = &hp->layers[i];
         int32_t d = of == CACHE_V && graph_keeps(hp, i)
                         ? l->d_value
@@ -261,6 +269,7 @@ take_memory(const struct gg_session *s, const struct model *model,
     session_compute_round(compute, p->bf16);
     session_compute_round(mtp, p->bf16);
     session_compute_watch(compute, p->watch, p->watch_data);
+    session_stream_weights(compute, cache);
     if (s->profile)
         session_compute_profile(compute, s->profile->counters);
     return GG_OK;

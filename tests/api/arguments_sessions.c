@@ -202,6 +202,15 @@ session_memory(void)
 }
 
 static bool
+session_streams(void)
+{
+    uint64_t a = 7, b = 7;
+
+    return !gg_session_streams(session, NULL, NULL) &&
+           !gg_session_streams(NULL, &a, &b) && a == 0 && b == 0;
+}
+
+static bool
 session_mtp(void)
 {
     size_t weights = 1, cache = 1;
@@ -341,9 +350,9 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_eval),      TEST(session_length),
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),
-    TEST(session_used),      TEST(session_profile),
-    TEST(session_save),      TEST(session_write),
-    TEST(state_open),        TEST(state_close),
-    TEST(state_get),         TEST(session_load),
-    { .name = NULL },
+    TEST(session_streams),   TEST(session_used),
+    TEST(session_profile),   TEST(session_save),
+    TEST(session_write),     TEST(state_open),
+    TEST(state_close),       TEST(state_get),
+    TEST(session_load),      { .name = NULL },
 };

@@ -58,7 +58,7 @@ gg-generate -m trunk.gguf --draft mtp -p a -n 3
 gg-generate -m llama.gguf --draft mtp -p a -n 3
 gg-generate -m llama.gguf --draft head.gguf -p a -n 3
 gg-generate -m model.gguf --draft head.gguf -p a -n 3
-for name in eagle3 dflash; do
+for name in dflash; do
     gg-convert -q --set general.architecture=$name llama.gguf $name.gguf
     gg-generate -m llama.gguf --draft $name.gguf -p a -n 3
 done

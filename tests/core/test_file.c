@@ -290,7 +290,8 @@ test_read(void)
        "it is locked, or told why not");
     file_unmap(&map);
 #ifndef MLOCK_IS_IGNORED
-    map = (struct file_map){ (void *)(uintptr_t)4096, SIZE_MAX / 16, false };
+    map = (struct file_map){ .data = (void *)(uintptr_t)4096,
+                             .size = SIZE_MAX / 16 };
     ok(file_lock(&map, "here", &err) == GG_ERR_NOMEM &&
            strstr(err.message, "here: cannot be kept in memory: "),
        "what is no memory cannot be locked");

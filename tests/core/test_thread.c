@@ -1,5 +1,5 @@
 /* test_thread.c - the default number of threads: quotas of control groups, as
- * files of a folder show them, and the affinity mask */
+ * files of a folder show them, and the affinity mask; their memory */
 #include <config.h>
 
 #include <sched.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/cgroup.h"
 #include "core/thread.h"
 #include "harness/scratch.h"
 #include "harness/tap.h"
@@ -121,6 +122,39 @@ check_nonsense(void)
 }
 
 static void
+check_memory(void)
+{
+    const long long k = 1024;
+
+    clear();
+    is(cgroup_memory(root), 0, "nothing is known of memory");
+    put("proc/meminfo", "MemTotal: 900 kB\nMemAvailable:  500 kB\n");
+    is(cgroup_memory(root), 500 * k, "what the machine has free");
+    put("proc/self/cgroup", "0::/a\n");
+    put("sys/fs/cgroup/a/memory.max", "max\n");
+    is(cgroup_memory(root), 500 * k, "a group without a limit");
+    put("sys/fs/cgroup/a/memory.max", "300000\n");
+    put("sys/fs/cgroup/a/memory.current", "200000\n");
+    put("sys/fs/cgroup/a/memory.stat",
+        "anon 5\nactive_file 40000\ninactive_file 60000\nslab 7\n");
+    is(cgroup_memory(root), 200000, "cached files of a group count as free");
+    put("sys/fs/cgroup/a/memory.high", "250000\n");
+    is(cgroup_memory(root), 150000, "the lower limit counts");
+    put("sys/fs/cgroup/a/memory.current", "900000\n");
+    is(cgroup_memory(root), 1, "a group above its limit has nothing left");
+    group("9:memory:/b\n");
+    put("proc/meminfo", "MemAvailable:  500 kB\n");
+    put("sys/fs/cgroup/memory/b/memory.limit_in_bytes",
+        "9223372036854771712\n");
+    is(cgroup_memory(root), 500 * k, "version 1 without a limit");
+    put("sys/fs/cgroup/memory/b/memory.limit_in_bytes", "300000\n");
+    put("sys/fs/cgroup/memory/b/memory.usage_in_bytes", "100000\n");
+    put("sys/fs/cgroup/memory/b/memory.stat",
+        "active_file 9\ntotal_active_file 30000\ntotal_inactive_file 1\n");
+    is(cgroup_memory(root), 230001, "version 1 with one");
+}
+
+static void
 check_mask(void)
 {
     cpu_set_t all, one;
@@ -148,6 +182,7 @@ main(void)
     check_v2();
     check_v1();
     check_nonsense();
+    check_memory();
     check_mask();
     return tap_done();
 }

@@ -246,9 +246,10 @@ test_near(void)
     norm = ggml_mul(ctx, ggml_rms_norm(ctx, x, 1e-5f), gain);
     t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
     graph = graph_of(ctx, t, 1);
-    ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
-           jobs.list[0].first_span == 0 && is_near(&jobs, norm) &&
-           is_near(&jobs, norm->src[0]) && is_near(&jobs, gain->data),
+    ok(cpu_jobs_find(&jobs, graph, false, false, 2, cpu_kernels()) &&
+           jobs.n == 1 && jobs.list[0].first_span == 0 &&
+           is_near(&jobs, norm) && is_near(&jobs, norm->src[0]) &&
+           is_near(&jobs, gain->data),
        "nodes before a job, and their constants");
     ok(is_near(&jobs, t[0]->src[0]) && !is_near(&jobs, t[0]->src[0]->data),
        "of a job what it is, not its weights");
@@ -256,8 +257,8 @@ test_near(void)
         norm = ggml_scale(ctx, norm, 1.01f);
     t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
     graph = graph_of(ctx, t, 1);
-    ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
-           jobs.n_spans > 10 && jobs.n_spans < 100,
+    ok(cpu_jobs_find(&jobs, graph, false, false, 2, cpu_kernels()) &&
+           jobs.n == 1 && jobs.n_spans > 10 && jobs.n_spans < 100,
        "not all of very many");
     cpu_jobs_clear(&jobs);
     ggml_free(ctx);

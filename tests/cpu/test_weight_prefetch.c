@@ -221,7 +221,7 @@ test_few(void)
             graph,
             ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 4000, 1, 1),
                          test_tensor(ctx, GGML_TYPE_F32, K, n, 1, 1)));
-        good = good && cpu_jobs_find(&jobs, graph, false, THREADS, k) &&
+        good = good && cpu_jobs_find(&jobs, graph, false, false, THREADS, k) &&
                jobs.n == 1 && jobs.list[0].streams == (n == 1 || n <= few);
         cpu_jobs_clear(&jobs);
         ggml_free(ctx);
@@ -258,7 +258,7 @@ test_matrices(void)
     y = ggml_mul_mat_id(ctx, w, x, ggml_view_1d(ctx, ids, 4, 0));
     ggml_build_forward_expand(graph, y);
     memcpy(ids->data, which, sizeof(which));
-    ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
+    ok(cpu_jobs_find(&jobs, graph, false, false, THREADS, cpu_kernels()) &&
            jobs.n == 2 && jobs.list[1].streams && jobs.list[1].contiguous,
        "matrices that are chosen come in a stream");
     for (int i = 0; i < THREADS && jobs.n == 2; i++) {
@@ -288,7 +288,7 @@ main(void)
     struct ggml_cgraph *graph = products(ctx);
     struct cpu_jobs jobs = { 0 };
 
-    ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
+    ok(cpu_jobs_find(&jobs, graph, false, false, THREADS, cpu_kernels()) &&
            jobs.n == 3 && jobs.list[0].n_members == 2 && jobs.list[0].streams &&
            !jobs.list[1].streams && jobs.list[2].streams,
        "two jobs of three read weights for one column");

@@ -52,7 +52,7 @@ read_table(const uint8_t *data, size_t size)
 }
 
 static bool
-is_known(const int32_t *text, size_t n, const char *key)
+table_knows(const int32_t *text, size_t n, const char *key)
 {
     uint64_t place;
 
@@ -104,7 +104,7 @@ check_damaged(size_t size)
     is(read_changed(size, 12, V + 1), GG_ERR_ARG, "another vocabulary");
     is(read_changed(size, 20, 7), GG_ERR_ARG, "one of the same size");
     is(read_changed(size, 24, UINT32_MAX), GG_ERR_FORMAT, "very many ids");
-    ok(!is_known(first, 3, NULL), "nothing of these is known");
+    ok(!table_knows(first, 3, NULL), "nothing of these is known");
 }
 
 static void
@@ -119,7 +119,7 @@ check_want_of_memory(size_t size)
         mem_fail_after(k);
         st = gg_engine_draft_read(b.engine, file, size, &err);
         mem_fail_after(-1);
-        right = right && (st == GG_OK || !is_known(first, 3, NULL));
+        right = right && (st == GG_OK || !table_knows(first, 3, NULL));
     }
     ok(right && st == GG_OK, "without memory it is not read");
     mem_fail_after(0);
@@ -152,8 +152,8 @@ main(void)
     is(size, HEAD + 11 * sizeof(int32_t), "texts with a key are not written");
     start_again();
     is(read_table(file, size), GG_OK, "a table is read");
-    ok(is_known(one, 3, NULL) && is_known(two, 4, NULL) &&
-           is_known(two, 4, "key") && !is_known(ids, 3, "key"),
+    ok(table_knows(one, 3, NULL) && table_knows(two, 4, NULL) &&
+           table_knows(two, 4, "key") && !table_knows(ids, 3, "key"),
        "its texts are known, to all keys");
     ok(table_to(again) == size && !memcmp(file, again, size),
        "and written again");

@@ -18,7 +18,7 @@ static size_t n_texts, n_ids;
 static uint64_t state = 5;
 
 static int
-pick(int n)
+draw_below(int n)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (int)((state >> 33) % (uint64_t)n);
@@ -54,7 +54,7 @@ any_key(void)
 {
     static const char *const keys[] = { NULL, "one", "two" };
 
-    return keys[pick(3)];
+    return keys[draw_below(3)];
 }
 
 /* In random texts as many places are alike as a chain may have steps. */
@@ -68,13 +68,14 @@ check_search(void)
     while (n_ids + 40 < N) {
         struct text *x = &texts[n_texts++];
 
-        *x = (struct text){ n_ids, n_ids + 3 + (size_t)pick(30), any_key() };
+        *x = (struct text){ n_ids, n_ids + 3 + (size_t)draw_below(30),
+                            any_key() };
         for (; n_ids < x->end; n_ids++)
-            ids[n_ids] = pick(LETTERS);
+            ids[n_ids] = draw_below(LETTERS);
         engine_table_add(t, ids + x->begin, x->end - x->begin, x->key);
     }
     for (int i = 0; i < 2000; i++) {
-        size_t at = (size_t)pick(N - 60), n = 3 + (size_t)pick(14);
+        size_t at = (size_t)draw_below(N - 60), n = 3 + (size_t)draw_below(14);
         const char *key = any_key();
         size_t len = engine_table_find(t, ids + at, n, key, &place);
         size_t most = search_all(ids + at, n, key);

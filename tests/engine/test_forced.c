@@ -15,7 +15,7 @@ enum {
 static uint64_t state = 1;
 
 static int
-pick(int n)
+roll(int n)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (int)((state >> 33) % (uint64_t)n);
@@ -25,7 +25,7 @@ pick(int n)
 
 /* Parts that leave no choice, that leave some, and a token's name. */
 static void
-add_part(char *text)
+append_rule_part(char *text)
 {
     static const char *const parts[] = {
         "\"abcdefgh\" ",        "\"{\\\"name\\\":\" \" \"? ",
@@ -35,18 +35,18 @@ add_part(char *text)
         "(\"1\" | \"2\") ",
     };
 
-    strcat(text, parts[pick(sizeof(parts) / sizeof(parts[0]))]);
+    strcat(text, parts[roll(sizeof(parts) / sizeof(parts[0]))]);
 }
 
 static void
-make_grammar(char *text)
+roll_grammar(char *text)
 {
-    int n = 2 + pick(5);
+    int n = 2 + roll(5);
 
     strcpy(text, "root ::= (");
     for (int i = 0; i < n; i++)
-        add_part(text);
-    strcat(text, pick(2) ? "){1,3}\n" : ")\n");
+        append_rule_part(text);
+    strcat(text, roll(2) ? "){1,3}\n" : ")\n");
 }
 
 /* ---- texts ---- */
@@ -56,8 +56,7 @@ struct job {
     struct gg_sampler_params sampler;
     struct gg_text_params text;
     int n, kind; /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
-                    model */
-    bool cut;
+                    model, 3: by MTP layers */
 };
 
 struct outcome {
@@ -72,30 +71,30 @@ struct outcome {
 static struct gg_stop *stops, *bans;
 
 static struct job
-make_job(void)
+make_job(bool mtp)
 {
     struct job job = { .sampler = gg_sampler_params_default(),
-                       .n = 1 + pick(TEXTS),
-                       .kind = pick(3) };
+                       .n = 1 + roll(TEXTS),
+                       .kind = roll(mtp ? 4 : 3) };
     struct gg_text_params *p = &job.text;
 
-    make_grammar(job.grammar);
-    job.sampler.seed = (uint64_t)pick(1000);
-    job.sampler.greedy = pick(4) == 0;
-    job.sampler.temperature = 0.5f + (float)pick(3);
-    job.sampler.repeat_penalty = pick(3) ? 1 : 1.2f;
-    job.sampler.mirostat = pick(4) ? 0 : 2;
-    p->max_ids = MOST_IDS - (uint64_t)pick(10);
-    p->n_top = pick(2) ? TOP : 0;
-    p->logprobs = pick(2);
-    p->stop = pick(3) ? NULL : stops;
-    p->ban = pick(4) ? NULL : bans;
-    p->min_ids = pick(3) ? 0 : 6;
+    roll_grammar(job.grammar);
+    job.sampler.seed = (uint64_t)roll(1000);
+    job.sampler.greedy = roll(4) == 0;
+    job.sampler.temperature = 0.5f + (float)roll(3);
+    job.sampler.repeat_penalty = roll(3) ? 1 : 1.2f;
+    job.sampler.mirostat = roll(4) ? 0 : 2;
+    p->max_ids = MOST_IDS - (uint64_t)roll(10);
+    p->n_top = roll(2) ? TOP : 0;
+    p->logprobs = roll(2);
+    p->stop = roll(3) ? NULL : stops;
+    p->ban = roll(4) ? NULL : bans;
+    p->min_ids = roll(3) ? 0 : 6;
     return job;
 }
 
 static void
-note(struct outcome *r, struct gg_text *t, int i)
+note_drawn(struct outcome *r, struct gg_text *t, int i)
 {
     struct gg_drawn d = gg_text_drawn(t);
     size_t n, n_top;
@@ -134,7 +133,7 @@ step_all(struct gg_engine *e, struct gg_text **texts, int n, struct outcome *r)
             }
         must(gg_engine_step(e, list, (size_t)left, &err));
         for (int i = 0; i < left; i++)
-            note(r, list[i], who[i]);
+            note_drawn(r, list[i], who[i]);
     }
 }
 
@@ -151,7 +150,9 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
     must(gg_grammar_new(gg_model_vocab(b->model), job->grammar,
                         strlen(job->grammar), &s.grammar, &err));
     must(gg_sampler_new(&s, &p.sampler, &err));
-    if (job->kind)
+    if (job->kind == 3)
+        must(gg_engine_draft_mtp(b->engine, &err));
+    else if (job->kind)
         must(gg_engine_draft(b->engine, job->kind == 2 ? other->engine : NULL,
                              &err));
     else if (!forced)
@@ -175,25 +176,26 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
 }
 
 static bool
-is_same(const struct outcome *a, const struct outcome *b)
+same_outcome(const struct outcome *a, const struct outcome *b)
 {
     return !memcmp(a, b, offsetof(struct outcome, n_saved));
 }
 
 static void
-check_model(const char *name)
+check_forced_of(const char *name, bool mtp)
 {
+    const struct gg_model_params params = { .mtp = mtp };
     struct model_spec spec = plain_model;
     struct gg_model *m;
     static struct outcome plain, drafted;
     uint64_t saved = 0;
     int bad = 0;
 
-    if (!models_named(name, &spec))
+    if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
         exit(99);
-    m = new_model(&spec);
+    must(gg_model_open(scratch_path(), &params, &m, &err));
     for (int i = 0; i < CASES; i++) {
-        struct job job = make_job();
+        struct job job = make_job(mtp);
         struct bench b, other;
 
         open_bench(&b, m, 3, 100, (struct gg_engine_params){ 0 });
@@ -204,7 +206,7 @@ check_model(const char *name)
         run_job(&b, &other, &job, true, &drafted);
         close_bench(&b);
         close_bench(&other);
-        if (!is_same(&plain, &drafted) && bad++ == 0)
+        if (!same_outcome(&plain, &drafted) && bad++ == 0)
             printf("# case %d: %s", i, job.grammar);
         if (job.kind == 0)
             saved += drafted.n_saved;
@@ -225,8 +227,8 @@ main(void)
     must(gg_stop_new(&bans, &err));
     must(gg_stop_add(bans, "car", 3, &err));
     must(gg_stop_add(bans, "b", 1, &err));
-    check_model("llama-f32");
-    check_model("qwen35-f32");
+    check_forced_of("llama-f32", false);
+    check_forced_of("qwen35mtp-f32", true);
     gg_stop_free(stops);
     gg_stop_free(bans);
     return tap_done();

@@ -290,6 +290,36 @@ check_slots(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* A prefix that slots have in common, longer than a block of the cache. */
+static void
+check_prefix(const struct gg_model *m)
+{
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_slots = SLOTS });
+    struct gg_session *t = new_session(m, gg_session_params_default());
+    float want[STEPS][V], got[SLOTS][V], last[V];
+    struct model_guess q[SLOTS];
+    bool all = true;
+
+    eval_ids(t, 0, ids, 0, TEXT, last);
+    guess(t, 0, TEXT, want);
+    eval_ids(s, 0, ids, 0, TEXT - 20, last);
+    for (int i = 1; i < SLOTS; i++)
+        all = all && gg_session_copy(s, i, 0, TEXT - 20) == TEXT - 20;
+    for (int i = 0; i < SLOTS; i++) {
+        eval_ids(s, i, ids, TEXT - 20, TEXT, last);
+        q[i] = (struct model_guess){
+            .slot = i, .past = TEXT, .ids = ids + TEXT, .n = 1, .logits = got[i]
+        };
+    }
+    must(session_mtp_guess(s, q, SLOTS, &err));
+    for (int i = 0; i < SLOTS; i++)
+        all = all && same(want[0], got[i]);
+    okn(all, "slots with a common prefix draft what one alone does");
+    gg_session_free(s);
+    gg_session_free(t);
+}
+
 /* Ids that were evaluated after the text, and taken back, are not seen. */
 static void
 check_back(const struct gg_model *m)
@@ -367,6 +397,7 @@ check_kind(const struct assistant_spec *spec, const char *called)
         check_accepted(m);
     check_slots(m);
     check_back(m);
+    check_prefix(m);
     check_bytes(m, scratch_path());
     check_memory(m);
     gg_model_free(m);

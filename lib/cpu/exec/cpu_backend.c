@@ -14,6 +14,7 @@
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/exec/graph_profile.h"
 #include "cpu/exec/task.h"
+#include "cpu/exec/weight_stream.h"
 #include "tensor/graph.h"
 
 struct cpu {
@@ -30,6 +31,7 @@ struct cpu {
     uint64_t planned;                /* serial of the graph that `plan` is of */
     struct ggml_cplan plan;
     struct cpu_jobs jobs;
+    struct cpu_stream *stream; /* NULL: weights are in memory */
 };
 
 static struct cpu *
@@ -61,6 +63,7 @@ backend_free(ggml_backend_t backend)
 
     drop_pool(cpu);
     cpu_jobs_clear(&cpu->jobs);
+    cpu_stream_free(cpu->stream);
     mem_free(cpu->work);
     mem_free(cpu);
 }
@@ -127,7 +130,7 @@ graph_compute(ggml_backend_t backend, struct ggml_cgraph *graph)
     if (!need_work(cpu, plan.work_size))
         return GGML_STATUS_ALLOC_FAILED;
     plan.work_data = cpu->work;
-    return cpu_compute(graph, &plan, cpu->profile, &cpu->jobs);
+    return cpu_compute(graph, &plan, cpu->profile, &cpu->jobs, cpu->stream);
 }
 
 /* A graph and its plan, with work memory of their own. */
@@ -173,7 +176,7 @@ graph_plan_compute(ggml_backend_t backend, ggml_backend_graph_plan_t plan)
     struct kept_plan *kept = plan;
 
     return cpu_compute(&kept->graph, &kept->plan, cpu_of(backend)->profile,
-                       NULL);
+                       NULL, cpu_of(backend)->stream);
 }
 
 static const struct ggml_backend_i backend_table = {
@@ -274,6 +277,16 @@ static void
 set_profile(ggml_backend_t backend, struct backend_profile *profile)
 {
     cpu_of(backend)->profile = profile;
+}
+
+static bool
+set_streaming(ggml_backend_t backend, const struct backend_streaming *s)
+{
+    struct cpu *cpu = cpu_of(backend);
+
+    cpu_stream_free(cpu->stream);
+    cpu->stream = s ? cpu_stream_new(s) : NULL;
+    return cpu->stream || !s;
 }
 
 static const char *
@@ -433,6 +446,7 @@ static const struct {
       (any_fn)ggml_backend_cpu_set_abort_callback },
     { "ggml_backend_cpu_set_use_ref", (any_fn)ggml_backend_cpu_set_use_ref },
     { BACKEND_SET_PROFILE, (any_fn)set_profile },
+    { BACKEND_SET_STREAMING, (any_fn)set_streaming },
     { "ggml_backend_get_features", (any_fn)get_features },
     { "ggml_backend_cpu_set_threadpool",
       (any_fn)ggml_backend_cpu_set_threadpool },

@@ -8,6 +8,7 @@
 
 #include "core/numa.h"
 #include "cpu/exec/weight_prefetch.h"
+#include "cpu/exec/weight_stream.h"
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/exec/node_prefetch.h"
 #include "cpu/ops/op_table.h"
@@ -84,6 +85,7 @@ struct graph_run {
     bool wake; /* who went to sleep: node `end` is worth it */
     atomic_int ready;
     struct cpu_stopwatch watch; /* without counters: nobody looks */
+    struct cpu_stream *stream;  /* of weights; NULL: all are in memory */
 };
 
 static void
@@ -295,7 +297,7 @@ run_shared(struct graph_run *run)
     bool shared = run->task.n_threads > 1;
 
     run->wake = shared && job->cost >= WORTH_WAKING;
-    if (shared && !run->watch.profile && job->prepared_here &&
+    if (shared && !run->watch.profile && !run->stream && job->prepared_here &&
         job->n_pieces > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
         cpu_pool_offer(run->pool,
@@ -315,12 +317,16 @@ run_shared(struct graph_run *run)
     }
     /* now, as it takes a while, and once there is work: who woke up early may
      * be asleep again */
-    if (run->wake)
+    if (run->wake && !run->stream)
         cpu_pool_wake(run->pool);
     run_small(run);
+    if (run->stream)
+        cpu_stream_need(run->stream, job->first, job->end);
     begin_node(run, node, shared);
     run->step = NULL;
     run_step(run, job->n_pieces, shared);
+    if (run->stream)
+        cpu_stream_done(run->stream);
 }
 
 /* True if the caller has had enough before one of the nodes [first, end). */
@@ -341,7 +347,7 @@ run_graph(struct graph_run *run, const struct ggml_cgraph *graph,
           const struct ggml_cplan *plan, struct cpu_jobs *jobs)
 {
     if (!cpu_jobs_find(jobs, graph, run->watch.profile != NULL,
-                       run->task.n_threads, run->task.k))
+                       run->stream != NULL, run->task.n_threads, run->task.k))
         return GGML_STATUS_ALLOC_FAILED;
     if (jobs->angles) {
         run->task.angles = (struct cpu_angles *)(void *)run->task.work;
@@ -379,7 +385,8 @@ align_line(uint8_t *p)
 
 enum ggml_status
 cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
-            struct backend_profile *profile, struct cpu_jobs *jobs)
+            struct backend_profile *profile, struct cpu_jobs *jobs,
+            struct cpu_stream *stream)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
     struct graph_run run = { .task = { .n_threads = cplan->n_threads,
@@ -406,7 +413,11 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
     if (run.task.n_threads > 1)
         cpu_pool_begin(pool, run.task.n_threads);
     numa_enter(0, run.task.n_threads);
+    if (stream && cpu_stream_begin(stream, cgraph))
+        run.stream = stream;
     status = run_graph(&run, cgraph, cplan, jobs ? jobs : &own_jobs);
+    if (run.stream)
+        cpu_stream_end(stream);
     numa_leave();
     cpu_jobs_clear(&own_jobs);
     ggml_threadpool_free(own);
@@ -416,7 +427,7 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
 enum ggml_status
 ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
 {
-    return cpu_compute(cgraph, cplan, NULL, NULL);
+    return cpu_compute(cgraph, cplan, NULL, NULL, NULL);
 }
 
 enum ggml_status

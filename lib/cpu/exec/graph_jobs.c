@@ -359,11 +359,14 @@ make_pair_done(struct cpu_jobs *jobs)
 }
 
 /* The ids that say which weights MUL_MAT_ID reads may be computed before: by a
- * job, or by the thread that begins with the next one. */
+ * job, or by the thread that begins with the next one. Weights that are being
+ * read from disk are there when the job has begun. */
 static void
 find_needs(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
 {
-    for (int i = 0; i < jobs->n; i++) {
+    for (int i = 0; i < jobs->n && jobs->streamed; i++)
+        jobs->list[i].needs = i + 1;
+    for (int i = 0; i < jobs->n && !jobs->streamed; i++) {
         struct cpu_job *job = &jobs->list[i];
         const struct ggml_tensor *node = graph->nodes[job->first];
         const struct ggml_tensor *ids = node->src[2];
@@ -452,14 +455,17 @@ cpu_most_angles(const struct ggml_cgraph *graph)
 
 bool
 cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
-              bool alone, int n_threads, const struct cpu_kernels *k)
+              bool alone, bool streamed, int n_threads,
+              const struct cpu_kernels *k)
 {
     bool found;
 
     if (jobs->serial && jobs->serial == graph->serial &&
-        jobs->n_threads == n_threads && jobs->alone == alone && jobs->k == k)
+        jobs->n_threads == n_threads && jobs->alone == alone &&
+        jobs->streamed == streamed && jobs->k == k)
         return true;
     jobs->n_threads = n_threads;
+    jobs->streamed = streamed;
     jobs->alone = alone;
     jobs->k = k;
     jobs->angles = cpu_most_angles(graph);

@@ -98,7 +98,7 @@ struct cpu_jobs {
     /* of which graph, and for whom; serial 0: is not known to come again */
     uint64_t serial;
     int n_threads;
-    bool alone;
+    bool alone, streamed;
     const struct cpu_kernels *k;
     struct cpu_weight_prefetch *prefetch; /* one a thread */
     atomic_uint *pair_done;               /* of all pairs */
@@ -109,10 +109,12 @@ struct cpu_jobs {
     size_t angles; /* bytes for those of a node: cpu_angles_size() */
 };
 
-/* Finds the jobs, if they are not those. False: no memory. */
+/* Finds the jobs, if they are not those: `alone`: of one node each; `streamed`:
+ * a job's weights may be missing before it begins. False: no memory. */
 bool
 cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
-              bool alone, int n_threads, const struct cpu_kernels *k);
+              bool alone, bool streamed, int n_threads,
+              const struct cpu_kernels *k);
 
 void
 cpu_jobs_clear(struct cpu_jobs *jobs);

@@ -7,12 +7,14 @@
 #include "backend/profile.h"
 
 struct cpu_jobs;
+struct cpu_stream;
 
 /* ggml_graph_compute(); counters may be NULL. `jobs` (or NULL) are those of the
- * last graph, and become those of this. */
+ * last graph, and become those of this; `stream` (or NULL) reads weights. */
 enum ggml_status
 cpu_compute(struct ggml_cgraph *graph, struct ggml_cplan *plan,
-            struct backend_profile *profile, struct cpu_jobs *jobs);
+            struct backend_profile *profile, struct cpu_jobs *jobs,
+            struct cpu_stream *stream);
 
 /* A step that is being counted, of a node of that kind. */
 struct cpu_stopwatch {

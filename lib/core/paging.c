@@ -1,0 +1,66 @@
+/* paging.c - parts of mapped files: read ahead, and given back */
+#include <config.h>
+
+#include "core/paging.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+/* Headers of older systems lack this; so may the kernel. */
+#if defined(__linux__) && !defined(MADV_POPULATE_READ)
+#define MADV_POPULATE_READ 22
+#endif
+
+void
+paging_by_hand(const void *p, size_t n, bool yes)
+{
+    struct mem_pages pages = mem_pages((void *)(uintptr_t)p, n);
+
+    if (pages.size == 0)
+        return;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(pages.p, pages.size, yes ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+#endif
+    (void)madvise(pages.p, pages.size, yes ? MADV_RANDOM : MADV_NORMAL);
+}
+
+/* All pages that the bytes are in. */
+static struct mem_pages
+pages_around(const void *p, size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)p % page;
+    char *first = (char *)(uintptr_t)p - skip;
+
+    return (struct mem_pages){ first, (skip + n + page - 1) / page * page };
+}
+
+void
+paging_load(const void *p, size_t n)
+{
+    struct mem_pages pages = pages_around(p, n);
+
+    if (n == 0)
+        return;
+    (void)madvise(pages.p, pages.size, MADV_WILLNEED);
+#ifdef MADV_POPULATE_READ
+    (void)madvise(pages.p, pages.size, MADV_POPULATE_READ);
+#endif
+}
+
+void
+paging_drop(const struct file_map *map, const void *p, size_t n)
+{
+    struct mem_pages pages = mem_pages((void *)(uintptr_t)p, n);
+    off_t at = (off_t)(pages.p - (char *)map->data);
+
+    if (pages.size == 0 || !map->filed)
+        return;
+    (void)madvise(pages.p, pages.size, MADV_DONTNEED);
+    if (map->fd >= 0)
+        (void)posix_fadvise(map->fd, at, (off_t)pages.size,
+                            POSIX_FADV_DONTNEED);
+}

@@ -1,0 +1,26 @@
+/* paging.h - parts of mapped files: read ahead, and given back
+ *
+ * Advice to the system: what it cannot follow costs time only. */
+#ifndef CORE_PAGING_H
+#define CORE_PAGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/file.h"
+
+/* The system reads single pages of the bytes where they are missing, or, as
+ * usual, those around them. Pages that they share with others are left. */
+void
+paging_by_hand(const void *p, size_t n, bool yes);
+
+/* Reads the bytes into memory and maps them; returns when they are there. */
+void
+paging_load(const void *p, size_t n);
+
+/* Unmaps pages that are the bytes' alone, and takes them out of the system's
+ * cache, unless other processes map them. The bytes lie in `map`. */
+void
+paging_drop(const struct file_map *map, const void *p, size_t n);
+
+#endif

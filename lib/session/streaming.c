@@ -1,0 +1,103 @@
+/* streaming.c - weights that are larger than memory */
+#include "session/streaming.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/streaming.h"
+#include "core/cgroup.h"
+#include "session/impl.h"
+
+enum {
+    /* A tensor of fewer bytes than this part of the room is left to the
+     * system, and all of fewer than LEAST. */
+    SMALL_PART = 4096,
+    LEAST = 256 << 10,
+};
+
+uint64_t
+session_streaming_room(const char *text)
+{
+    static const char units[] = "KMG";
+    const char *unit;
+    char *end;
+    unsigned long long n;
+    int shift = 0;
+
+    if (!isdigit((unsigned char)*text))
+        return 0;
+    n = strtoull(text, &end, 10);
+    if (*end && (unit = strchr(units, *end)) != NULL) {
+        shift = 10 * (int)(unit - units + 1);
+        end++;
+    }
+    return *end || n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
+}
+
+/* Bytes of the CPU's weights that lie where files are mapped. */
+static uint64_t
+count_mapped(const struct model *m)
+{
+    struct ggml_context *ctx = m->homes[0].ctx;
+    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
+    uint64_t n = 0;
+
+    for (; t; t = ggml_get_next_tensor(ctx, t)) {
+        const struct gguf_tensor *from =
+            gguf_tensor_named(m->file->gguf, t->name);
+
+        if (from && t->data == from->data && m->file->maps[from->shard].filed)
+            n += from->size;
+    }
+    return n;
+}
+
+/* Bytes of memory for weights that are larger than that with what else the
+ * session needs; 0: they are not. */
+static uint64_t
+find_room(uint64_t weights, uint64_t others, uint64_t given)
+{
+    uint64_t room = cgroup_memory("");
+
+    if (given)
+        return weights > given ? given : 0;
+    return room && weights + others > room - room / 16 ? room : 0;
+}
+
+void
+session_stream_weights(struct compute *c, const struct cache *cache)
+{
+    ggml_backend_t cpu = c->backends[c->n_backends - 1];
+    const struct gguf_file *file = c->model->file;
+    const char *text = getenv(STREAMING_ROOM);
+    uint64_t others = session_cache_size(cache) + session_compute_size(c);
+    struct backend_streaming s = {
+        .maps = file->maps,
+        .n_maps = file->n_maps,
+        .weights = count_mapped(c->model),
+        .room = text ? session_streaming_room(text) : 0,
+    };
+    void *p = session_compute_extra(cpu, BACKEND_SET_STREAMING);
+    backend_set_streaming_t set;
+
+    memcpy(&set, &p, sizeof(p));
+    c->room = find_room(s.weights, others, s.room);
+    s.least = c->room / SMALL_PART < LEAST ? (size_t)c->room / SMALL_PART
+                                           : (size_t)LEAST;
+    if (c->room && set && !file->locked && set(cpu, &s))
+        c->streamed = s.weights;
+}
+
+bool
+gg_session_streams(const struct gg_session *session, uint64_t *weights,
+                   uint64_t *memory)
+{
+    const struct compute *c = session ? &session->compute : NULL;
+
+    if (weights)
+        *weights = c ? c->streamed : 0;
+    if (memory)
+        *memory = c && c->streamed ? c->room : 0;
+    return c && c->streamed > 0;
+}

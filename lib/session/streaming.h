@@ -1,0 +1,22 @@
+/* streaming.h - weights that are larger than memory */
+#ifndef SESSION_STREAMING_H
+#define SESSION_STREAMING_H
+
+#include "session/cache.h"
+#include "session/compute.h"
+
+/* The variable of the environment that says how many bytes of weights memory
+ * holds, "700M", in place of what is free. */
+#define STREAMING_ROOM "GG_WEIGHT_MEMORY"
+
+/* Has the CPU's back end read weights as it needs them, if these and the
+ * session's memory are larger than what is free. Where it cannot, the system
+ * does it page by page. */
+void
+session_stream_weights(struct compute *c, const struct cache *cache);
+
+/* A number of bytes, "N", "NK", "NM" or "NG"; 0: it is none. */
+uint64_t
+session_streaming_room(const char *text);
+
+#endif
