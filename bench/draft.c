@@ -2,8 +2,9 @@
  * acceptance at which drafts break even
  *
  * A text of IDS ids is made without drafts. Then it is made again with drafts
- * by MTP layers, or another model's, each id of which is replaced: by the id
- * that comes, with the probability in front of the row, or else by another.
+ * by MTP layers, by a drafter, or by another model, each id of which is
+ * replaced: by the id that comes, with the probability in front of the row, or
+ * else by another.
  * Costs are those of real drafts, so that random weights will do. Columns are
  * tokens a second over those without drafts, in the same round, for drafts of
  * a fixed length, and for `auto`, the length that is learned. */
@@ -45,7 +46,7 @@ must(enum gg_status st)
 }
 
 static double
-draw(struct bench *b)
+draw_by_chance(struct bench *b)
 {
     b->state = b->state * UINT64_C(6364136223846793005) + 1;
     return (double)(b->state >> 11) * 0x1p-53;
@@ -53,7 +54,7 @@ draw(struct bench *b)
 
 /* The first id that is wrong makes those after it useless. */
 static void
-replace(void *data, size_t position, int32_t *ids, size_t n)
+replace_drafted(void *data, size_t position, int32_t *ids, size_t n)
 {
     struct bench *b = data;
     size_t at = position - PROMPT;
@@ -61,13 +62,13 @@ replace(void *data, size_t position, int32_t *ids, size_t n)
     for (size_t i = 0; i < n; i++) {
         int32_t right = at + i < (size_t)b->n_ids ? b->text[at + i] : 0;
 
-        ids[i] = draw(b) < b->rate ? right : (right + 1) % b->n_vocab;
+        ids[i] = draw_by_chance(b) < b->rate ? right : (right + 1) % b->n_vocab;
     }
 }
 
 /* Seconds to make the text after its first id. */
 static double
-make(struct bench *b, int32_t *ids)
+make_text(struct bench *b, int32_t *ids)
 {
     const struct gg_text_params params = { .sampler = b->sampler,
                                            .ignore_eog = true,
@@ -101,7 +102,7 @@ time_without(struct bench *b)
     double s;
 
     b->engine->draft = NULL;
-    s = make(b, b->text);
+    s = make_text(b, b->text);
     b->engine->draft = d;
     return s;
 }
@@ -118,7 +119,7 @@ time_with(struct bench *b, int fixed)
     d->length.fixed = (size_t)fixed;
     d->stats = (struct gg_draft_stats){ 0 };
     b->state = 1;
-    s = make(b, ids);
+    s = make_text(b, ids);
     if (memcmp(ids, b->text, (size_t)b->n_ids * sizeof(*ids)) != 0) {
         fputs("draft: another text\n", stderr);
         exit(1);
@@ -147,7 +148,7 @@ median(double *x, int n)
 /* A row: what drafts of each length gain; [0]: of the length that is learned.
  */
 static void
-measure(struct bench *b, int rounds, double *gain)
+measure_row(struct bench *b, int rounds, double *gain)
 {
     double all[FIXED + 1][MOST_ROUNDS], drafted = 0;
 
@@ -192,7 +193,7 @@ show_break_even(const double rates[RATES], double gain[RATES][FIXED + 1])
 }
 
 static void
-show(struct bench *b, int rounds)
+show_table(struct bench *b, int rounds)
 {
     static const double rates[RATES] = { 0.2, 0.3, 0.4, 0.5,
                                          0.6, 0.7, 0.8, 0.9 };
@@ -204,16 +205,38 @@ show(struct bench *b, int rounds)
          "|----------|------|------|------|------|---------|");
     for (int i = 0; i < RATES; i++) {
         b->rate = rates[i];
-        measure(b, rounds, gain[i]);
+        measure_row(b, rounds, gain[i]);
     }
     show_break_even(rates, gain);
 }
 
-static struct gg_engine *
-open_engine(const char *path, bool mtp, int threads, int n_ids,
-            struct gg_model **m, struct gg_session **s)
+/* Whether a file is a drafter, which is opened as a part of the model. */
+static bool
+is_drafter(const char *path)
 {
-    const struct gg_model_params with = { .mtp = mtp, .device = "cpu" };
+    struct gg_file *file;
+    const struct gguf_context *gguf;
+    int64_t i;
+    bool drafts;
+
+    if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
+        return false;
+    gguf = gg_file_gguf(file);
+    i = gguf_find_key(gguf, "general.architecture");
+    drafts = i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING &&
+             gg_model_drafts(gguf_get_val_str(gguf, i));
+    gg_file_close(file);
+    return drafts;
+}
+
+/* mtp_path: NULL or a drafter. */
+static struct gg_engine *
+open_engine(const char *path, bool mtp, const char *mtp_path, int threads,
+            int n_ids, struct gg_model **m, struct gg_session **s)
+{
+    const struct gg_model_params with = { .mtp = mtp,
+                                          .mtp_path = mtp_path,
+                                          .device = "cpu" };
     const struct gg_session_params params = { .n_ctx = PROMPT + n_ids + 16,
                                               .n_threads = threads };
     struct gg_engine *e;
@@ -225,7 +248,7 @@ open_engine(const char *path, bool mtp, int threads, int n_ids,
 }
 
 static int
-number(int argc, char **argv, int i, int usual, int most)
+number_of(int argc, char **argv, int i, int usual, int most)
 {
     int n = i < argc ? atoi(argv[i]) : usual;
 
@@ -237,7 +260,8 @@ main(int argc, char **argv)
 {
     const struct gg_sampler_params sampling = gg_sampler_params_default();
     const char *by = argc > 2 ? argv[2] : "mtp";
-    bool mtp = !strcmp(by, "mtp");
+    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
+    bool mtp = apart || !strcmp(by, "mtp");
     int threads = argc > 3 ? atoi(argv[3]) : 0;
     static struct bench b;
     struct gg_model *m, *other = NULL;
@@ -248,8 +272,9 @@ main(int argc, char **argv)
               stderr);
         return 2;
     }
-    b.n_ids = number(argc, argv, 4, 96, MOST_IDS - 1);
-    b.engine = open_engine(argv[1], mtp, threads, b.n_ids, &m, &s);
+    b.n_ids = number_of(argc, argv, 4, 96, MOST_IDS - 1);
+    b.engine =
+        open_engine(argv[1], mtp, apart ? by : NULL, threads, b.n_ids, &m, &s);
     b.n_vocab = gg_model_n_vocab(m);
     for (int i = 0; i < PROMPT; i++)
         b.prompt[i] = (int32_t)((i * 7919LL + 13) % b.n_vocab);
@@ -257,12 +282,13 @@ main(int argc, char **argv)
     if (mtp) {
         must(gg_engine_draft_mtp(b.engine, &err));
     } else {
-        b.draft = open_engine(by, false, threads, b.n_ids, &other, &s_other);
+        b.draft =
+            open_engine(by, false, NULL, threads, b.n_ids, &other, &s_other);
         must(gg_engine_draft(b.engine, b.draft, &err));
     }
-    b.engine->draft->replace = replace;
+    b.engine->draft->replace = replace_drafted;
     b.engine->draft->data = &b;
-    show(&b, number(argc, argv, 5, 3, MOST_ROUNDS));
+    show_table(&b, number_of(argc, argv, 5, 3, MOST_ROUNDS));
     gg_engine_free(b.engine);
     gg_engine_free(b.draft);
     gg_session_free(s);

@@ -172,8 +172,8 @@ join_notes(struct gg_model *m, struct gg_error *err)
 }
 
 static enum gg_status
-open_model(const char *path, const struct gg_model_params *params,
-           struct gg_model **out, struct gg_error *err)
+open_as_asked(const char *path, const struct gg_model_params *params,
+              struct gg_model **out, struct gg_error *err)
 {
     struct gg_model *m = mem_zalloc(sizeof(*m));
     enum gg_status st = m ? GG_OK : error_nomem(err);
@@ -200,11 +200,11 @@ gg_model_open(const char *path, const struct gg_model_params *params,
     if (!path || !out)
         return error_null(err);
     p.mtp_if_able = p.mtp_if_able && !p.mtp;
-    st = open_model(path, &p, out, err);
+    st = open_as_asked(path, &p, out, err);
     if (st == GG_OK || !p.mtp_if_able)
         return st;
     p.mtp_if_able = false;
-    return open_model(path, &p, out, err);
+    return open_as_asked(path, &p, out, err);
 }
 
 void

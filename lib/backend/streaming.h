@@ -19,6 +19,7 @@ struct backend_streaming {
     size_t n_maps;
     uint64_t weights; /* bytes of all weights */
     uint64_t room;    /* bytes of them that memory holds; 0: what is free */
+    int n_sharers;    /* processes that share what is free; at least 1 */
     size_t least;     /* bytes; smaller tensors are left to the system */
 };
 

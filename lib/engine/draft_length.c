@@ -43,7 +43,7 @@ times_now(struct draft_length *d)
 }
 
 static void
-remember(struct draft_time *t, double us)
+remember_time(struct draft_time *t, double us)
 {
     memmove(t->last + 1, t->last, (DRAFT_SAMPLES - 1) * sizeof(*t->last));
     t->last[0] = us;
@@ -52,7 +52,7 @@ remember(struct draft_time *t, double us)
 
 /* Other work makes times longer, never shorter: the second shortest. */
 static double
-typical(const struct draft_time *t)
+typical_time(const struct draft_time *t)
 {
     double first = INFINITY, second = INFINITY;
 
@@ -69,18 +69,18 @@ typical(const struct draft_time *t)
 /* Time with n ids; if unknown, that with fewer, and somewhat more for each
  * further one: low, so that it is tried. */
 static double
-time_of(const struct draft_times *t, size_t n)
+time_of_ids(const struct draft_times *t, size_t n)
 {
     size_t k = n;
 
     while (k > 0 && t->of[k].n == 0)
         k--;
-    return typical(&t->of[k]) * (1 + 0.05 * (double)(n - k));
+    return typical_time(&t->of[k]) * (1 + 0.05 * (double)(n - k));
 }
 
 /* Up to twice as many ids as were measured are tried. */
 static size_t
-reach(const struct draft_times *t)
+longest_tried(const struct draft_times *t)
 {
     size_t n = DRAFT_MOST;
 
@@ -164,14 +164,21 @@ time_again(const struct draft_length *d, const struct draft_times *t,
     if (!d->goes_back)
         return 0;
     n = n < DRAFT_MOST ? n : DRAFT_MOST;
-    return (1 - whole) * (time_of(t, n) - time_of(t, 0));
+    return (1 - whole) * (time_of_ids(t, n) - time_of_ids(t, 0));
+}
+
+/* Steps that a draft of n ids takes: `each` is the time of one. */
+static double
+steps_of(const struct draft_length *d, size_t n)
+{
+    return d->at_once && n > 1 ? 1 : (double)n;
 }
 
 /* Whether the account has that much if the draft is useless. */
 static bool
 may_spend(const struct draft_length *d, const struct draft_times *t, double us)
 {
-    double plain = time_of(t, 0), given = time_of(t, d->given);
+    double plain = time_of_ids(t, 0), given = time_of_ids(t, d->given);
 
     return d->owed + us - given <= share * d->spent + begins_with * plain;
 }
@@ -181,11 +188,12 @@ find_best(const struct draft_length *d, const struct draft_times *t, int kind,
           size_t most)
 {
     double ids = 1 + (double)d->given, power = 1, best = 0;
-    double each = kind == DRAFT_FORCED ? 0 : typical(&t->each);
+    double each = kind == DRAFT_FORCED ? 0 : typical_time(&t->each);
     size_t found = 0;
 
     for (size_t n = 0; n <= most; n++) {
-        double us = time_of(t, d->again + d->given + n) + (double)n * each;
+        double us = time_of_ids(t, d->again + d->given + n) +
+                    steps_of(d, n) * each;
         double rate = ids / (us + time_again(d, t, power, ids));
 
         if (rate > best && (n == 0 || may_spend(d, t, us))) {
@@ -206,7 +214,7 @@ min_size(size_t a, size_t b)
 
 /* At first evaluations without drafts come more often. */
 static size_t
-refresh(const struct draft_times *t)
+refresh_after(const struct draft_times *t)
 {
     return t->n_plain < 5 ? (size_t)2 << t->n_plain : REFRESH;
 }
@@ -221,10 +229,10 @@ engine_draft_length_best(struct draft_length *d, int kind, size_t most)
     most = min_size(most, room);
     if (d->fixed)
         return min_size(d->fixed, most);
-    if (t->of[0].n == 0 || (t->since >= refresh(t) && d->again == 0))
+    if (t->of[0].n == 0 || (t->since >= refresh_after(t) && d->again == 0))
         return 0;
-    if (reach(t) > before)
-        most = min_size(most, reach(t) - before);
+    if (longest_tried(t) > before)
+        most = min_size(most, longest_tried(t) - before);
     else
         most = min_size(most, 1);
     found = find_best(d, t, kind, most);
@@ -248,12 +256,12 @@ engine_draft_length_rests(const struct draft_length *d)
 
 /* A pause of the machine counts no more than the usual time twice. */
 static void
-account(struct draft_length *d, const struct draft_times *t, size_t n,
-        double us)
+count_cost(struct draft_length *d, const struct draft_times *t, size_t n,
+           double us)
 {
     const double kept = 0.9995; /* of what was long ago */
 
-    us = fmin(us, 2 * time_of(t, n)) + d->drafting;
+    us = fmin(us, 2 * time_of_ids(t, n)) + d->drafting;
     d->spent = kept * d->spent + us;
     d->owed *= kept;
     if (n > 0 && t->plain > 0)
@@ -263,7 +271,7 @@ account(struct draft_length *d, const struct draft_times *t, size_t n,
 /* The first evaluations read weights from disk: what they took goes as soon as
  * there is something shorter. */
 static void
-measure_plain(struct draft_times *t, double us)
+take_plain_time(struct draft_times *t, double us)
 {
     if (t->n_plain < 3 && us < 0.8 * t->plain) {
         t->n_plain = 0;
@@ -280,10 +288,10 @@ engine_draft_length_evaluated(struct draft_length *d, size_t n, double us)
 
     us = fmax(us, 1);
     if (n == 0)
-        measure_plain(t, us);
+        take_plain_time(t, us);
     t->since = n == 0 ? 0 : t->since + 1;
-    remember(&t->of[n], us);
-    account(d, t, n, us);
+    remember_time(&t->of[n], us);
+    count_cost(d, t, n, us);
     d->drafting = 0;
 }
 
@@ -292,7 +300,7 @@ engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 {
     if (n == 0)
         return;
-    remember(&times_now(d)->each, us / (double)n);
+    remember_time(&times_now(d)->each, us / steps_of(d, n));
     d->drafting += us;
 }
 

@@ -169,7 +169,7 @@ enum {
     CACHE_MTP_HOLES = 8,
 };
 
-/* What an evaluation of ids leaves to MTP layers. */
+/* Data that an evaluation of ids leaves to MTP layers. */
 enum graph_feed {
     GRAPH_FEED_ALL,    /* keys, values and hidden vectors */
     GRAPH_FEED_HIDDEN, /* these alone */
@@ -190,6 +190,7 @@ struct cache_mtp_slot {
 
 struct cache_mtp {
     int32_t n;                /* layers; 0: there is nothing else here */
+    bool keys_alone;          /* rows are of no use: keys are enough */
     struct ggml_tensor *rows; /* n_embd x slots' KEPT and DRAFTED rows */
     struct cache_mtp_slot *slots;
 };

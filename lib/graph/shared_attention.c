@@ -119,7 +119,7 @@ graph_shares_rows(const struct graph *g, enum cache_kind kind)
 /* ---- parts --------------------------------------------------------------- */
 
 static int32_t
-count_ids(const struct graph *g, int32_t first, int32_t end)
+ids_of_segments(const struct graph *g, int32_t first, int32_t end)
 {
     const struct graph_segment *last = &g->segments[end - 1];
 
@@ -147,15 +147,15 @@ queries_of(const struct shared *x, int32_t first, int32_t end)
     struct ggml_tensor *q = x->q;
 
     q = ggml_view_3d(x->g->ctx, q, q->ne[0], q->ne[1],
-                     count_ids(x->g, first, end), q->nb[1], q->nb[2],
+                     ids_of_segments(x->g, first, end), q->nb[1], q->nb[2],
                      (size_t)x->g->segments[first].first * q->nb[2]);
     return ggml_permute(x->g->ctx, q, 0, 2, 1, 3);
 }
 
 /* Attention of these segments' queries to n rows, of one slot. */
 static struct tensor_part
-new_part(const struct shared *x, int32_t first, int32_t end, int32_t row,
-         int32_t n, struct ggml_tensor *before)
+part_of_run(const struct shared *x, int32_t first, int32_t end, int32_t row,
+            int32_t n, struct ggml_tensor *before)
 {
     const struct model_hparams *hp = &x->g->model->hp;
     int32_t slot = run_at(&x->g->segments[first], row)->slot;
@@ -182,7 +182,7 @@ attend_runs(const struct shared *x, int32_t i, int32_t row,
 {
     struct graph *g = x->g;
     const struct graph_segment *s = &g->segments[i];
-    struct ggml_tensor *mask = s->masks[CACHE_ALL];
+    struct ggml_tensor *mask = graph_mask_of(g, s, x->layer);
     int32_t all = s->keys[CACHE_ALL].n, end;
 
     for (; row < all; row = end) {
@@ -190,7 +190,7 @@ attend_runs(const struct shared *x, int32_t i, int32_t row,
 
         end = run_at(s, row)->end;
         end = end < all ? end : all;
-        p = new_part(x, i, i + 1, row, end - row, before);
+        p = part_of_run(x, i, i + 1, row, end - row, before);
         p.mask = ggml_view_2d(g->ctx, mask, end - row, s->n, mask->nb[1],
                               (size_t)row * mask->nb[0]);
         p.more = end < all;
@@ -214,7 +214,7 @@ sums_of(const struct shared *x, struct ggml_tensor *sums, int32_t first,
     if (!sums)
         return NULL;
     return ggml_view_3d(g->ctx, sums, sums->ne[0], sums->ne[1],
-                        count_ids(g, from, end), sums->nb[1], sums->nb[2],
+                        ids_of_segments(g, from, end), sums->nb[1], sums->nb[2],
                         skipped * sums->nb[2]);
 }
 
@@ -236,7 +236,7 @@ attend_some(const struct shared *x, int32_t first, int32_t end, int32_t row,
 
         next = run_at(&g->segments[first], row)->end;
         next = next < common ? next : common;
-        p = new_part(x, first, end, row, next - row, before);
+        p = part_of_run(x, first, end, row, next - row, before);
         before = tensor_attend_part(g->ctx, &p);
     }
     split = find_split(g, first, end, row);

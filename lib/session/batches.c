@@ -25,7 +25,7 @@ ids_of(const struct gg_session *s, const struct gg_chunk *c)
                       : (struct id_range){ n, c->n };
 }
 
-/* What MTP layers get of a batch; `ends`: some chunk ends there. */
+/* MTP layers get this of a batch; `ends`: some chunk ends there. */
 static enum graph_feed
 feed_of(const struct gg_session *s, const struct batch *b, bool ends)
 {

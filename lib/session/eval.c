@@ -1,4 +1,5 @@
 /* eval.c - evaluation of the ids that are new in sequences */
+#include "core/mem.h"
 #include "graph/adapter.h"
 #include "session/batches.h"
 #include "session/chunks.h"
@@ -8,6 +9,7 @@
 #include "session/pipeline.h"
 #include "session/recurrent.h"
 #include "session/session.h"
+#include "session/shared_rows.h"
 
 enum {
     FEW = 17, /* ids of a chunk: one and its drafts */
@@ -196,6 +198,39 @@ session_follow(struct gg_session *s, const struct gg_chunk *chunks,
     return st;
 }
 
+/* Evaluates chunks that were checked, and a second time where a device fails.
+ */
+static enum gg_status
+evaluate_checked(struct gg_session *s, const struct gg_chunk *chunks,
+                 size_t n_chunks, bool wait, struct gg_error *err)
+{
+    enum gg_status st = evaluate(s, chunks, n_chunks, wait, err);
+
+    while (s->moves && session_can_move(s->model, st) && session_move(s, err))
+        st = evaluate(s, chunks, n_chunks, wait, err);
+    if (s->dead)
+        return st;
+    if (st == GG_OK)
+        for (size_t i = 0; i < n_chunks; i++)
+            session_slots_add(&s->slots, &chunks[i]);
+    else
+        keep_what_is_left(s);
+    return st;
+}
+
+/* Chunks whose slots have rows in common come one after another. */
+static enum gg_status
+evaluate_side_by_side(struct gg_session *s, const struct gg_chunk *chunks,
+                      size_t n_chunks, bool wait, struct gg_error *err)
+{
+    struct gg_chunk *ordered = session_shared_order(s, chunks, n_chunks);
+    enum gg_status st =
+        evaluate_checked(s, ordered ? ordered : chunks, n_chunks, wait, err);
+
+    mem_free(ordered);
+    return st;
+}
+
 static enum gg_status
 eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
      bool wait, struct gg_error *err)
@@ -211,19 +246,8 @@ eval(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         st = session_check_chunk(s, &chunks[i], err);
     if (st == GG_OK)
         st = s->model->pipeline->call->tell(s, chunks, n_chunks, err);
-    if (st != GG_OK)
-        return st;
-    st = evaluate(s, chunks, n_chunks, wait, err);
-    while (s->moves && session_can_move(s->model, st) && session_move(s, err))
-        st = evaluate(s, chunks, n_chunks, wait, err);
-    if (s->dead)
-        return st;
-    if (st == GG_OK)
-        for (size_t i = 0; i < n_chunks; i++)
-            session_slots_add(&s->slots, &chunks[i]);
-    else
-        keep_what_is_left(s);
-    return st;
+    return st == GG_OK ? evaluate_side_by_side(s, chunks, n_chunks, wait, err)
+                       : st;
 }
 
 enum gg_status

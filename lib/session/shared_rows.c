@@ -24,7 +24,7 @@ n_blocks(const struct cache_part *p)
 }
 
 static int32_t
-min_i32(int32_t a, int32_t b)
+fewer_rows(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
@@ -106,7 +106,7 @@ session_shared_count(struct cache *cache, int32_t slot, int32_t first,
         return;
     written = p->written + (size_t)slot * (size_t)n_blocks(p);
     for (int32_t b = first / CACHE_BLOCK; b * CACHE_BLOCK < end; b++) {
-        int32_t n = min_i32(end - b * CACHE_BLOCK, CACHE_BLOCK);
+        int32_t n = fewer_rows(end - b * CACHE_BLOCK, CACHE_BLOCK);
 
         if (n <= written[b])
             continue;
@@ -142,7 +142,7 @@ session_shared_growth(const struct cache *cache, int32_t slot, int32_t n,
     int32_t first = from < 0 ? 0 : n_shared / CACHE_BLOCK, sum = 0;
 
     for (int32_t b = first; b < n_blocks(p) && b * CACHE_BLOCK < n; b++) {
-        int32_t rows = min_i32(n - b * CACHE_BLOCK, CACHE_BLOCK);
+        int32_t rows = fewer_rows(n - b * CACHE_BLOCK, CACHE_BLOCK);
         int32_t has = p->written[slot * n_blocks(p) + b];
 
         if (from < 0 && owners_of(p, slot)[b] != slot)

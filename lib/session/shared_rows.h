@@ -64,4 +64,10 @@ void
 session_shared_find(const struct cache *cache, struct graph_segment *segments,
                     int32_t n);
 
+/* The chunks in an order in which those whose slots have rows in common are
+ * side by side, to be freed; NULL: as they are, also where memory is short. */
+struct gg_chunk *
+session_shared_order(const struct gg_session *s, const struct gg_chunk *chunks,
+                     size_t n);
+
 #endif

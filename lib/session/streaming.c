@@ -7,7 +7,9 @@
 
 #include "backend/streaming.h"
 #include "core/cgroup.h"
+#include "core/paging.h"
 #include "session/impl.h"
+#include "session/pipeline.h"
 
 enum {
     /* A tensor of fewer bytes than this part of the room is left to the
@@ -35,9 +37,10 @@ session_streaming_room(const char *text)
     return *end || n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
 }
 
-/* Bytes of the CPU's weights that lie where files are mapped. */
+/* Bytes of the CPU's weights that lie where files on a disk are mapped; or, if
+ * `any`, files in memory, too. */
 static uint64_t
-count_mapped(const struct model *m)
+count_mapped(const struct model *m, bool any)
 {
     struct ggml_context *ctx = m->homes[0].ctx;
     struct ggml_tensor *t = ggml_get_first_tensor(ctx);
@@ -46,8 +49,10 @@ count_mapped(const struct model *m)
     for (; t; t = ggml_get_next_tensor(ctx, t)) {
         const struct gguf_tensor *from =
             gguf_tensor_named(m->file->gguf, t->name);
+        const struct file_map *map = from ? &m->file->maps[from->shard] : NULL;
 
-        if (from && t->data == from->data && m->file->maps[from->shard].filed)
+        if (map && t->data == from->data && map->filed &&
+            (any || paging_from_disk(map)))
             n += from->size;
     }
     return n;
@@ -56,9 +61,10 @@ count_mapped(const struct model *m)
 /* Bytes of memory for weights that are larger than that with what else the
  * session needs; 0: they are not. */
 static uint64_t
-find_room(uint64_t weights, uint64_t others, uint64_t given)
+find_room(const struct backend_streaming *s, uint64_t others)
 {
-    uint64_t room = cgroup_memory("");
+    uint64_t room = cgroup_memory("") / (uint64_t)s->n_sharers;
+    uint64_t weights = s->weights, given = s->room;
 
     if (given)
         return weights > given ? given : 0;
@@ -75,17 +81,19 @@ session_stream_weights(struct compute *c, const struct cache *cache)
     struct backend_streaming s = {
         .maps = file->maps,
         .n_maps = file->n_maps,
-        .weights = count_mapped(c->model),
+        .weights = count_mapped(c->model, text != NULL),
         .room = text ? session_streaming_room(text) : 0,
+        .n_sharers = c->model->pipeline->n_local,
     };
     void *p = session_compute_extra(cpu, BACKEND_SET_STREAMING);
+    bool alone = c->n_backends == 1; /* others would read single pages */
     backend_set_streaming_t set;
 
     memcpy(&set, &p, sizeof(p));
-    c->room = find_room(s.weights, others, s.room);
+    c->room = find_room(&s, others);
     s.least = c->room / SMALL_PART < LEAST ? (size_t)c->room / SMALL_PART
                                            : (size_t)LEAST;
-    if (c->room && set && !file->locked && set(cpu, &s))
+    if (alone && c->room && set && !file->locked && set(cpu, &s))
         c->streamed = s.weights;
 }
 

@@ -15,6 +15,7 @@ for model in qwen35 mimo2; do
         usual=$(rate $model $draft f16)
         for type in f32 bf16 q8_0 q5_0 q4_0; do
             n=$(rate $model $draft $type)
+            test -n "$n" || { grep -o 'KV cache.*' err; continue; }
             test "$usual" -gt 0 && test "$n" -ge $((usual - 5)) ||
                 echo "$model, $draft, $type: $n% accepted, $usual% with f16"
         done

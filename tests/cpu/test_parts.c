@@ -52,8 +52,8 @@ dot(const struct ggml_tensor *q, const struct ggml_tensor *k, int64_t key,
 /* One part: what it adds to the sum of the weights and to that of the
  * values. */
 static void
-add_part(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
-         double *total, double *sum)
+add_keys_of_part(const struct ggml_tensor *t, int64_t i0, int64_t head,
+                 int64_t token, double *total, double *sum)
 {
     const struct ggml_tensor *q = t->src[0], *k = t->src[1], *v = t->src[2];
 
@@ -74,7 +74,7 @@ truth(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
 
     (void)batch;
     for (; t; t = t->src[TENSOR_PART_BEFORE])
-        add_part(t, i0, head, token, &total, &sum);
+        add_keys_of_part(t, i0, head, token, &total, &sum);
     return sum / total;
 }
 
@@ -163,8 +163,8 @@ attend_whole(struct ggml_context *ctx, struct ggml_tensor *q,
 }
 
 static bool
-same_bytes(struct ggml_context *ctx, struct ggml_tensor *whole,
-           struct ggml_tensor *parts)
+same_as_whole(struct ggml_context *ctx, struct ggml_tensor *whole,
+              struct ggml_tensor *parts)
 {
     size_t size = ggml_nbytes(whole);
     bool same = ggml_nbytes(parts) == size;
@@ -197,7 +197,7 @@ check_one(const struct parts_case *c)
              ggml_type_name(c->type), c->heads, c->kv_heads, c->tokens);
     if (c->bias <= 0 && c->cap == 0 && !c->sinks)
         test_op(ctx, many, truth, 5e-6, name);
-    ok(same_bytes(ctx, whole, two) && same_bytes(ctx, whole, many), name);
+    ok(same_as_whole(ctx, whole, two) && same_as_whole(ctx, whole, many), name);
     ggml_free(ctx);
 }
 
@@ -205,8 +205,8 @@ check_one(const struct parts_case *c)
 
 /* Tokens of a sequence in the tensor of all. */
 static struct ggml_tensor *
-tokens_of(struct ggml_context *ctx, struct ggml_tensor *x, int i, int n,
-          int dim)
+tokens_of_one(struct ggml_context *ctx, struct ggml_tensor *x, int i, int n,
+              int dim)
 {
     int64_t ne[3] = { x->ne[0], x->ne[1], x->ne[2] };
 
@@ -238,7 +238,7 @@ check_shared(const struct parts_case *c)
 
     for (int i = 0; i < c->n; i++) {
         struct ggml_tensor *whole =
-            attend_whole(ctx, tokens_of(ctx, q, i, c->tokens, 1), c, m);
+            attend_whole(ctx, tokens_of_one(ctx, q, i, c->tokens, 1), c, m);
         struct tensor_part p = { .scale = scale, .softcap = c->cap };
 
         first = first ? first : whole;
@@ -256,8 +256,8 @@ check_shared(const struct parts_case *c)
         p.mask = ggml_view_2d(ctx, m, KEYS - PREFIX, c->tokens, m->nb[1],
                               PREFIX * m->nb[0]);
         p.sinks = whole->src[4];
-        p.before = tokens_of(ctx, prefix, i, c->tokens, 2);
-        same = same && same_bytes(ctx, whole, tensor_attend_part(ctx, &p));
+        p.before = tokens_of_one(ctx, prefix, i, c->tokens, 2);
+        same = same && same_as_whole(ctx, whole, tensor_attend_part(ctx, &p));
     }
     snprintf(name, sizeof(name),
              "%s, %d / %d heads: a prefix of %d sequences, %d queries each",
@@ -282,10 +282,11 @@ check_edges(void)
         ggml_set_f32_nd(m, i, 1, 0, 0, -INFINITY);
     for (int i = 0; i < KEYS; i++)
         ggml_set_f32_nd(m, i, 2, 0, 0, -INFINITY);
-    ok(same_bytes(ctx, whole, parts), "a part that is hidden, and all of them");
+    ok(same_as_whole(ctx, whole, parts),
+       "a part that is hidden, and all of them");
     ggml_set_f32_nd(whole->src[1], 1, 70, 0, 0, NAN);
     ggml_set_f32_nd(whole->src[2], 2, 200, 1, 0, INFINITY);
-    ok(same_bytes(ctx, whole, parts), "a key or value that is no number");
+    ok(same_as_whole(ctx, whole, parts), "a key or value that is no number");
     ggml_free(ctx);
 }
 

@@ -16,7 +16,7 @@ static const char memory[TENSORS * SIZE + SIZE];
 static struct weight_units units;
 
 static struct weight_tensor
-tensor(int i, bool whole)
+expert_tensor(int i, bool whole)
 {
     return (struct weight_tensor){
         .data = memory + i * SIZE, .size = SIZE, .unit = UNIT, .whole = whole
@@ -25,11 +25,11 @@ tensor(int i, bool whole)
 
 /* Six tensors of experts, and a room in bytes. */
 static void
-start(uint64_t room)
+start_units(uint64_t room)
 {
     cpu_units_clear(&units);
     for (int i = 0; i < TENSORS; i++) {
-        struct weight_tensor t = tensor(i, false);
+        struct weight_tensor t = expert_tensor(i, false);
 
         cpu_units_tensor(&units, &t);
     }
@@ -45,7 +45,7 @@ drop_all(const struct weight_victims *v)
 
 /* Uses a unit for a moment; true: it had to be read. */
 static bool
-use(int i, bool chosen)
+use_unit(int i, bool chosen)
 {
     struct weight_unit *unit = &units.list[i];
     struct weight_victims v;
@@ -64,12 +64,12 @@ use(int i, bool chosen)
 }
 
 static int
-scan(void)
+scan_units(void)
 {
     int n = 0;
 
     for (int i = 0; i < (int)units.n; i++)
-        n += use(i, false);
+        n += use_unit(i, false);
     return n;
 }
 
@@ -108,15 +108,15 @@ test_tensors(void)
 /* ---- prompts ------------------------------------------------------------- */
 
 static void
-test_scan(void)
+test_scanned(void)
 {
     int all = TENSORS * EXPERTS, n = 0, run = 0, most = 0;
 
-    start((uint64_t)all * UNIT);
-    is(scan(), all, "all are read once");
-    is(scan(), 0, "and stay, where there is room");
-    start((uint64_t)all / 2 * UNIT);
-    scan();
+    start_units((uint64_t)all * UNIT);
+    is(scan_units(), all, "all are read once");
+    is(scan_units(), 0, "and stay, where there is room");
+    start_units((uint64_t)all / 2 * UNIT);
+    scan_units();
     for (int i = 0; i < all; i++) {
         n += units.list[i].state == UNIT_PRESENT;
         run = units.list[i].state == UNIT_PRESENT ? 0 : run + 1;
@@ -125,11 +125,11 @@ test_scan(void)
     /* half of it, less two tensors that pass */
     ok(n >= all / 6 && n <= all / 2, "a part stays");
     ok(most <= 5, "spread evenly");
-    is(scan(), all - n, "each scan reads the others");
-    is(scan(), all - n, "and the next as many");
-    start(2 * SIZE);
-    scan();
-    is(scan(), all, "where two tensors are all that fits, all of them");
+    is(scan_units(), all - n, "each scan reads the others");
+    is(scan_units(), all - n, "and the next as many");
+    start_units(2 * SIZE);
+    scan_units();
+    is(scan_units(), all, "where two tensors are all that fits, all of them");
     ok(units.passing == 0 && units.kept == 0, "and nothing is left");
 }
 
@@ -140,7 +140,7 @@ test_ahead(void)
     struct weight_victims v;
     int n = 0, all = TENSORS * EXPERTS;
 
-    start(3 * SIZE);
+    start_units(3 * SIZE);
     for (; n < all && cpu_units_admit(&units, n, false, &v); n++)
         units.list[n].state = UNIT_PRESENT;
     ok(n >= 2 * EXPERTS && n <= 3 * EXPERTS,
@@ -160,23 +160,23 @@ test_chosen(void)
 {
     int n = 2 * EXPERTS, again = 0;
 
-    start((uint64_t)n * UNIT);
+    start_units((uint64_t)n * UNIT);
     for (int i = 0; i < n; i++)
-        use(i, true);
+        use_unit(i, true);
     for (int i = 0; i < n; i++)
-        again += use(i, true);
+        again += use_unit(i, true);
     is(again, 0, "what was chosen stays, as long as there is room");
-    use(0, true);
-    ok(use(n, true) && units.list[0].state == UNIT_PRESENT &&
+    use_unit(0, true);
+    ok(use_unit(n, true) && units.list[0].state == UNIT_PRESENT &&
            units.list[1].state == UNIT_ABSENT,
        "what was chosen least recently gives way");
     cpu_units_use(&units, 2, true);
-    use(n + 1, true);
+    use_unit(n + 1, true);
     ok(units.list[2].state == UNIT_PRESENT &&
            units.list[3].state == UNIT_ABSENT,
        "but not what is used now");
     cpu_units_release(&units, 2);
-    scan();
+    scan_units();
     is(units.kept + units.passing <= units.room, 1,
        "a prompt after that keeps to the room");
 }
@@ -184,18 +184,18 @@ test_chosen(void)
 static void
 test_whole(void)
 {
-    struct weight_tensor t = tensor(TENSORS, true);
+    struct weight_tensor t = expert_tensor(TENSORS, true);
     int first, again = 0;
 
-    start(3 * SIZE);
+    start_units(3 * SIZE);
     first = cpu_units_tensor(&units, &t)->first;
     cpu_units_set_room(&units, 3 * SIZE);
     for (int i = 0; i < EXPERTS; i++)
-        use(first + i, false);
+        use_unit(first + i, false);
     for (int k = 0; k < 3; k++)
-        scan();
+        scan_units();
     for (int i = 0; i < EXPERTS; i++)
-        again += use(first + i, false);
+        again += use_unit(first + i, false);
     is(again, 0, "what every graph needs whole stays");
     ok(units.kept + units.passing <= 2 * SIZE, "and the rest has the rest");
     cpu_units_set_room(&units, SIZE);
@@ -205,7 +205,7 @@ test_whole(void)
 /* ---- all of it ----------------------------------------------------------- */
 
 static uint64_t
-count_bytes(void)
+count_unit_bytes(void)
 {
     uint64_t n = 0;
 
@@ -215,13 +215,13 @@ count_bytes(void)
 }
 
 static void
-test_random(void)
+test_random_uses(void)
 {
     bool good = true;
     int all = TENSORS * EXPERTS;
 
     srand(7);
-    start(SIZE);
+    start_units(SIZE);
     for (int i = 0; i < 20000 && good; i++) {
         int what = rand() % 1000;
 
@@ -230,13 +230,13 @@ test_random(void)
         else if (what == 1)
             cpu_units_forget(&units);
         else
-            use(rand() % all, what % 3 > 0);
-        good =
-            count_bytes() == units.kept + units.passing && units.passing == 0;
+            use_unit(rand() % all, what % 3 > 0);
+        good = count_unit_bytes() == units.kept + units.passing &&
+               units.passing == 0;
     }
     ok(good, "bytes are counted");
     for (int i = 0; i < all; i++)
-        use(i, true);
+        use_unit(i, true);
     ok(units.kept <= units.room, "and in the end there is room for them");
 }
 
@@ -244,11 +244,11 @@ int
 main(void)
 {
     test_tensors();
-    test_scan();
+    test_scanned();
     test_ahead();
     test_chosen();
     test_whole();
-    test_random();
+    test_random_uses();
     cpu_units_clear(&units);
     return tap_done();
 }

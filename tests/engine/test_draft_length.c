@@ -22,23 +22,23 @@ struct machine {
 };
 
 static double
-draw(struct machine *m)
+draw_by_chance(struct machine *m)
 {
     m->state = m->state * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (double)(m->state >> 11) * 0x1p-53;
 }
 
 static double
-time_of(struct machine *m, size_t n)
+time_on(struct machine *m, size_t n)
 {
     double us = 10 + m->slope * (double)n;
 
-    return draw(m) < 0.125 ? us * (1 + m->noise) : us;
+    return draw_by_chance(m) < 0.125 ? us * (1 + m->noise) : us;
 }
 
 /* Makes an evaluation; returns how many ids it gives. */
 static size_t
-step(struct machine *m)
+evaluate_once(struct machine *m)
 {
     size_t n, accepted = 0;
     double us;
@@ -48,9 +48,9 @@ step(struct machine *m)
     if (n == 0)
         engine_draft_length_skipped(&m->d, KIND);
     engine_draft_length_drafted(&m->d, n, (double)n * m->each);
-    us = time_of(m, n);
+    us = time_on(m, n);
     engine_draft_length_evaluated(&m->d, n, us);
-    while (accepted < n && draw(m) < m->p)
+    while (accepted < n && draw_by_chance(m) < m->p)
         accepted++;
     engine_draft_length_learn(&m->d, KIND, accepted + (accepted < n),
                               accepted);
@@ -69,12 +69,12 @@ gain(struct machine *m, size_t n_ids)
     m->us = 0;
     m->drafted = 0;
     while (made < n_ids)
-        made += step(m);
+        made += evaluate_once(m);
     return (double)made * plain / m->us;
 }
 
 static struct machine
-start(double slope, double each, double p, double noise)
+start_machine(double slope, double each, double p, double noise)
 {
     struct machine m = { .slope = slope,
                          .each = each,
@@ -108,7 +108,7 @@ check_bounds(double slope, double each, double noise)
     double worst = 2, least = 2;
 
     for (int i = 0; i <= 19; i++) {
-        struct machine m = start(slope, each, 0.05 * i, noise);
+        struct machine m = start_machine(slope, each, 0.05 * i, noise);
         double g = gain(&m, IDS), want = best_gain(slope, each, m.p);
 
         worst = g < worst ? g : worst;
@@ -125,7 +125,7 @@ check_bounds(double slope, double each, double noise)
 static void
 check_short(void)
 {
-    struct machine m = start(4, 1, 0, 0);
+    struct machine m = start_machine(4, 1, 0, 0);
 
     ok(gain(&m, 100) >= 0.97, "a hundred ids without any that is accepted");
 }
@@ -133,7 +133,7 @@ check_short(void)
 static void
 check_change(void)
 {
-    struct machine m = start(3, 1, 0.05, 0.5);
+    struct machine m = start_machine(3, 1, 0.05, 0.5);
     double before = gain(&m, IDS), after;
 
     m.p = 0.9;
@@ -150,7 +150,7 @@ check_change(void)
 static void
 check_cold(void)
 {
-    struct machine m = start(4, 1, 0, 0);
+    struct machine m = start_machine(4, 1, 0, 0);
 
     for (int i = 0; i < 2; i++) {
         engine_draft_length_begin(&m.d, 1);
@@ -163,11 +163,11 @@ check_cold(void)
 static void
 check_pause(void)
 {
-    struct machine m = start(2, 1, 0.9, 0);
+    struct machine m = start_machine(2, 1, 0.9, 0);
 
-    (void)step(&m);
+    (void)evaluate_once(&m);
     m.slope = 100;
-    (void)step(&m);
+    (void)evaluate_once(&m);
     m.slope = 2;
     ok(gain(&m, IDS) > 1.3, "a pause of the machine is got over");
 }

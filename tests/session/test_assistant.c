@@ -14,7 +14,7 @@ enum {
     PAST = 70, /* beyond windows, as golden_assistants.py has it, */
     STEPS = 4, /* and ids that are drafted after them */
     SLOTS = 3,
-    TEXT = 300,
+    TEXT = 500,
 };
 
 static int32_t ids[TEXT + STEPS + 1];

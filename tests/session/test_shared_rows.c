@@ -41,8 +41,7 @@ struct bench {
 };
 
 static void
-open_bench(struct bench *b, const struct gg_model *m,
-           struct gg_session_params p)
+open_all(struct bench *b, const struct gg_model *m, struct gg_session_params p)
 {
     *b = (struct bench){ .model = m, .params = p, .same = true };
     b->params.n_ctx = N;
@@ -56,7 +55,7 @@ open_bench(struct bench *b, const struct gg_model *m,
 }
 
 static void
-close_bench(struct bench *b)
+close_all(struct bench *b)
 {
     gg_session_free(b->session);
     for (int i = 0; i < SLOTS; i++)
@@ -82,7 +81,7 @@ compute_alone(struct alone *a, float *out)
 
 /* Adds n ids: mostly those of the text that all have in common. */
 static void
-add_ids(struct alone *a, int n)
+add_random_ids(struct alone *a, int n)
 {
     bool other = draw(3) == 0;
 
@@ -110,7 +109,7 @@ evaluate_some(struct bench *b)
                                               .n = (size_t)n,
                                               .rows.logits = out[slot] };
         n_chunks++;
-        add_ids(a, n);
+        add_random_ids(a, n);
     }
     must(gg_session_eval(b->session, chunks, (size_t)n_chunks, &err));
     for (int i = 0; i < n_chunks; i++) {
@@ -120,7 +119,7 @@ evaluate_some(struct bench *b)
 }
 
 static void
-hold(struct bench *b, int slot, const struct alone *from, int n)
+expect_held(struct bench *b, int slot, const struct alone *from, int n)
 {
     if (&b->slots[slot] != from)
         memcpy(b->slots[slot].ids, from->ids, sizeof(from->ids));
@@ -135,7 +134,7 @@ copy_one(struct bench *b)
     int n = b->slots[from].n - draw(4) * draw(100);
 
     n = gg_session_copy(b->session, to, from, n > 0 ? n : 0);
-    hold(b, to, &b->slots[from], n);
+    expect_held(b, to, &b->slots[from], n);
 }
 
 /* Many slots begin like one. */
@@ -148,7 +147,7 @@ copy_to_all(struct bench *b)
         if (i != from && draw(4) > 0) {
             int held = gg_session_copy(b->session, i, from, n);
 
-            hold(b, i, &b->slots[from], held);
+            expect_held(b, i, &b->slots[from], held);
         }
 }
 
@@ -158,7 +157,7 @@ cut_one(struct bench *b)
     int slot = draw(SLOTS), n = draw(b->slots[slot].n + 1);
 
     n = gg_session_truncate(b->session, slot, draw(3) == 0 ? 0 : n);
-    hold(b, slot, &b->slots[slot], n);
+    expect_held(b, slot, &b->slots[slot], n);
 }
 
 static void
@@ -167,7 +166,7 @@ release_one(struct bench *b)
     int slot = draw(SLOTS);
 
     session_release(b->session, slot);
-    hold(b, slot, &b->slots[slot], 0);
+    expect_held(b, slot, &b->slots[slot], 0);
 }
 
 static void
@@ -186,13 +185,13 @@ save_one(struct bench *b)
         return;
     must(gg_session_save(b->session, &state, path, &err));
     must(gg_state_open(path, b->session, &f, &err));
-    hold(b, to, a, gg_session_load(b->session, to, f, 0));
+    expect_held(b, to, a, gg_session_load(b->session, to, f, 0));
     gg_state_close(f);
 }
 
 static void
-test_random(const struct gg_model *m, const char *name,
-            struct gg_session_params p)
+test_random_steps(const struct gg_model *m, const char *name,
+                  struct gg_session_params p)
 {
     static void (*const kinds[])(struct bench *) = {
         evaluate_some, evaluate_some, evaluate_some, copy_one,
@@ -203,13 +202,13 @@ test_random(const struct gg_model *m, const char *name,
     char title[120];
 
     drawn = 5;
-    open_bench(&b, m, p);
+    open_all(&b, m, p);
     for (int i = 0; i < STEPS && b.same; i++)
         kinds[draw(sizeof(kinds) / sizeof(kinds[0]))](&b);
     snprintf(title, sizeof(title), "%s, cache of type %d, %d threads, %d ids",
              name, (int)p.cache_type, p.n_threads, p.n_batch);
     ok(b.same, title);
-    close_bench(&b);
+    close_all(&b);
 }
 
 /* ---- models -------------------------------------------------------------- */
@@ -239,13 +238,13 @@ test_families(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct gg_model *m = named_model(names[i]);
 
-        test_random(m, names[i], p);
+        test_random_steps(m, names[i], p);
         gg_model_free(m);
     }
 }
 
 static void
-test_types(void)
+test_cache_types(void)
 {
     static const enum gg_cache_type types[] = { GG_CACHE_F32, GG_CACHE_BF16,
                                                 GG_CACHE_Q8_0, GG_CACHE_Q5_0,
@@ -254,10 +253,11 @@ test_types(void)
         "llama", .n_head = 2, .n_head_kv = 1, .seed = 3, .n_ctx = N });
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        test_random(m, "llama",
-                    (struct gg_session_params){ .cache_type = types[i],
-                                                .n_batch = 30 + 100 * (int)i,
-                                                .n_threads = 1 + (int)i });
+        test_random_steps(
+            m, "llama",
+            (struct gg_session_params){ .cache_type = types[i],
+                                        .n_batch = 30 + 100 * (int)i,
+                                        .n_threads = 1 + (int)i });
     gg_model_free(m);
 }
 
@@ -269,8 +269,9 @@ test_alibi(void)
         &(struct model_spec){ "llama", .n_head = 4, .seed = 3, .n_ctx = N });
 
     m->model->hp.attn_max_bias = 8;
-    test_random(m, "ALiBi",
-                (struct gg_session_params){ .n_batch = 100, .n_threads = 2 });
+    test_random_steps(
+        m, "ALiBi",
+        (struct gg_session_params){ .n_batch = 100, .n_threads = 2 });
     gg_model_free(m);
 }
 
@@ -278,7 +279,7 @@ test_alibi(void)
 
 /* Slots hold one prefix of 1,024 ids, and 20 each. */
 static void
-test_memory(void)
+test_used_memory(void)
 {
     struct gg_model *m =
         new_model(&(struct model_spec){ "llama", .seed = 3, .n_ctx = N });
@@ -315,9 +316,9 @@ main(void)
 {
     fill_ids(common, N);
     strcpy(path, scratch_path());
-    test_memory();
+    test_used_memory();
     test_families();
-    test_types();
+    test_cache_types();
     test_alibi();
     return tap_done();
 }

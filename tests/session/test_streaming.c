@@ -44,7 +44,7 @@ eval_all(const struct gg_model *m, const char *room, int n_threads, float *out)
 }
 
 static void
-test_bytes(const struct model_spec *spec)
+test_same_bytes(const struct model_spec *spec)
 {
     static const char *const rooms[] = { "1",    "40K",  "200K",
                                          "500K", "900K", "1500K" };
@@ -107,7 +107,7 @@ main(void)
     fill_ids(ids, N);
     test_words();
     test_decision();
-    test_bytes(&mixture);
-    test_bytes(&dense);
+    test_same_bytes(&mixture);
+    test_same_bytes(&dense);
     return tap_done();
 }

@@ -277,8 +277,8 @@ has_experts(const struct ggml_tensor *node)
 
 /* The weights' units. False: no memory. */
 static bool
-add_tensor(struct cpu_stream *s, const struct ggml_tensor *node,
-           const struct file_map *map, struct stream_step *step)
+add_units_of(struct cpu_stream *s, const struct ggml_tensor *node,
+             const struct file_map *map, struct stream_step *step)
 {
     const struct ggml_tensor *w = node->src[0], *root = root_of(w);
     bool experts = has_experts(node);
@@ -317,7 +317,7 @@ find_step(struct cpu_stream *s, const struct ggml_cgraph *graph, int i)
         return true;
     if (!mem_grow(&s->steps, &s->cap_steps, s->n_steps + 1,
                   sizeof(*s->steps)) ||
-        !add_tensor(s, node, map, &step))
+        !add_units_of(s, node, map, &step))
         return false;
     s->steps[s->n_steps++] = step;
     return true;
@@ -368,7 +368,7 @@ count_faults(struct cpu_stream *s)
 static uint64_t
 measure_room(const struct cpu_stream *s)
 {
-    uint64_t room = cgroup_memory("");
+    uint64_t room = cgroup_memory("") / (uint64_t)s->of.n_sharers;
 
     if (s->of.room)
         return s->of.room;
@@ -376,7 +376,7 @@ measure_room(const struct cpu_stream *s)
 }
 
 static bool
-is_large(struct cpu_stream *s)
+exceeds_memory(struct cpu_stream *s)
 {
     int64_t now = ggml_time_us();
 
@@ -402,7 +402,7 @@ cpu_stream_begin(struct cpu_stream *s, const struct ggml_cgraph *graph)
 {
     bool found;
 
-    if (!is_large(s))
+    if (!exceeds_memory(s))
         return false;
     pthread_mutex_lock(&s->lock);
     count_faults(s);

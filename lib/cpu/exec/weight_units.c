@@ -39,7 +39,7 @@ unlink_unit(struct weight_units *u, int i)
 
 /* Where the tensor is, or belongs. */
 static size_t
-find_place(const struct weight_units *u, const char *data)
+place_of_tensor(const struct weight_units *u, const char *data)
 {
     size_t low = 0, high = u->n_tensors;
 
@@ -134,7 +134,7 @@ cpu_units_set_room(struct weight_units *u, uint64_t room)
 const struct weight_tensor *
 cpu_units_tensor(struct weight_units *u, const struct weight_tensor *t)
 {
-    size_t at = find_place(u, t->data);
+    size_t at = place_of_tensor(u, t->data);
     struct weight_tensor added = *t;
 
     if (at < u->n_tensors && u->tensors[at].data == t->data)
@@ -199,7 +199,7 @@ drop_kept(struct weight_units *u, int i)
 }
 
 static bool
-is_full(const struct weight_units *u, size_t n)
+is_room_full(const struct weight_units *u, size_t n)
 {
     return u->kept + u->passing + n > u->room - u->always;
 }
@@ -210,7 +210,7 @@ give_way(struct weight_units *u, size_t n, bool chosen,
 {
     int i;
 
-    while (is_full(u, n) && victims->n < WEIGHT_UNIT_VICTIMS &&
+    while (is_room_full(u, n) && victims->n < WEIGHT_UNIT_VICTIMS &&
            (chosen || u->kept > u->fixed) && (i = find_victim(u)) >= 0) {
         drop_kept(u, i);
         victims->list[victims->n++] = i;
@@ -228,9 +228,9 @@ cpu_units_admit(struct weight_units *u, int i, bool urgent,
     if (stays_always(u, unit) || unit->count != UNIT_UNCOUNTED)
         return true;
     give_way(u, unit->n, unit->chosen, victims);
-    if (is_full(u, unit->n) && !urgent)
+    if (is_room_full(u, unit->n) && !urgent)
         return false;
-    stays = unit->chosen ? !is_full(u, unit->n)
+    stays = unit->chosen ? !is_room_full(u, unit->n)
                          : unit->fixed && u->kept + unit->n <= u->fixed;
     unit->count = stays ? UNIT_KEPT : UNIT_PASSING;
     *(stays ? &u->kept : &u->passing) += unit->n;
