@@ -85,9 +85,12 @@ gg_engine_draft_mtp(struct gg_engine *engine, struct gg_error *err)
                        "the model was opened without its MTP layers");
     if (st == GG_OK)
         st = start_draft(engine, &(struct engine_draft){ .mtp = true }, err);
-    if (st == GG_OK && engine->draft->most > most)
+    if (st != GG_OK)
+        return st;
+    if (engine->draft->most > most)
         engine->draft->most = most;
-    return st;
+    engine->draft->length.at_once = session_mtp_blocks(engine->session);
+    return GG_OK;
 }
 
 enum gg_status
@@ -124,8 +127,8 @@ engine_draft_clear(struct gg_text *t)
     gg_text_free(t->draft.text);
     gg_sequence_free(t->draft.sequence);
     mem_free(t->draft.logits);
-    mem_free(t->draft.best.ids);
-    mem_free(t->draft.best.logits);
+    mem_free(t->draft.best[0].ids);
+    mem_free(t->draft.best[0].logits);
     t->draft = (struct text_draft){ 0 };
 }
 

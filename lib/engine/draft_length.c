@@ -167,6 +167,13 @@ time_again(const struct draft_length *d, const struct draft_times *t,
     return (1 - whole) * (time_of_ids(t, n) - time_of_ids(t, 0));
 }
 
+/* Steps that a draft of n ids takes: `each` is the time of one. */
+static double
+steps_of(const struct draft_length *d, size_t n)
+{
+    return d->at_once && n > 1 ? 1 : (double)n;
+}
+
 /* Whether the account has that much if the draft is useless. */
 static bool
 may_spend(const struct draft_length *d, const struct draft_times *t, double us)
@@ -185,7 +192,8 @@ find_best(const struct draft_length *d, const struct draft_times *t, int kind,
     size_t found = 0;
 
     for (size_t n = 0; n <= most; n++) {
-        double us = time_of_ids(t, d->again + d->given + n) + (double)n * each;
+        double us = time_of_ids(t, d->again + d->given + n) +
+                    steps_of(d, n) * each;
         double rate = ids / (us + time_again(d, t, power, ids));
 
         if (rate > best && (n == 0 || may_spend(d, t, us))) {
@@ -292,7 +300,7 @@ engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 {
     if (n == 0)
         return;
-    remember_time(&times_now(d)->each, us / (double)n);
+    remember_time(&times_now(d)->each, us / steps_of(d, n));
     d->drafting += us;
 }
 

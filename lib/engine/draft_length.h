@@ -39,11 +39,12 @@ struct draft_length {
     struct draft_times {
         struct draft_time of[DRAFT_MOST + 1]; /* i: of an evaluation with i ids
                                                  more than one a text, */
-        struct draft_time each;               /* to draft one a text */
+        struct draft_time each;               /* to draft one a text, or, */
         double plain;                         /* mean of of[0] for longer, */
         size_t n_plain;                       /* of N, at most MANY */
         size_t since;                         /* evaluations since then */
     } times[DRAFT_SIZES];
+    bool at_once;       /* where that is one step, all of them */
     size_t n_texts;     /* of the evaluation under way; 0 is 1 */
     double drafting;    /* time that its drafts took */
     double spent, owed; /* time: all, and the account */

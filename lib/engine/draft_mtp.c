@@ -1,7 +1,9 @@
 /* draft_mtp.c - drafts by the model's own MTP layers
  *
  * A step drafts one id of each text: by the hidden vector before the last id,
- * which the session has kept, and then by what the step before has left. */
+ * which the session has kept, and then by what the step before has left. Some
+ * drafters give all ids of a draft in one step: then each is drawn from a row
+ * of its own. */
 #include <ggml.h>
 #include <math.h>
 #include <string.h>
@@ -23,23 +25,47 @@ enough(const struct engine_draft *d, const struct gg_text *t)
     return k >= e->n_vocab ? 0 : k;
 }
 
-/* Room for what a step gives. */
+/* Rows of n ids and logits in one piece of memory. */
 static bool
-reserve(const struct engine_draft *d, struct gg_text *t)
+reserve_best(struct text_draft *td, size_t n)
+{
+    size_t k = td->best[0].k;
+    int32_t *ids = mem_array(n, k * sizeof(*ids));
+    float *logits = mem_array(n, k * sizeof(*logits));
+
+    mem_free(td->best[0].ids);
+    mem_free(td->best[0].logits);
+    for (size_t i = 0; i < n; i++)
+        td->best[i] =
+            (struct gg_best){ .k = k,
+                              .ids = ids ? ids + i * k : NULL,
+                              .logits = logits ? logits + i * k : NULL };
+    return ids && logits;
+}
+
+/* Room for the n rows that a step gives. */
+static bool
+reserve(const struct engine_draft *d, struct gg_text *t, size_t n)
 {
     struct text_draft *td = &t->draft;
-    size_t k = enough(d, t), n_vocab = t->sequence->engine->n_vocab;
+    size_t n_vocab = t->sequence->engine->n_vocab;
 
-    td->best.k = k;
-    if (k == 0 && !td->logits)
-        td->logits = mem_array(n_vocab, sizeof(*td->logits));
-    if (k == 0)
-        return td->logits != NULL;
-    mem_free(td->best.ids);
-    mem_free(td->best.logits);
-    td->best.ids = mem_array(k, sizeof(*td->best.ids));
-    td->best.logits = mem_array(k, sizeof(*td->best.logits));
-    return td->best.ids && td->best.logits;
+    td->best[0].k = enough(d, t);
+    if (td->best[0].k > 0)
+        return reserve_best(td, n);
+    if (td->n_logits >= n)
+        return true;
+    mem_free(td->logits);
+    td->logits = mem_array(n, n_vocab * sizeof(*td->logits));
+    td->n_logits = td->logits ? n : 0;
+    return td->logits != NULL;
+}
+
+/* Rows that a step gives to a draft of so many ids. */
+static size_t
+rows_of(const struct engine_draft *d, size_t wanted)
+{
+    return d->length.at_once ? wanted : 1;
 }
 
 /* How many ids each draft is to have, where there is a hidden vector. */
@@ -57,7 +83,7 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             wanted[i] = texts[i]->draft.n;
         if (wanted[i] == texts[i]->draft.n)
             continue;
-        if (!reserve(d, texts[i]))
+        if (!reserve(d, texts[i], rows_of(d, wanted[i])))
             return error_nomem(err);
         texts[i]->draft.after[0] = q->ids[q->n_ids - 1];
         texts[i]->draft.n = 0; /* steps go through what is forced, too */
@@ -65,16 +91,17 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return GG_OK;
 }
 
-/* False: nothing can be drawn. */
+/* The next id, from a row. False: nothing can be drawn. */
 static bool
-draw(const struct engine_draft *d, struct gg_text *t, int32_t *id)
+draw(const struct engine_draft *d, struct gg_text *t, size_t row)
 {
     struct text_draft *td = &t->draft;
     const struct gg_sequence *q = t->sequence;
-    bool all = td->best.k == 0;
-    size_t n = all ? q->engine->n_vocab : td->best.n;
-    const int32_t *ids = all ? NULL : td->best.ids;
-    float *logits = all ? td->logits : td->best.logits;
+    const struct gg_best *best = &td->best[row];
+    bool all = td->best[0].k == 0;
+    size_t n = all ? q->engine->n_vocab : best->n;
+    const int32_t *ids = all ? NULL : best->ids;
+    float *logits = all ? td->logits + row * n : best->logits;
     struct gg_draw drawn;
 
     engine_text_exclude(t, ids, logits, n);
@@ -82,14 +109,15 @@ draw(const struct engine_draft *d, struct gg_text *t, int32_t *id)
                         t->params.sequence, q->n_dropped + q->n_ids + td->n,
                         &drawn, NULL) != GG_OK)
         return false;
-    *id = drawn.id;
+    td->ids[td->n] = td->after[td->n + 1] = drawn.id;
+    td->n++;
     return true;
 }
 
 /* The texts whose drafts are to have more ids: what they ask for. */
 static size_t
-ask(struct gg_text *const *texts, size_t n, const size_t *wanted,
-    struct model_guess *out)
+ask(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
+    const size_t *wanted, struct model_guess *out)
 {
     size_t found = 0;
 
@@ -104,29 +132,37 @@ ask(struct gg_text *const *texts, size_t n, const size_t *wanted,
             .past = (int32_t)q->n_ids - 1,
             .ids = td->after,
             .n = (int32_t)td->n + 1,
+            .n_rows = (int32_t)rows_of(d, wanted[i]),
             .logits = td->logits,
-            .best = td->best.k ? &td->best : NULL,
+            .best = td->best[0].k ? td->best : NULL,
         };
     }
     return found;
 }
 
-static void
-take(const struct engine_draft *d, struct gg_text *const *texts, size_t n,
-     size_t *wanted)
+/* The next id is what must come, or drawn from a row. */
+static bool
+take_row(const struct engine_draft *d, struct gg_text *t, size_t row)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct text_draft *td = &texts[i]->draft;
+    struct text_draft *td = &t->draft;
 
-        if (td->n >= wanted[i])
-            continue;
-        if (td->n < td->n_forced || draw(d, texts[i], &td->ids[td->n])) {
-            td->after[td->n + 1] = td->ids[td->n];
-            td->n++;
-        } else {
-            wanted[i] = td->n;
-        }
-    }
+    if (td->n >= td->n_forced)
+        return draw(d, t, row);
+    td->after[td->n + 1] = td->ids[td->n];
+    td->n++;
+    return true;
+}
+
+/* The draft gets ids from a step's rows; it ends where nothing can be drawn. */
+static void
+take(const struct engine_draft *d, struct gg_text *t, size_t *wanted)
+{
+    size_t n = t->draft.n < *wanted ? rows_of(d, *wanted) : 0, row = 0;
+
+    while (row < n && take_row(d, t, row))
+        row++;
+    if (row < n)
+        *wanted = t->draft.n;
 }
 
 /* A device that fails does so again where the ids are evaluated, which says
@@ -140,10 +176,10 @@ make_steps(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     size_t n_asked, total = 0;
     enum gg_status st = GG_OK;
 
-    while (st == GG_OK && (n_asked = ask(texts, n, wanted, guesses)) > 0) {
+    while (st == GG_OK && (n_asked = ask(d, texts, n, wanted, guesses)) > 0) {
         st = session_mtp_guess(s, guesses, n_asked, err);
-        if (st == GG_OK)
-            take(d, texts, n, wanted);
+        for (size_t i = 0; i < n && st == GG_OK; i++)
+            take(d, texts[i], &wanted[i]);
     }
     for (size_t i = 0; i < n; i++)
         if (texts[i]->draft.n > texts[i]->draft.n_forced)

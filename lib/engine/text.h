@@ -17,10 +17,12 @@ struct text_draft {
     size_t again; /* and of N that were evaluated before */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
-    /* MTP layers draft after these ids, and draw from these logits. */
+    /* MTP layers draft after these ids, and draw from these rows of logits, or
+     * of the likeliest ids (best[0].k > 0; all lie in best[0]'s memory). */
     int32_t after[DRAFT_MOST + 1];
     float *logits;
-    struct gg_best best;
+    size_t n_logits; /* rows that there is room for */
+    struct gg_best best[DRAFT_MOST];
 };
 
 /* The bytes of a part, with room for what is held back, too. */

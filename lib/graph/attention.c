@@ -72,6 +72,15 @@ attend_chosen(struct graph *g, const struct graph_segment *s, int32_t layer,
                               graph_attention_scale(g->model, layer));
 }
 
+struct ggml_tensor *
+graph_mask_of(const struct graph *g, const struct graph_segment *s,
+              int32_t layer)
+{
+    return g->model->hp.layers[layer].narrow
+               ? s->narrow
+               : s->masks[cache_of(g, layer)->kind];
+}
+
 /* Result: d_value x n_head x s->n. Queries find the rows of their own sequence,
  * or, across, those of its encoder. */
 static struct ggml_tensor *
@@ -91,7 +100,7 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     if (hp->layers[layer].chosen)
         return attend_chosen(g, s, layer, q, k, v);
     r = ggml_flash_attn_ext(g->ctx, ggml_permute(g->ctx, q, 0, 2, 1, 3), k, v,
-                            across ? s->cross_mask : s->masks[l->kind],
+                            across ? s->cross_mask : graph_mask_of(g, s, layer),
                             graph_attention_scale(g->model, layer),
                             hp->attn_max_bias, hp->attn_softcap);
     if (g->model->layers[layer].attn_sinks)

@@ -190,6 +190,7 @@ struct cache_mtp_slot {
 
 struct cache_mtp {
     int32_t n;                /* layers; 0: there is nothing else here */
+    bool keys_alone;          /* rows are of no use: keys are enough */
     struct ggml_tensor *rows; /* n_embd x slots' KEPT and DRAFTED rows */
     struct cache_mtp_slot *slots;
 };
@@ -227,6 +228,14 @@ struct cache {
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
         size_t size; /* bytes */
+        /* Bytes in use of each extent of the buffer that could be a large page;
+         * none: n is 0. session/large_pages.h */
+        struct cache_extents {
+            char *base;
+            size_t n;
+            uint32_t *used;
+            int n_refused; /* extents, since one became a large page */
+        } extents;
         /* f32, n x n, symmetric and its own inverse; NULL: no layer here has
          * heads that are rotated so. */
         struct ggml_tensor *rotations[CACHE_ROTATIONS];

@@ -56,7 +56,7 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     if (model->arch->recur || model->arch->time_mix)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
-           (CACHE_KINDS + 2 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
+           (CACHE_KINDS + 3 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
            beside + graph_adapters_max_nodes(model);
 }
 
@@ -106,6 +106,21 @@ new_cache_inputs(struct graph *g, enum cache_kind kind)
         s->masks[kind] = NULL;
         if (needed)
             s->masks[kind] = new_mask(g, names[kind][1], i, s->keys[kind].n);
+    }
+}
+
+/* Masks of a drafter's layers that see a window. */
+static void
+new_narrow_masks(struct graph *g)
+{
+    const struct model *d = g->model->drafter;
+    bool needed = g->mtp > 0 && d && d->hp.drafting.window > 0;
+
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        struct graph_segment *s = &g->segments[i];
+
+        s->narrow =
+            needed ? new_mask(g, "mask_narrow", i, s->keys[CACHE_ALL].n) : NULL;
     }
 }
 
@@ -218,6 +233,8 @@ new_inputs(struct graph *g)
             new_packing_mask(g, kind);
         else
             new_cache_inputs(g, kind);
+    if (g->cache)
+        new_narrow_masks(g);
     for (int c = 0; c < g->model->hp.n_compression && g->cache; c++)
         new_blocks(g, c);
 }

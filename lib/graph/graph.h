@@ -20,6 +20,7 @@ struct graph_segment {
     struct cache_runs runs; /* where those of CACHE_ALL are; none: its slot's */
     /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
     struct ggml_tensor *masks[CACHE_KINDS];
+    struct ggml_tensor *narrow; /* and of a drafter's narrow layers */
     struct graph_segment_blocks {
         int32_t n_rows; /* for blocks, that attention covers */
         /* Input, i32: columns of the blocks that it writes, among those that
@@ -369,6 +370,11 @@ graph_shares_rows(const struct graph *g, enum cache_kind kind);
  * n_tokens, of q, d_key x n_head x n_tokens. */
 struct ggml_tensor *
 graph_attend_shared(struct graph *g, int32_t layer, struct ggml_tensor *q);
+
+/* The mask of keys that queries of the layer do not see. */
+struct ggml_tensor *
+graph_mask_of(const struct graph *g, const struct graph_segment *s,
+              int32_t layer);
 
 /* Columns of x, a x b x n_tokens, that are a segment's. */
 struct ggml_tensor *

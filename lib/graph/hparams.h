@@ -222,6 +222,8 @@ struct model_drafting {
     int32_t n_ids; /* of a text that a step of a draft evaluates at most */
     int32_t n_likeliest; /* clusters of tokens that have logits */
     bool norm_before_fc, norm_before_residual; /* of EAGLE-3 */
+    bool one_way;   /* of a block: ids do not see those after them */
+    int32_t window; /* keys that its narrow layers see */
 };
 
 /* Lengths of one layer. */
@@ -235,6 +237,8 @@ struct model_layer_hparams {
                             an earlier layer */
     bool values_in_keys; /* values are the first d_value of keys */
     bool windowed;       /* attention sees hp.window of the keys */
+    bool narrow; /* a drafter's: it sees a window of keys, of which all are kept
+                  */
     bool chosen; /* it sees what an indexer chooses: the layer's own, or that
                     of the last layer before it which has one */
     int32_t d_index; /* length of its own indexer's keys; 0: it has none */

@@ -229,6 +229,8 @@ graph_temper(struct graph *g, struct ggml_tensor *q)
 {
     struct ggml_tensor *t = g->temperature;
 
+    if (g->model->hp.temperature_scale == 0) /* a drafter, of one with it */
+        return q;
     return t ? ggml_mul(g->ctx, q,
                         ggml_reshape_3d(g->ctx, t, 1, 1, g->n_tokens))
              : q;

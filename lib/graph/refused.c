@@ -8,8 +8,7 @@
 
 enum reason {
     PROJECTOR,
-    DRAFTER, /* of a kind that is not known; or of one that is: */
-    PART,
+    DRAFTER,
     DIFFUSION,
     SPEECH,
     OTHER,
@@ -20,25 +19,22 @@ static const struct {
     const char *name;
     enum reason reason;
 } refused[] = {
-    { "chameleon", OTHER },     { "clef", OTHER },
-    { "clip", PROJECTOR },      { "cogvlm", OTHER },
-    { "deepseek2-ocr", OTHER }, { "dflash", DRAFTER },
-    { "dream", DIFFUSION },     { "hrm_text", OTHER },
-    { "llada", DIFFUSION },     { "llada-moe", DIFFUSION },
-    { "minimax-01", OTHER },    { "pockettts", SPEECH },
-    { "qwen3tts", SPEECH },     { "rnd1", DIFFUSION },
-    { "talkie", OTHER },        { "wavtokenizer-dec", SPEECH },
+    { "chameleon", OTHER },         { "clef", OTHER },
+    { "clip", PROJECTOR },          { "cogvlm", OTHER },
+    { "deepseek2-ocr", OTHER },     { "dream", DIFFUSION },
+    { "hrm_text", OTHER },          { "llada", DIFFUSION },
+    { "llada-moe", DIFFUSION },     { "minimax-01", OTHER },
+    { "pockettts", SPEECH },        { "qwen3tts", SPEECH },
+    { "rnd1", DIFFUSION },          { "talkie", OTHER },
+    { "wavtokenizer-dec", SPEECH },
 };
 
 /* After the architecture's name. */
 static const char *const sentences[] = {
     [PROJECTOR] = "is a projector (mmproj) of pictures or sound, no language "
                   "model: name the model that it belongs to",
-    [DRAFTER] = "drafts from another model's hidden vectors, in a way that is "
-                "not known here: drafts can come from MTP layers, a smaller "
-                "model or the text",
-    [PART] = "drafts for another model, and is no model itself: it is named "
-             "next to the model that it drafts for",
+    [DRAFTER] = "drafts for another model, and is no model itself: it is named "
+                "next to the model that it drafts for",
     [DIFFUSION] = "writes by diffusion, all ids of a text at once: models here "
                   "write one id after the other",
     [SPEECH] = "makes speech: models here write text",
@@ -65,7 +61,7 @@ reason_of(const struct gguf_context *gguf, const char *arch)
     if (is_projector(gguf))
         return PROJECTOR;
     if (graph_arch_find(arch))
-        return PART;
+        return DRAFTER;
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
         if (!strcmp(arch, refused[i].name))
             return refused[i].reason;

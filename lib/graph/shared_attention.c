@@ -182,7 +182,7 @@ attend_runs(const struct shared *x, int32_t i, int32_t row,
 {
     struct graph *g = x->g;
     const struct graph_segment *s = &g->segments[i];
-    struct ggml_tensor *mask = s->masks[CACHE_ALL];
+    struct ggml_tensor *mask = graph_mask_of(g, s, x->layer);
     int32_t all = s->keys[CACHE_ALL].n, end;
 
     for (; row < all; row = end) {

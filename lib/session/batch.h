@@ -44,6 +44,9 @@ struct batch {
     int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
     bool apart; /* ids see those before them, which are the model's, and not
                    themselves */
+    /* A drafter's batch: its numbers; NULL: of MTP layers */
+    const struct model_hparams *drafter;
+    bool block;        /* ids of a segment see those after them */
     int32_t *mtp_from; /* what struct graph has of the same names */
     int32_t *mtp_shift;
     int32_t *mtp_of;
@@ -108,5 +111,10 @@ session_batch_cross_mask(struct batch *b, int32_t i, int32_t first, int32_t n);
 const uint16_t *
 session_batch_mask(struct batch *b, const struct cache *cache,
                    enum cache_kind kind, int32_t i, int32_t first, int32_t n);
+
+/* Likewise of a drafter's narrow layers. */
+const uint16_t *
+session_batch_narrow_mask(struct batch *b, const struct cache *cache, int32_t i,
+                          int32_t first, int32_t n);
 
 #endif

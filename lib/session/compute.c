@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "graph/adapter.h"
+#include "graph/arch.h"
 #include "sched/sched.h"
 #include "session/pipeline.h"
 #include "session/shared_rows.h"
@@ -69,6 +70,15 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     return true;
 }
 
+/* Logits of most ids are wanted. */
+static bool
+drafts_blocks(const struct compute *c)
+{
+    const struct model *d = c->model->drafter;
+
+    return c->mtp > 0 && d && d->arch->drafter->block;
+}
+
 /* All but the last block are the first slot's, where rows are shared. */
 static struct cache_runs
 longest_runs(const struct cache *cache, int32_t slot)
@@ -113,7 +123,8 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens,
         first++;
     }
     return build(c, cache, c->max_segments, max_tokens,
-                 encoder ? max_tokens : c->max_segments, encoder || encodes);
+                 encoder || drafts_blocks(c) ? max_tokens : c->max_segments,
+                 encoder || encodes);
 }
 
 /* The graphs that there are: of an encoder before its decoder, too. */

@@ -24,14 +24,21 @@ set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
         set(c, t, data);
 }
 
-/* Rows of the mask of segment i: of the kind, or of what it sees across. */
+enum {
+    ACROSS = CACHE_KINDS, /* masks of what a decoder sees of its encoder, */
+    NARROW,               /* and of a drafter's narrow layers */
+};
+
+/* Rows of the mask of segment i: of the kind, or of those above. */
 static const uint16_t *
 mask_rows(struct compute *c, struct batch *b, int kind, int32_t i,
           int32_t first, int32_t n)
 {
-    return kind == CACHE_KINDS
-               ? session_batch_cross_mask(b, i, first, n)
-               : session_batch_mask(b, c->graph.cache, kind, i, first, n);
+    if (kind == ACROSS)
+        return session_batch_cross_mask(b, i, first, n);
+    if (kind == NARROW)
+        return session_batch_narrow_mask(b, c->graph.cache, i, first, n);
+    return session_batch_mask(b, c->graph.cache, kind, i, first, n);
 }
 
 /* A long context's mask is large; it goes to the device by and by. */
@@ -68,7 +75,7 @@ set_buckets(struct compute *c, struct batch *b, int32_t i)
 
     if (p)
         set_if_used(c, t, p);
-    if (across && across->buffer && !set_mask(c, b, CACHE_KINDS, i, across))
+    if (across && across->buffer && !set_mask(c, b, ACROSS, i, across))
         return false;
     return p || !t;
 }
@@ -127,6 +134,24 @@ set_given(struct compute *c, const struct batch *b)
         set_rows(c, b, g->deeper, (size_t)i * g->deeper->nb[2], (size_t)i + 1);
 }
 
+static bool
+set_masks(struct compute *c, struct batch *b)
+{
+    const struct graph *g = &c->graph;
+    bool done = true;
+
+    for (int32_t i = 0; i < g->n_segments && done; i++) {
+        const struct graph_segment *s = &g->segments[i];
+
+        for (int kind = 0; kind < CACHE_KINDS && done; kind++)
+            if (s->masks[kind] && s->masks[kind]->buffer)
+                done = set_mask(c, b, kind, i, s->masks[kind]);
+        if (done && s->narrow && s->narrow->buffer)
+            done = set_mask(c, b, NARROW, i, s->narrow);
+    }
+    return done;
+}
+
 bool
 session_compute_set_inputs(struct compute *c, struct batch *b,
                            const void *entered)
@@ -153,13 +178,9 @@ session_compute_set_inputs(struct compute *c, struct batch *b,
         set_slots(c);
     for (int32_t i = 0; i < g->n_segments && done; i++)
         done = set_buckets(c, b, i);
-    for (int kind = 0; kind < CACHE_KINDS; kind++) {
+    for (int kind = 0; kind < CACHE_KINDS; kind++)
         set_if_used(c, g->cells[kind], b->cells[kind]);
-        for (int32_t i = 0; i < g->n_segments && done; i++)
-            if (g->segments[i].masks[kind] &&
-                g->segments[i].masks[kind]->buffer)
-                done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
-    }
+    done = done && set_masks(c, b);
     for (int i = 0; i < b->hp->n_compression && done; i++)
         done = session_compressed_set(c, b, i);
     if (!done) /* what was set is being copied */

@@ -96,6 +96,32 @@ add_draft(struct gg_session *s, const struct gg_chunk *chunk, int32_t past)
     session_batch_add_draft(&s->mtp_batch, &s->cache, chunk, past);
 }
 
+static int32_t
+rows_of(const struct model_guess *q)
+{
+    return q->n_rows > 0 ? q->n_rows : 1;
+}
+
+/* The id that was drawn, and a mask for each that is wanted. */
+static void
+add_block(struct gg_session *s, const struct model_guess *q)
+{
+    int32_t ids[1 + CACHE_MTP_DRAFTED], n = 1 + rows_of(q);
+    struct gg_chunk chunk = {
+        .slot = q->slot,
+        .ids = ids,
+        .n = (size_t)n,
+        .rows = { .logits = q->logits,
+                  .best = q->best,
+                  .n_last = (size_t)rows_of(q) },
+    };
+
+    ids[0] = q->ids[0];
+    for (int32_t i = 1; i < n; i++)
+        ids[i] = s->model->drafter->hp.pad;
+    add_draft(s, &chunk, q->past);
+}
+
 /* One id more; of the first layer that is alone, the cache has the others. */
 static void
 add_guess(struct gg_session *s, const struct model_guess *q)
@@ -132,8 +158,15 @@ bound_best(const struct model *drafter, const struct model_guess *q, size_t *k)
     size_t most = (size_t)drafter->n_drafted;
 
     *k = q->best ? q->best->k : 0;
-    if (*k > most)
-        q->best->k = most;
+    for (int32_t i = 0; i < rows_of(q) && *k > most; i++)
+        q->best[i].k = most;
+}
+
+static void
+restore_best(const struct model_guess *q, size_t k)
+{
+    for (int32_t i = 0; i < rows_of(q) && q->best; i++)
+        q->best[i].k = k;
 }
 
 /* Logits of few ids, at the beginning of *logits, become those of all. */
@@ -153,10 +186,16 @@ static void
 name_ids(const struct model *drafter, const struct model_guess *q,
          float *scratch)
 {
-    if (!q->best)
-        spread_logits(drafter, q->logits, scratch);
-    for (size_t i = 0; q->best && i < q->best->n; i++)
-        q->best->ids[i] = drafter->drafted[q->best->ids[i]];
+    size_t n_vocab = (size_t)drafter->hp.n_vocab;
+
+    for (int32_t i = 0; i < rows_of(q); i++) {
+        struct gg_best *best = q->best ? &q->best[i] : NULL;
+
+        if (!best)
+            spread_logits(drafter, q->logits + (size_t)i * n_vocab, scratch);
+        for (size_t k = 0; best && k < best->n; k++)
+            best->ids[k] = drafter->drafted[best->ids[k]];
+    }
 }
 
 static enum gg_status
@@ -170,11 +209,17 @@ run_guesses(struct gg_session *s, const struct model_guess *guesses, size_t n,
     for (size_t i = 0; i < n && st == GG_OK;) {
         session_batch_start(b);
         b->apart = d && d->reads_keys;
+        b->block = d && d->block && !s->model->drafter->hp.drafting.one_way;
+        b->drafter = d ? &s->model->drafter->hp : NULL;
         b->scales = session_slots_scales(&s->slots, guesses[i].slot);
         b->mtp = is_chained(s) ? 1 : guesses[i].n;
         while (i < n && b->n_segments < b->max_segments &&
-               has_scales(s, &guesses[i], b->scales))
-            add_guess(s, &guesses[i++]);
+               has_scales(s, &guesses[i], b->scales)) {
+            if (d && d->block)
+                add_block(s, &guesses[i++]);
+            else
+                add_guess(s, &guesses[i++]);
+        }
         session_profile_start(s->profile, GG_PROFILE_DECODE);
         st = session_compute_run(&s->mtp, &s->cache, b, NULL, err);
         session_profile_stop(s->profile);
@@ -203,8 +248,7 @@ session_mtp_guess(struct gg_session *session, const struct model_guess *guesses,
     for (size_t i = 0; i < n_guesses && st == GG_OK; i++)
         name_ids(d, &guesses[i], scratch);
     for (size_t i = 0; i < n_guesses && k; i++)
-        if (guesses[i].best)
-            guesses[i].best->k = k[i];
+        restore_best(&guesses[i], k[i]);
     mem_free(scratch);
     mem_free(k);
     return st;

@@ -19,6 +19,7 @@ session_cache_mtp_init(struct cache *cache, const struct model *model)
                     : model->n_homes;
 
     m->n = model->hp.n_mtp;
+    m->keys_alone = model->drafter && model->drafter->arch->drafter->block;
     if (m->n == 0)
         return true;
     m->slots = mem_array((size_t)cache->n_slots, sizeof(*m->slots));
@@ -56,7 +57,8 @@ session_cache_mtp_has(const struct cache *cache, int32_t slot, int32_t position)
     if (cache->mtp.n == 0)
         return false;
     s = &cache->mtp.slots[slot];
-    return position >= s->row && position < s->end;
+    return position >= (cache->mtp.keys_alone ? s->first : s->row) &&
+           position < s->end;
 }
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -107,7 +109,8 @@ session_cache_mtp_begin(struct cache *cache, int32_t slot, int32_t past,
 {
     struct cache_mtp_slot *s;
     int32_t kept = past + n - CACHE_MTP_KEPT;
-    bool right = session_cache_mtp_has(cache, slot, past - 1);
+    bool right =
+        cache->mtp.keys_alone || session_cache_mtp_has(cache, slot, past - 1);
 
     if (cache->mtp.n == 0)
         return;
@@ -164,6 +167,8 @@ session_cache_mtp_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
         return;
     m->slots[to] = m->slots[from];
     session_cache_mtp_cut(cache, to, n);
+    if (m->keys_alone)
+        return;
     if (!session_cache_mtp_has(cache, to, n - 1) || !copy_rows(m, to, from))
         m->slots[to].row = m->slots[to].end = 0;
 }

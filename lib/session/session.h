@@ -148,12 +148,12 @@ session_mtp_rest(struct gg_session *session, bool rests);
 
 /* After the first `past` ids of a slot, which still has them or had them before
  * it went back, one was drawn and `n - 1` drafted, by as many calls as this:
- * ids. The logits of the next go to `logits`, or what is likeliest to `best`.
- */
+ * ids. The logits of the next go to `logits`, or what is likeliest to `best`;
+ * of blocks, those of the next n_rows ids, one after the other. */
 struct model_guess {
     int32_t slot, past;
     const int32_t *ids;
-    int32_t n;
+    int32_t n, n_rows;
     float *logits;
     struct gg_best *best; /* or NULL */
 };

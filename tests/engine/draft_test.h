@@ -5,6 +5,7 @@
 
 #include <gg-engine.h>
 
+#include "engine/draft.h"
 #include "harness/session_test.h"
 
 enum {
@@ -29,6 +30,7 @@ struct bench {
 
 /* The session's, but for slots and the context. */
 static struct gg_session_params session_params;
+static size_t fixed; /* ids of each draft; 0: as many as pay */
 
 static inline enum gg_status
 start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,
@@ -46,6 +48,8 @@ start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,
         st = gg_engine_new(m, b->session, &shift, &b->engine, &err);
     if (st == GG_OK && mtp)
         st = gg_engine_draft_mtp(b->engine, &err);
+    if (st == GG_OK && mtp)
+        b->engine->draft->length.fixed = fixed;
     if (n_slots > N_TEXTS) /* prompts enter in pieces */
         gg_engine_bound_steps(b->engine, 9, 0);
     for (int i = 0; i < N_TEXTS && st == GG_OK; i++) {

@@ -157,6 +157,7 @@ struct hf_family {
     bool layer_norm;             /* with means; else RMS */
     double epsilon; /* unless the configuration says it; 0: the customary */
     bool encoder;   /* no logits */
+    bool drafts;    /* for another model, whose tokens and tables it shares */
     bool positions; /* learned ones; else rotary */
     bool tied;      /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */

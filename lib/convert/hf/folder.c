@@ -134,7 +134,7 @@ read_folder(struct hf *h)
         if (convert_hf_good(h))
             set_file_type(h);
     }
-    if (convert_hf_good(h))
+    if (convert_hf_good(h) && !h->family->drafts)
         convert_hf_read_tokens(h);
 }
 

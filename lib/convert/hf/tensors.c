@@ -508,7 +508,7 @@ convert_hf_add_tensors(struct hf *h)
 {
     const struct hf_family *f = h->family;
 
-    if (!f->encoder)
+    if (!f->encoder && !f->drafts)
         check_output(h);
     take_whole(h);
     for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++)

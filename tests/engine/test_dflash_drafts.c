@@ -1,0 +1,221 @@
+/* test_dflash_drafts.c - drafts of blocks change no id */
+#include "core/mem.h"
+#include "engine/draft_test.h"
+#include "fixtures/dflash.h"
+
+static const char *drafter; /* its file */
+
+static void
+write_pair(const struct model_spec *model, const struct dflash_spec *spec)
+{
+    if (!models_write(model, scratch_path()) || !dflash_write(spec, drafter))
+        exit(99);
+}
+
+static struct gg_model *
+open_pair(bool drafts)
+{
+    const struct gg_model_params params = { .mtp = drafts,
+                                            .mtp_path = drafter };
+    struct gg_model *m;
+
+    must(gg_model_open(scratch_path(), &params, &m, &err));
+    return m;
+}
+
+/* ---- random drafters ----------------------------------------------------- */
+
+static void
+check_pair(const char *name, const struct gg_model *plain,
+           const struct gg_model *m, const struct gg_sampler_params *kind)
+{
+    struct gg_sampler *sampler;
+    struct gg_draft_stats stats;
+    struct made want, got;
+    uint64_t drafted = 0, accepted = 0;
+    char title[160];
+    bool all = true;
+
+    must(gg_sampler_new(kind, &sampler, &err));
+    make(plain, sampler, N_TEXTS, false, &want);
+    for (int slots = 1; slots <= N_TEXTS + 1; slots++) {
+        session_params.n_threads = 1 + slots % 2;
+        fixed = slots == 2 ? 15 : slots == 3 ? 4 : 0;
+        stats = make(m, sampler, slots, true, &got);
+        all = all && !memcmp(&got, &want, sizeof(got));
+        drafted += stats.n_drafted;
+        accepted += stats.n_accepted;
+    }
+    printf("# %d drafted, %d accepted\n", (int)drafted, (int)accepted);
+    snprintf(title, sizeof(title), "%s: the same ids", name);
+    ok(all && drafted > accepted, title);
+    gg_sampler_free(sampler);
+}
+
+static void
+check_samplers(const char *name, const struct dflash_spec *spec)
+{
+    const struct gg_sampler_params kinds[] = {
+        gg_sampler_params_default(),
+        { .greedy = true },
+        { .temperature = 1.5f, .seed = 4 }, /* of all logits */
+        { .temperature = 0.7f, .repeat_penalty = 1.3f, .seed = 5 },
+    };
+    struct gg_model *plain, *m;
+    struct model_spec model;
+
+    if (!models_named(name, &model))
+        exit(99);
+    write_pair(&model, spec);
+    plain = open_pair(false);
+    m = open_pair(true);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        check_pair(name, plain, m, &kinds[i]);
+    gg_model_free(m);
+    gg_model_free(plain);
+}
+
+/* ---- an echo --------------------------------------------------------------
+ */
+
+/* A model that says its last id again and again, mostly, and a drafter which
+ * expects that. */
+static void
+write_echo(void)
+{
+    struct model_spec model = {
+        .arch = "qwen3", .n_head_kv = 2, .d_key = 32, .n_ff = 96, .sure = true
+    };
+    struct dflash_spec spec = dflash_usual();
+
+    spec.s.n_layer = 1;
+    spec.s.n_head = spec.s.n_head_kv = 2;
+    spec.layers[0] = 0;
+    spec.n_layers = 1;
+    spec.echo = true;
+    write_pair(&model, &spec);
+}
+
+static double
+acceptance(const struct gg_model *plain, const struct gg_model *m,
+           enum gg_cache_type type)
+{
+    const struct gg_sampler_params warm = { .temperature = 6, .seed = 4 };
+    struct gg_draft_stats stats;
+    struct gg_sampler *sampler;
+    struct made want, got;
+    double rate;
+
+    must(gg_sampler_new(&warm, &sampler, &err));
+    fixed = 6;
+    session_params = (struct gg_session_params){ .cache_type = type };
+    make(plain, sampler, N_TEXTS, false, &want);
+    stats = make(m, sampler, N_TEXTS, true, &got);
+    ok(!memcmp(&got, &want, sizeof(got)), "an echo: the same ids");
+    rate = (double)stats.n_accepted / (double)stats.n_drafted;
+    printf("# cache type %d: %.3f accepted\n", (int)type, rate);
+    gg_sampler_free(sampler);
+    return rate;
+}
+
+static void
+check_types(void)
+{
+    static const enum gg_cache_type types[] = { GG_CACHE_F32, GG_CACHE_BF16,
+                                                GG_CACHE_Q8_0, GG_CACHE_Q5_0,
+                                                GG_CACHE_Q4_0 };
+    struct gg_model *plain, *m;
+    double f16;
+
+    write_echo();
+    plain = open_pair(false);
+    m = open_pair(true);
+    f16 = acceptance(plain, m, GG_CACHE_F16);
+    ok(f16 > 0.2 && f16 < 0.9, "some of it is accepted");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        ok(acceptance(plain, m, types[i]) > f16 - 0.05,
+           "with other types of keys and values as much");
+    gg_model_free(m);
+    gg_model_free(plain);
+}
+
+/* ---- want of memory -------------------------------------------------------
+ */
+
+static void
+check_memory(void)
+{
+    struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_model *m;
+    struct gg_sampler *sampler;
+    enum gg_status st = GG_ERR_NOMEM;
+    bool clean = true;
+    long n = 0;
+
+    write_echo();
+    fixed = 8;
+    session_params = (struct gg_session_params){ 0 };
+    m = open_pair(true);
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    for (; st != GG_OK && n < 100000; n += 13) {
+        struct bench b;
+        struct made got;
+
+        mem_fail_after(n);
+        st = start(&b, m, sampler, N_TEXTS, true);
+        if (st == GG_OK)
+            st = run(&b, &got);
+        mem_fail_after(-1);
+        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
+        end(&b);
+    }
+    ok(clean && n > 100 && n < 100000, "want of memory is a status");
+    gg_sampler_free(sampler);
+    gg_model_free(m);
+}
+
+static void
+check_opening(void)
+{
+    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
+    enum gg_status st = GG_ERR_NOMEM;
+    struct dflash_spec spec = dflash_usual();
+    struct model_spec model;
+    bool clean = true;
+    long n = 0;
+
+    spec.n_drafted = 100;
+    if (!models_named("llama-f32", &model))
+        exit(99);
+    write_pair(&model, &spec);
+    for (; st != GG_OK && n < 100000; n++) {
+        struct gg_model *m = NULL;
+
+        mem_fail_after(n);
+        st = gg_model_open(scratch_path(), &params, &m, &err);
+        mem_fail_after(-1);
+        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
+        gg_model_free(st == GG_OK ? m : NULL);
+    }
+    ok(clean && n > 100 && n < 100000, "so it is where files are opened");
+}
+
+int
+main(void)
+{
+    struct dflash_spec spec = dflash_usual();
+    char path[SCRATCH_PATH];
+
+    fill_ids(ids, 512);
+    strcpy(path, scratch_file("dflash.gguf"));
+    drafter = path;
+    check_samplers("llama-f32", &spec);
+    check_samplers("qwen35mtp-f32", &spec); /* a recurrent model */
+    spec.block = 5;
+    spec.n_drafted = 100;
+    check_samplers("gemma2-f32", &spec); /* one with windows */
+    check_types();
+    check_memory();
+    check_opening();
+    return tap_done();
+}

@@ -1,0 +1,48 @@
+/* dflash_test.h - pairs of a model and a drafter of blocks */
+#ifndef SESSION_DFLASH_TEST_H
+#define SESSION_DFLASH_TEST_H
+
+#include "fixtures/dflash.h"
+#include "harness/session_test.h"
+
+static const char *drafter; /* its file; the model's is scratch_path() */
+
+static inline void
+write_spec(struct model_spec spec, const char *path)
+{
+    if (!models_write(&spec, path))
+        exit(99);
+}
+
+static inline struct model_spec
+named(const char *model)
+{
+    struct model_spec spec;
+
+    if (!models_named(model, &spec))
+        exit(99);
+    return spec;
+}
+
+static inline void
+write_drafter(const struct dflash_spec *spec)
+{
+    if (!dflash_write(spec, drafter))
+        exit(99);
+}
+
+static inline struct dflash_spec
+with_keys(const struct model_key *keys, size_t n)
+{
+    struct dflash_spec spec = dflash_usual();
+
+    memcpy(spec.s.keys, keys, n * sizeof(*keys));
+    return spec;
+}
+
+#define WITH(...)                                                              \
+    with_keys((const struct model_key[]){ __VA_ARGS__ },                       \
+              sizeof((const struct model_key[]){ __VA_ARGS__ }) /              \
+                  sizeof(struct model_key))
+
+#endif
