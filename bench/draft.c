@@ -1,4 +1,4 @@
-/* draft.c - draft MODEL [mtp|prompt|DRAFT] [THREADS] [IDS] [ROUNDS]: the
+/* draft.c - draft MODEL [mtp|DRAFT] [THREADS] [IDS] [ROUNDS]: the
  * acceptance at which drafts break even
  *
  * A text of IDS ids is made without drafts. Then it is made again with drafts
@@ -7,7 +7,9 @@
  * else by another.
  * Costs are those of real drafts, so that random weights will do. Columns are
  * tokens a second over those without drafts, in the same round, for drafts of
- * a fixed length, and for `auto`, the length that is learned. */
+ * a fixed length, and for `auto`, the length that is learned. With 0 ROUNDS
+ * nothing is replaced, and the share of accepted ids of drafts of one in some
+ * texts is told for each type of the KV cache. Texts differ by type, too. */
 #include <gg-engine.h>
 #include <ggml.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@ enum {
     FIXED = 3, /* the longest of a fixed length */
     RATES = 8,
     MOST_ROUNDS = 9,
+    TEXTS = 8, /* for each type of the cache */
 };
 
 static struct gg_error err;
@@ -33,7 +36,8 @@ struct bench {
     int n_ids;
     double rate;    /* of ids that are to be accepted */
     uint64_t state; /* of the draws */
-    double drafted; /* ids a second evaluation, of the last run */
+    double drafted; /* ids an evaluation, of the last run */
+    enum gg_cache_type cache;
 };
 
 static void
@@ -231,13 +235,15 @@ is_drafter(const char *path)
 
 /* mtp_path: NULL or a drafter. */
 static struct gg_engine *
-open_engine(const char *path, bool mtp, const char *mtp_path, int threads,
-            int n_ids, struct gg_model **m, struct gg_session **s)
+open_engine(const struct bench *b, const char *path, bool mtp,
+            const char *mtp_path, int threads, struct gg_model **m,
+            struct gg_session **s)
 {
     const struct gg_model_params with = { .mtp = mtp,
                                           .mtp_path = mtp_path,
                                           .device = "cpu" };
-    const struct gg_session_params params = { .n_ctx = PROMPT + n_ids + 16,
+    const struct gg_session_params params = { .n_ctx = PROMPT + b->n_ids + 16,
+                                              .cache_type = b->cache,
                                               .n_threads = threads };
     struct gg_engine *e;
 
@@ -255,17 +261,90 @@ number_of(int argc, char **argv, int i, int usual, int most)
     return n < 1 ? usual : n > most ? most : n;
 }
 
+/* What drafts, with all that it needs. */
+struct opened {
+    struct gg_model *m, *other;
+    struct gg_session *s, *s_other;
+};
+
+static void
+set_prompt(struct bench *b, int text)
+{
+    for (int i = 0; i < PROMPT; i++)
+        b->prompt[i] = (int32_t)((i * 7919LL + 13 + text * 613) % b->n_vocab);
+}
+
+static struct opened
+open_all(struct bench *b, const char *path, const char *by, int threads)
+{
+    struct opened o = { 0 };
+    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
+    bool mtp = apart || !strcmp(by, "mtp");
+
+    b->draft = NULL;
+    b->engine =
+        open_engine(b, path, mtp, apart ? by : NULL, threads, &o.m, &o.s);
+    b->n_vocab = gg_model_n_vocab(o.m);
+    set_prompt(b, 0);
+    if (mtp) {
+        must(gg_engine_draft_mtp(b->engine, &err));
+    } else {
+        b->draft =
+            open_engine(b, by, false, NULL, threads, &o.other, &o.s_other);
+        must(gg_engine_draft(b->engine, b->draft, &err));
+    }
+    return o;
+}
+
+static void
+close_all(struct bench *b, struct opened *o)
+{
+    gg_engine_free(b->engine);
+    gg_engine_free(b->draft);
+    gg_session_free(o->s);
+    gg_session_free(o->s_other);
+    gg_model_free(o->m);
+    gg_model_free(o->other);
+}
+
+static void
+show_caches(struct bench *b, const char *path, const char *by, int threads)
+{
+    static const char *const names[] = { "f16",  "f32",  "q8_0",
+                                         "bf16", "q5_0", "q4_0" };
+
+    puts("| cache | drafted | accepted |\n"
+         "|-------|---------|----------|");
+    for (int i = 0; i < 6; i++) {
+        struct gg_draft_stats stats, sum = { 0 };
+        struct opened o;
+
+        b->cache = (enum gg_cache_type)i;
+        o = open_all(b, path, by, threads);
+        for (int text = 0; text < TEXTS; text++) {
+            set_prompt(b, text);
+            (void)time_without(b);
+            (void)time_with(b, 1);
+            stats = gg_engine_draft_stats(b->engine);
+            sum.n_drafted += stats.n_drafted;
+            sum.n_accepted += stats.n_accepted;
+        }
+        printf("| %-5s | %7d | %.3f    |\n", names[i], (int)sum.n_drafted,
+               sum.n_drafted ? (double)sum.n_accepted / (double)sum.n_drafted
+                             : 0);
+        fflush(stdout);
+        close_all(b, &o);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
     const struct gg_sampler_params sampling = gg_sampler_params_default();
     const char *by = argc > 2 ? argv[2] : "mtp";
-    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
-    bool mtp = apart || !strcmp(by, "mtp");
     int threads = argc > 3 ? atoi(argv[3]) : 0;
     static struct bench b;
-    struct gg_model *m, *other = NULL;
-    struct gg_session *s, *s_other = NULL;
+    struct opened o;
 
     if (argc < 2) {
         fputs("usage: draft MODEL [mtp|DRAFT] [THREADS] [IDS] [ROUNDS]\n",
@@ -273,28 +352,16 @@ main(int argc, char **argv)
         return 2;
     }
     b.n_ids = number_of(argc, argv, 4, 96, MOST_IDS - 1);
-    b.engine =
-        open_engine(argv[1], mtp, apart ? by : NULL, threads, b.n_ids, &m, &s);
-    b.n_vocab = gg_model_n_vocab(m);
-    for (int i = 0; i < PROMPT; i++)
-        b.prompt[i] = (int32_t)((i * 7919LL + 13) % b.n_vocab);
     must(gg_sampler_new(&sampling, &b.sampler, &err));
-    if (mtp) {
-        must(gg_engine_draft_mtp(b.engine, &err));
+    if (argc > 5 && !strcmp(argv[5], "0")) {
+        show_caches(&b, argv[1], by, threads);
     } else {
-        b.draft =
-            open_engine(by, false, NULL, threads, b.n_ids, &other, &s_other);
-        must(gg_engine_draft(b.engine, b.draft, &err));
+        o = open_all(&b, argv[1], by, threads);
+        b.engine->draft->replace = replace_drafted;
+        b.engine->draft->data = &b;
+        show_table(&b, number_of(argc, argv, 5, 3, MOST_ROUNDS));
+        close_all(&b, &o);
     }
-    b.engine->draft->replace = replace_drafted;
-    b.engine->draft->data = &b;
-    show_table(&b, number_of(argc, argv, 5, 3, MOST_ROUNDS));
-    gg_engine_free(b.engine);
-    gg_engine_free(b.draft);
-    gg_session_free(s);
-    gg_session_free(s_other);
-    gg_model_free(m);
-    gg_model_free(other);
     gg_sampler_free(b.sampler);
     return 0;
 }

@@ -66,19 +66,19 @@ mem_pages(void *p, size_t size)
 }
 
 /* Less is not worth a call of the system. */
-#define MUCH ((size_t)1 << 21)
+#define MUCH MEM_LARGE_PAGE
 
 #ifdef MADV_HUGEPAGE
 static void
-advise(void *p, size_t size, int advice)
+advise(void *p, size_t size, size_t least, int advice)
 {
     struct mem_pages pages = mem_pages(p, size);
 
-    if (pages.size >= MUCH)
+    if (pages.size >= least)
         (void)madvise(pages.p, pages.size, advice);
 }
 #else
-#define advise(p, size, advice) ((void)(p), (void)(size))
+#define advise(p, size, least, advice) ((void)(p), (void)(size))
 #endif
 
 void *
@@ -86,14 +86,31 @@ mem_table(size_t n, size_t size)
 {
     void *p = mem_array(n, size);
 
-    advise(p, n * size, MADV_HUGEPAGE);
+    advise(p, n * size, MUCH, MADV_HUGEPAGE);
     return p;
 }
 
 void
 mem_small_pages(void *p, size_t size)
 {
-    advise(p, size, MADV_NOHUGEPAGE);
+    advise(p, size, 1, MADV_NOHUGEPAGE);
+}
+
+/* Linux 6.1; headers may be older than the system. */
+#if defined(__linux__) && !defined(MADV_COLLAPSE)
+#define MADV_COLLAPSE 25
+#endif
+
+bool
+mem_large_page(void *p)
+{
+#if defined(MADV_HUGEPAGE) && defined(MADV_COLLAPSE)
+    return madvise(p, MEM_LARGE_PAGE, MADV_HUGEPAGE) == 0 &&
+           madvise(p, MEM_LARGE_PAGE, MADV_COLLAPSE) == 0;
+#else
+    (void)p;
+    return false;
+#endif
 }
 
 void

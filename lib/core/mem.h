@@ -22,6 +22,12 @@ mem_table(size_t n, size_t size);
  * more of it than is touched, as it does in large pages. */
 void
 mem_small_pages(void *p, size_t size);
+/* Bytes of a large page. */
+#define MEM_LARGE_PAGE ((size_t)1 << 21)
+/* The MEM_LARGE_PAGE bytes at p, a multiple of as much, become one large page
+ * and keep what they hold. False: the system has none. */
+bool
+mem_large_page(void *p);
 /* The whole pages of some memory, all of which is zero or of no use any more,
  * go back to the system, as far as it takes them: they are zero then. */
 void

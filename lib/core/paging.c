@@ -6,6 +6,9 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -13,6 +16,34 @@
 /* Headers of older systems lack this; so may the kernel. */
 #if defined(__linux__) && !defined(MADV_POPULATE_READ)
 #define MADV_POPULATE_READ 22
+#endif
+
+#ifdef __linux__
+bool
+paging_from_disk(const struct file_map *map)
+{
+    static const unsigned long in_memory[] = {
+        0x01021994, /* tmpfs */
+        0x858458f6, /* ramfs */
+        0x958458f6, /* hugetlbfs */
+    };
+    struct statfs fs;
+
+    if (!map->filed || map->fd < 0)
+        return map->filed;
+    if (fstatfs(map->fd, &fs))
+        return true;
+    for (size_t i = 0; i < sizeof(in_memory) / sizeof(in_memory[0]); i++)
+        if (((unsigned long)fs.f_type & 0xffffffff) == in_memory[i])
+            return false;
+    return true;
+}
+#else
+bool
+paging_from_disk(const struct file_map *map)
+{
+    return map->filed;
+}
 #endif
 
 void

@@ -9,6 +9,11 @@
 
 #include "core/file.h"
 
+/* Whether the mapped file is on a disk, and not in memory itself, as files of a
+ * tmpfs are. */
+bool
+paging_from_disk(const struct file_map *map);
+
 /* The system reads single pages of the bytes where they are missing, or, as
  * usual, those around them. Pages that they share with others are left. */
 void

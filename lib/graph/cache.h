@@ -228,6 +228,14 @@ struct cache {
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
         size_t size; /* bytes */
+        /* Bytes in use of each extent of the buffer that could be a large page;
+         * none: n is 0. session/large_pages.h */
+        struct cache_extents {
+            char *base;
+            size_t n;
+            uint32_t *used;
+            int n_refused; /* extents, since one became a large page */
+        } extents;
         /* f32, n x n, symmetric and its own inverse; NULL: no layer here has
          * heads that are rotated so. */
         struct ggml_tensor *rotations[CACHE_ROTATIONS];

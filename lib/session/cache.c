@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/mem.h"
+#include "session/large_pages.h"
 #include "session/mtp_rows.h"
 #include "session/recurrent.h"
 #include "session/rotations.h"
@@ -282,9 +283,10 @@ get_memory(struct cache_home *home)
     if (!home->buffer)
         return false;
     home->size = ggml_backend_buffer_get_size(home->buffer);
-    if (ggml_backend_buffer_is_host(home->buffer))
-        mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
-                        ggml_backend_buffer_get_size(home->buffer));
+    if (ggml_backend_buffer_is_host(home->buffer)) {
+        mem_small_pages(ggml_backend_buffer_get_base(home->buffer), home->size);
+        session_large_pages_init(home);
+    }
     ggml_backend_buffer_clear(home->buffer, 0);
     return session_rotations_fill(home);
 }
@@ -361,6 +363,7 @@ session_cache_clear(struct cache *cache)
     session_cache_mtp_clear(cache);
     session_shared_clear(cache);
     for (int i = 0; i < cache->n_homes; i++) {
+        session_large_pages_clear(&cache->homes[i]);
         ggml_backend_buffer_free(cache->homes[i].buffer);
         ggml_free(cache->homes[i].ctx);
     }
@@ -512,9 +515,10 @@ count_used(struct cache *cache, int32_t slot, int32_t first, int32_t end)
         struct cache_part *p = &cache->parts[i];
         int32_t n = session_cache_rows_of(p, slot, end);
 
-        if (p->owners)
+        if (p->owners || n <= p->used[slot])
             continue;
-        p->used[slot] = n > p->used[slot] ? n : p->used[slot];
+        session_large_pages_add(cache, i, slot, p->used[slot], n);
+        p->used[slot] = n;
     }
 }
 

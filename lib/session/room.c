@@ -1,6 +1,7 @@
 /* room.c - how much memory the slots' rows take, and giving it back */
 #include "core/mem.h"
 #include "session/impl.h"
+#include "session/large_pages.h"
 #include "session/recurrent.h"
 #include "session/session.h"
 #include "session/shared_rows.h"
@@ -86,9 +87,12 @@ session_release(struct gg_session *s, int32_t slot)
     for (int32_t i = 0; i < c->n_all; i++)
         if (session_cache_is_here(c, i))
             discard_layer(c, i, slot);
-    for (int i = 0; i < CACHE_PARTS; i++)
-        c->parts[i].used[slot] = 0;
     session_shared_discard(c, slot);
+    for (int i = 0; i < CACHE_PARTS; i++) {
+        if (!c->parts[i].owners)
+            session_large_pages_remove(c, i, slot, 0, c->parts[i].used[slot]);
+        c->parts[i].used[slot] = 0;
+    }
     if (c->recurrent.n_layer > 0)
         c->recurrent.written[slot] = false;
 }

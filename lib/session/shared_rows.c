@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "graph/arch.h"
+#include "session/large_pages.h"
 
 enum {
     MOST_BLOCKS = 1 << 22, /* of all slots: a billion rows */
@@ -109,6 +110,9 @@ session_shared_count(struct cache *cache, int32_t slot, int32_t first,
 
         if (n <= written[b])
             continue;
+        session_large_pages_add(cache, CACHE_ALL, slot,
+                                b * CACHE_BLOCK + written[b],
+                                b * CACHE_BLOCK + n);
         p->used[slot] += n - written[b];
         written[b] = n;
     }
@@ -118,9 +122,16 @@ void
 session_shared_discard(struct cache *cache, int32_t slot)
 {
     struct cache_part *p = shared_part(cache);
+    int32_t *written;
 
-    for (int32_t b = 0; b < n_blocks(p) && p->owners; b++)
-        p->written[slot * n_blocks(p) + b] = 0;
+    if (!p->owners)
+        return;
+    written = p->written + (size_t)slot * (size_t)n_blocks(p);
+    for (int32_t b = 0; b < n_blocks(p); b++) {
+        session_large_pages_remove(cache, CACHE_ALL, slot, b * CACHE_BLOCK,
+                                   b * CACHE_BLOCK + written[b]);
+        written[b] = 0;
+    }
 }
 
 int32_t

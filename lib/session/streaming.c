@@ -7,6 +7,7 @@
 
 #include "backend/streaming.h"
 #include "core/cgroup.h"
+#include "core/paging.h"
 #include "session/impl.h"
 #include "session/pipeline.h"
 
@@ -36,9 +37,10 @@ session_streaming_room(const char *text)
     return *end || n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
 }
 
-/* Bytes of the CPU's weights that lie where files are mapped. */
+/* Bytes of the CPU's weights that lie where files on a disk are mapped; or, if
+ * `any`, files in memory, too. */
 static uint64_t
-count_mapped(const struct model *m)
+count_mapped(const struct model *m, bool any)
 {
     struct ggml_context *ctx = m->homes[0].ctx;
     struct ggml_tensor *t = ggml_get_first_tensor(ctx);
@@ -47,8 +49,10 @@ count_mapped(const struct model *m)
     for (; t; t = ggml_get_next_tensor(ctx, t)) {
         const struct gguf_tensor *from =
             gguf_tensor_named(m->file->gguf, t->name);
+        const struct file_map *map = from ? &m->file->maps[from->shard] : NULL;
 
-        if (from && t->data == from->data && m->file->maps[from->shard].filed)
+        if (map && t->data == from->data && map->filed &&
+            (any || paging_from_disk(map)))
             n += from->size;
     }
     return n;
@@ -77,7 +81,7 @@ session_stream_weights(struct compute *c, const struct cache *cache)
     struct backend_streaming s = {
         .maps = file->maps,
         .n_maps = file->n_maps,
-        .weights = count_mapped(c->model),
+        .weights = count_mapped(c->model, text != NULL),
         .room = text ? session_streaming_room(text) : 0,
         .n_sharers = c->model->pipeline->n_local,
     };
