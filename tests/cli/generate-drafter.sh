@@ -3,7 +3,7 @@
 make=$top_builddir/tests/make_model
 drafter=$top_builddir/tests/make_drafter
 "$make" llama-f32 model.gguf && "$make" qwen35trunk-f32 hybrid.gguf || exit 99
-for kind in borrows own few recurrent sure; do
+for kind in borrows own few recurrent sure block; do
     "$drafter" $kind $kind.gguf || exit 99
 done
 text='a b a b a b c d a b a b'
@@ -17,12 +17,16 @@ same() { # MODEL DRAFT OPTION...
 for o in '' --greedy '--temp 2 --top-k 0' '--repeat-penalty 1.3 --ignore-eog'; do
     same model.gguf own.gguf -p "$text" -n 60 -s 1 $o
     same model.gguf few.gguf -p "$text" -n 60 -s 1 $o
+    same model.gguf block.gguf -p "$text" -n 60 -s 1 $o
+    same hybrid.gguf block.gguf -p "$text" -n 60 -s 1 $o
     same hybrid.gguf recurrent.gguf -p "$text" -n 60 -s 1 $o
 done
 same hybrid.gguf sure.gguf -p "$text" -s 3 -n 60
 same model.gguf borrows.gguf -p "$text" -s 3 -n 200 -c 60 --shift
 same model.gguf few.gguf -p "$text" -s 3 -n 60 -t 3 --batch-size 5
 printf 'a b\nc d e\nb\na a a a\n' >lines
+same model.gguf block.gguf -p "$text" -s 3 -n 200 -c 60 --shift
+same model.gguf block.gguf --lines --batch 3 -n 20 -s 5 -f lines
 same model.gguf own.gguf --lines --batch 3 -n 20 -s 5 -f lines
 
 echo 'a state has no hidden vectors, and its bytes are the same:'

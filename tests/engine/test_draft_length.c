@@ -117,7 +117,7 @@ check_bounds(double slope, double each, double noise)
     }
     printf("# slope %g, each %g, noise %g: worst %.3f, least %.3f\n", slope,
            each, noise, worst, least);
-    ok(worst >= (noise > 0 ? 0.97 : 0.98), "no acceptance costs more than that");
+    ok(worst >= (noise > 0 ? 0.97 : 0.98), "no acceptance costs more");
     ok(least >= 0.8, "and none gets less than 0.8 of what can be had");
 }
 
