@@ -165,7 +165,7 @@ enum gg_status
 engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
            uint64_t *ticket, struct gg_error *err);
 
-/* The same without a prefix cache. */
+/* Evaluates and counts chunks without a prefix cache. */
 enum gg_status
 engine_run_chunks(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
                   uint64_t *ticket, struct gg_error *err);
