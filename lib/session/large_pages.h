@@ -23,7 +23,7 @@ void
 session_large_pages_add(struct cache *cache, int part, int32_t slot,
                         int32_t from, int32_t to);
 
-/* Those rows, all of which were added, went back to the system. */
+/* Rows that were added went back to the system. */
 void
 session_large_pages_remove(struct cache *cache, int part, int32_t slot,
                            int32_t from, int32_t to);
