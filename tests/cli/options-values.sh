@@ -71,7 +71,7 @@ while read -r name; do
     GG_CUDA_MODULE) try $name nonesuch.so ;;
     GG_MODEL) try $name nonesuch.gguf ;;
     GG_MPI_MODULE) ;; # of --mpi, which needs a launcher: mpi.test
-    GG_MODEL_PATH | GG_LOOP) ;; # folders that need not be there, a FIFO
+    GG_MODEL_PATH | GG_CACHE | GG_LOOP) ;; # folders that need not be there, a FIFO
     GG_HISTORY) ;;              # a file that need not be there
     *) echo "$name: what may it be?" ;;
     esac
