@@ -269,7 +269,7 @@ take_memory(const struct gg_session *s, const struct model *model,
     session_compute_round(compute, p->bf16);
     session_compute_round(mtp, p->bf16);
     session_compute_watch(compute, p->watch, p->watch_data);
-    session_stream_weights(compute, cache);
+    session_stream_weights(compute);
     if (s->profile)
         session_compute_profile(compute, s->profile->counters);
     return GG_OK;

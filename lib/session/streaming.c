@@ -58,8 +58,9 @@ count_mapped(const struct model *m, bool any)
     return n;
 }
 
-/* Bytes of memory for weights that are larger than that with what else the
- * session needs; 0: they are not. */
+/* Bytes of memory for weights that are larger than that with the session's
+ * buffers; 0: they are not. The KV cache does not count: mostly it has room for
+ * much more than is used. */
 static uint64_t
 find_room(const struct backend_streaming *s, uint64_t others)
 {
@@ -72,12 +73,12 @@ find_room(const struct backend_streaming *s, uint64_t others)
 }
 
 void
-session_stream_weights(struct compute *c, const struct cache *cache)
+session_stream_weights(struct compute *c)
 {
     ggml_backend_t cpu = c->backends[c->n_backends - 1];
     const struct gguf_file *file = c->model->file;
     const char *text = getenv(STREAMING_ROOM);
-    uint64_t others = session_cache_size(cache) + session_compute_size(c);
+    uint64_t others = session_compute_size(c);
     struct backend_streaming s = {
         .maps = file->maps,
         .n_maps = file->n_maps,

@@ -10,10 +10,10 @@
 #define STREAMING_ROOM "GG_WEIGHT_MEMORY"
 
 /* Has the CPU's back end read weights as it needs them, if these and the
- * session's memory are larger than what is free, and no other device computes.
+ * buffers are larger than what is free, and no other device computes.
  * Otherwise the system reads them page by page. */
 void
-session_stream_weights(struct compute *c, const struct cache *cache);
+session_stream_weights(struct compute *c);
 
 /* A number of bytes, "N", "NK", "NM" or "NG"; 0: it is none. */
 uint64_t
