@@ -11,6 +11,7 @@
 
 enum {
     PIECE = 1 << 16, /* bytes that are written at a time */
+    LAST = 2,        /* parts after others: the sums, and an empty one */
 };
 
 enum gg_status
@@ -18,7 +19,7 @@ session_state_out_init(struct state_out *o, size_t n, struct gg_error *err)
 {
     *o = (struct state_out){
         .buffer = mem_alloc(PIECE),
-        .crc = mem_array(n + 1, sizeof(*o->crc)),
+        .crc = mem_array(n + LAST, sizeof(*o->crc)),
         .err = err,
     };
     return o->buffer && o->crc ? GG_OK : error_nomem(err);

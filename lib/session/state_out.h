@@ -17,7 +17,8 @@ struct state_out {
     struct gg_error *err;
 };
 
-/* For n parts. session_state_out_clear() it, on failure too. */
+/* For n parts before the sums. session_state_out_clear() it, on failure too.
+ */
 enum gg_status
 session_state_out_init(struct state_out *o, size_t n, struct gg_error *err);
 void
