@@ -23,7 +23,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # Tests of tracers, and of what kills tools.
 tests=${GG_CALLS_TESTS-$(cd "$top/tests/cli" && ls -- *.sh |
-    grep -vE '^(run|fetch-serve|faults|allocations|.*-killed)\.sh$')}
+    grep -vE '^(run|draft-same|fetch-serve|faults|allocations|.*-killed)\.sh$')}
 
 cat >"$dir/trace" <<'T'
 top_srcdir=$1 top_builddir=$2 out=$3

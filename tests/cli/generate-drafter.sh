@@ -6,14 +6,7 @@ drafter=$top_builddir/tests/make_drafter
 for kind in borrows own few recurrent sure block; do
     "$drafter" $kind $kind.gguf || exit 99
 done
-text='a b a b a b c d a b a b'
-same() { # MODEL DRAFT OPTION...
-    model=$1 draft=$2
-    shift 2
-    gg-generate -m $model "$@" >want 2>want.err
-    gg-generate -m $model "$@" --draft $draft >got 2>got.err
-    cmp got want && cmp got.err want.err || echo "$model, $draft: $*"
-}
+. "$top_srcdir/tests/cli/draft-same.sh"
 for o in '' --greedy '--temp 2 --top-k 0' '--repeat-penalty 1.3 --ignore-eog'; do
     same model.gguf own.gguf -p "$text" -n 60 -s 1 $o
     same model.gguf few.gguf -p "$text" -n 60 -s 1 $o
@@ -24,19 +17,12 @@ done
 same hybrid.gguf sure.gguf -p "$text" -s 3 -n 60
 same model.gguf borrows.gguf -p "$text" -s 3 -n 200 -c 60 --shift
 same model.gguf few.gguf -p "$text" -s 3 -n 60 -t 3 --batch-size 5
-printf 'a b\nc d e\nb\na a a a\n' >lines
 same model.gguf block.gguf -p "$text" -s 3 -n 200 -c 60 --shift
 same model.gguf block.gguf --lines --batch 3 -n 20 -s 5 -f lines
 same model.gguf own.gguf --lines --batch 3 -n 20 -s 5 -f lines
 
 echo 'a state has no hidden vectors, and its bytes are the same:'
-for draft in '' '--draft few.gguf'; do
-    rm -f state
-    for part in "$text" ' and' ' so'; do
-        gg-generate -m model.gguf --state state -p "$part" -n 30 -s 2 $draft
-    done >made"${draft%.gguf}"
-done
-cmp made 'made--draft few' && echo same
+same_state model.gguf few.gguf
 
 echo 'what is said:'
 gg-generate -v -m model.gguf --greedy --draft few.gguf -p "$text" -n 50 2>&1 \

@@ -2,21 +2,13 @@
 make=$top_builddir/tests/make_model
 "$make" qwen35mtp-f32 model.gguf && "$make" qwen35trunk-f32 trunk.gguf &&
     "$make" qwen35head-f32 head.gguf || exit 99
-text='a b a b a b c d a b a b'
-same() { # MODEL DRAFT OPTION...
-    model=$1 draft=$2
-    shift 2
-    gg-generate -m $model "$@" >want 2>want.err
-    gg-generate -m $model "$@" --draft $draft >got 2>got.err
-    cmp got want && cmp got.err want.err || echo "$model, $draft: $*"
-}
+. "$top_srcdir/tests/cli/draft-same.sh"
 for o in '' --greedy '--temp 2 --top-k 0' '--repeat-penalty 1.3 --ignore-eog'; do
     same model.gguf mtp -p "$text" -n 60 -s 1 $o
     same trunk.gguf head.gguf -p "$text" -n 60 -s 1 $o
 done
 same model.gguf mtp -p "$text" -s 3 -n 200 -c 60 --shift
 same model.gguf mtp -p "$text" -s 3 -n 60 -t 3 --batch-size 5
-printf 'a b\nc d e\nb\na a a a\n' >lines
 same model.gguf mtp --lines --batch 3 -n 20 -s 5 -f lines
 "$make" mimo2mtp-f32 mimo2.gguf && "$make" qwen35sure-f32 sure.gguf || exit 99
 same mimo2.gguf mtp -p "$text" -n 60 -s 1
@@ -37,13 +29,7 @@ gg-generate -v -m sure.gguf -p "$text" -n 9 --draft none 2>&1 | grep -c draft:
 gg-generate -m sure.gguf -p "$text" --choice a,b >/dev/null
 
 echo 'a state has no hidden vectors, and its bytes are the same:'
-for draft in '' '--draft mtp'; do
-    rm -f state
-    for part in "$text" ' and' ' so'; do
-        gg-generate -m sure.gguf --state state -p "$part" -n 30 -s 2 $draft
-    done >made"$draft"
-done
-cmp made 'made--draft mtp' && echo same
+same_state sure.gguf mtp
 
 echo 'what is sure is accepted:'
 gg-generate -v -m sure.gguf --greedy --draft mtp -p "$text" -n 300 2>&1 \

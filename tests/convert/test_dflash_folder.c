@@ -6,7 +6,6 @@
 
 #include "fixtures/folder_case.h"
 #include "fixtures/reference.h"
-#include "gguf/reader.h"
 #include "harness/session_test.h"
 #include "session/session.h"
 
@@ -67,33 +66,6 @@ write_folder(const char *own, const char *others, const char *to)
                       to, &c);
 }
 
-/* The folder as a GGUF file. */
-static void
-write_gguf(const char *folder, const char *to)
-{
-    struct ggml_init_params room = { .mem_size = (size_t)64 << 20 };
-    struct ggml_context *ctx = ggml_init(room);
-    struct gguf_context *g = gguf_init_empty();
-    const struct gguf_context *from;
-    struct gg_file *file;
-
-    must(gg_file_open(folder, &file, &err));
-    from = gg_file_gguf(file);
-    gguf_set_kv(g, from);
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
-        const struct gguf_tensor *t = gguf_tensor(from, i);
-        struct ggml_tensor *x = ggml_new_tensor(ctx, t->type, t->n_dims, t->ne);
-
-        ggml_set_name(x, t->name);
-        gg_file_read(file, i, x->data);
-        gguf_add_tensor(g, x);
-    }
-    gguf_write_to_file(g, to, false);
-    gguf_free(g);
-    ggml_free(ctx);
-    gg_file_close(file);
-}
-
 static void
 draft(const char *drafter, float out[N_ROWS][V])
 {
@@ -127,7 +99,7 @@ check_folder(const char *own, const char *others, const char *what)
     strcpy(folder, scratch_file("drafter"));
     strcpy(file, scratch_file("drafter.gguf"));
     write_folder(own, others, folder);
-    write_gguf(folder, file);
+    folder_case_gguf(folder, file);
     draft(folder, out);
     draft(file, as_file);
     reference_dflash(r, file, ids, PAST, N_ROWS, truth);

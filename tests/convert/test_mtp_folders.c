@@ -6,7 +6,6 @@
 
 #include "fixtures/folder_case.h"
 #include "fixtures/reference.h"
-#include "gguf/reader.h"
 #include "harness/session_test.h"
 #include "session/session.h"
 
@@ -125,40 +124,13 @@ guess(struct gg_session *s, float out[STEPS][V])
     }
 }
 
-/* The folder as a GGUF file. */
-static void
-write_gguf(const char *folder, const char *to)
-{
-    struct ggml_init_params room = { .mem_size = (size_t)64 << 20 };
-    struct ggml_context *ctx = ggml_init(room);
-    struct gguf_context *g = gguf_init_empty();
-    const struct gguf_context *from;
-    struct gg_file *file;
-
-    must(gg_file_open(folder, &file, &err));
-    from = gg_file_gguf(file);
-    gguf_set_kv(g, from);
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
-        const struct gguf_tensor *t = gguf_tensor(from, i);
-        struct ggml_tensor *x = ggml_new_tensor(ctx, t->type, t->n_dims, t->ne);
-
-        ggml_set_name(x, t->name);
-        gg_file_read(file, i, x->data);
-        gguf_add_tensor(g, x);
-    }
-    gguf_write_to_file(g, to, false);
-    gguf_free(g);
-    ggml_free(ctx);
-    gg_file_close(file);
-}
-
 static void
 check_formula(const char *folder, float out[STEPS][V])
 {
     struct reference *r;
     double *truth = malloc(sizeof(*truth) * STEPS * V), worst = 0;
 
-    write_gguf(folder, scratch_file("folder.gguf"));
+    folder_case_gguf(folder, scratch_file("folder.gguf"));
     r = reference_open(scratch_file("folder.gguf"));
     if (r)
         reference_mtp(r, ids, PAST, STEPS, truth);

@@ -5,6 +5,7 @@
 
 #include <gg-engine.h>
 
+#include "core/mem.h"
 #include "engine/draft.h"
 #include "harness/session_test.h"
 
@@ -115,6 +116,67 @@ make(const struct gg_model *m, struct gg_sampler *sampler, int n_slots,
     stats = gg_engine_draft_stats(b.engine);
     end(&b);
     return stats;
+}
+
+/* The model, with what it drafts by or without: a drafter of that file, or, if
+ * it is NULL, layers of its own. */
+static inline struct gg_model *
+open_drafts(const char *path, bool drafts, const char *drafter)
+{
+    const struct gg_model_params params = { .mtp = drafts,
+                                            .mtp_path = drafter };
+    struct gg_model *m;
+
+    must(gg_model_open(path, &params, &m, &err));
+    return m;
+}
+
+/* Greedy texts with drafts, wherever memory is wanting. */
+static inline void
+check_want(const struct gg_model *m)
+{
+    const struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_sampler *sampler;
+    enum gg_status st = GG_ERR_NOMEM;
+    bool clean = true;
+    long n = 0;
+
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    for (; st != GG_OK && n < 100000; n += 13) {
+        struct bench b;
+        struct made got;
+
+        mem_fail_after(n);
+        st = start(&b, m, sampler, N_TEXTS, true);
+        if (st == GG_OK)
+            st = run(&b, &got);
+        mem_fail_after(-1);
+        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
+        end(&b);
+    }
+    ok(clean && n > 100 && n < 100000, "want of memory is a status");
+    gg_sampler_free(sampler);
+}
+
+/* A model that is opened with too little memory leaves nothing. */
+static inline void
+check_opening(const char *drafter)
+{
+    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
+    enum gg_status st = GG_ERR_NOMEM;
+    bool clean = true;
+    long n = 0;
+
+    for (; st != GG_OK && n < 100000; n++) {
+        struct gg_model *m = NULL;
+
+        mem_fail_after(n);
+        st = gg_model_open(scratch_path(), &params, &m, &err);
+        mem_fail_after(-1);
+        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
+        gg_model_free(st == GG_OK ? m : NULL);
+    }
+    ok(clean && n > 100 && n < 100000, "so it is where the model is opened");
 }
 
 #endif

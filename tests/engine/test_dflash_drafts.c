@@ -1,5 +1,4 @@
 /* test_dflash_drafts.c - drafts of blocks change no id */
-#include "core/mem.h"
 #include "engine/draft_test.h"
 #include "fixtures/dflash.h"
 
@@ -10,17 +9,6 @@ write_pair(const struct model_spec *model, const struct dflash_spec *spec)
 {
     if (!models_write(model, scratch_path()) || !dflash_write(spec, drafter))
         exit(99);
-}
-
-static struct gg_model *
-open_pair(bool drafts)
-{
-    const struct gg_model_params params = { .mtp = drafts,
-                                            .mtp_path = drafter };
-    struct gg_model *m;
-
-    must(gg_model_open(scratch_path(), &params, &m, &err));
-    return m;
 }
 
 /* ---- random drafters ----------------------------------------------------- */
@@ -67,8 +55,8 @@ check_samplers(const char *name, const struct dflash_spec *spec)
     if (!models_named(name, &model))
         exit(99);
     write_pair(&model, spec);
-    plain = open_pair(false);
-    m = open_pair(true);
+    plain = open_drafts(scratch_path(), false, drafter);
+    m = open_drafts(scratch_path(), true, drafter);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         check_pair(name, plain, m, &kinds[i]);
     gg_model_free(m);
@@ -128,8 +116,8 @@ check_types(void)
     double f16;
 
     write_echo();
-    plain = open_pair(false);
-    m = open_pair(true);
+    plain = open_drafts(scratch_path(), false, drafter);
+    m = open_drafts(scratch_path(), true, drafter);
     f16 = acceptance(plain, m, GG_CACHE_F16);
     ok(f16 > 0.2 && f16 < 0.9, "some of it is accepted");
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -145,59 +133,27 @@ check_types(void)
 static void
 check_memory(void)
 {
-    struct gg_sampler_params greedy = { .greedy = true };
     struct gg_model *m;
-    struct gg_sampler *sampler;
-    enum gg_status st = GG_ERR_NOMEM;
-    bool clean = true;
-    long n = 0;
 
     write_echo();
     fixed = 8;
     session_params = (struct gg_session_params){ 0 };
-    m = open_pair(true);
-    must(gg_sampler_new(&greedy, &sampler, &err));
-    for (; st != GG_OK && n < 100000; n += 13) {
-        struct bench b;
-        struct made got;
-
-        mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true);
-        if (st == GG_OK)
-            st = run(&b, &got);
-        mem_fail_after(-1);
-        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
-        end(&b);
-    }
-    ok(clean && n > 100 && n < 100000, "want of memory is a status");
-    gg_sampler_free(sampler);
+    m = open_drafts(scratch_path(), true, drafter);
+    check_want(m);
     gg_model_free(m);
 }
 
 static void
-check_opening(void)
+check_opening_few(void)
 {
-    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
-    enum gg_status st = GG_ERR_NOMEM;
     struct dflash_spec spec = dflash_usual();
     struct model_spec model;
-    bool clean = true;
-    long n = 0;
 
     spec.n_drafted = 100;
     if (!models_named("llama-f32", &model))
         exit(99);
     write_pair(&model, &spec);
-    for (; st != GG_OK && n < 100000; n++) {
-        struct gg_model *m = NULL;
-
-        mem_fail_after(n);
-        st = gg_model_open(scratch_path(), &params, &m, &err);
-        mem_fail_after(-1);
-        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
-        gg_model_free(st == GG_OK ? m : NULL);
-    }
-    ok(clean && n > 100 && n < 100000, "so it is where files are opened");
+    check_opening(drafter);
 }
 
 int
@@ -216,6 +172,6 @@ main(void)
     check_samplers("gemma2-f32", &spec); /* one with windows */
     check_types();
     check_memory();
-    check_opening();
+    check_opening_few();
     return tap_done();
 }

@@ -1,6 +1,5 @@
 /* test_drafters.c - drafts by drafters that read a model's inside change no id,
  * whatever the cache's type, threads or slots; and some are accepted */
-#include "core/mem.h"
 #include "engine/draft_test.h"
 #include "fixtures/drafters.h"
 #include "session/session.h"
@@ -37,13 +36,7 @@ write_pair(const char *target, bool sure, const struct drafter_spec *drafter)
 static struct gg_model *
 open_pair(bool drafts)
 {
-    const struct gg_model_params params = { .mtp = drafts,
-                                            .mtp_path =
-                                                scratch_file("drafter.gguf") };
-    struct gg_model *m;
-
-    must(gg_model_open(scratch_path(), &params, &m, &err));
-    return m;
+    return open_drafts(scratch_path(), drafts, scratch_file("drafter.gguf"));
 }
 
 /* Each kind of cache that the model can have. */
@@ -186,61 +179,20 @@ check_accepted(const char *target, const struct drafter_spec *drafter)
 static void
 check_memory(void)
 {
-    struct gg_sampler_params greedy = { .greedy = true };
-    struct gg_sampler *sampler;
-    enum gg_status st = GG_ERR_NOMEM;
     struct gg_model *m;
-    bool clean = true;
-    long n = 0;
 
     write_pair("llama-f32", false,
                &(struct drafter_spec){ .n_drafted = 100, .own_embd = true });
     m = open_pair(true);
     session_params = (struct gg_session_params){ 0 };
-    must(gg_sampler_new(&greedy, &sampler, &err));
-    for (; st != GG_OK && n < 100000; n += 13) {
-        struct bench b;
-        struct made got;
-
-        mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true);
-        if (st == GG_OK)
-            st = run(&b, &got);
-        mem_fail_after(-1);
-        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
-        end(&b);
-    }
-    ok(clean && n > 100 && n < 100000, "want of memory is a status");
-    gg_sampler_free(sampler);
+    check_want(m);
     gg_model_free(m);
-}
-
-/* A model that is opened with too little memory leaves nothing. */
-static void
-check_opening(void)
-{
-    const struct gg_model_params params = { .mtp = true,
-                                            .mtp_path =
-                                                scratch_file("drafter.gguf") };
-    enum gg_status st = GG_ERR_NOMEM;
-    struct gg_model *m = NULL;
-    bool clean = true;
-    long n = 0;
-
-    for (; st != GG_OK && n < 10000; n++) {
-        mem_fail_after(n);
-        st = gg_model_open(scratch_path(), &params, &m, &err);
-        mem_fail_after(-1);
-        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
-    }
-    ok(clean && n > 10 && n < 10000, "and so where the model is opened");
-    gg_model_free(m);
+    check_opening(scratch_file("drafter.gguf"));
 }
 
 int
 main(void)
 {
-
     const struct drafter_spec sure = { .sure = true };
     const struct drafter_spec sure_of_recurrent = { .layers = { 1, 2, 4 },
                                                     .sure = true };
@@ -251,6 +203,5 @@ main(void)
     check_accepted("llama-f32", &sure);
     check_accepted("qwen35trunk-f32", &sure_of_recurrent);
     check_memory();
-    check_opening();
     return tap_done();
 }

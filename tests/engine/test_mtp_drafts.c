@@ -2,7 +2,6 @@
  * target's keys and values, change no id */
 #include <config.h>
 
-#include "core/mem.h"
 #include "engine/draft_test.h"
 #include "fixtures/assistants.h"
 #include "fixtures/folder_case.h"
@@ -13,19 +12,13 @@ static const char *own_folder, *own_drafter;
 static struct gg_model *
 open_named(const char *name, bool mtp)
 {
-    const struct gg_model_params params = { .mtp = mtp,
-                                            .mtp_path = own_drafter };
     struct model_spec spec;
-    struct gg_model *m;
 
-    if (own_folder) {
-        must(gg_model_open(own_folder, &params, &m, &err));
-        return m;
-    }
+    if (own_folder)
+        return open_drafts(own_folder, mtp, own_drafter);
     if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
         exit(99);
-    must(gg_model_open(scratch_path(), &params, &m, &err));
-    return m;
+    return open_drafts(scratch_path(), mtp, own_drafter);
 }
 
 static void
@@ -104,27 +97,8 @@ static void
 check_memory(void)
 {
     struct gg_model *m = open_named("mimo2sure-f32", true);
-    struct gg_sampler_params greedy = { .greedy = true };
-    struct gg_sampler *sampler;
-    enum gg_status st = GG_ERR_NOMEM;
-    bool clean = true;
-    long n = 0;
 
-    must(gg_sampler_new(&greedy, &sampler, &err));
-    for (; st != GG_OK && n < 100000; n += 13) {
-        struct bench b;
-        struct made got;
-
-        mem_fail_after(n);
-        st = start(&b, m, sampler, N_TEXTS, true);
-        if (st == GG_OK)
-            st = run(&b, &got);
-        mem_fail_after(-1);
-        clean = clean && (st == GG_OK || st == GG_ERR_NOMEM);
-        end(&b);
-    }
-    ok(clean && n > 100 && n < 100000, "want of memory is a status");
-    gg_sampler_free(sampler);
+    check_want(m);
     gg_model_free(m);
 }
 

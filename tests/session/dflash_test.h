@@ -3,26 +3,9 @@
 #define SESSION_DFLASH_TEST_H
 
 #include "fixtures/dflash.h"
-#include "harness/session_test.h"
+#include "session/pair_test.h"
 
 static const char *drafter; /* its file; the model's is scratch_path() */
-
-static inline void
-write_spec(struct model_spec spec, const char *path)
-{
-    if (!models_write(&spec, path))
-        exit(99);
-}
-
-static inline struct model_spec
-named(const char *model)
-{
-    struct model_spec spec;
-
-    if (!models_named(model, &spec))
-        exit(99);
-    return spec;
-}
 
 static inline void
 write_drafter(const struct dflash_spec *spec)

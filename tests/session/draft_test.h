@@ -7,46 +7,20 @@
 #include <stdio.h>
 
 #include "fixtures/reference.h"
-#include "harness/session_test.h"
-#include "session/session.h"
+#include "session/draft_slots_test.h"
 
 enum {
-    PAST = 70, /* more than hidden vectors are kept, and beyond the window */
-    MOST = 5,
+    STEPS = 5,
 };
-
-static int32_t ids[PAST + MOST + 1];
-static const char *name;
-static double *truth; /* logits of MOST steps after PAST ids; -INFINITY: of an
-                         id that no draft has */
-
-static inline void
-okn(bool good, const char *what)
-{
-    char title[160];
-
-    snprintf(title, sizeof(title), "%s: %s", name, what);
-    ok(good, title);
-}
-
-static inline struct gg_model *
-open_model(const char *path, const char *mtp_path)
-{
-    const struct gg_model_params params = { .mtp = true, .mtp_path = mtp_path };
-    struct gg_model *m;
-
-    must(gg_model_open(path, &params, &m, &err));
-    return m;
-}
 
 static inline int
 steps_of(const struct gg_session *s)
 {
-    return session_mtp(s) < MOST ? session_mtp(s) : MOST;
+    return session_mtp(s) < STEPS ? session_mtp(s) : STEPS;
 }
 
 /* The logits of all steps after the slot's first PAST ids. */
-static inline void
+static void
 guess(struct gg_session *s, int32_t slot, float out[][V])
 {
     struct model_guess q = { .slot = slot, .past = PAST, .ids = ids + PAST };
@@ -92,38 +66,14 @@ error_of(struct gg_session *s, float out[][V])
     return worst;
 }
 
-static inline void
+static void
 check_guess(struct gg_session *s, int32_t slot, const char *what)
 {
-    float out[MOST][V];
+    float out[STEPS][V];
 
     okn(session_mtp_can(s, slot, PAST), "the hidden vector is there");
     guess(s, slot, out);
     okn(error_of(s, out) < 1e-9, what);
-}
-
-static inline struct gg_session *
-new_slots(const struct gg_model *m, int n)
-{
-    return new_session(m, (struct gg_session_params){
-                              .n_slots = n, .cache_type = GG_CACHE_F32 });
-}
-
-static inline void
-check_chunks(const struct gg_model *m)
-{
-    static const int steps[] = { 1, 7, PAST };
-    float out[V];
-
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct gg_session *s = new_slots(m, 1);
-
-        for (int at = 0; at < PAST; at += steps[i])
-            eval_ids(s, 0, ids, at, at + steps[i] < PAST ? at + steps[i] : PAST,
-                     out);
-        check_guess(s, 0, "the logits of the formula");
-        gg_session_free(s);
-    }
 }
 
 /* Drafts that are rejected leave nothing. */
@@ -142,24 +92,6 @@ check_rejected(const struct gg_model *m)
     }
     eval_ids(s, 0, ids, gg_session_length(s, 0), PAST, out);
     check_guess(s, 0, "after ids that were taken back");
-    gg_session_free(s);
-}
-
-/* Some of what was drafted is accepted: a recurrent model goes back further,
- * and the hidden vectors stay. */
-static inline void
-check_accepted(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 1);
-    float out[V];
-
-    eval_ids(s, 0, ids, 0, PAST - 3, out);
-    eval_ids(s, 0, ids, PAST - 3, PAST + 2, out);
-    gg_session_truncate(s, 0, PAST);
-    check_guess(s, 0, "after ids that were accepted");
-    if (gg_session_length(s, 0) < PAST)
-        eval_ids(s, 0, ids, gg_session_length(s, 0), PAST, out);
-    check_guess(s, 0, "and were evaluated again");
     gg_session_free(s);
 }
 
@@ -200,7 +132,7 @@ static inline void
 check_prefix(const struct gg_model *m)
 {
     struct gg_session *s = new_slots(m, 2);
-    float out[V], first[MOST][V], other[MOST][V];
+    float out[V], first[STEPS][V], other[STEPS][V];
     int32_t n;
 
     eval_ids(s, 0, ids, 0, PAST, out);
@@ -222,21 +154,11 @@ check_bytes(const struct gg_model *m)
 {
     struct gg_model *plain;
     struct gg_session *s, *t;
-    float a[V], b[V], out[MOST][V];
-    bool all = true;
 
     must(gg_model_open(scratch_path(), NULL, &plain, &err));
     s = new_session(m, gg_session_params_default());
     t = new_session(plain, gg_session_params_default());
-    for (int at = 0; at < PAST; at += 14) {
-        eval_ids(s, 0, ids, at, at + 14, a);
-        eval_ids(t, 0, ids, at, at + 14, b);
-        all = all && same(a, b);
-    }
-    guess(s, 0, out);
-    eval_ids(s, 0, ids, PAST, PAST + 1, a);
-    eval_ids(t, 0, ids, PAST, PAST + 1, b);
-    okn(all && same(a, b), "the model's logits are what they were");
+    check_logits(s, t);
     okn(gg_session_mtp(t, NULL, NULL) == 0 && session_mtp(t) == 0,
         "layers that were not requested are not there");
     gg_session_free(s);
@@ -261,32 +183,12 @@ check_memory(const struct gg_model *m, int n_mtp)
     gg_session_free(s);
 }
 
-/* A state file has no hidden vectors. */
 static inline void
 check_state(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, gg_session_params_default());
-    struct gg_state_sequence q = { .ids = ids, .n_ids = 20, .n_held = 20 };
-    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
-    char path[SCRATCH_PATH + 8];
-    struct gg_state_file *file;
-    float a[V], b[V], out[MOST][V];
+    float out[STEPS][V];
 
-    snprintf(path, sizeof(path), "%s.state", scratch_path());
-    eval_ids(s, 0, ids, 0, 20, a);
-    must(gg_session_save(s, &state, path, &err));
-    eval_ids(s, 0, ids, 20, PAST, a);
-    gg_session_truncate(s, 0, 0);
-    must(gg_state_open(path, s, &file, &err));
-    okn(gg_session_load(s, 0, file, 0) == 20, "a state is loaded");
-    okn(!session_mtp_can(s, 0, 20), "which has no hidden vectors");
-    eval_ids(s, 0, ids, 20, PAST, b);
-    okn(same(a, b), "and the model's logits are what they were");
-    okn(session_mtp_can(s, 0, PAST), "later there are some");
-    guess(s, 0, out);
-    gg_state_close(file);
-    gg_session_free(s);
-    remove(path);
+    draft_after_state(m, "which has no hidden vectors", out);
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "fixtures/assistants.h"
 #include "fixtures/folder_case.h"
-#include "harness/session_test.h"
+#include "session/pair_test.h"
 #include "session/session.h"
 
 enum {
@@ -18,26 +18,6 @@ enum {
 };
 
 static int32_t ids[TEXT + STEPS + 1];
-static const char *name;
-
-static void
-okn(bool good, const char *what)
-{
-    char title[160];
-
-    snprintf(title, sizeof(title), "%s: %s", name, what);
-    ok(good, title);
-}
-
-static struct gg_model *
-open_pair(const char *path, const char *drafter)
-{
-    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
-    struct gg_model *m;
-
-    must(gg_model_open(path, &params, &m, &err));
-    return m;
-}
 
 static void
 guess(struct gg_session *s, int32_t slot, int past, float out[][V])
@@ -129,7 +109,7 @@ check_case(const char *case_name)
                       target, &of_target);
     folder_case_write(case_path("drafters", name), scratch_file("s.gguf"),
                       drafter, &c);
-    m = open_pair(target, drafter);
+    m = open_model(target, drafter);
     check_steps(m, &c);
     gg_model_free(m);
 }
@@ -391,7 +371,7 @@ check_kind(const struct assistant_spec *spec, const char *called)
     if (!assistants_write_model(scratch_path()) ||
         !assistants_write(spec, drafter))
         exit(99);
-    m = open_pair(scratch_path(), drafter);
+    m = open_model(scratch_path(), drafter);
     check_rounded(m);
     if (spec->copies)
         check_accepted(m);
@@ -410,16 +390,10 @@ refused(const struct assistant_spec *spec, enum gg_status st, const char *says)
 {
     const char *path = scratch_file("refused.gguf");
     const struct gg_model_params params = { .mtp = true, .mtp_path = path };
-    enum gg_status is_now;
-    struct gg_model *m = NULL;
 
     if (!assistants_write(spec, path))
         exit(99);
-    is_now = gg_model_open(scratch_path(), &params, &m, &err);
-    if (is_now != st || !strstr(err.message, says))
-        printf("# %d: %s\n", (int)is_now, err.message);
-    okn(is_now == st && strstr(err.message, says), says);
-    gg_model_free(is_now == GG_OK ? m : NULL);
+    okn(opens_as(scratch_path(), &params, st, says), says);
 }
 
 static void

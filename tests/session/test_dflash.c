@@ -5,43 +5,9 @@
 
 #include "fixtures/reference.h"
 #include "session/dflash_test.h"
-#include "session/session.h"
+#include "session/draft_slots_test.h"
 
-enum {
-    PAST = 70, /* beyond windows */
-    MOST = 15, /* ids of a draft */
-};
-
-static int32_t ids[PAST + MOST + 1];
-static const char *name;
-static double *truth; /* logits of `wanted` masks after PAST + 1 ids */
-static int wanted;
-
-static void
-okn(bool good, const char *what)
-{
-    char title[160];
-
-    snprintf(title, sizeof(title), "%s: %s", name, what);
-    ok(good, title);
-}
-
-static struct gg_model *
-open_model(void)
-{
-    const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
-    struct gg_model *m;
-
-    must(gg_model_open(scratch_path(), &params, &m, &err));
-    return m;
-}
-
-static struct gg_session *
-new_slots(const struct gg_model *m, int n)
-{
-    return new_session(m, (struct gg_session_params){
-                              .n_slots = n, .cache_type = GG_CACHE_F32 });
-}
+static int wanted; /* masks after PAST + 1 ids, whose logits `truth` has */
 
 static void
 guess(struct gg_session *s, int32_t slot, float out[][V])
@@ -84,23 +50,6 @@ check_guess(struct gg_session *s, int32_t slot, const char *what)
     okn(error_of(out) < 1e-9, what);
 }
 
-static void
-check_chunks(const struct gg_model *m)
-{
-    static const int steps[] = { 1, 7, PAST };
-    float out[V];
-
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct gg_session *s = new_slots(m, 1);
-
-        for (int at = 0; at < PAST; at += steps[i])
-            eval_ids(s, 0, ids, at, at + steps[i] < PAST ? at + steps[i] : PAST,
-                     out);
-        check_guess(s, 0, "the logits of the formula");
-        gg_session_free(s);
-    }
-}
-
 /* ---- options ------------------------------------------------------------- */
 
 static void
@@ -117,7 +66,7 @@ check_formula(const char *called, const char *model, struct dflash_spec draft,
     r = reference_open(scratch_path());
     okn(r != NULL, "the reference knows it");
     reference_dflash(r, drafter, ids, PAST, n, truth);
-    m = open_model();
+    m = open_model(scratch_path(), drafter);
     check_chunks(m);
     gg_model_free(m);
     reference_free(r);
@@ -229,24 +178,6 @@ check_rejected(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* Some of what was drafted is accepted: a recurrent model goes back further,
- * and the keys stay. */
-static void
-check_accepted(const struct gg_model *m)
-{
-    struct gg_session *s = new_slots(m, 1);
-    float out[V];
-
-    eval_ids(s, 0, ids, 0, PAST - 3, out);
-    eval_ids(s, 0, ids, PAST - 3, PAST + 2, out);
-    gg_session_truncate(s, 0, PAST);
-    check_guess(s, 0, "after ids that were accepted");
-    if (gg_session_length(s, 0) < PAST)
-        eval_ids(s, 0, ids, gg_session_length(s, 0), PAST, out);
-    check_guess(s, 0, "and were evaluated again");
-    gg_session_free(s);
-}
-
 static void
 check_slots(const struct gg_model *m)
 {
@@ -303,21 +234,11 @@ check_bytes(const struct gg_model *m)
 {
     struct gg_model *plain;
     struct gg_session *s, *t;
-    float a[V], b[V], out[MOST][V];
-    bool all = true;
 
     must(gg_model_open(scratch_path(), NULL, &plain, &err));
     s = new_session(m, gg_session_params_default());
     t = new_session(plain, gg_session_params_default());
-    for (int at = 0; at < PAST; at += 14) {
-        eval_ids(s, 0, ids, at, at + 14, a);
-        eval_ids(t, 0, ids, at, at + 14, b);
-        all = all && same(a, b);
-    }
-    guess(s, 0, out);
-    eval_ids(s, 0, ids, PAST, PAST + 1, a);
-    eval_ids(t, 0, ids, PAST, PAST + 1, b);
-    okn(all && same(a, b), "the model's logits are what they were");
+    check_logits(s, t);
     okn(session_mtp(s) == 15 && session_mtp_blocks(s) && session_mtp(t) == 0,
         "a block has 15 guesses");
     gg_session_free(s);
@@ -325,33 +246,14 @@ check_bytes(const struct gg_model *m)
     gg_model_free(plain);
 }
 
-/* A state file has no keys of a drafter: those before are not seen. */
+/* Keys from before a state was loaded are not seen. */
 static void
 check_state(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, gg_session_params_default());
-    struct gg_state_sequence q = { .ids = ids, .n_ids = 20, .n_held = 20 };
-    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
-    char path[SCRATCH_PATH + 8];
-    struct gg_state_file *file;
-    float a[V], b[V], out[MOST][V];
+    float out[MOST][V];
 
-    snprintf(path, sizeof(path), "%s.state", scratch_path());
-    eval_ids(s, 0, ids, 0, 20, a);
-    must(gg_session_save(s, &state, path, &err));
-    eval_ids(s, 0, ids, 20, PAST, a);
-    gg_session_truncate(s, 0, 0);
-    must(gg_state_open(path, s, &file, &err));
-    okn(gg_session_load(s, 0, file, 0) == 20, "a state is loaded");
-    okn(!session_mtp_can(s, 0, 20), "which has no keys of a drafter");
-    eval_ids(s, 0, ids, 20, PAST, b);
-    okn(same(a, b), "and the model's logits are what they were");
-    okn(session_mtp_can(s, 0, PAST), "later there are some");
-    guess(s, 0, out);
+    draft_after_state(m, "which has no keys of a drafter", out);
     okn(error_of(out) < 2, "and drafts by them");
-    gg_state_close(file);
-    gg_session_free(s);
-    remove(path);
 }
 
 static void
@@ -368,7 +270,7 @@ check_model(const char *called)
     write_drafter(&draft);
     r = reference_open(scratch_path());
     reference_dflash(r, drafter, ids, PAST, wanted, truth);
-    m = open_model();
+    m = open_model(scratch_path(), drafter);
     check_rejected(m);
     check_accepted(m);
     check_slots(m);
@@ -444,7 +346,7 @@ check_types(void)
     /* keys tell more than the masks */
     check_formula("types", "qwen3-f32",
                   WITH({ "embedding_scale", 'f', 0.02, NULL }), 6);
-    m = open_model();
+    m = open_model(scratch_path(), drafter);
     draft_all(m, GG_CACHE_F16, f16);
     okn(changes_of(f16) * 5 > N_BLOCKS * N_ROWS, "drafts change");
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

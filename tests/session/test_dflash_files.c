@@ -8,15 +8,9 @@ refused(struct dflash_spec draft, enum gg_status st, const char *says,
         const char *what)
 {
     const struct gg_model_params params = { .mtp = true, .mtp_path = drafter };
-    struct gg_model *m = NULL;
-    enum gg_status is_now;
 
     write_drafter(&draft);
-    is_now = gg_model_open(scratch_path(), &params, &m, &err);
-    if (is_now != st || !strstr(err.message, says))
-        printf("# %d: %s\n", (int)is_now, err.message);
-    ok(is_now == st && strstr(err.message, says), what);
-    gg_model_free(is_now == GG_OK ? m : NULL);
+    ok(opens_as(scratch_path(), &params, st, says), what);
 }
 
 static void

@@ -84,8 +84,8 @@ check_pair(const struct pair *p)
     r = reference_open(scratch_path());
     d = reference_open(scratch_file("drafter.gguf"));
     okn(r && d, "the reference knows both");
-    truth = malloc(sizeof(*truth) * MOST * V);
-    reference_eagle3(r, d, ids, PAST, MOST, truth);
+    truth = malloc(sizeof(*truth) * STEPS * V);
+    reference_eagle3(r, d, ids, PAST, STEPS, truth);
     m = open_model(scratch_path(), scratch_file("drafter.gguf"));
     okn(!strcmp(gg_model_drafter(m), "eagle3"), "its name is known");
     check_chunks(m);

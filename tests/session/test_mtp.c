@@ -4,23 +4,6 @@
 #include "gguf/reader.h"
 #include "session/draft_test.h"
 
-static void
-write_spec(struct model_spec spec, const char *path)
-{
-    if (!models_write(&spec, path))
-        exit(99);
-}
-
-static struct model_spec
-named(const char *model)
-{
-    struct model_spec spec;
-
-    if (!models_named(model, &spec))
-        exit(99);
-    return spec;
-}
-
 /* 20 ids, others at rest, and the last two. */
 static bool
 eval_resting(struct gg_session *s, struct gg_session *plain)
@@ -46,7 +29,7 @@ check_rest(const struct gg_model *m)
 {
     struct gg_session *s = new_slots(m, 1), *t = new_slots(m, 1);
     struct gg_session *all = new_slots(m, 1);
-    float fed[MOST][V], first[MOST][V], second[MOST][V], out[V];
+    float fed[STEPS][V], first[STEPS][V], second[STEPS][V], out[V];
     int32_t others[PAST];
 
     for (int i = 0; i < PAST; i++)
@@ -80,9 +63,9 @@ check_model(const char *called, int n_mtp)
     name = called;
     write_spec(named(called), scratch_path());
     r = reference_open(scratch_path());
-    truth = malloc(sizeof(*truth) * MOST * V);
+    truth = malloc(sizeof(*truth) * STEPS * V);
     okn(r != NULL, "the reference knows it");
-    reference_mtp(r, ids, PAST, MOST, truth);
+    reference_mtp(r, ids, PAST, STEPS, truth);
     m = open_model(scratch_path(), NULL);
     check_chunks(m);
     check_rejected(m);
@@ -126,7 +109,7 @@ check_adapters(void)
 {
     struct adapter_spec a = { .only = "token_embd.weight" };
     const float one = 1, none = 0;
-    float as_opened[MOST][V], own[MOST][V], without[MOST][V];
+    float as_opened[STEPS][V], own[STEPS][V], without[STEPS][V];
     struct model_spec spec = named("qwen35mtp-f32");
     char path[SCRATCH_PATH];
 
@@ -168,13 +151,8 @@ refused(const char *path, bool mtp, const char *mtp_path, enum gg_status st,
         const char *says, const char *what)
 {
     const struct gg_model_params params = { .mtp = mtp, .mtp_path = mtp_path };
-    struct gg_model *m = NULL;
-    enum gg_status is_now = gg_model_open(path, &params, &m, &err);
 
-    if (is_now != st || !strstr(err.message, says))
-        printf("# %d: %s\n", (int)is_now, err.message);
-    ok(is_now == st && strstr(err.message, says), what);
-    gg_model_free(is_now == GG_OK ? m : NULL);
+    ok(opens_as(path, &params, st, says), what);
 }
 
 static void
@@ -221,7 +199,7 @@ check_apart(void)
     const char *all = scratch_file("all.gguf");
     struct gg_model *m, *whole;
     struct gg_session *s, *t;
-    float a[MOST][V], b[MOST][V], out[V];
+    float a[STEPS][V], b[STEPS][V], out[V];
 
     name = "a file apart";
     write_spec(named("qwen35trunk-f32"), path);
