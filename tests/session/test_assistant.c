@@ -107,7 +107,7 @@ check_case(const char *case_name)
     snprintf(drafter, sizeof(drafter), "%s.%s", scratch_file("drafter"), name);
     folder_case_write(case_path("families", "gemma4"), scratch_file("s.gguf"),
                       target, &of_target);
-    folder_case_write(case_path("drafters", name), scratch_file("s.gguf"),
+    folder_case_write(case_path("drafter_cases", name), scratch_file("s.gguf"),
                       drafter, &c);
     m = open_model(target, drafter);
     check_steps(m, &c);
