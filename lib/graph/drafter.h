@@ -32,7 +32,7 @@ struct model_drafter {
     void (*join)(struct model_keys *keys, const struct model_hparams *target,
                  struct model_hparams *hp);
     /* Records what is kept of all ids; features: hp.drafting.d_features x ids,
-     * or NULL, if it has asked for none. */
+     * or NULL, if it reads none. */
     void (*feed)(struct graph *g, struct ggml_tensor *features);
     /* Records a step of drafts: of g->ids at g->positions, and rows g->mtp_from
      * of g->cache->mtp.rows. Returns logits of the wanted rows, hp.n_vocab or
