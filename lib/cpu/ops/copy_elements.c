@@ -8,17 +8,32 @@
 #include "quant/types.h"
 #include "tensor/tensor.h"
 
+enum {
+    FEW = 8 /* elements that are copied sooner than memcpy() is called */
+};
+
+/* The compiler knows `size` where this is called. */
+static inline void
+copy_sized(char *to, size_t to_stride, const char *from, size_t from_stride,
+           int64_t n, size_t size)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + (size_t)i * to_stride, from + (size_t)i * from_stride,
+               size);
+}
+
 static void
 copy_elements(char *to, size_t to_stride, const char *from, size_t from_stride,
               int64_t n, size_t size)
 {
-    if (to_stride == size && from_stride == size) {
+    if (n > FEW && to_stride == size && from_stride == size)
         memcpy(to, from, (size_t)n * size);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        memcpy(to + (size_t)i * to_stride, from + (size_t)i * from_stride,
-               size);
+    else if (size == sizeof(float))
+        copy_sized(to, to_stride, from, from_stride, n, sizeof(float));
+    else if (size == sizeof(uint16_t))
+        copy_sized(to, to_stride, from, from_stride, n, sizeof(uint16_t));
+    else
+        copy_sized(to, to_stride, from, from_stride, n, size);
 }
 
 /* Elements `at` and on of x in order, as the piece of a row that follows
@@ -32,6 +47,21 @@ piece_at(const struct ggml_tensor *x, int64_t at, const char **p)
     return x->ne[0] - i0;
 }
 
+/* Rows of the same shape. */
+static void
+copy_rows(const struct ggml_tensor *x, struct ggml_tensor *dst,
+          struct cpu_range rows)
+{
+    struct cpu_row r = cpu_row_at(dst, rows.first);
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        copy_elements(cpu_row_data(dst, r), dst->nb[0], cpu_row_data(x, r),
+                      x->nb[0], x->ne[0], ggml_type_size(x->type));
+        cpu_row_next(dst, &r);
+    }
+}
+
+/* A row of dst, whatever the shape of x is. */
 static void
 copy_bytes_row(const struct ggml_tensor *x, struct ggml_tensor *dst,
                int64_t row)
@@ -89,6 +119,7 @@ compute_copy(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+    bool same = x->type == dst->type && cpu_has_elements(x->type);
 
     if (x->data == dst->data && ggml_are_same_stride(x, dst) &&
         x->type == dst->type)
@@ -98,8 +129,12 @@ compute_copy(const struct cpu_task *t, struct ggml_tensor *dst)
         copy_flat(t, dst);
         return;
     }
+    if (same && ggml_are_same_shape(x, dst)) {
+        copy_rows(x, dst, rows);
+        return;
+    }
     for (int64_t i = rows.first; i < rows.end; i++) {
-        if (x->type == dst->type && cpu_has_elements(x->type))
+        if (same)
             copy_bytes_row(x, dst, i);
         else
             cpu_store_row(t, dst, cpu_row_at(dst, i),
@@ -202,10 +237,13 @@ static void
 compute_concat(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+    struct cpu_row r = cpu_row_at(dst, rows.first);
     int dim = tensor_get_i32(dst, 0);
 
-    for (int64_t i = rows.first; i < rows.end; i++)
-        concat_row(dst, cpu_row_at(dst, i), dim);
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        concat_row(dst, r, dim);
+        cpu_row_next(dst, &r);
+    }
 }
 
 static bool
