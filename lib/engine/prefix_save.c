@@ -183,7 +183,8 @@ engine_prefix_save(struct gg_sequence *q, size_t n)
 
 /* ---- evaluations --------------------------------------------------------- */
 
-/* What comes first after `past`: `at`, or the edge of a block before it. */
+/* Takes `at`, or the edge of a block before it, if it is the first after
+ * `past`. */
 static void
 keep_least(const struct gg_sequence *q, size_t *best, size_t at, size_t past)
 {
