@@ -299,7 +299,8 @@ main(void)
     must(gg_stop_add(bans, "car", 3, &err));
     must(gg_stop_add(bans, "b", 1, &err));
     check_first("llama-f32", true);
-    check_first("qwen35-f32", false); /* whose prompt would be evaluated again */
+    check_first("qwen35-f32",
+                false); /* whose prompt would be evaluated again */
     check_forced_of("llama-f32", false);
     check_forced_of("qwen35mtp-f32", true);
     gg_stop_free(stops);
