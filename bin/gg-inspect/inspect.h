@@ -152,7 +152,7 @@ raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
 void
 inspect_json_begin(const struct inspected *f, const char *member);
 
-/* ---- statistics.c: the values of one tensor ---- */
+/* ---- value_stats.c: the values of one tensor ---- */
 
 enum {
     HISTOGRAM_BINS = 20,
@@ -245,7 +245,7 @@ bins_show(struct inspected *f, const struct inspect_options *o);
 int
 npy_show(struct inspected *f, const struct inspect_options *o);
 
-/* ---- stats.c: --stats ---- */
+/* ---- stats_table.c: --stats ---- */
 
 int
 stats_table_show(struct inspected *f, const struct inspect_options *o);
