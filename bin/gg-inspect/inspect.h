@@ -9,6 +9,14 @@
 
 #include "common/engine.h"
 
+/* The order in which tensors are listed: that of the file, or of --sort. */
+enum inspect_order {
+    ORDER_FILE,
+    ORDER_NAME,
+    ORDER_SIZE,
+    ORDER_TYPE,
+};
+
 struct inspect_options {
     const char *path;
     const char *other;  /* --diff's second file */
@@ -16,6 +24,7 @@ struct inspect_options {
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
     bool quiet;
+    enum inspect_order sort;
     bool png;                         /* standard output gets a picture */
     const char *hash_list;            /* --hash-check */
     int n_threads;                    /* 0: as many as there are processors */
@@ -209,6 +218,11 @@ select_all(const struct inspected *f, const struct inspect_options *o,
 int64_t *
 select_tensors(const struct inspected *f, const struct inspect_options *o,
                int64_t *n);
+
+/* All tensors of the file in that order: names and types by their bytes, sizes
+ * from the largest; equal ones as in the file. The caller frees them. */
+int64_t *
+select_sorted(const struct gguf_context *ctx, enum inspect_order order);
 
 /* "256x1408" */
 const char *
