@@ -134,7 +134,9 @@ gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
 /* Opens a folder with a LoRA adapter of Hugging Face's PEFT, whose
  * model's configuration is in the folder `base`; NULL: in the one that the
- * adapter's names. */
+ * adapter's names. Or a folder with a drafter that has no tokens: `base`, a
+ * folder or a GGUF file, is the model that it drafts for, whose tokens it
+ * gets. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open_adapter(const char *path, const char *base, struct gg_file **out,
                      struct gg_error *err);

@@ -79,8 +79,8 @@ static const struct cli_option rows[] = {
       "OUT-00001-of-0000N.gguf", .set = set_split },
     { .part = adapter_lora_rows, AT(adapters) },
     { "base", 0, CLI_TEXT, "DIR",
-      "folder of the model that a LoRA adapter of Hugging Face's PEFT was made "
-      "for",
+      "folder of the model that a LoRA adapter of Hugging Face's PEFT, or a "
+      "drafter, was made for",
       AT(base) },
     { "mmproj", 0, CLI_FLAG, NULL,
       "write the projector of images and sounds of a Hugging Face folder "

@@ -1,49 +1,38 @@
 #!/bin/sh
-# 90-debian.sh SOURCE: the packages of debian/, built, looked at by lintian,
-# installed in a bare Debian, where their own tests are run, and started beside
-# Debian's libggml. Wants root, devscripts, lintian, mmdebstrap, autopkgtest
-# and what debian/control names; $GG_DEBS is a folder with packages that are built.
+# 90-debian.sh SOURCE: the packages of debian/, built as a release has them, installed
+# in a bare Debian, where their own tests are run, and started beside Debian's
+# libggml. Root, mmdebstrap and autopkgtest are needed; $GG_DEBS is a folder with
+# packages that are built.
 set -eu
 source=$(cd "$1" && pwd)
-for tool in dpkg-buildpackage lintian mmdebstrap autopkgtest; do
+for tool in mmdebstrap autopkgtest; do
     test "$(id -u)" = 0 && command -v $tool >/dev/null || {
         echo "root and $tool are needed" >&2
         exit 77
     }
 done
-mirror=${GG_DEBIAN_MIRROR-http://deb.debian.org/debian}
 work=$(mktemp -d)
-trap 'umount "$work"/*/proc 2>/dev/null || :; rm -rf --one-file-system "$work"' EXIT
+. "$source/build-aux/roots.inc"
+trap remove_roots EXIT
 trap 'exit 1' INT TERM
 
 git clone -q "$source" "$work/gg"
 if test -z "${GG_DEBS-}"; then
-    GG_DEBS=$work
-    (cd "$work/gg" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" \
-        dpkg-buildpackage -us -uc >"$work/log" 2>&1) || {
-        tail -n 40 "$work/log"
-        exit 1
-    }
+    version=$(sed -n 's/^AC_INIT(\[[^]]*\], \[\([^]]*\).*/\1/p' "$source/configure.ac")
+    tarball=$work/gg-$version.tar.gz GG_DEBS=$work/debs
+    git -C "$work/gg" archive --prefix="gg-$version/" -o "$tarball" HEAD
+    mkdir "$GG_DEBS"
+    sh "$source/build-aux/release.d/30-debian.sh" "$version" "$tarball" "$GG_DEBS"
 fi
-echo '-- lintian'
-lintian --fail-on error,warning "$GG_DEBS"/gg_*.changes
 
 # try SUITE PACKAGE...: the tests of the packages in a bare Debian, where these are
 # installed, too. Of another suite than the builder's, libraries may have other names.
 try() {
     suite=$1
     shift
-    root=$work/$suite
-    mmdebstrap --quiet --variant=minbase --include="ca-certificates,apt-utils" \
-        --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$root" "$mirror"
-    chroot "$root" apt-get update -qq
-    test $# = 0 || chroot "$root" apt-get install -qq -y --no-install-recommends "$@" \
-        >/dev/null
-    mount -t proc proc "$root/proc"
+    make_root "$suite" "$suite" apt-utils "$@"
     autopkgtest "$GG_DEBS"/*[!m]_*_amd64.deb "$GG_DEBS"/*_all.deb "$work/gg" -- \
-        chroot "$root"
-    umount "$root/proc"
-    rm -rf --one-file-system "$root"
+        chroot "$work/$suite"
 }
 echo '-- in a bare Debian'
 try "${GG_SUITE-bookworm}"

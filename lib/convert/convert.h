@@ -29,7 +29,8 @@ enum gg_status
 convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
                     struct convert_folder **made, struct gg_error *err);
 /* Opens a folder with a LoRA adapter of Hugging Face's PEFT likewise; `base`:
- * the folder of its model, where its configuration names none. */
+ * the folder of its model, where its configuration names none. Or that of a
+ * drafter, which gets the tokens of `base`, a folder or a GGUF file. */
 enum gg_status
 convert_open_adapter(const char *path, const char *base, unsigned flags,
                      struct gguf_file *out, struct convert_folder **made,

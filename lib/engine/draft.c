@@ -174,6 +174,7 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
 
         td->n = td->n_accepted = td->again = 0;
         td->n_forced = td->n_certain = 0;
+        td->aside = false;
         td->counts = is_decoding(texts[i]);
         wanted[i] = td->counts ? useful(d, texts[i]) : 0;
         if (wanted[i] && engine_draft_has_forced(texts[i]))
@@ -214,6 +215,17 @@ start_forced(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                 : GG_OK;
 }
 
+/* A draft that is made to see whether it is right goes. */
+static void
+set_aside(struct text_draft *td)
+{
+    td->aside = td->aside && td->n > 0;
+    if (!td->aside)
+        return;
+    td->guess = td->ids[0];
+    td->n = 0;
+}
+
 enum gg_status
 engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                  struct gg_error *err)
@@ -236,6 +248,7 @@ engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
 
         if (d->replace)
             d->replace(d->data, q->n_ids, td->ids, td->n);
+        set_aside(td);
         st = gg_sequence_put(q, td->ids, td->n, err);
     }
     return st;
@@ -291,7 +304,7 @@ settle_draft(struct gg_text *t, size_t rejected)
         d->stats.n_accepted += td->n_accepted;
     }
     td->n = td->n_accepted = 0;
-    td->counts = false;
+    td->counts = td->aside = false;
     t->row = t->n_rows;
     engine_sequence_release(t->sequence, t->sequence->n_ids);
 }
@@ -300,8 +313,12 @@ bool
 engine_draft_accept(struct gg_text *t, int32_t id)
 {
     struct text_draft *td = &t->draft;
+    struct engine_draft *d = t->sequence->engine->draft;
     bool drafted = td->n_accepted < td->n;
 
+    if (d && td->aside)
+        engine_draft_length_tried(&d->length, td->kind, td->guess == id);
+    td->aside = false;
     if (drafted && td->ids[td->n_accepted] == id) {
         td->n_accepted++;
         t->sequence->n_ids++;

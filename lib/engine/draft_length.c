@@ -11,12 +11,14 @@ enum {
     RESTS = 4,
     FORGET = 128, /* evaluations without drafts that make times doubtful */
     MANY = 64,
+    ASIDES = 3,      /* that are made one after the other, */
+    MOST_DOUBLED = 6 /* and times that the wait for further ones doubles */
 };
 
 static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
 
 /* Limits of the account, in evaluations of one id a text. */
-static const double begins_with = 1.5, most_credit = 4;
+static const double begins_with = 1, most_credit = 4;
 static const double share = 0.01; /* of all time */
 
 void
@@ -67,15 +69,24 @@ typical_time(const struct draft_time *t)
 }
 
 /* Time with n ids; if unknown, that with fewer, and somewhat more for each
- * further one: low, so that it is tried. */
+ * further one: low, so that it is tried. What was measured only once may have
+ * been a pause. */
 static double
 time_of_ids(const struct draft_times *t, size_t n)
 {
-    size_t k = n;
+    double us = typical_time(&t->of[0]);
+    size_t known = 0;
 
-    while (k > 0 && t->of[k].n == 0)
-        k--;
-    return typical_time(&t->of[k]) * (1 + 0.05 * (double)(n - k));
+    for (size_t k = 1; k <= n; k++) {
+        double most = us * (1 + 0.25 * (double)(k - known));
+
+        if (t->of[k].n == 0)
+            continue;
+        us = t->of[k].n == 1 && known > 0 ? fmin(most, t->of[k].last[0])
+                                          : typical_time(&t->of[k]);
+        known = k;
+    }
+    return us * (1 + 0.05 * (double)(n - known));
 }
 
 /* Up to twice as many ids as were measured are tried. */
@@ -128,6 +139,13 @@ engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
         learn_place(d, kind, accepted, false);
     d->owed -= (double)accepted * plain / (double)n_texts;
     d->owed = fmax(d->owed, -most_credit * plain);
+}
+
+void
+engine_draft_length_tried(struct draft_length *d, int kind, bool right)
+{
+    learn_place(d, kind, 0, right);
+    d->pays = d->pays || right;
 }
 
 /* Times with drafts may have been those of a pause. */
@@ -219,6 +237,15 @@ refresh_after(const struct draft_times *t)
     return t->n_plain < 5 ? (size_t)2 << t->n_plain : REFRESH;
 }
 
+/* Whether an evaluation without drafts is next whatever pays. */
+static bool
+is_measuring(struct draft_length *d)
+{
+    const struct draft_times *t = times_now(d);
+
+    return t->of[0].n == 0 || (t->since >= refresh_after(t) && d->again == 0);
+}
+
 size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most)
 {
@@ -229,7 +256,7 @@ engine_draft_length_best(struct draft_length *d, int kind, size_t most)
     most = min_size(most, room);
     if (d->fixed)
         return min_size(d->fixed, most);
-    if (t->of[0].n == 0 || (t->since >= refresh_after(t) && d->again == 0))
+    if (is_measuring(d))
         return 0;
     if (longest_tried(t) > before)
         most = min_size(most, longest_tried(t) - before);
@@ -238,6 +265,51 @@ engine_draft_length_best(struct draft_length *d, int kind, size_t most)
     found = find_best(d, t, kind, most);
     d->rests = found ? 0 : d->rests + 1;
     return found;
+}
+
+/* Whether the time has come for the next one aside. */
+static bool
+is_due(struct draft_length *d)
+{
+    size_t doubled = d->asides - ASIDES;
+
+    if (d->asides < ASIDES)
+        return true;
+    doubled = doubled < MOST_DOUBLED - 2 ? doubled + 2 : MOST_DOUBLED;
+    return ++d->waits >= (size_t)1 << doubled;
+}
+
+/* Whether one may be made aside now. */
+static bool
+may_try_aside(struct draft_length *d)
+{
+    const struct draft_times *t = times_now(d);
+    double us = typical_time(&t->each);
+
+    return t->of[0].n > 0 && is_due(d) &&
+           d->owed + us <= share * d->spent + begins_with * time_of_ids(t, 0);
+}
+
+size_t
+engine_draft_length_try(struct draft_length *d, int kind, size_t most,
+                        bool *aside)
+{
+    size_t n = 0;
+
+    *aside = false;
+    if (d->pays || d->fixed) {
+        n = engine_draft_length_best(d, kind, most);
+        d->pays = n > 0 || is_measuring(d);
+        d->asides = n > 0 ? ASIDES - 1 : d->asides;
+        return n;
+    }
+    d->rests++;
+    if (d->given > 0 || !may_try_aside(d))
+        return 0;
+    *aside = true;
+    d->asides++;
+    d->waits = 0;
+    return 1;
 }
 
 bool
@@ -266,6 +338,8 @@ count_cost(struct draft_length *d, const struct draft_times *t, size_t n,
     d->owed *= kept;
     if (n > 0 && t->plain > 0)
         d->owed += us - t->plain;
+    else
+        d->owed += d->drafting;
 }
 
 /* The first evaluations read weights from disk: what they took goes as soon as
@@ -314,7 +388,8 @@ engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most)
         return td->n;
     d->length.again = td->again;
     d->length.given = td->n;
-    n = engine_draft_length_best(&d->length, DRAFT_LIKELY, most - td->n);
+    n = engine_draft_length_try(&d->length, DRAFT_LIKELY, most - td->n,
+                                &td->aside);
     td->kind = DRAFT_LIKELY;
     if (n == 0)
         engine_draft_length_skipped(&d->length, DRAFT_LIKELY);

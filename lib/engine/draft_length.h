@@ -5,10 +5,13 @@
  * number of its ids, which is measured. So there is a number of ids with which
  * most ids a second can be expected; it may be 0.
  *
- * Drafts cost time before it is known what they are worth. An account has that
- * time, less the time of evaluations that accepted ids have spared. It may have
- * at most one percent of all time and a little to begin with: more is drafted
- * only as time goes by. */
+ * Drafts cost time before it is known what they are worth. Where making one
+ * costs little, the first ones are made aside: they are not evaluated, and the
+ * id that is drawn next tells whether they were right. As long as that does not
+ * make drafts pay, there are fewer and fewer of them. An account has the time
+ * of all drafts, less the time of evaluations that accepted ids have spared. It
+ * may have at most one percent of all time and a little to begin with: more is
+ * drafted only as time goes by. */
 #ifndef ENGINE_DRAFT_LENGTH_H
 #define ENGINE_DRAFT_LENGTH_H
 
@@ -49,6 +52,10 @@ struct draft_length {
     double drafting;    /* time that its drafts took */
     double spent, owed; /* time: all, and the account */
     size_t rests;       /* drafts in a row that were thought not to pay */
+    bool pays;          /* what is drafted at a cost did, when last tried; else
+                           it is made aside: */
+    size_t asides;      /* so many since then, */
+    size_t waits;       /* and evaluations since the last of these */
     /* The model goes back to where an evaluation began: then what was accepted
      * of a draft that was not accepted whole is evaluated again. `again` counts
      * these ids. */
@@ -69,6 +76,12 @@ engine_draft_length_begin(struct draft_length *d, size_t n_texts);
 size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most);
 
+/* Likewise where drafts are made at a cost. *aside: one id is made, and not
+ * evaluated. */
+size_t
+engine_draft_length_try(struct draft_length *d, int kind, size_t most,
+                        bool *aside);
+
 /* Whether it is known how long evaluations without drafts take. */
 bool
 engine_draft_length_timed(struct draft_length *d);
@@ -78,6 +91,10 @@ engine_draft_length_timed(struct draft_length *d);
 void
 engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
                           size_t accepted);
+
+/* An id that was made aside was right, or was not. */
+void
+engine_draft_length_tried(struct draft_length *d, int kind, bool right);
 
 /* None of that kind was drafted; so that it is tried again some time. */
 void

@@ -76,11 +76,11 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct gg_sequence *q = texts[i]->sequence;
 
-        wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
         if (wanted[i] > texts[i]->draft.n &&
             !session_mtp_can(q->engine->session, q->slot,
                              (int32_t)q->n_ids - 1))
             wanted[i] = texts[i]->draft.n;
+        wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
         if (wanted[i] == texts[i]->draft.n)
             continue;
         if (!reserve(d, texts[i], rows_of(d, wanted[i])))

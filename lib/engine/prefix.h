@@ -52,6 +52,7 @@ struct engine_prefixes {
 /* A hash of a sequence's first `at` ids, and all that they depend on. */
 struct prefix_hash {
     struct sha256 hash;
+    struct gg_session *session;
     const int32_t *ids;
     int32_t at;
 };
@@ -60,7 +61,13 @@ struct prefix_hash {
 bool
 engine_prefix_hash(const struct gg_sequence *q, struct prefix_hash *h);
 
-/* The hash of the first n ids; not fewer than were hashed before. */
+/* How many of the sequence's first n ids have hashes: all, or those before the
+ * first row of a medium whose values are not known. */
+int32_t
+engine_prefix_known(const struct gg_sequence *q, size_t n);
+
+/* The hash of the first n ids, all of which have hashes; not fewer than were
+ * hashed before. */
 void
 engine_prefix_digest(struct prefix_hash *h, int32_t n,
                      uint8_t digest[SHA256_BYTES]);

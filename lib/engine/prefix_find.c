@@ -125,23 +125,12 @@ last_state(const struct prefix_plan *plan)
     return n;
 }
 
-/* Ids of tokens alone: a row of a medium is one of this job only. */
-static int32_t
-count_tokens(const struct gg_sequence *q, size_t most)
-{
-    size_t n = 0;
-
-    while (n < most && !engine_is_row(q->engine, q->ids[n]))
-        n++;
-    return (int32_t)n;
-}
-
 void
 engine_prefix_look(struct gg_sequence *q, size_t most)
 {
     struct prefix_plan *plan = &q->engine->prefixes->plan;
     struct finder f = {
-        .q = q, .plan = plan, .most = count_tokens(q, most), .first = -1
+        .q = q, .plan = plan, .most = engine_prefix_known(q, most), .first = -1
     };
     struct prefix_name *names = NULL;
     size_t n = 0;
@@ -155,9 +144,13 @@ engine_prefix_look(struct gg_sequence *q, size_t most)
     mem_free(names);
     if (!done)
         plan->covered = 0;
+    else if (session_piece_recurs(q->engine->session))
+        plan->n = last_state(plan);
     else
-        plan->n = session_piece_recurs(q->engine->session) ? last_state(plan)
-                                                           : plan->covered;
+        plan->n = plan->covered;
+    /* a block of rows is evaluated at once */
+    plan->n =
+        (int32_t)session_edge(q->engine->session, q->ids, (size_t)plan->n);
 }
 
 size_t

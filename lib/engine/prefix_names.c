@@ -15,6 +15,7 @@ engine_prefix_hash(const struct gg_sequence *q, struct prefix_hash *h)
     const struct engine_prefixes *p = q->engine->prefixes;
     size_t n_key = p->params.n_key, n_user = q->key ? strlen(q->key) : 0;
 
+    h->session = q->engine->session;
     h->ids = q->ids;
     h->at = 0;
     sha256_start(&h->hash);
@@ -26,14 +27,41 @@ engine_prefix_hash(const struct gg_sequence *q, struct prefix_hash *h)
                                  NULL) == GG_OK;
 }
 
+int32_t
+engine_prefix_known(const struct gg_sequence *q, size_t n)
+{
+    struct piece_row row;
+    size_t i = 0;
+
+    while (i < n && session_piece_row(q->engine->session, q->ids[i], &row))
+        i++;
+    return (int32_t)i;
+}
+
+/* Rows by what no token has: -1, their medium, and their number in it. */
+static void
+add_id(struct prefix_hash *h, int32_t id)
+{
+    static const int32_t none = -1;
+    struct piece_row row;
+
+    if (!session_piece_row(h->session, id, &row) || !row.medium) {
+        sha256_add(&h->hash, &id, sizeof(id));
+        return;
+    }
+    sha256_add(&h->hash, &none, sizeof(none));
+    sha256_add(&h->hash, row.medium, SHA256_BYTES);
+    sha256_add(&h->hash, &row.row, sizeof(row.row));
+}
+
 void
 engine_prefix_digest(struct prefix_hash *h, int32_t n,
                      uint8_t digest[SHA256_BYTES])
 {
     struct sha256 copy;
 
-    sha256_add(&h->hash, h->ids + h->at, (size_t)(n - h->at) * sizeof(*h->ids));
-    h->at = n;
+    for (; h->at < n; h->at++)
+        add_id(h, h->ids[h->at]);
     copy = h->hash;
     sha256_end(&copy, digest);
 }

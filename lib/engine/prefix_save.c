@@ -26,7 +26,7 @@ enum {
 
 /* Under a temporary name, which is locked as long as somebody writes. */
 static enum gg_status
-write_piece(struct gg_sequence *q, const struct piece *p, const char *temporary,
+write_piece(struct gg_sequence *q, struct piece *p, const char *temporary,
             int fd, const char *path, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
@@ -41,7 +41,7 @@ write_piece(struct gg_sequence *q, const struct piece *p, const char *temporary,
 }
 
 static enum gg_status
-create_piece(struct gg_sequence *q, const struct piece *p, const char *path,
+create_piece(struct gg_sequence *q, struct piece *p, const char *path,
              struct gg_error *err)
 {
     char *temporary = engine_prefix_path(q->engine->prefixes, "new-XXXXXX");
@@ -118,15 +118,6 @@ store_pieces(struct gg_sequence *q, int32_t first, int32_t end,
 
 /* ---- what is to be written ----------------------------------------------- */
 
-static bool
-has_rows_of_media(const struct gg_sequence *q, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (engine_is_row(q->engine, q->ids[i]))
-            return true;
-    return false;
-}
-
 /* How many ids are worth being written: where rows are given up, no more than
  * are evaluated before. */
 static size_t
@@ -171,7 +162,7 @@ save_new(struct gg_sequence *q, size_t n)
     struct gg_error err;
     int32_t first;
 
-    if (c->fails || q->engine->score || has_rows_of_media(q, n))
+    if (c->fails || q->engine->score || (size_t)engine_prefix_known(q, n) < n)
         return;
     engine_prefix_look(q, n);
     first = begin_of_new(q, (int32_t)n);
@@ -192,9 +183,14 @@ engine_prefix_save(struct gg_sequence *q, size_t n)
 
 /* ---- evaluations --------------------------------------------------------- */
 
+/* Takes `at`, or the edge of a block before it, if it is the first after
+ * `past`. */
 static void
-keep_least(size_t *best, size_t at, size_t past)
+keep_least(const struct gg_sequence *q, size_t *best, size_t at, size_t past)
 {
+    if (at <= past || at >= q->n_ids)
+        return;
+    at = session_edge(q->engine->session, q->ids, at);
     if (at > past && at < *best)
         *best = at;
 }
@@ -220,14 +216,14 @@ next_stop(struct gg_sequence *q, size_t past)
     if (!is_worth_stops(q) && q->split <= past)
         return best;
     if (step)
-        keep_least(&best, past + step, past);
+        keep_least(q, &best, past + step, past);
     if (!session_piece_recurs(s))
         return best;
-    keep_least(&best, (past / STEP + 1) * STEP, past);
-    keep_least(&best, q->split, past);
+    keep_least(q, &best, (past / STEP + 1) * STEP, past);
+    keep_least(q, &best, q->split, past);
     for (size_t i = 0; i < sizeof(before_end) / sizeof(*before_end); i++)
         if (q->n_ids > before_end[i])
-            keep_least(&best, q->n_ids - before_end[i], past);
+            keep_least(q, &best, q->n_ids - before_end[i], past);
     return best;
 }
 

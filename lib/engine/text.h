@@ -15,6 +15,8 @@ struct text_draft {
     int kind;                   /* of the others */
     bool counts;  /* the evaluation is of one id and the draft, */
     size_t again; /* and of N that were evaluated before */
+    bool aside;   /* nothing of it is evaluated, and this was drafted to see */
+    int32_t guess;                /* whether it is right */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
     /* MTP layers draft after these ids, and draw from these rows of logits, or

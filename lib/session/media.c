@@ -81,6 +81,54 @@ session_media_row(const struct media *m, int32_t id, size_t deeper)
     return x->deeper + ((deeper - 1) * (size_t)x->n + row) * m->width;
 }
 
+static void
+add_numbers(struct sha256 *h, const void *values, size_t size)
+{
+    sha256_add_u64(h, values ? size + 1 : 0);
+    if (values)
+        sha256_add(h, values, size);
+}
+
+static void
+set_key(struct medium *x, size_t width)
+{
+    size_t n = (size_t)x->n, size = n * width * sizeof(*x->rows);
+    struct sha256 h;
+
+    sha256_start(&h);
+    sha256_add(&h, x->hash, sizeof(x->hash));
+    sha256_add_u64(&h, n);
+    add_numbers(&h, x->rows, size);
+    add_numbers(&h, x->deeper, x->n_deeper * size);
+    add_numbers(&h, x->positions, PLACES * n * sizeof(*x->positions));
+    add_numbers(&h, x->blocks, n * sizeof(*x->blocks));
+    sha256_end(&h, x->key);
+    x->has_key = true;
+}
+
+const struct medium *
+session_media_keyed(struct media *m, int32_t id)
+{
+    const struct medium *known = session_media_of(m, id);
+    struct medium *x = known ? &m->list[known - m->list] : NULL;
+
+    if (x && !x->has_key && x->rows)
+        set_key(x, m->width);
+    return x && x->has_key ? x : NULL;
+}
+
+const struct medium *
+session_media_find_key(struct media *m, const uint8_t *key)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const struct medium *x = session_media_keyed(m, m->list[i].first);
+
+        if (x && memcmp(x->key, key, SHA256_BYTES) == 0)
+            return x;
+    }
+    return NULL;
+}
+
 bool
 session_media_block(const struct media *m, int32_t id,
                     struct medium_block *block)

@@ -9,6 +9,8 @@
 
 #include <gg.h>
 
+#include "core/sha256.h"
+
 struct medium {
     uint8_t hash[GG_MEDIUM_HASH];
     int32_t first, n; /* ids */
@@ -18,6 +20,8 @@ struct medium {
     size_t n_deeper;
     int32_t *positions; /* three a row; or NULL */
     bool bare;          /* without positions and blocks, whatever it has */
+    bool has_key;       /* key: a hash of all that rows of slots depend on */
+    uint8_t key[SHA256_BYTES];
     /* Which of its rows each row sees at once, besides those before it; NULL:
      * none sees any. */
     struct medium_block {
@@ -84,6 +88,16 @@ session_media_find(const struct media *m, const uint8_t *hash);
  */
 const float *
 session_media_row(const struct media *m, int32_t id, size_t deeper);
+
+/* The medium that a row belongs to, with a hash of its identity, its values and
+ * its layout: media of which that is the same give slots the same rows. NULL:
+ * the id is no row's, or values are not here and were not when they came. */
+const struct medium *
+session_media_keyed(struct media *m, int32_t id);
+
+/* The medium with that key, or NULL. */
+const struct medium *
+session_media_find_key(struct media *m, const uint8_t *key);
 
 /* The ids of the block that a row is in: false, where it is in none. */
 bool

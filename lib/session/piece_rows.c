@@ -13,7 +13,7 @@
 #include "session/state_out.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     HAS_STATE = 1,
     MAGIC = 8,
     N_SUMS = 2,
@@ -28,6 +28,7 @@ struct head {
     uint32_t version, flags;
     int32_t first, n;
     uint64_t size;
+    uint32_t n_media, zero;
     uint8_t key[SHA256_BYTES];
 };
 
@@ -139,10 +140,16 @@ ids_size(const struct piece *p)
     return (size_t)p->n * sizeof(*p->ids);
 }
 
+static size_t
+table_size(const struct piece *p)
+{
+    return (size_t)p->n_media * sizeof(struct piece_medium);
+}
+
 static uint64_t
 rows_at(const struct piece *p)
 {
-    return aligned(sizeof(struct head) + ids_size(p));
+    return aligned(sizeof(struct head) + ids_size(p) + table_size(p));
 }
 
 static uint64_t
@@ -210,35 +217,41 @@ write_piece_rows(struct gg_session *s, int32_t slot, const struct piece *p,
 }
 
 static enum gg_status
-write_piece_head(const struct piece *p, size_t size, struct state_out *out)
+write_piece_head(const struct piece *p, const struct piece_medium *table,
+                 size_t size, struct state_out *out)
 {
     struct head h = { .version = VERSION,
                       .flags = p->state ? HAS_STATE : 0,
                       .first = p->first,
                       .n = p->n,
-                      .size = size };
+                      .size = size,
+                      .n_media = (uint32_t)p->n_media };
     enum gg_status st;
 
     memcpy(h.magic, magic, MAGIC);
     memcpy(h.key, p->key, sizeof(h.key));
     st = session_state_put(out, &h, sizeof(h));
-    return st == GG_OK ? session_state_put(out, p->ids, ids_size(p)) : st;
+    if (st == GG_OK)
+        st = session_state_put(out, p->ids, ids_size(p));
+    return st == GG_OK ? session_state_put(out, table, table_size(p)) : st;
 }
 
 enum gg_status
-session_piece_write(struct gg_session *s, int32_t slot, const struct piece *p,
-                    int fd, struct gg_error *err)
+session_piece_write(struct gg_session *s, int32_t slot, struct piece *p, int fd,
+                    struct gg_error *err)
 {
+    struct piece_medium table[PIECE_IDS];
     struct state_out out;
     size_t longest, size = count_row_bytes(s, p, &longest);
     char *rows = mem_alloc(longest);
     enum gg_status st = session_state_out_init(&out, N_SUMS, err);
 
     out.fd = fd;
+    p->n_media = session_piece_list_media(s, p, table);
     if (st == GG_OK && !rows)
         st = error_nomem(err);
     if (st == GG_OK)
-        st = write_piece_head(p, size, &out);
+        st = write_piece_head(p, table, size, &out);
     if (st == GG_OK)
         st = session_state_next_part(&out);
     if (st == GG_OK)
@@ -284,22 +297,25 @@ is_sound(const struct gg_session *s, const struct head *h)
            (h->flags == 0 ||
             (h->flags == HAS_STATE && session_piece_recurs(s))) &&
            h->first >= 0 && h->n > 0 && h->n <= PIECE_IDS &&
-           h->first <= INT32_MAX / 2;
+           h->first <= INT32_MAX / 2 && h->n_media <= (uint32_t)h->n &&
+           h->zero == 0;
 }
 
-static bool
-are_tokens(const struct gg_session *s, const struct piece *p)
+static uint32_t
+sum_head(const struct head *h, const struct piece *p,
+         const struct piece_medium *table)
 {
-    for (int32_t i = 0; i < p->n; i++)
-        if (p->ids[i] < 0 || p->ids[i] >= s->model->hp.n_vocab)
-            return false;
-    return true;
+    uint32_t crc = crc32_bytes(0, h, sizeof(*h));
+
+    crc = crc32_bytes(crc, p->ids, ids_size(p));
+    return crc32_bytes(crc, table, table_size(p));
 }
 
 bool
-session_piece_read(const struct gg_session *s, int fd, struct piece *p)
+session_piece_read(struct gg_session *s, int fd, struct piece *p)
 {
-    uint32_t sums[N_SUMS], crc;
+    struct piece_medium table[PIECE_IDS];
+    uint32_t sums[N_SUMS];
     size_t longest;
     struct stat st;
     struct head h;
@@ -311,13 +327,15 @@ session_piece_read(const struct gg_session *s, int fd, struct piece *p)
     p->first = h.first;
     p->n = h.n;
     p->state = h.flags & HAS_STATE;
+    p->n_media = (int32_t)h.n_media;
     if (h.size != count_row_bytes(s, p, &longest) ||
         (uint64_t)st.st_size != session_piece_size(s, p) ||
         !read_at(fd, p->ids, ids_size(p), sizeof(h)) ||
+        !read_at(fd, table, table_size(p), sizeof(h) + ids_size(p)) ||
         !read_sums(fd, p, h.size, sums))
         return false;
-    crc = crc32_bytes(crc32_bytes(0, &h, sizeof(h)), p->ids, ids_size(p));
-    return crc == sums[0] && are_tokens(s, p);
+    return sum_head(&h, p, table) == sums[0] &&
+           session_piece_number(s, p, table);
 }
 
 static bool

@@ -5,6 +5,24 @@
 #include "session/impl.h"
 #include "session/piece.h"
 
+/* A row of the table of media, as it is in the file. */
+struct piece_medium {
+    uint8_t key[SHA256_BYTES];
+    int32_t first, n;
+};
+
+/* Returns how many media the rows among the ids are of. All of them have keys.
+ */
+int32_t
+session_piece_list_media(struct gg_session *s, const struct piece *p,
+                         struct piece_medium table[PIECE_IDS]);
+
+/* Gives ids of rows, which have the table's numbers, those of the session, or
+ * -1. False: an id, or the table, makes no sense. */
+bool
+session_piece_number(struct gg_session *s, struct piece *p,
+                     const struct piece_medium *table);
+
 /* Rows of a layer's tensor, or its state. */
 struct piece_part {
     int32_t layer; /* the cache's n_layer: there are no more */

@@ -31,7 +31,7 @@ struct bench {
 
 /* The session's, but for slots and the context. */
 static struct gg_session_params session_params;
-static size_t fixed; /* ids of each draft; 0: as many as pay */
+static size_t fixed = 2; /* ids of each draft; 0: as many as pay */
 
 static inline enum gg_status
 start(struct bench *b, const struct gg_model *m, struct gg_sampler *sampler,

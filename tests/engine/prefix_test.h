@@ -68,6 +68,9 @@ struct cached {
     struct gg_prefix_params prefixes; /* folder NULL: none */
     const float *scales;
     const char *user;
+    /* Gives the session media. Returns the prompt with its numbers of rows. */
+    const int32_t *(*number)(struct gg_session *s, const int32_t *prompt,
+                             size_t n);
     uint64_t n_cached; /* result */
 };
 
@@ -87,6 +90,8 @@ try_prompt(const struct gg_model *m, struct cached *c, const int32_t *prompt,
         st = gg_engine_cache_prefixes(e, &c->prefixes, &err);
     if (st == GG_OK)
         st = gg_sequence_new(e, &q.sequence, &err);
+    if (st == GG_OK && c->number)
+        prompt = c->number(s, prompt, n);
     if (st == GG_OK)
         st = gg_sequence_put(q.sequence, prompt, n, &err);
     if (st == GG_OK && c->scales)

@@ -43,6 +43,7 @@ check_samplers(const char *name, bool sure)
         must(gg_sampler_new(&kinds[i], &sampler, &err));
         make(plain, sampler, N_TEXTS, false, &want);
         for (int slots = 1; slots <= N_TEXTS + 1; slots++) {
+            fixed = slots == 2 ? 0 : 2;
             stats = make(m, sampler, slots, true, &got);
             all = all && !memcmp(&got, &want, sizeof(got));
         }
@@ -74,6 +75,87 @@ check_assistant(const char *name, struct assistant_spec spec)
     own_drafter = path;
     check_samplers(name, false);
     own_folder = own_drafter = NULL;
+}
+
+/* Accepted ids of greedy drafts; a model that is sure accepts most. */
+static double
+accepted_with(const struct gg_model *m, enum gg_cache_type type)
+{
+    const struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_sampler *sampler;
+    struct gg_draft_stats stats;
+    struct made got;
+
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    session_params = (struct gg_session_params){ .cache_type = type };
+    fixed = 1;
+    stats = make(m, sampler, N_TEXTS, true, &got);
+    session_params = (struct gg_session_params){ 0 };
+    gg_sampler_free(sampler);
+    return stats.n_drafted ? (double)stats.n_accepted / (double)stats.n_drafted
+                           : 0;
+}
+
+/* Drafts are accepted as often with each type of the KV cache as with F16. */
+static void
+check_caches(const char *name)
+{
+    static const enum gg_cache_type types[] = { GG_CACHE_F32, GG_CACHE_BF16,
+                                                GG_CACHE_Q8_0, GG_CACHE_Q5_0,
+                                                GG_CACHE_Q4_0 };
+    struct gg_model *m = open_named(name, true);
+    double usual = accepted_with(m, GG_CACHE_F16);
+    bool blocks = !strncmp(name, "qwen35", 6); /* keys of whole blocks */
+
+    for (int i = 0; i < (blocks ? 5 : 2); i++) {
+        double rate = accepted_with(m, types[i]);
+
+        printf("# %s: %.3f, with f16 %.3f\n", name, rate, usual);
+        ok(usual > 0.8 && rate > usual - 0.05, "as many with another cache");
+    }
+    gg_model_free(m);
+}
+
+static void
+count_wrong(void *data, size_t at, int32_t *drafted, size_t n)
+{
+    size_t *made = data;
+
+    (void)at;
+    *made += n;
+    if (n > 0) /* what these models never draw */
+        drafted[0] = V - 1;
+}
+
+/* Drafts that are never right are made aside, seldom, and never evaluated. */
+static void
+check_never_right(void)
+{
+    const struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_model *plain = open_named("mimo2sure-f32", false);
+    struct gg_model *m = open_named("mimo2sure-f32", true);
+    struct gg_sampler *sampler;
+    struct made want, got;
+    struct bench b;
+    size_t made = 0;
+
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    make(plain, sampler, N_TEXTS, false, &want);
+    fixed = 0;
+    must(start(&b, m, sampler, N_TEXTS, true));
+    b.engine->draft->replace = count_wrong;
+    b.engine->draft->data = &made;
+    memset(&got, 0, sizeof(got));
+    must(run(&b, &got));
+    ok(!memcmp(&got, &want, sizeof(got)), "never right: the same ids");
+    printf("# %d made\n", (int)made);
+    is((long long)gg_engine_draft_stats(b.engine).n_drafted, 0,
+       "none is evaluated");
+    ok(made > 0 && made < N_TEXTS * N_MADE / 8, "and few are made");
+    end(&b);
+    gg_sampler_free(sampler);
+    gg_model_free(plain);
+    gg_model_free(m);
 }
 
 static void
@@ -133,6 +215,9 @@ main(void)
     check_assistant("random", (struct assistant_spec){ 0 });
     check_assistant("clusters", (struct assistant_spec){ .n_clusters = 30,
                                                          .n_likeliest = 10 });
+    check_caches("qwen35sure-f32");
+    check_caches("mimo2sure-f32");
+    check_never_right();
     check_refused();
     check_memory();
     return tap_done();

@@ -14,6 +14,7 @@
 #include "convert/hf/packed.h"
 #include "convert/hf/peft.h"
 #include "convert/hf/projector.h"
+#include "convert/hf/target.h"
 #include "convert/hf/tokens.h"
 #include "core/mem.h"
 
@@ -46,6 +47,19 @@ convert_hf_add_defaults(struct hf *h)
     json_decref(defaults);
 }
 
+/* The settings of a speculator's layers are in an object, and hold. */
+static void
+join_layer_settings(struct hf *h)
+{
+    json_t *object = (json_t *)(uintptr_t)h->config.object;
+    const json_t *layer =
+        core_json_object_of(&h->config, "transformer_layer_config");
+
+    if (layer && h->family && h->family->drafts &&
+        json_object_update(object, (json_t *)(uintptr_t)layer))
+        h->here.status = error_nomem(h->here.err);
+}
+
 #define QUANTIZED "quantization_config|compression_config"
 
 static void
@@ -68,6 +82,7 @@ choose_family(struct hf *h)
         h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
         h->quantized = core_json_find(&h->config, QUANTIZED);
+    join_layer_settings(h);
     convert_hf_add_defaults(h);
 }
 
@@ -122,9 +137,21 @@ find_packed(struct hf *h)
 }
 
 static void
+open_target(struct hf *h)
+{
+    if (!h->family->drafts)
+        core_json_bad(&h->here, GG_ERR_ARG,
+                      "is neither an adapter nor a drafter of another model");
+    else
+        convert_hf_open_target(h, h->target_path);
+}
+
+static void
 read_folder(struct hf *h)
 {
     choose_family(h);
+    if (convert_hf_good(h) && h->target_path)
+        open_target(h);
     if (convert_hf_good(h) && h->weighed)
         find_packed(h);
     if (convert_hf_good(h))
@@ -134,7 +161,9 @@ read_folder(struct hf *h)
         if (convert_hf_good(h))
             set_file_type(h);
     }
-    if (convert_hf_good(h) && !h->family->drafts)
+    if (convert_hf_good(h) && h->family->drafts)
+        convert_hf_take_target_tokens(h);
+    else if (convert_hf_good(h))
         convert_hf_read_tokens(h);
 }
 
@@ -247,31 +276,38 @@ read_adapter(struct hf *h, const char *folder, struct gg_error *err)
     return st == GG_OK ? gguf_finish(h->gguf, folder, err) : st;
 }
 
-/* `model`: where the configuration of a model is, which is `path`, unless that
- * has an adapter. */
+struct places {
+    const char *path;
+    const char *model;  /* where the configuration of a model is, which is
+                           `path`,  unless that has an adapter */
+    const char *target; /* that a drafter is for; or NULL */
+};
+
 static enum gg_status
-open_folder(const char *path, const char *model, unsigned flags,
-            struct gguf_file *out, struct convert_folder **made,
-            struct gg_error *err)
+open_folder(const struct places *at, unsigned flags, struct gguf_file *out,
+            struct convert_folder **made, struct gg_error *err)
 {
-    bool all = flags & GGUF_OPEN_ALL, adapter = path != model;
+    bool all = flags & GGUF_OPEN_ALL, adapter = at->path != at->model;
     bool projector = flags & CONVERT_PROJECTOR;
-    struct hf h = { .path = model, .weighed = all && !adapter };
+    struct hf h = { .path = at->model,
+                    .target_path = at->target,
+                    .weighed = all && !adapter };
     struct convert_folder *f = mem_zalloc(sizeof(*f));
     char config[4096];
     enum gg_status st;
 
     *out = (struct gguf_file){ 0 };
     h.gguf = gguf_init_empty();
-    st = f && h.gguf ? open_config(model, &h, config, sizeof(config), err)
+    st = f && h.gguf ? open_config(at->model, &h, config, sizeof(config), err)
                      : error_nomem(err);
     if (st == GG_OK)
-        st = adapter     ? read_adapter(&h, path, err)
+        st = adapter     ? read_adapter(&h, at->path, err)
              : projector ? read_projector(&h, err)
                          : read_keys_and_tensors(&h, err);
     json_decref(h.document);
     json_decref(h.input_document);
     json_decref(h.quant_document);
+    gguf_file_close(&h.target);
     if (f)
         *f = (struct convert_folder){ h.weights, h.rows,
                                       h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
@@ -298,7 +334,8 @@ convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
 {
     return !(flags & CONVERT_PROJECTOR) && convert_hf_is_peft(path)
                ? convert_open_adapter(path, NULL, flags, out, made, err)
-               : open_folder(path, path, flags, out, made, err);
+               : open_folder(&(struct places){ path, path, NULL }, flags, out,
+                             made, err);
 }
 
 enum gg_status
@@ -307,11 +344,15 @@ convert_open_adapter(const char *path, const char *base, unsigned flags,
                      struct gg_error *err)
 {
     char model[4096];
-    enum gg_status st =
-        convert_hf_peft_base(path, base, model, sizeof(model), err);
+    struct places at = { path, model, NULL };
+    enum gg_status st;
 
     *out = (struct gguf_file){ 0 };
-    return st == GG_OK ? open_folder(path, model, flags, out, made, err) : st;
+    if (base && convert_hf_is_model(path))
+        return open_folder(&(struct places){ path, path, base }, flags, out,
+                           made, err);
+    st = convert_hf_peft_base(path, base, model, sizeof(model), err);
+    return st == GG_OK ? open_folder(&at, flags, out, made, err) : st;
 }
 
 void

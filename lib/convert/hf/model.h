@@ -36,6 +36,8 @@ struct hf {
     struct core_json_keys top;   /* of a projector: the whole document */
     struct core_json_keys input; /* how a projector's media are prepared */
     json_t *input_document;      /* that this is in; or NULL */
+    const char *target_path;     /* that a drafter is for; or NULL */
+    struct gguf_file target;     /* this, without weights, once it is open */
     char input_path[4096];
     struct gguf_context *gguf;
     struct hf_weights weights;

@@ -18,7 +18,8 @@
 #include "core/mem.h"
 #include "gguf/adapter.h"
 
-#define CONFIG  "adapter_config.json"
+#define CONFIG       "adapter_config.json"
+#define MODEL_CONFIG "config.json"
 #define WEIGHTS "adapter_model.safetensors"
 #define ROOT    "base_model.model."
 
@@ -31,18 +32,26 @@ enum {
     FLAGS = HF_F32 | HF_OPTIONAL | HF_OR_NEXT | HF_PLUS_1,
 };
 
+static bool
+is_in_folder(const char *folder, const char *name)
+{
+    char path[4096];
+
+    return snprintf(path, sizeof(path), "%s/%s", folder, name) <
+               (int)sizeof(path) &&
+           access(path, F_OK) == 0;
+}
+
 bool
 convert_hf_is_peft(const char *folder)
 {
-    static const char *const names[] = { CONFIG, "config.json" };
-    char path[4096];
-    bool found[2];
+    return is_in_folder(folder, CONFIG) && !is_in_folder(folder, MODEL_CONFIG);
+}
 
-    for (int i = 0; i < 2; i++)
-        found[i] = snprintf(path, sizeof(path), "%s/%s", folder, names[i]) <
-                       (int)sizeof(path) &&
-                   access(path, F_OK) == 0;
-    return found[0] && !found[1];
+bool
+convert_hf_is_model(const char *folder)
+{
+    return is_in_folder(folder, MODEL_CONFIG) && !is_in_folder(folder, CONFIG);
 }
 
 /* ---- settings ------------------------------------------------------------ */
@@ -138,16 +147,6 @@ check_settings(struct core_json_keys *k)
 
 /* ---- the base model ------------------------------------------------------ */
 
-static bool
-is_folder_with_config(const char *path)
-{
-    char config[4096];
-
-    return snprintf(config, sizeof(config), "%s/config.json", path) <
-               (int)sizeof(config) &&
-           access(config, F_OK) == 0;
-}
-
 enum gg_status
 convert_hf_peft_base(const char *folder, const char *base, char *out,
                      size_t size, struct gg_error *err)
@@ -167,9 +166,9 @@ convert_hf_peft_base(const char *folder, const char *base, char *out,
         snprintf(out, size, "%s", base);
     else if (k.status == GG_OK && *name && *name != '/' &&
              snprintf(out, size, "%s/%s", folder, name) < (int)size &&
-             is_folder_with_config(out))
+             is_in_folder(out, MODEL_CONFIG))
         ;
-    else if (k.status == GG_OK && *name && is_folder_with_config(name))
+    else if (k.status == GG_OK && *name && is_in_folder(name, MODEL_CONFIG))
         snprintf(out, size, "%s", name);
     else
         core_json_bad(&k, GG_ERR_UNSUPPORTED,

@@ -17,6 +17,9 @@ struct hf_peft {
 /* Whether a folder has an adapter, and no model. */
 bool
 convert_hf_is_peft(const char *folder);
+/* Or a model, and no adapter. */
+bool
+convert_hf_is_model(const char *folder);
 
 /* The folder of the model that it was made for: `base`, or, where that is NULL,
  * what its configuration names. */

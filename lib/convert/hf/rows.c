@@ -265,7 +265,8 @@ convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
     size_t size = ggml_row_size(type, r->length);
 
     if (r->made) {
-        memcpy(out, r->made + first * r->length, (size_t)n * size);
+        memcpy(out, (const uint8_t *)r->made + (size_t)first * size,
+               (size_t)n * size);
         return;
     }
     for (int64_t i = first; i < first + n; i++, to += size) {

@@ -282,11 +282,12 @@ is_bare(const struct hf *h)
                                        convert_hf_whole(h->family)->from);
 }
 
-/* Whether the output is the embedding's matrix. */
+/* Whether the output is the embedding's matrix. A drafter's own one is not. */
 static bool
 is_tied(struct hf *h)
 {
-    return core_json_bool(&h->config, TIED, h->family->tied);
+    return !h->family->drafts &&
+           core_json_bool(&h->config, TIED, h->family->tied);
 }
 
 /* Where it is, one that is there all the same is a copy of it. A bare model has

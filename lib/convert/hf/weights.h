@@ -83,7 +83,7 @@ enum {
 struct hf_rows {
     const struct safetensors_tensor **from; /* one a block, or one for all */
     size_t n_from;
-    const float *made; /* in place of all that: values that no file has */
+    const void *made; /* in place of all that: values that no file has */
     int64_t n_blocks, n_rows, length; /* of a row */
     int64_t lacks;                    /* rows that the last block has not */
     size_t first, block, row, step;   /* from one to the next */

@@ -69,6 +69,13 @@ compute_pieces(const struct cpu_job *job, const struct job_member *m,
         if (m->node->ne[1] == 1)
             prefetch_sources(m, &part);
     }
+    if (m->state) {
+        struct cpu_task to = *t;
+
+        to.state = m->state;
+        m->op->compute(&to, m->node);
+        return;
+    }
     m->op->compute(t, m->node);
     if (m->after.n)
         compute_after(t, &m->after, &part);

@@ -326,6 +326,8 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
     else
         job->members[job->n_members++] =
             (struct job_member){ .node = node, .op = op };
+    if (!alone)
+        cpu_job_join_state(job, graph);
     count_all_pieces(job, n_threads, k);
 }
 

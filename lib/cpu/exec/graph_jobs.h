@@ -6,7 +6,7 @@
  * elements goes on with them. Two products that are both sources of what
  * follows, as gate and up do, are a pair: their pieces come in turn, and who
  * ends the second of two goes on. Every element is computed as it is without.
- */
+ * A recurrence whose last state is copied next writes it there instead. */
 #ifndef CPU_EXEC_GRAPH_JOBS_H
 #define CPU_EXEC_GRAPH_JOBS_H
 
@@ -34,6 +34,7 @@ struct job_member {
     int first_piece, n_pieces;   /* of a pair: of the first; of each */
     struct cpu_piece_shape tile; /* of a product of one matrix */
     struct job_after after;
+    float *state; /* (or NULL) of a recurrence: see cpu_job_join_state() */
     /* Only the first of a pair has these: */
     struct job_after both;  /* what follows the pair; n 0: is none */
     atomic_uint *pair_done; /* of each two pieces, whether one is done */
@@ -60,6 +61,11 @@ cpu_cost(const struct ggml_tensor *node);
 void
 cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
              bool alone, int n_threads, const struct cpu_kernels *k);
+
+/* Lets the recurrence that the job consists of write its last state where the
+ * next node copies it, if nothing else reads it from the result. */
+void
+cpu_job_join_state(struct cpu_job *job, const struct ggml_cgraph *graph);
 
 /* The member that piece t->ith is of; `of` is for its op, with as many of the
  * pieces as can be done together. */

@@ -25,6 +25,8 @@ struct cpu_task {
      * others.
      */
     struct cpu_weight_prefetch *prefetch;
+    /* (or NULL) Where a recurrence leaves the last state, instead of in dst. */
+    float *state;
     char *work; /* for all threads; as much as the op requested, on a line */
     struct cpu_angles *angles; /* of the run, as ROPE made them */
     const struct cpu_kernels *k;
@@ -110,6 +112,19 @@ cpu_row_at(const struct ggml_tensor *t, int64_t row)
     int64_t n1 = t->ne[1], n2 = t->ne[2];
 
     return (struct cpu_row){ row % n1, row / n1 % n2, row / (n1 * n2) };
+}
+
+/* The row after that, as cpu_row_at() counts. */
+static inline void
+cpu_row_next(const struct ggml_tensor *t, struct cpu_row *r)
+{
+    if (++r->i1 < t->ne[1])
+        return;
+    r->i1 = 0;
+    if (++r->i2 < t->ne[2])
+        return;
+    r->i2 = 0;
+    r->i3++;
 }
 
 static inline char *

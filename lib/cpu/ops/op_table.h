@@ -46,6 +46,16 @@ extern const struct cpu_op cpu_op_cross_entropy_loss;
 extern const struct cpu_op cpu_op_cross_entropy_loss_back;
 extern const struct cpu_op cpu_op_opt_step_adamw, cpu_op_opt_step_sgd;
 
+/* Where a recurrence has its last state. */
+struct cpu_state {
+    const struct ggml_tensor *source; /* that has the first state, whole */
+    size_t at, size;                  /* bytes, of the result */
+};
+
+/* False if dst is no recurrence, or one of several sequences or states. */
+bool
+cpu_state_of(const struct ggml_tensor *dst, struct cpu_state *state);
+
 /* The slope of ALiBi for a head of n (Press et al. 2021): powers of two where
  * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */
 float

@@ -25,6 +25,7 @@ at(const struct ggml_tensor *t, int64_t i1, int64_t i2, int64_t i3)
 struct row_block {
     int64_t seq, head, first, n_rows;
     float *scratch; /* the thread's: three rows of the state, then ROWS */
+    float *states;  /* (or NULL) that are written instead of dst's */
 };
 
 struct recurrence {
@@ -59,7 +60,8 @@ block_at(const struct cpu_task *t, const struct recurrence *s, int64_t i)
                                .n_rows = rest < s->rows_at_once
                                              ? rest
                                              : s->rows_at_once,
-                               .scratch = cpu_scratch(t, scratch_size(s)) };
+                               .scratch = cpu_scratch(t, scratch_size(s)),
+                               .states = t->state };
 }
 
 /* The output of a token; outputs stand before all states. */
@@ -78,15 +80,22 @@ state_size(const struct recurrence *s)
     return s->n * s->n_rows * s->n_head;
 }
 
+/* Floats before the states. */
+static int64_t
+outs_size(const struct recurrence *s)
+{
+    return s->n_rows * s->n_head * s->n_tokens * s->n_seqs;
+}
+
 /* The block's rows of the state `back` tokens before the last. */
 static float *
 state_out(struct ggml_tensor *dst, const struct recurrence *s,
           const struct row_block *u, int64_t back)
 {
-    int64_t outs = s->n_rows * s->n_head * s->n_tokens * s->n_seqs;
     int64_t state = back * s->n_seqs + u->seq;
+    float *states = u->states ? u->states : (float *)dst->data + outs_size(s);
 
-    return (float *)dst->data + outs + state * state_size(s) +
+    return states + state * state_size(s) +
            (u->head * s->n_rows + u->first) * s->n;
 }
 
@@ -117,7 +126,7 @@ recur_block(const struct cpu_task *t, struct ggml_tensor *dst,
     const float *from = state + (u->head * s->n_rows + u->first) * s->n;
 
     if (s->n_tokens == 0)
-        memcpy(to, from, (size_t)(u->n_rows * s->n) * sizeof(float));
+        memmove(to, from, (size_t)(u->n_rows * s->n) * sizeof(float));
     for (int64_t token = 0; token < s->n_tokens; token++) {
         struct cpu_recurrence p = { .n = s->n,
                                     .n_rows = u->n_rows,
@@ -311,8 +320,8 @@ recur_outer_block(const struct cpu_task *t, struct ggml_tensor *dst,
     const float *from = state + u->head * s->n * s->n;
 
     if (s->n_tokens == 0)
-        memcpy(state_out(dst, s, u, 0), from,
-               (size_t)(s->n * s->n) * sizeof(float));
+        memmove(state_out(dst, s, u, 0), from,
+                (size_t)(s->n * s->n) * sizeof(float));
     for (int64_t token = 0; token < s->n_tokens; token++) {
         struct cpu_outer_recurrence p = outer_step(t, dst, s, u, token);
 
@@ -367,6 +376,30 @@ first_state(const struct ggml_tensor *dst, const struct recurrence *s,
                     : u->seq;
 
     return (const float *)dst->src[state_source(dst)]->data + i * state_size(s);
+}
+
+static bool
+is_recurrence(const struct ggml_tensor *dst)
+{
+    return dst->op == GGML_OP_GATED_DELTA_NET || dst->op == GGML_OP_SSM_SCAN ||
+           dst->op == GGML_OP_RWKV_WKV7 || dst->op == GGML_OP_RWKV_WKV6 ||
+           dst->op == GGML_OP_GATED_LINEAR_ATTN;
+}
+
+bool
+cpu_state_of(const struct ggml_tensor *dst, struct cpu_state *state)
+{
+    struct recurrence s;
+
+    if (!is_recurrence(dst))
+        return false;
+    s = recurrence_of(dst);
+    *state = (struct cpu_state){
+        .source = dst->src[state_source(dst)],
+        .at = (size_t)outs_size(&s) * sizeof(float),
+        .size = (size_t)state_size(&s) * sizeof(float),
+    };
+    return s.n_seqs == 1 && s.K == 1;
 }
 
 static void
