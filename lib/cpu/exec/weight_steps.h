@@ -28,7 +28,7 @@ struct weight_part {
     int first, end, n;
 };
 
-/* Those of the graph, and their units. False: no memory. */
+/* Finds the graph's steps, and their units. False: no memory. */
 bool
 cpu_steps_find(struct weight_steps *steps, struct weight_units *u,
                const struct backend_streaming *of,
