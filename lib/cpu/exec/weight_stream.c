@@ -417,7 +417,7 @@ all_present(const struct cpu_stream *s)
     return true;
 }
 
-/* What was computed before is not read ahead any more. */
+/* Units that were computed with are not read ahead any more. */
 static void
 move_ahead(struct cpu_stream *s, size_t at, int unit)
 {
