@@ -143,7 +143,7 @@ struct cli_row {
 };
 
 enum {
-    CLI_MAX_ROWS = 128,
+    CLI_MAX_ROWS = 160, /* of a tool; with more it aborts */
 };
 
 struct cli_rows {
