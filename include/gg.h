@@ -1394,8 +1394,8 @@ struct gg_sampler_value {
 /* A value out of range is GG_ERR_ARG. All that is 0 is the default, which is
  * off unless a number is said. Biases and the grammar come first; then what is
  * on acts in this order: penalties, DRY, top-n-sigma, temperature, top-k,
- * typical, top-p, min-p, XTC, adaptive-p. Mirostat, where it is on, takes the
- * place of all that follow the temperature, and of top-n-sigma. */
+ * typical, eta cutoff, top-p, min-p, XTC, adaptive-p. Mirostat, where it is on,
+ * takes the place of all that follow the temperature, and of top-n-sigma. */
 struct gg_sampler_params {
     bool greedy;       /* draws the likeliest, whatever the temperature */
     float temperature; /* divides the logits (0.8) */
@@ -1453,10 +1453,10 @@ struct gg_sampler_params {
     struct gg_grammar *grammar;
 
     /* Stages in the order in which they act, separated by ';' or ',': of
-     * penalties, dry, top-n-sigma, temperature, top-k, typical-p, top-p, min-p,
-     * xtc and adaptive-p, which is the last one wherever it stands; or as
-     * llama.cpp names them (top_k, topk, temp, typ_p). Others do not act; NULL:
-     * all, in this order. Probabilities are those of the tokens
+     * penalties, dry, top-n-sigma, temperature, top-k, typical-p, eta-cutoff,
+     * top-p, min-p, xtc and adaptive-p, which is the last one wherever it
+     * stands; or as llama.cpp names them (top_k, topk, temp, typ_p). Others do
+     * not act; NULL: all, in this order. Probabilities are those of the tokens
      * that the stages before have left, at the temperature if it is one of
      * these. Greedy takes the likeliest in any case. Where some logits are not
      * enough for a stage of a named order, drawing from them is
@@ -1466,8 +1466,10 @@ struct gg_sampler_params {
     /* Numbers of stages by name, of which 0 is one like any other: they count
      * more than members do, and later ones more than earlier. Stages that have
      * no member are told by these alone: dynatemp-range and dynatemp-exponent
-     * of the temperature, adaptive-target and adaptive-decay of adaptive-p.
-     * Read by gg_sampler_new() only. */
+     * of the temperature, adaptive-target and adaptive-decay of adaptive-p, and
+     * eta-cutoff: what is less likely than both it and its square root times
+     * exp(-entropy) is dropped (J. Hewitt et al., "Truncation Sampling as
+     * Language Model Desmoothing", 2022). Read by gg_sampler_new() only. */
     const struct gg_sampler_value *values;
     size_t n_values;
 

@@ -277,6 +277,10 @@ const struct cli_option sampling_rows[] = {
     { "typical-p", 0, CLI_CALL, "P",
       "keep the most typical tokens that add up to P (1: all)",
       .set = set_number, .record = true },
+    { "eta-cutoff", 0, CLI_CALL, "E",
+      "drop tokens less likely than E, and than sqrt(E) * exp(-entropy) (0: "
+      "off)",
+      .set = set_number, .record = true },
     { "top-n-sigma", 0, CLI_CALL, "N",
       "drop logits more than N standard deviations below the highest (0: off)",
       .set = set_number, .record = true },

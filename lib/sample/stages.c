@@ -1,8 +1,8 @@
 /* stages.c - the stages of the sampler chain: what cuts a list, and the table
  *
- * Top-k, top-p and min-p each keep the front of the list. Locally typical
- * sampling keeps a part of it that may have gaps; XTC takes the front off. All
- * sums are in double, in list order. */
+ * Top-k, top-p, min-p and the eta cutoff each keep the front of the list.
+ * Locally typical sampling keeps a part of it that may have gaps; XTC takes the
+ * front off. All sums are in double, in list order. */
 #include <config.h>
 
 #include "sample/stages.h"
@@ -275,6 +275,24 @@ cut_typical(struct sample_draw *d, const double *v)
     return m - first + end - part;
 }
 
+/* ---- eta cutoff ---- */
+
+/* The highest probability is at least exp(-entropy), and so never below eta:
+ * what has the weight of the first stays, whatever the rounding. */
+static size_t
+cut_eta(struct sample_draw *d, const double *v)
+{
+    const double *weights = d->s->weights;
+    double all = sample_stages_sum(d->s, d->left);
+    double eta = fmin(v[0], sqrt(v[0]) * exp(-entropy(d, all)));
+    double bar = fmin(eta * all, weights[0]);
+    size_t n = d->left;
+
+    while (n > 1 && weights[n - 1] < bar)
+        n--;
+    return n;
+}
+
 /* ---- XTC ---- */
 
 enum {
@@ -406,6 +424,9 @@ const struct sample_stage sample_stages[] = {
     { "typical-p", "typ-p|typ|typical", SAMPLE_CUTS,
       .numbers = { { { "typical-p", 0, 1 }, AT(typical_p) } },
       .is_on = typical_is_on, .cut = cut_typical },
+    { "eta-cutoff", .kind = SAMPLE_CUTS_TAIL,
+      .numbers = { { { "eta-cutoff", 0, 1 } } },
+      .is_on = is_above_0, .cut = cut_eta },
     { "top-p", "nucleus", SAMPLE_CUTS_TAIL,
       .numbers = { { { "top-p", 0, 1, 0.95f }, AT(top_p) } },
       .is_on = is_below_1, .join = join_top_p, .cut = cut_top_p },

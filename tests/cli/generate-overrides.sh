@@ -18,7 +18,7 @@ one() { gg-generate -p "$text" -s 4 -n 20 "$@" | tr '\n' ' '; echo; }
     one --grammar pet.gbnf
     one --json-schema color.json
     one --mirostat 2 --mirostat-ent 3
-    one --repeat-penalty 1.5 --presence-penalty 1 --typical-p 0.9
+    one --repeat-penalty 1.5 --presence-penalty 1 --typical-p 0.9 --eta-cutoff 0.1
     one
 } >want
 schema=$(cat color.json)
@@ -31,7 +31,7 @@ cat >records <<EOF
 {"prompt":"$text","seed":4,"grammar":"root ::= \" the \" (\"cat\" | \"dog\" | \"bird\") \".\"\n"}
 {"prompt":"$text","seed":4,"json_schema": $schema , "tag":1}
 {"prompt":"$text","seed":4,"mirostat":2,"mirostat_ent":3}
-{"prompt":"$text","seed":4,"repeat_penalty":1.5,"presence_penalty":1,"typical_p":0.9}
+{"prompt":"$text","seed":4,"repeat_penalty":1.5,"presence_penalty":1,"typical_p":0.9,"eta_cutoff":0.1}
 {"prompt":"$text","seed":4,"grammar":"","logit_bias":{},"dry_sequence_breaker":null}
 EOF
 texts() { sed 's/.*"text":"\(.*\)","ids".*/\1/; s/\\"/"/g; s/\\n/ /g'; }

@@ -145,6 +145,7 @@ gg-sample --min-tokens -1 few
 gg-sample --adaptive-target 1.5 few
 gg-sample --adaptive-decay 1 few
 gg-sample --dynatemp-range -1 few
+gg-sample --eta-cutoff 2 few
 printf '5\n-2 7\n' | gg-tokenize -d
 printf '5\n-2 7\n' | gg-eval --top 1
 echo 1 | gg-loop 'read x; echo "-1 5"'

@@ -20,6 +20,7 @@ compare() {
 }
 compare --repeat-penalty 1.3 --repeat-last-n 12
 compare --frequency-penalty 0.5 --presence-penalty 0.5 --top-k 0 --typical-p 0.7
+compare --eta-cutoff 0.004 --top-k 0 --top-p 1
 compare --dry-multiplier 2 --dry-allowed-length 1 --logit-bias 7=2 --temp 0
 compare --top-n-sigma 1.2 --xtc-probability 0.5 --temp 3
 compare --mirostat 1 --ignore-eog

@@ -10,12 +10,14 @@
 /* ---- names ---- */
 
 static const char order_of_default[] =
-    "penalties;dry;top-n-sigma;temperature;top-k;typical-p;top-p;min-p;xtc";
+    "penalties;dry;top-n-sigma;temperature;top-k;typical-p;eta-cutoff;top-p;"
+    "min-p;xtc";
 
 /* Parameters by bits of i: each of them off or on. */
 static struct gg_sampler_params
 params_of(int i)
 {
+    static const struct gg_sampler_value eta = { "eta-cutoff", 0.25 };
     struct gg_sampler_params p = gg_sampler_params_default();
 
     p.seed = (uint64_t)i;
@@ -27,6 +29,8 @@ params_of(int i)
     p.xtc_probability = i & 32 ? 0.5f : 0;
     p.repeat_penalty = i & 64 ? 1.2f : 0;
     p.dry_multiplier = i & 128 ? 1 : 0;
+    p.values = &eta;
+    p.n_values = i >> 10 & 1;
     p.mirostat = i >> 8 & 3;
     p.greedy = p.mirostat == 3;
     p.mirostat %= 3;
@@ -40,7 +44,7 @@ test_default(void)
     float logits[N];
     int32_t past[PAST];
 
-    for (int i = 0; i < 1024; i++) {
+    for (int i = 0; i < 2048; i++) {
         struct gg_sampler_params p = params_of(i);
         struct gg_sampler *a = NULL, *b = NULL;
 

@@ -148,6 +148,17 @@ typical(struct list *l, const double *v)
 }
 
 static void
+eta_cutoff(struct list *l, const double *v)
+{
+    double h = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        h -= l->t[i].p * log(l->t[i].p);
+    while (l->n > 1 && l->t[l->n - 1].p < fmin(v[0], sqrt(v[0]) * exp(-h)))
+        l->n--;
+}
+
+static void
 top_p(struct list *l, const double *v)
 {
     double sum = 0;
@@ -205,6 +216,7 @@ static struct stage_case {
     { "temperature", temperature, { 1.75 } },
     { "top-k", top_k, { 23 } },
     { "typical-p", typical, { 0.75 } },
+    { "eta-cutoff", eta_cutoff, { 0.25 } },
     { "top-p", top_p, { 0.875 } },
     { "min-p", min_p, { 0.0625 } },
     { "xtc", xtc, { 0.75, 0.0625 } },

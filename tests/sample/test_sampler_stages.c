@@ -1,5 +1,5 @@
 /* test_sampler_stages.c - penalties, DRY, top-n-sigma, typical, XTC, Mirostat
- * against plain computations in double, draw after draw */
+ * against plain computations in double, draw after draw; an eta cutoff */
 #include <gg.h>
 #include <math.h>
 #include <stdlib.h>
@@ -368,6 +368,41 @@ test_typical(void)
        "then both, in their order");
 }
 
+/* How many an eta cutoff leaves. */
+static size_t
+left_by_eta(double epsilon, const float *logits, size_t n)
+{
+    const struct gg_sampler_value eta = { "eta-cutoff", epsilon };
+    struct gg_sampler_params p = { .temperature = 1, .top_k = -1, .top_p = 1 };
+    const struct gg_candidate *c;
+    struct gg_sampler *s = NULL;
+    size_t m = 0;
+
+    p.values = &eta;
+    p.n_values = 1;
+    if (gg_sampler_new(&p, &s, &err) == GG_OK &&
+        gg_sampler_candidates(s, NULL, logits, n, &c, &m, &err) != GG_OK)
+        m = 0;
+    gg_sampler_free(s);
+    return m;
+}
+
+/* Probabilities 0.6, 0.2, 0.1, 0.1: exp(-entropy) is 0.3366. */
+static void
+test_eta(void)
+{
+    const float logits[] = { logf(0.6f), logf(0.2f), logf(0.1f), logf(0.1f) };
+    static const float equal[7], far[] = { 0, -900, -INFINITY };
+
+    is(left_by_eta(0, logits, 4), 4, "eta cutoff of 0: all");
+    is(left_by_eta(0.098, logits, 4), 4, "epsilon, where it is less");
+    is(left_by_eta(0.105, logits, 4), 2, "which cuts");
+    is(left_by_eta(0.3, logits, 4), 2, "its root by the entropy: 0.1844");
+    is(left_by_eta(0.4, logits, 4), 1, "0.2129");
+    is(left_by_eta(1, equal, 7), 7, "equals stay");
+    is(left_by_eta(1e-30, far, 3), 1, "a weight of 0 has no entropy");
+}
+
 /* Mean 1, deviation sqrt(2): 4, and what is 1 deviation below. */
 static void
 test_sigma(void)
@@ -506,6 +541,7 @@ main(void)
     srand(1);
     test_each();
     test_typical();
+    test_eta();
     test_sigma();
     test_surprise(1);
     test_surprise(2);
