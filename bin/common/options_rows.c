@@ -20,8 +20,10 @@ add_rows(struct cli_rows *rows, const struct cli_option *table, char *base)
             add_rows(rows, o->part, base + o->at);
         else if (rows->n < CLI_MAX_ROWS)
             rows->p[rows->n++] = (struct cli_row){ .o = o, .base = base };
-        else
+        else {
+            fprintf(stderr, "more than CLI_MAX_ROWS options\n");
             abort(); /* a table that was written so */
+        }
 }
 
 void
