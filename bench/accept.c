@@ -14,7 +14,8 @@
  *
  * With TYPE, of keys and values, each id is printed with the likeliest one
  * after it and the draft of that, for other programs to compare with; an empty
- * line ends a text. The share goes to standard error. */
+ * line ends a text. Shares of the first table and of the third one go to
+ * standard error. */
 #include <gg-engine.h>
 #include <math.h>
 #include <stdio.h>
@@ -309,7 +310,8 @@ main(int argc, char **argv)
     if (argc > 6) {
         type = type_of(argv[6]);
         count(&b, type, type, true, shares);
-        fprintf(stderr, "%.3f\n", shares[RIGHT]);
+        fprintf(stderr, "%.3f, accepted: %.3f\n", shares[RIGHT],
+                shares[ACCEPTED]);
     } else {
         measure(&b);
     }
