@@ -228,9 +228,9 @@ session_used(void)
 static bool
 session_shared(void)
 {
-    int32_t n = 7;
+    int32_t n_slots = 7;
 
-    return gg_session_shared(NULL, &n) == 0 && n == 0 &&
+    return gg_session_shared(NULL, &n_slots) == 0 && n_slots == 0 &&
            gg_session_shared(session, NULL) == 0;
 }
 
