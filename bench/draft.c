@@ -7,15 +7,14 @@
  * else by another.
  * Costs are those of real drafts, so that random weights will do. Columns are
  * tokens a second over those without drafts, in the same round, for drafts of
- * a fixed length, and for `auto`, the length that is learned. With 0 ROUNDS
- * nothing is replaced, and the share of accepted ids of drafts of one in some
- * texts is told for each type of the KV cache. Texts differ by type, too. */
+ * a fixed length, and for `auto`, the length that is learned. */
 #include <gg-engine.h>
 #include <ggml.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drafter.h"
 #include "engine/draft.h"
 
 enum {
@@ -24,7 +23,6 @@ enum {
     FIXED = 3, /* the longest of a fixed length */
     RATES = 8,
     MOST_ROUNDS = 9,
-    TEXTS = 8, /* for each type of the cache */
 };
 
 static struct gg_error err;
@@ -37,7 +35,6 @@ struct bench {
     double rate;    /* of ids that are to be accepted */
     uint64_t state; /* of the draws */
     double drafted; /* ids an evaluation, of the last run */
-    enum gg_cache_type cache;
 };
 
 static void
@@ -214,25 +211,6 @@ show_table(struct bench *b, int rounds)
     show_break_even(rates, gain);
 }
 
-/* Whether a file is a drafter, which is opened as a part of the model. */
-static bool
-is_drafter(const char *path)
-{
-    struct gg_file *file;
-    const struct gguf_context *gguf;
-    int64_t i;
-    bool drafts;
-
-    if (gg_file_open_metadata(path, 0, &file, NULL) != GG_OK)
-        return false;
-    gguf = gg_file_gguf(file);
-    i = gguf_find_key(gguf, "general.architecture");
-    drafts = i >= 0 && gguf_get_kv_type(gguf, i) == GGUF_TYPE_STRING &&
-             gg_model_drafts(gguf_get_val_str(gguf, i));
-    gg_file_close(file);
-    return drafts;
-}
-
 /* mtp_path: NULL or a drafter. */
 static struct gg_engine *
 open_engine(const struct bench *b, const char *path, bool mtp,
@@ -243,7 +221,6 @@ open_engine(const struct bench *b, const char *path, bool mtp,
                                           .mtp_path = mtp_path,
                                           .device = "cpu" };
     const struct gg_session_params params = { .n_ctx = PROMPT + b->n_ids + 16,
-                                              .cache_type = b->cache,
                                               .n_threads = threads };
     struct gg_engine *e;
 
@@ -268,24 +245,24 @@ struct opened {
 };
 
 static void
-set_prompt(struct bench *b, int text)
+set_prompt(struct bench *b)
 {
     for (int i = 0; i < PROMPT; i++)
-        b->prompt[i] = (int32_t)((i * 7919LL + 13 + text * 613) % b->n_vocab);
+        b->prompt[i] = (int32_t)((i * 7919LL + 13) % b->n_vocab);
 }
 
 static struct opened
 open_all(struct bench *b, const char *path, const char *by, int threads)
 {
     struct opened o = { 0 };
-    bool apart = strcmp(by, "mtp") != 0 && is_drafter(by);
+    bool apart = strcmp(by, "mtp") != 0 && bench_is_drafter(by);
     bool mtp = apart || !strcmp(by, "mtp");
 
     b->draft = NULL;
     b->engine =
         open_engine(b, path, mtp, apart ? by : NULL, threads, &o.m, &o.s);
     b->n_vocab = gg_model_n_vocab(o.m);
-    set_prompt(b, 0);
+    set_prompt(b);
     if (mtp) {
         must(gg_engine_draft_mtp(b->engine, &err));
     } else {
@@ -307,36 +284,6 @@ close_all(struct bench *b, struct opened *o)
     gg_model_free(o->other);
 }
 
-static void
-show_caches(struct bench *b, const char *path, const char *by, int threads)
-{
-    static const char *const names[] = { "f16",  "f32",  "q8_0",
-                                         "bf16", "q5_0", "q4_0" };
-
-    puts("| cache | drafted | accepted |\n"
-         "|-------|---------|----------|");
-    for (int i = 0; i < 6; i++) {
-        struct gg_draft_stats stats, sum = { 0 };
-        struct opened o;
-
-        b->cache = (enum gg_cache_type)i;
-        o = open_all(b, path, by, threads);
-        for (int text = 0; text < TEXTS; text++) {
-            set_prompt(b, text);
-            (void)time_without(b);
-            (void)time_with(b, 1);
-            stats = gg_engine_draft_stats(b->engine);
-            sum.n_drafted += stats.n_drafted;
-            sum.n_accepted += stats.n_accepted;
-        }
-        printf("| %-5s | %7d | %.3f    |\n", names[i], (int)sum.n_drafted,
-               sum.n_drafted ? (double)sum.n_accepted / (double)sum.n_drafted
-                             : 0);
-        fflush(stdout);
-        close_all(b, &o);
-    }
-}
-
 int
 main(int argc, char **argv)
 {
@@ -353,15 +300,11 @@ main(int argc, char **argv)
     }
     b.n_ids = number_of(argc, argv, 4, 96, MOST_IDS - 1);
     must(gg_sampler_new(&sampling, &b.sampler, &err));
-    if (argc > 5 && !strcmp(argv[5], "0")) {
-        show_caches(&b, argv[1], by, threads);
-    } else {
-        o = open_all(&b, argv[1], by, threads);
-        b.engine->draft->replace = replace_drafted;
-        b.engine->draft->data = &b;
-        show_table(&b, number_of(argc, argv, 5, 3, MOST_ROUNDS));
-        close_all(&b, &o);
-    }
+    o = open_all(&b, argv[1], by, threads);
+    b.engine->draft->replace = replace_drafted;
+    b.engine->draft->data = &b;
+    show_table(&b, number_of(argc, argv, 5, 3, MOST_ROUNDS));
+    close_all(&b, &o);
     gg_sampler_free(b.sampler);
     return 0;
 }

@@ -9,6 +9,14 @@
 
 #include "common/engine.h"
 
+/* The order in which tensors are listed: that of the file, or of --sort. */
+enum inspect_order {
+    ORDER_FILE,
+    ORDER_NAME,
+    ORDER_SIZE,
+    ORDER_TYPE,
+};
+
 struct inspect_options {
     const char *path;
     const char *other;  /* --diff's second file */
@@ -16,6 +24,7 @@ struct inspect_options {
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
     bool quiet;
+    enum inspect_order sort;
     bool png;                         /* standard output gets a picture */
     const char *hash_list;            /* --hash-check */
     int n_threads;                    /* 0: as many as there are processors */
@@ -152,7 +161,7 @@ raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
 void
 inspect_json_begin(const struct inspected *f, const char *member);
 
-/* ---- statistics.c: the values of one tensor ---- */
+/* ---- value_stats.c: the values of one tensor ---- */
 
 enum {
     HISTOGRAM_BINS = 20,
@@ -210,6 +219,11 @@ int64_t *
 select_tensors(const struct inspected *f, const struct inspect_options *o,
                int64_t *n);
 
+/* All tensors of the file in that order: names and types by their bytes, sizes
+ * from the largest; equal ones as in the file. The caller frees them. */
+int64_t *
+select_sorted(const struct gguf_context *ctx, enum inspect_order order);
+
 /* "256x1408" */
 const char *
 select_shape(char buf[96], const struct gguf_context *ctx, int64_t tensor);
@@ -245,7 +259,7 @@ bins_show(struct inspected *f, const struct inspect_options *o);
 int
 npy_show(struct inspected *f, const struct inspect_options *o);
 
-/* ---- stats.c: --stats ---- */
+/* ---- stats_table.c: --stats ---- */
 
 int
 stats_table_show(struct inspected *f, const struct inspect_options *o);

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -100,23 +101,32 @@ put_shard(const struct gguf_context *ctx, int64_t tensor)
 }
 
 static void
-put_tensors(const struct gguf_context *ctx)
+put_tensor(const struct gguf_context *ctx, int64_t tensor)
+{
+    put_name(gguf_get_tensor_name(ctx, tensor));
+    printf(", \"type\": \"%s\", \"shape\": [",
+           ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
+    put_shape(ctx, tensor);
+    printf("], \"offset\": %zu, \"bytes\": %zu",
+           gguf_get_tensor_offset(ctx, tensor),
+           gguf_get_tensor_size(ctx, tensor));
+    put_shard(ctx, tensor);
+}
+
+static void
+put_tensors(const struct gguf_context *ctx, enum inspect_order order)
 {
     int64_t n = gguf_get_n_tensors(ctx);
+    int64_t *sorted = select_sorted(ctx, order);
 
     fputs(",\n  \"tensors\": [", stdout);
     for (int64_t i = 0; i < n; i++) {
         fputs(i ? ",\n    { \"name\": " : "\n    { \"name\": ", stdout);
-        put_name(gguf_get_tensor_name(ctx, i));
-        printf(", \"type\": \"%s\", \"shape\": [",
-               ggml_type_name(gguf_get_tensor_type(ctx, i)));
-        put_shape(ctx, i);
-        printf("], \"offset\": %zu, \"bytes\": %zu",
-               gguf_get_tensor_offset(ctx, i), gguf_get_tensor_size(ctx, i));
-        put_shard(ctx, i);
+        put_tensor(ctx, sorted[i]);
         fputs(" }", stdout);
     }
     fputs(n ? "\n  ]" : "]", stdout);
+    free(sorted);
 }
 
 static void
@@ -173,7 +183,7 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
     if (everything || o->metadata)
         put_metadata(ctx);
     if (everything || o->tensors) {
-        put_tensors(ctx);
+        put_tensors(ctx, o->sort);
         put_totals(ctx);
     }
     fputs("\n}\n", stdout);

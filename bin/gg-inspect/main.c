@@ -135,6 +135,11 @@ static const struct cli_option rows[] = {
     { "tensors", 0, CLI_FLAG, NULL,
       "print the tensors only; with --metadata, print everything",
       AT(show.tensors), .not_with = "key|memory|stats|check|hash-check|histogram|npy|png" },
+    { "sort", 0, CLI_WORD, "WHAT",
+      "order the list of tensors by name, size (largest first) or type",
+      AT(show.sort), ORDER_NAME, .values = "name|size|type",
+      .not_with = "tensor|memory|stats|check|diff|histogram|hash|families",
+      .only_with = "tensors|json" },
     { "json", 0, CLI_FLAG, NULL, "print JSON", AT(show.json),
       .not_with = "key|hash-check|npy|png" },
     { "memory", 0, CLI_CALL, NULL,
@@ -274,6 +279,8 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     settle_png(a);
     if (a->show.adapters.n && !mode_is(a, "memory"))
         cli_misuse("--lora and --control-vector need --memory");
+    if (a->show.sort && a->show.metadata && !a->show.tensors)
+        cli_misuse("--sort does not go with --metadata alone");
     if (mode_is(a, "families")) {
         if (first < argc || a->model)
             cli_misuse("--families looks into no file");

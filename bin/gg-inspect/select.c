@@ -1,4 +1,4 @@
-/* select.c - which tensors are looked at */
+/* select.c - which tensors are looked at, and in which order */
 #include <config.h>
 
 #include "common/cli.h"
@@ -6,6 +6,7 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool
@@ -42,6 +43,59 @@ select_tensors(const struct inspected *f, const struct inspect_options *o,
     if (*n == 0 && o->tensor)
         cli_die("%s: %s: the file has no such tensor", f->path,
                 gg_escape(shown, sizeof(shown), o->tensor, strlen(o->tensor)));
+    return out;
+}
+
+/* A tensor with what decides its place; a field that does not is the same in
+ * all of them. */
+struct sorted_tensor {
+    int64_t id;
+    const char *text;
+    size_t size;
+};
+
+static int
+compare_tensors(const void *a, const void *b)
+{
+    const struct sorted_tensor *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+
+    if (order)
+        return order;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct sorted_tensor
+sorted_tensor(const struct gguf_context *ctx, int64_t id,
+              enum inspect_order order)
+{
+    struct sorted_tensor t = { .id = id, .text = "" };
+
+    if (order == ORDER_NAME)
+        t.text = gguf_get_tensor_name(ctx, id);
+    else if (order == ORDER_TYPE)
+        t.text = ggml_type_name(gguf_get_tensor_type(ctx, id));
+    else if (order == ORDER_SIZE)
+        t.size = gguf_get_tensor_size(ctx, id);
+    return t;
+}
+
+int64_t *
+select_sorted(const struct gguf_context *ctx, enum inspect_order order)
+{
+    size_t n = (size_t)gguf_get_n_tensors(ctx);
+    struct sorted_tensor *all = cli_alloc(NULL, n, sizeof(*all));
+    int64_t *out = cli_alloc(NULL, n, sizeof(*out));
+
+    for (size_t i = 0; i < n; i++)
+        all[i] = sorted_tensor(ctx, (int64_t)i, order);
+    if (n)
+        qsort(all, n, sizeof(*all), compare_tensors);
+    for (size_t i = 0; i < n; i++)
+        out[i] = all[i].id;
+    free(all);
     return out;
 }
 

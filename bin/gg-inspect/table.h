@@ -1,5 +1,6 @@
 /* table.h - rows of fields: aligned on a terminal, tab-separated elsewhere,
- * or a JSON array of objects */
+ * or a JSON array of objects: for --stats, --check and such; the list of
+ * tensors that --tensors prints is in text.c */
 #ifndef INSPECT_TABLE_H
 #define INSPECT_TABLE_H
 

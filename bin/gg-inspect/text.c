@@ -4,6 +4,7 @@
 #include "gg-inspect/model_summary.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -167,8 +168,9 @@ shape(char buf[96], const struct gguf_context *ctx, int64_t tensor)
 }
 
 static void
-put_tensors(const struct gguf_context *ctx)
+put_tensors(const struct gguf_context *ctx, enum inspect_order order)
 {
+    int64_t *sorted = select_sorted(ctx, order);
     size_t width = 0, shape_width = 0;
     char buf[96], bytes[32];
 
@@ -179,12 +181,15 @@ put_tensors(const struct gguf_context *ctx)
         widen_column(&shape_width, strlen(shape(buf, ctx, i)));
     }
     for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
-        put_name(gguf_get_tensor_name(ctx, i), width);
+        int64_t id = sorted[i];
+
+        put_name(gguf_get_tensor_name(ctx, id), width);
         printf("  %-7s  %-*s  %9s\n",
-               ggml_type_name(gguf_get_tensor_type(ctx, i)), (int)shape_width,
-               shape(buf, ctx, i),
-               value_bytes(bytes, gguf_get_tensor_size(ctx, i)));
+               ggml_type_name(gguf_get_tensor_type(ctx, id)), (int)shape_width,
+               shape(buf, ctx, id),
+               value_bytes(bytes, gguf_get_tensor_size(ctx, id)));
     }
+    free(sorted);
 }
 
 static void
@@ -228,7 +233,7 @@ text_show(const struct inspected *f, const struct inspect_options *o)
     if (o->metadata && o->tensors && gguf_get_n_tensors(ctx))
         putchar('\n');
     if (o->tensors)
-        put_tensors(ctx);
+        put_tensors(ctx, o->sort);
     if (everything && gguf_get_n_tensors(ctx)) {
         putchar('\n');
         put_totals(ctx);

@@ -10,6 +10,8 @@ work=$(mktemp -d)
 . "$top/build-aux/roots.inc"
 trap remove_roots EXIT
 trap 'exit 1' INT TERM
+# All clones are of one commit, whatever is committed meanwhile.
+git clone -q "$top" "$work/source" && top=$work/source
 
 make_tarball() { # FOLDER
     git clone -q "$top" "$work/$1" && cd "$work/$1" && ./autogen.sh >/dev/null 2>&1

@@ -3,21 +3,15 @@
 # bare Debians, without Docker; root and mmdebstrap are needed
 set -eu
 source=$(cd "$1" && pwd)
-test "$(id -u)" = 0 && command -v mmdebstrap >/dev/null || {
+work=$(mktemp -d)
+. "$source/build-aux/roots.inc"
+trap remove_roots EXIT
+trap 'exit 1' INT TERM
+can_make_roots || {
     echo 'root and mmdebstrap are needed' >&2
     exit 77
 }
-mirror=${GG_DEBIAN_MIRROR-http://deb.debian.org/debian}
 file=$source/packaging/Dockerfile
-work=$(mktemp -d)
-unmount() {
-    for root in "$work"/*/; do
-        umount "$root/proc" 2>/dev/null || :
-    done
-    rm -rf --one-file-system "$work"
-}
-trap unmount EXIT
-trap 'exit 1' INT TERM
 
 # The lines of a stage, those that end with a backslash joined.
 stage() {
@@ -26,16 +20,13 @@ stage() {
 }
 run() { # STAGE
     root=$work/$1
-    mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$root" "$mirror"
-    mount -t proc proc "$root/proc"
-    cp /etc/resolv.conf "$root/etc/"
+    make_root "$1" bookworm
     stage "$1" | while read -r step words; do
         echo "-- $1: $step $words"
         case "$step $words" in
         'COPY . /src') mkdir "$root/src" && git -C "$source" archive HEAD | tar x -C "$root/src" ;;
         'COPY --from=build /out/ /') cp -a "$work/build/out/." "$root/" ;;
-        RUN*) env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin ${http_proxy:+http_proxy="$http_proxy"} \
-            chroot "$root" sh -ec "$words" >"$work/log" 2>&1 </dev/null || {
+        RUN*) inside "$(basename "$root")" "$words" >"$work/log" 2>&1 </dev/null || {
             tail -n 20 "$work/log"
             exit 1
         } ;;
@@ -44,5 +35,5 @@ run() { # STAGE
 }
 run build
 run cpu
-chroot "$work/cpu" sh -ec 'cd /; for t in /usr/bin/gg-*; do $t --version; done
+inside cpu 'cd /; for t in /usr/bin/gg-*; do $t --version; done
     test "$(gg-generate -q -n 20 --seed 1 -p "Once upon a time" | wc -w)" -ge 5'

@@ -3,8 +3,10 @@
 
 #include "core/paging.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #ifdef __linux__
 #include <sys/vfs.h>
@@ -67,6 +69,41 @@ pages_around(const void *p, size_t n)
     char *first = (char *)(uintptr_t)p - skip;
 
     return (struct mem_pages){ first, (skip + n + page - 1) / page * page };
+}
+
+#if defined(__linux__) && defined(O_DIRECT)
+int
+paging_open_direct(const struct file_map *map)
+{
+    char path[32];
+
+    if (!map->filed || map->fd < 0)
+        return -1;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", map->fd);
+    return open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+}
+#else
+int
+paging_open_direct(const struct file_map *map)
+{
+    (void)map;
+    return -1;
+}
+#endif
+
+bool
+paging_read(int fd, void *p, size_t n, size_t at, size_t needed)
+{
+    size_t done = 0;
+    ssize_t got;
+
+    while (done < needed) {
+        got = pread(fd, (char *)p + done, n - done, (off_t)(at + done));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
 }
 
 void

@@ -19,6 +19,17 @@ paging_from_disk(const struct file_map *map);
 void
 paging_by_hand(const void *p, size_t n, bool yes);
 
+/* The mapped file, open once more, for reads that bypass the system's cache;
+ * -1: there are none. The caller closes it. */
+int
+paging_open_direct(const struct file_map *map);
+
+/* Reads as many bytes of such a file, from `at` on. Memory, bytes and place are
+ * whole pages; the file may end before `needed` bytes, and then returns false,
+ * as it does where it cannot be read. */
+bool
+paging_read(int fd, void *p, size_t n, size_t at, size_t needed);
+
 /* Reads the bytes into memory and maps them; returns when they are there. */
 void
 paging_load(const void *p, size_t n);

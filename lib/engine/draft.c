@@ -164,22 +164,46 @@ is_decoding(struct gg_text *t)
     return true;
 }
 
+/* Ids that must come are evaluated with the end of a prompt. Where the session
+ * goes back to where an evaluation began, or logits depend on how many ids it
+ * has, they are not, nor where a thought may begin instead. */
+static size_t
+useful_after_prompt(const struct engine_draft *d, const struct gg_text *t)
+{
+    const struct gg_sequence *q = t->sequence;
+    const struct gg_engine *e = q->engine;
+
+    if (e->can.goes_back || !session_is_on_cpu(e->session) ||
+        !engine_draft_has_forced(t) || engine_text_may_open(t))
+        return 0;
+    if (e->bound.applies && q->most < engine_step_lacks(t))
+        return 0;
+    return useful(d, t);
+}
+
+static size_t
+find_forced(struct engine_draft *d, struct gg_text *t)
+{
+    struct text_draft *td = &t->draft;
+    size_t most;
+
+    td->n = td->n_accepted = td->again = 0;
+    td->n_forced = td->n_certain = 0;
+    td->aside = false;
+    td->counts = is_decoding(t);
+    most = td->counts ? useful(d, t) : useful_after_prompt(d, t);
+    if (most && engine_draft_has_forced(t))
+        engine_draft_forced(d, t, most);
+    return td->counts ? most : td->n;
+}
+
 static enum gg_status
 make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
             size_t *wanted, struct gg_error *err)
 {
     engine_draft_length_begin(&d->length, n);
-    for (size_t i = 0; i < n; i++) {
-        struct text_draft *td = &texts[i]->draft;
-
-        td->n = td->n_accepted = td->again = 0;
-        td->n_forced = td->n_certain = 0;
-        td->aside = false;
-        td->counts = is_decoding(texts[i]);
-        wanted[i] = td->counts ? useful(d, texts[i]) : 0;
-        if (wanted[i] && engine_draft_has_forced(texts[i]))
-            engine_draft_forced(d, texts[i], wanted[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        wanted[i] = find_forced(d, texts[i]);
     if (d->forced)
         return GG_OK;
     if (d->mtp)
@@ -215,14 +239,16 @@ start_forced(struct gg_engine *e, struct gg_text *const *texts, size_t n,
                 : GG_OK;
 }
 
-/* A draft that is made to see whether it is right goes. */
+/* A draft that is made to see whether it is right goes; there may be none yet,
+ * as a model has not come to the end of its prompt. */
 static void
-set_aside(struct text_draft *td)
+set_aside(struct engine_draft *d, struct text_draft *td)
 {
-    td->aside = td->aside && td->n > 0;
     if (!td->aside)
         return;
     td->guess = td->ids[0];
+    td->aside = td->n > 0;
+    d->length.asides -= td->n == 0;
     td->n = 0;
 }
 
@@ -248,8 +274,13 @@ engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
 
         if (d->replace)
             d->replace(d->data, q->n_ids, td->ids, td->n);
-        set_aside(td);
+        set_aside(d, td);
         st = gg_sequence_put(q, td->ids, td->n, err);
+        if (st != GG_OK)
+            break;
+        q->n_drafted = td->n;
+        if (e->bound.applies && q->most < SIZE_MAX - td->n)
+            q->most += td->n;
     }
     return st;
 }
@@ -259,20 +290,25 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
                        size_t n, int64_t us)
 {
     struct engine_draft *d = e->draft;
-    size_t total = 0;
+    size_t total = 0, drafted = 0;
     bool counts = true;
 
     for (size_t i = 0; i < n; i++) { /* they stand after the text's ids */
         struct text_draft *td = &texts[i]->draft;
+        struct gg_sequence *q = texts[i]->sequence;
 
-        texts[i]->sequence->n_ids -= td->n;
+        q->n_ids -= q->n_drafted;
+        q->n_drafted = 0;
+        drafted += td->n;
         total += td->n + td->again;
         counts = counts && td->counts;
     }
-    if (!d || !us || !counts)
+    if (!d || !us)
         return;
-    engine_draft_length_evaluated(&d->length, (total + n / 2) / n, (double)us);
-    d->stats.n_runs++;
+    if (counts)
+        engine_draft_length_evaluated(&d->length, (total + n / 2) / n,
+                                      (double)us);
+    d->stats.n_runs += counts || drafted;
 }
 
 /* The first ids of the draft were drawn; `rejected`: the next was not. */
@@ -298,8 +334,9 @@ settle_draft(struct gg_text *t, size_t rejected)
     struct engine_draft *d = t->sequence->engine->draft;
     struct text_draft *td = &t->draft;
 
-    if (d && td->counts) {
+    if (d && td->counts)
         learn_parts(&d->length, td, rejected);
+    if (d) {
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }

@@ -38,7 +38,8 @@ engine_draft_wanted(struct engine_draft *d, struct gg_text *t, size_t most);
 bool
 engine_draft_has_forced(const struct gg_text *t);
 
-/* Drafts such ids, `most` at most: others follow them. */
+/* Drafts such ids, `most` at most: others follow them. The evaluation is one of
+ * a prompt, unless td->counts. */
 void
 engine_draft_forced(struct engine_draft *d, struct gg_text *t, size_t most);
 

@@ -71,6 +71,8 @@ follow_grammar(struct gg_text *t, size_t most)
 static size_t
 worthwhile(struct engine_draft *d, const struct gg_text *t, size_t most)
 {
+    if (!t->draft.counts)
+        return engine_draft_length_likely(&d->length, DRAFT_FORCED, most);
     if (!engine_draft_length_timed(&d->length))
         return most < UNTIMED ? most : UNTIMED;
     d->length.again = t->draft.again;
@@ -100,7 +102,7 @@ engine_draft_forced(struct engine_draft *d, struct gg_text *t, size_t most)
     useful = worthwhile(d, t, most);
     if (useful < td->n_certain)
         useful = td->n_certain;
-    if (useful == 0 && td->n > 0)
+    if (useful == 0 && td->n > 0 && td->counts)
         engine_draft_length_skipped(&d->length, DRAFT_FORCED);
     if (td->n > useful)
         td->n = useful;

@@ -267,6 +267,17 @@ engine_draft_length_best(struct draft_length *d, int kind, size_t most)
     return found;
 }
 
+size_t
+engine_draft_length_likely(const struct draft_length *d, int kind, size_t most)
+{
+    double power = 1;
+    size_t n = 0;
+
+    while (n < most && (power *= odds_of(d, kind, n)) >= 0.5)
+        n++;
+    return n;
+}
+
 /* Whether the time has come for the next one aside. */
 static bool
 is_due(struct draft_length *d)

@@ -76,6 +76,10 @@ engine_draft_length_begin(struct draft_length *d, size_t n_texts);
 size_t
 engine_draft_length_best(struct draft_length *d, int kind, size_t most);
 
+/* How many of that kind, `most` at most, are accepted in half of all cases. */
+size_t
+engine_draft_length_likely(const struct draft_length *d, int kind, size_t most);
+
 /* Likewise where drafts are made at a cost. *aside: one id is made, and not
  * evaluated. */
 size_t

@@ -228,9 +228,8 @@ draw_id(struct gg_text *t, const struct text_row *r, bool waits,
                            &t->drawn.draw, err);
 }
 
-/* Whether a thought may begin here, outside the grammar. */
-static bool
-may_open(const struct gg_text *t)
+bool
+engine_text_may_open(const struct gg_text *t)
 {
     const struct chat_answer *a = &t->answer;
 
@@ -292,7 +291,7 @@ draw(struct gg_text *t, struct text_row *r, struct gg_error *err)
     engine_text_exclude(t, r->ids, r->logits, r->n);
     if (grammar && engine_text_grammar_waits(t))
         return draw_thought(t, r, err);
-    if (grammar && may_open(t))
+    if (grammar && engine_text_may_open(t))
         st = draw_opening(t, r, &opened, err);
     return st == GG_OK && !opened ? draw_id(t, r, false, err) : st;
 }

@@ -75,6 +75,8 @@ struct gg_sequence {
     size_t split;  /* it has no states after so many ids, which others begin
                       with, too; or 0 */
     size_t stops;  /* with so many ids it is evaluated in parts */
+    size_t n_drafted; /* ids at the end that may not come, while they are
+                         evaluated */
 };
 
 /* Does gg_engine_new()'s work; `params` is not NULL. */

@@ -260,10 +260,12 @@ static void
 save_part(struct gg_engine *e, const struct gg_chunk *c, bool stops)
 {
     struct gg_sequence *q = e->slots[c->slot].owner;
-    size_t n = (size_t)gg_session_length(e->session, c->slot);
+    size_t n = (size_t)gg_session_length(e->session, c->slot), sure;
 
     if (!q || n > q->n_ids)
         return;
+    sure = q->n_ids - q->n_drafted;
+    n = n < sure ? n : sure;
     if (stops && session_piece_recurs(e->session))
         save_new(q, n);
     else if (c->n >= PREFIX_MATCH && !session_piece_recurs(e->session))

@@ -11,7 +11,8 @@ size_t
 engine_stop_count(const struct gg_stop *strings);
 
 /* A text ends with states[i] bytes of string i, and `c` follows: returns the
- * bytes of the longest string that is complete, or 0. */
+ * bytes of the longest string that is complete, or 0. It is not called again
+ * once a string is complete. */
 size_t
 engine_stop_step(const struct gg_stop *strings, size_t *states, char c);
 

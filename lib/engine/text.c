@@ -298,10 +298,10 @@ evaluate(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     engine_draft_evaluated(e, texts, n,
                            st == GG_OK ? ggml_time_us() - start : 0);
     for (size_t i = 0; i < n; i++) {
-        if (st != GG_OK)
-            engine_draft_drop(texts[i]);
-        if (st != GG_OK || texts[i]->sequence->goes_on)
-            texts[i]->n_rows = texts[i]->row = 0;
+        if (st == GG_OK && !texts[i]->sequence->goes_on)
+            continue;
+        engine_draft_drop(texts[i]);
+        texts[i]->n_rows = texts[i]->row = 0;
     }
     return st;
 }

@@ -158,6 +158,10 @@ engine_text_draw(struct gg_text *t, size_t *back, struct gg_error *err);
 bool
 engine_text_grammar_waits(const struct gg_text *t);
 
+/* Whether a thought may begin here, outside the grammar. */
+bool
+engine_text_may_open(const struct gg_text *t);
+
 /* Takes `back` ids away that were put. */
 enum gg_status
 engine_text_back(struct gg_text *t, size_t back, struct gg_error *err);

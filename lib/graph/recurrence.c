@@ -68,7 +68,7 @@ convolve(struct graph *g, const struct graph_segment *s, int32_t layer,
     kept = ggml_view_2d(g->ctx, rows, before, n, column,
                         row_offset(s, rows) + (size_t)c->first * column);
     x = ggml_transpose(g->ctx, segment_columns(g, s, c->x));
-    columns = ggml_concat(g->ctx, kept, ggml_cont(g->ctx, x), 0);
+    columns = ggml_concat(g->ctx, kept, x, 0);
     ggml_build_forward_expand(
         g->cgraph,
         ggml_cpy(g->ctx,

@@ -38,3 +38,11 @@ gg-generate -p 'a b' -n 120 -s 5 --stop "$(head -c 9 all)never" | cmp - all
 gg-generate -p 'a b' -n 120 -s 5 --stop "$(cut_at 8 10)" \
     --stop "$(cut_at 5 10)" >got
 head -c 5 all | cmp - got
+# One that begins within what could have become it; a banned one, too.
+begins() {
+    gg-generate -m "$top_srcdir/demo/gg-story.gguf" -p 'Tom wrote ' \
+        --grammar "root ::= $1" "$2" "$3" && echo '|'
+}
+begins '"aaab and on"' --stop aab
+begins '"x\n\n\n# on"' --stop "$(printf '\n\n#')"
+begins '"a" ("aab" | "c")' --ban aab

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs tests/cli/NAME.sh in a scratch folder, and compares with NAME.stdout,
 # .stderr and .exit beside it. An absent file means: empty, empty, 0.
-# A script that exits 77 is skipped.
+# A script that exits 77 is skipped. With $GG_RECORD, what it printed is written
+# to these files instead.
 t=$(cd "$(dirname "$1")" && pwd)/$(basename "$1" .sh)
 d=$(mktemp -d) || exit 99
 trap 'rm -rf "$d"' EXIT
@@ -13,7 +14,20 @@ if grep -qx 77 "$d/exit"; then
     exit 77
 fi
 : >"$d/empty"
+record() {
+    if cmp -s "$1" "$2"; then
+        rm -f "$3"
+    else
+        cp "$1" "$3"
+    fi
+}
 echo 0 >"$d/zero"
+if test -n "${GG_RECORD-}"; then
+    record "$d/stdout" "$d/empty" "$t.stdout"
+    record "$d/stderr" "$d/empty" "$t.stderr"
+    record "$d/exit" "$d/zero" "$t.exit"
+    exit
+fi
 for part in stdout stderr exit; do
     want=$t.$part
     test -f "$want" || case $part in

@@ -168,6 +168,23 @@ test_repeats(void)
     ggml_free(ctx);
 }
 
+/* Columns that become rows, more than a cache line has. */
+static void
+test_turned(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 37, 50, 2, 3);
+    struct ggml_tensor *rows = test_tensor(ctx, GGML_TYPE_F32, 3, 37, 2, 3);
+    struct ggml_tensor *turned = ggml_transpose(ctx, a);
+
+    test_op(ctx, ggml_cont(ctx, turned), t_same, 0, "transposed");
+    test_op(ctx, ggml_concat(ctx, rows, turned, 0), t_concat, 0,
+            "concat of rows and columns");
+    test_op(ctx, ggml_concat(ctx, turned, rows, 0), t_concat, 0,
+            "concat of columns and rows");
+    ggml_free(ctx);
+}
+
 TRUTH(t_get_rows, test_at(a, i0, (int64_t)at(b, i1, i2, i3, 0), i2, i3))
 
 static void
@@ -230,6 +247,7 @@ main(void)
     test_quantised_copies();
     test_integers();
     test_repeats();
+    test_turned();
     test_get_rows();
     test_set_rows(GGML_TYPE_F32, GGML_TYPE_I64, 0);
     test_set_rows(GGML_TYPE_F16, GGML_TYPE_I32, 5e-4);

@@ -334,6 +334,11 @@ test_convolution(void)
             ggml_ssm_conv(ctx, test_tensor(ctx, GGML_TYPE_F32, 3 + 9, 37, 2, 1),
                           test_tensor(ctx, GGML_TYPE_F32, 4, 37, 1, 1)),
             t_conv, 1e-6, "a short convolution");
+    test_op(ctx,
+            ggml_ssm_conv(ctx,
+                          test_tensor(ctx, GGML_TYPE_F32, 10 + 70, 48, 2, 1),
+                          test_tensor(ctx, GGML_TYPE_F32, 11, 48, 1, 1)),
+            t_conv, 1e-6, "one of eleven taps");
     ggml_free(ctx);
 }
 

@@ -8,6 +8,7 @@ enum {
     CASES = 60,
     TEXTS = 5,
     MOST_IDS = 40,
+    AFTER = 3, /* ids of a second answer */
     TOP = 2,
     GRAMMAR = 1024,
 };
@@ -57,10 +58,11 @@ struct job {
     struct gg_text_params text;
     int n, kind; /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
                     model, 3: by MTP layers */
+    size_t bound; /* ids of prompts in a step, or 0 */
 };
 
 struct outcome {
-    int32_t ids[TEXTS][MOST_IDS];
+    int32_t ids[TEXTS][MOST_IDS], after[TEXTS][AFTER];
     double logprobs[TEXTS][MOST_IDS][1 + TOP];
     enum gg_finish finish[TEXTS];
     double mirostat[TEXTS];
@@ -78,6 +80,7 @@ make_job(bool mtp)
                        .kind = roll(mtp ? 4 : 3) };
     struct gg_text_params *p = &job.text;
 
+    job.bound = roll(3) ? 0 : 1 + (size_t)roll(20);
     roll_grammar(job.grammar);
     job.sampler.seed = (uint64_t)roll(1000);
     job.sampler.greedy = roll(4) == 0;
@@ -137,6 +140,32 @@ step_all(struct gg_engine *e, struct gg_text **texts, int n, struct outcome *r)
     }
 }
 
+/* Each text goes on, without the grammar. */
+static void
+answer_again(struct gg_engine *e, struct gg_text **texts, int n,
+             struct outcome *r)
+{
+    const struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_text_params p = { .max_ids = AFTER, .ignore_eog = true };
+    struct gg_sampler *s;
+
+    must(gg_sampler_new(&greedy, &s, &err));
+    p.sampler = s;
+    for (int i = 0; i < n; i++) {
+        const int32_t *made;
+        size_t n_made;
+
+        must(gg_text_continue(texts[i], &p, ids, 2, &err));
+        while (gg_text_finish(texts[i]) == GG_FINISH_NONE)
+            must(gg_engine_step(e, &texts[i], 1, &err));
+        made = gg_text_ids(texts[i], &n_made);
+        memcpy(r->after[i], made, n_made * sizeof(*made));
+    }
+    for (int i = 0; i < n; i++)
+        gg_text_free(texts[i]);
+    gg_sampler_free(s);
+}
+
 static void
 run_job(struct bench *b, struct bench *other, const struct job *job,
         bool forced, struct outcome *r)
@@ -158,6 +187,7 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
     else if (!forced)
         must(gg_engine_draft_none(b->engine, &err));
     b->engine->no_forced = !forced;
+    gg_engine_bound_steps(b->engine, job->bound, 0);
     for (int i = 0; i < job->n; i++) {
         p.sequence = (uint64_t)i;
         must(gg_sequence_new(b->engine, &q[i], &err));
@@ -165,11 +195,11 @@ run_job(struct bench *b, struct bench *other, const struct job *job,
         must(gg_text_new(q[i], &p, &t[i], &err));
     }
     step_all(b->engine, t, job->n, r);
-    for (int i = 0; i < job->n; i++) {
+    for (int i = 0; i < job->n; i++)
         note_end(r, t[i], i);
-        gg_text_free(t[i]);
+    answer_again(b->engine, t, job->n, r);
+    for (int i = 0; i < job->n; i++)
         gg_sequence_free(q[i]);
-    }
     r->n_saved = gg_engine_draft_stats(b->engine).n_accepted;
     gg_sampler_free(p.sampler);
     gg_grammar_free(s.grammar);
@@ -218,6 +248,47 @@ check_forced_of(const char *name, bool mtp)
     gg_model_free(m);
 }
 
+/* The first ids that must come are evaluated with the prompt. */
+static void
+check_first(const char *name, bool joined)
+{
+    static const char text[] = "root ::= \"abc\" [xy]\n";
+    struct gg_sampler_params s = { .greedy = true };
+    struct gg_text_params p = { .max_ids = MOST_IDS };
+    struct model_spec spec;
+    struct gg_sequence *q;
+    struct gg_text *t;
+    struct gg_model *m;
+    struct bench b;
+    size_t n;
+    int runs = 0;
+
+    if (!models_named(name, &spec) || !models_write(&spec, scratch_path()))
+        exit(99);
+    must(gg_model_open(scratch_path(), NULL, &m, &err));
+    open_bench(&b, m, 1, 100, (struct gg_engine_params){ 0 });
+    must(gg_grammar_new(gg_model_vocab(m), text, strlen(text), &s.grammar,
+                        &err));
+    must(gg_sampler_new(&s, &p.sampler, &err));
+    must(gg_sequence_new(b.engine, &q, &err));
+    must(gg_sequence_put(q, ids, 12, &err));
+    must(gg_text_new(q, &p, &t, &err));
+    while (gg_text_finish(t) == GG_FINISH_NONE) {
+        must(gg_engine_step(b.engine, &t, 1, &err));
+        (void)gg_text_ids(t, &n);
+        if (n == 2)
+            runs = (int)gg_engine_stats(b.engine).n_runs;
+    }
+    ok(n > 2, "some ids come");
+    is(runs, joined ? 1 : 2, "the first two are drawn of one evaluation");
+    gg_text_free(t);
+    gg_sequence_free(q);
+    close_bench(&b);
+    gg_sampler_free(p.sampler);
+    gg_grammar_free(s.grammar);
+    gg_model_free(m);
+}
+
 int
 main(void)
 {
@@ -227,6 +298,9 @@ main(void)
     must(gg_stop_new(&bans, &err));
     must(gg_stop_add(bans, "car", 3, &err));
     must(gg_stop_add(bans, "b", 1, &err));
+    check_first("llama-f32", true);
+    check_first("qwen35-f32",
+                false); /* whose prompt would be evaluated again */
     check_forced_of("llama-f32", false);
     check_forced_of("qwen35mtp-f32", true);
     gg_stop_free(stops);

@@ -86,6 +86,7 @@ struct graph_run {
     atomic_int ready;
     struct cpu_stopwatch watch; /* without counters: nobody looks */
     struct cpu_stream *stream;  /* of weights; NULL: all are in memory */
+    struct weight_part part;    /* of the job's pieces; n 0: all */
 };
 
 static void
@@ -120,6 +121,10 @@ run_piece(void *arg, int piece, int count, int n, int thread)
 
     for (int i = piece; i < piece + count; i++) {
         set_piece(&task, i, n, thread, run->shares);
+        if (run->part.n) {
+            task.ith += run->part.first;
+            task.nth = run->part.n;
+        }
         if (run->step)
             run->step(&task, run->node);
         else
@@ -288,6 +293,27 @@ prefetch_first(const struct graph_run *run)
     cpu_job_prefetch(run->job, &task);
 }
 
+/* The job, of weights that are read meanwhile, in parts. */
+static void
+run_streamed(struct graph_run *run, struct ggml_tensor *node, bool shared)
+{
+    const struct cpu_job *job = run->job;
+    int n = cpu_stream_parts(run->stream, job->first, job->end);
+    struct weight_part part = { .n = job->n_pieces };
+
+    for (int i = 0; i < n; i++, part.first = part.end) {
+        part.end = cpu_pool_first(part.n, n, i + 1);
+        cpu_stream_need(run->stream, job->first, job->end, &part);
+        if (i == 0)
+            begin_node(run, node, shared);
+        run->step = NULL;
+        run->part = part;
+        run_step(run, part.end - part.first, shared);
+        run->part.n = 0;
+        cpu_stream_done(run->stream, i == n - 1);
+    }
+}
+
 /* The job, and the small nodes before it. Steps are counted one by one. */
 static void
 run_shared(struct graph_run *run)
@@ -320,13 +346,13 @@ run_shared(struct graph_run *run)
     if (run->wake && !run->stream)
         cpu_pool_wake(run->pool);
     run_small(run);
-    if (run->stream)
-        cpu_stream_need(run->stream, job->first, job->end);
+    if (run->stream) {
+        run_streamed(run, node, shared);
+        return;
+    }
     begin_node(run, node, shared);
     run->step = NULL;
     run_step(run, job->n_pieces, shared);
-    if (run->stream)
-        cpu_stream_done(run->stream);
 }
 
 /* True if the caller has had enough before one of the nodes [first, end). */
@@ -414,7 +440,7 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
         cpu_pool_begin(pool, run.task.n_threads);
     numa_enter(0, run.task.n_threads);
     if (stream && cpu_stream_begin(stream, cgraph))
-        run.stream = stream;
+        run.task.stream = run.stream = stream;
     status = run_graph(&run, cgraph, cplan, jobs ? jobs : &own_jobs);
     if (run.stream)
         cpu_stream_end(stream);

@@ -30,6 +30,7 @@ struct cpu_task {
     char *work; /* for all threads; as much as the op requested, on a line */
     struct cpu_angles *angles; /* of the run, as ROPE made them */
     const struct cpu_kernels *k;
+    const struct cpu_stream *stream; /* that weights come in; or NULL */
 };
 
 struct cpu_range {

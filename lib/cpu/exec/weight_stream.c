@@ -7,111 +7,50 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/cgroup.h"
 #include "core/mem.h"
 #include "core/paging.h"
 #include "core/thread.h"
+#include "cpu/exec/weight_queue.h"
+#include "cpu/exec/weight_room.h"
+#include "cpu/exec/weight_slots.h"
+#include "cpu/exec/weight_steps.h"
 #include "cpu/exec/weight_units.h"
 #include "tensor/graph.h"
 
 enum {
-    READERS = 4, /* threads: a disk does several requests at once */
-    /* Places of experts that ids choose, in multiples of the experts, from
-     * which on nearly all experts are chosen by some id. */
-    SCAN_TIMES = 3,
-    MEASURE_US = 1000000, /* between two looks at how much memory is free */
+    READERS = 4,          /* threads: a disk does several requests at once */
     MANY_FAULTS = 64,     /* that read from disk, in a graph */
 };
 
-/* A node that multiplies weights. */
-struct stream_step {
-    int node;
-    const struct ggml_tensor *product;
-    int first, n; /* units that it may need */
-    bool experts; /* it needs those that its ids choose, */
-    bool chosen;  /* and these are few */
-};
-
-/* Units in turn. There is room for each of them once. */
-struct unit_queue {
-    int *list;
-    size_t first, n;
-};
+/* Elsewhere a reader's faults count as everybody's. */
+#ifdef RUSAGE_THREAD
+#define OWN_FAULTS RUSAGE_THREAD
+#else
+#define OWN_FAULTS (-2)
+#endif
 
 struct cpu_stream {
     struct backend_streaming of;
     pthread_t readers[READERS];
     int n_readers;
     /* who computes alone: */
-    int64_t measured; /* when, in us */
-    long faults;      /* so far */
-    uint64_t room;    /* as it was measured */
+    long faults; /* so far, but for readers' */
+    struct weight_room room;
     uint64_t serial;  /* of the graph that steps are of */
     int *used, n_used;
     /* with the lock: */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     bool stop;
+    long own_faults; /* that readers caused */
     struct weight_units units;
-    size_t cap; /* units that there is room for below */
-    struct unit_queue wanted, expired;
-    struct stream_step *steps;
-    size_t n_steps, cap_steps;
+    struct weight_slots slots;
+    struct weight_queue wanted, expired; /* with room for each unit once */
+    struct weight_steps steps;
     size_t now, needed; /* steps that are computed: [now, needed) */
     size_t ahead_step;  /* up to here is read ahead, */
     int ahead_unit;     /* in it */
 };
-
-/* ---- queues -------------------------------------------------------------- */
-
-static void
-push_unit(const struct cpu_stream *s, struct unit_queue *q, int unit)
-{
-    q->list[(q->first + q->n++) % s->cap] = unit;
-}
-
-static int
-pop_unit(const struct cpu_stream *s, struct unit_queue *q)
-{
-    int unit = q->list[q->first];
-
-    q->first = (q->first + 1) % s->cap;
-    q->n--;
-    return unit;
-}
-
-static bool
-grow_queue(struct cpu_stream *s, struct unit_queue *q, size_t cap)
-{
-    int *list = mem_array(cap, sizeof(*list));
-
-    if (!list)
-        return false;
-    for (size_t i = 0; i < q->n; i++)
-        list[i] = q->list[(q->first + i) % s->cap];
-    mem_free(q->list);
-    q->list = list;
-    q->first = 0;
-    return true;
-}
-
-static bool
-grow_queues(struct cpu_stream *s)
-{
-    size_t cap = s->units.n;
-    int *used;
-
-    if (cap <= s->cap)
-        return true;
-    used = mem_realloc(s->used, cap * sizeof(*used));
-    if (!used)
-        return false;
-    s->used = used;
-    if (!grow_queue(s, &s->wanted, cap) || !grow_queue(s, &s->expired, cap))
-        return false; /* one that has grown begins at 0: it is as good */
-    s->cap = cap;
-    return true;
-}
 
 /* ---- readers ------------------------------------------------------------- */
 
@@ -122,6 +61,23 @@ struct reader_task {
     struct weight_victims victims;
 };
 
+/* Finds memory for a unit that was admitted. False: it has to wait for some. */
+static bool
+find_place(struct cpu_stream *s, int i, bool urgent)
+{
+    struct weight_unit *unit = &s->units.list[i];
+
+    if (unit->count != UNIT_PASSING || unit->whole || unit->chosen ||
+        !cpu_slots_serve(&s->slots, unit->map))
+        return true;
+    unit->slot = cpu_slots_take(&s->slots);
+    s->units.slots = cpu_slots_used(&s->slots);
+    if (unit->slot >= 0 || urgent)
+        return true;
+    cpu_units_withdraw(&s->units, i);
+    return false;
+}
+
 /* A unit that is read ahead; -1: none, or there is no room. */
 static int
 find_ahead(struct cpu_stream *s, struct weight_victims *victims)
@@ -130,8 +86,8 @@ find_ahead(struct cpu_stream *s, struct weight_victims *victims)
         s->ahead_step = s->now;
         s->ahead_unit = 0;
     }
-    for (; s->ahead_step < s->n_steps; s->ahead_step++, s->ahead_unit = 0) {
-        const struct stream_step *step = &s->steps[s->ahead_step];
+    for (; s->ahead_step < s->steps.n; s->ahead_step++, s->ahead_unit = 0) {
+        const struct weight_step *step = &s->steps.list[s->ahead_step];
 
         for (; !step->chosen && s->ahead_unit < step->n; s->ahead_unit++) {
             int i = step->first + s->ahead_unit;
@@ -139,7 +95,10 @@ find_ahead(struct cpu_stream *s, struct weight_victims *victims)
             if (s->units.list[i].state != UNIT_ABSENT)
                 continue;
             s->units.list[i].chosen = false;
-            return cpu_units_admit(&s->units, i, false, victims) ? i : -1;
+            return cpu_units_admit(&s->units, i, false, victims) &&
+                           find_place(s, i, false)
+                       ? i
+                       : -1;
         }
     }
     return -1;
@@ -152,12 +111,13 @@ take_task(struct cpu_stream *s, struct reader_task *t)
     t->drop = t->read = -1;
     t->victims.n = 0;
     if (s->expired.n > 0) {
-        t->drop = pop_unit(s, &s->expired);
+        t->drop = cpu_queue_pop(&s->expired);
         return true;
     }
     if (s->wanted.n > 0) {
-        t->read = pop_unit(s, &s->wanted);
+        t->read = cpu_queue_pop(&s->wanted);
         cpu_units_admit(&s->units, t->read, true, &t->victims);
+        find_place(s, t->read, true);
     } else {
         t->read = find_ahead(s, &t->victims);
     }
@@ -175,13 +135,27 @@ drop_unit(const struct weight_unit *unit)
 /* Without the lock. Places and sizes of units do not change, but their list may
  * move. */
 static void
-do_task(const struct reader_task *t, const struct weight_unit *drops,
-        const struct weight_unit *read)
+do_task(const struct cpu_stream *s, const struct reader_task *t,
+        const struct weight_unit *drops, struct weight_unit *read)
 {
     for (int i = 0; i < t->victims.n + (t->drop >= 0); i++)
         drop_unit(&drops[i]);
-    if (t->read >= 0)
-        paging_load(read->at, read->n);
+    if (t->read < 0)
+        return;
+    if (read->slot >= 0 &&
+        cpu_slots_read(&s->slots, read->slot, read->map, read->at, read->n))
+        return;
+    read->slot = -1;
+    paging_load(read->at, read->n);
+}
+
+static void
+free_slot(struct cpu_stream *s, struct weight_unit *unit)
+{
+    if (unit->slot < 0)
+        return;
+    cpu_slots_give(&s->slots, unit->slot);
+    unit->slot = -1;
 }
 
 /* The unit is not in memory any more. */
@@ -190,12 +164,33 @@ end_drop(struct cpu_stream *s, int i)
 {
     struct weight_unit *unit = &s->units.list[i];
 
+    free_slot(s, unit);
     unit->state = UNIT_ABSENT;
     if (!unit->again)
         return;
     unit->again = false;
     unit->state = UNIT_WANTED;
-    push_unit(s, &s->wanted, i);
+    cpu_queue_push(&s->wanted, i);
+}
+
+static void
+end_read(struct cpu_stream *s, int i, const struct weight_unit *read)
+{
+    struct weight_unit *unit = &s->units.list[i];
+
+    if (read->slot < 0) /* it could not be read there */
+        free_slot(s, unit);
+    unit->state = UNIT_PRESENT;
+}
+
+/* A unit that gives way: one in a slot at once, pages by a reader. */
+static void
+drop_passed(struct cpu_stream *s, int i)
+{
+    if (s->units.list[i].slot >= 0)
+        end_drop(s, i);
+    else
+        cpu_queue_push(&s->expired, i);
 }
 
 static void
@@ -211,17 +206,26 @@ run_task(struct cpu_stream *s, const struct reader_task *t)
     if (t->read >= 0)
         read = s->units.list[t->read];
     pthread_mutex_unlock(&s->lock);
-    do_task(t, drops, &read);
+    do_task(s, t, drops, &read);
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < t->victims.n; i++)
         end_drop(s, t->victims.list[i]);
     if (t->drop >= 0)
         end_drop(s, t->drop);
     if (t->read >= 0)
-        s->units.list[t->read].state = UNIT_PRESENT;
+        end_read(s, t->read, &read);
     pthread_cond_broadcast(&s->done);
     if (n > 0)
         pthread_cond_broadcast(&s->work);
+}
+
+/* Faults that read from disk, so far. */
+static long
+faults_of(int who)
+{
+    struct rusage usage;
+
+    return getrusage(who, &usage) ? 0 : usage.ru_majflt;
 }
 
 static void *
@@ -229,99 +233,23 @@ read_units(void *arg)
 {
     struct cpu_stream *s = arg;
     struct reader_task task;
+    long before, faults = 0;
 
     pthread_mutex_lock(&s->lock);
     while (!s->stop)
-        if (take_task(s, &task))
+        if (take_task(s, &task)) {
             run_task(s, &task);
-        else
+            before = faults;
+            faults = faults_of(OWN_FAULTS);
+            s->own_faults += faults - before;
+        } else {
             pthread_cond_wait(&s->work, &s->lock);
+        }
     pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
 /* ---- the steps of a graph ------------------------------------------------ */
-
-static const struct file_map *
-map_of(const struct cpu_stream *s, const struct ggml_tensor *t)
-{
-    const char *p = t->data;
-
-    for (size_t i = 0; i < s->of.n_maps; i++) {
-        const struct file_map *map = &s->of.maps[i];
-        const char *begin = map->data;
-
-        if (map->filed && p >= begin && p < begin + map->size)
-            return map;
-    }
-    return NULL;
-}
-
-static const struct ggml_tensor *
-root_of(const struct ggml_tensor *t)
-{
-    while (t->view_src)
-        t = t->view_src;
-    return t;
-}
-
-/* Experts, one after the other, that ids choose from. */
-static bool
-has_experts(const struct ggml_tensor *node)
-{
-    const struct ggml_tensor *w = node->src[0];
-
-    return node->op == GGML_OP_MUL_MAT_ID && !w->view_src &&
-           ggml_is_contiguous(w) && w->ne[3] == 1;
-}
-
-/* The weights' units. False: no memory. */
-static bool
-add_units_of(struct cpu_stream *s, const struct ggml_tensor *node,
-             const struct file_map *map, struct stream_step *step)
-{
-    const struct ggml_tensor *w = node->src[0], *root = root_of(w);
-    bool experts = has_experts(node);
-    size_t n = s->units.n;
-    const struct weight_tensor *t = cpu_units_tensor(
-        &s->units,
-        &(struct weight_tensor){ .data = root->data,
-                                 .size = ggml_nbytes(root),
-                                 .unit = experts ? w->nb[2] : WEIGHT_UNIT_BYTES,
-                                 .whole = !experts,
-                                 .map = map });
-
-    if (!t)
-        return false;
-    if (s->units.n > n)
-        paging_by_hand(t->data, t->size, true);
-    step->n = cpu_units_of(t, w->data, ggml_nbytes(w), &step->first);
-    step->experts = experts && t->unit == w->nb[2];
-    step->chosen = step->experts && node->src[2]->ne[0] * node->src[2]->ne[1] <
-                                        SCAN_TIMES * w->ne[2];
-    return true;
-}
-
-static bool
-find_step(struct cpu_stream *s, const struct ggml_cgraph *graph, int i)
-{
-    const struct ggml_tensor *node = graph->nodes[i], *root;
-    struct stream_step step = { .node = i, .product = node };
-    const struct file_map *map;
-
-    if (node->op != GGML_OP_MUL_MAT && node->op != GGML_OP_MUL_MAT_ID)
-        return true;
-    root = root_of(node->src[0]);
-    if (root->op != GGML_OP_NONE || ggml_nbytes(root) < s->of.least ||
-        !(map = map_of(s, root)))
-        return true;
-    if (!mem_grow(&s->steps, &s->cap_steps, s->n_steps + 1,
-                  sizeof(*s->steps)) ||
-        !add_units_of(s, node, map, &step))
-        return false;
-    s->steps[s->n_steps++] = step;
-    return true;
-}
 
 /* Bytes for units, without those of weights that are none. */
 static uint64_t
@@ -330,22 +258,45 @@ room_for_units(const struct cpu_stream *s)
     uint64_t units = s->units.whole + s->units.others;
     uint64_t rest = s->of.weights > units ? s->of.weights - units : 0;
 
-    return s->room > rest ? s->room - rest : 0;
+    return s->room.bytes > rest ? s->room.bytes - rest : 0;
+}
+
+static bool
+grow_queues(struct cpu_stream *s)
+{
+    size_t n = s->units.n;
+    int *used = mem_realloc(s->used, n * sizeof(*used));
+
+    if (!used)
+        return false;
+    s->used = used;
+    return cpu_queue_grow(&s->wanted, n) && cpu_queue_grow(&s->expired, n);
 }
 
 static bool
 find_steps(struct cpu_stream *s, const struct ggml_cgraph *graph)
 {
-    s->n_steps = 0;
     s->serial = 0;
-    for (int i = 0; i < graph->n_nodes; i++)
-        if (!find_step(s, graph, i))
-            return false;
-    if (!grow_queues(s))
+    if (!cpu_steps_find(&s->steps, &s->units, &s->of, graph) || !grow_queues(s))
         return false;
     cpu_units_set_room(&s->units, room_for_units(s));
     s->serial = graph->serial;
     return true;
+}
+
+/* Slots are for graphs that need nearly all experts. */
+static void
+find_slots(struct cpu_stream *s)
+{
+    bool scans = false;
+
+    for (size_t i = 0; i < s->steps.n; i++)
+        scans |= s->steps.list[i].experts && !s->steps.list[i].chosen;
+    if (scans)
+        cpu_slots_make(&s->slots, s->steps.largest, (size_t)s->units.ahead);
+    else
+        cpu_slots_discard(&s->slots);
+    s->units.slots = cpu_slots_used(&s->slots);
 }
 
 /* ---- who computes -------------------------------------------------------- */
@@ -354,38 +305,11 @@ find_steps(struct cpu_stream *s, const struct ggml_cgraph *graph)
 static void
 count_faults(struct cpu_stream *s)
 {
-    struct rusage usage;
     long before = s->faults;
 
-    if (getrusage(RUSAGE_SELF, &usage))
-        return;
-    s->faults = usage.ru_majflt;
+    s->faults = faults_of(RUSAGE_SELF) - s->own_faults;
     if (before && s->faults - before >= MANY_FAULTS)
         cpu_units_forget(&s->units);
-}
-
-/* A part is left for what else the process and the system do. */
-static uint64_t
-measure_room(const struct cpu_stream *s)
-{
-    uint64_t room = cgroup_memory("") / (uint64_t)s->of.n_sharers;
-
-    if (s->of.room)
-        return s->of.room;
-    return room ? room - room / 16 : UINT64_MAX;
-}
-
-static bool
-exceeds_memory(struct cpu_stream *s)
-{
-    int64_t now = ggml_time_us();
-
-    if (!s->room || now - s->measured >= MEASURE_US) {
-        s->measured = now;
-        s->room = measure_room(s);
-        s->serial = 0;
-    }
-    return s->of.weights > s->room;
 }
 
 /* Units that were read ahead for nothing. */
@@ -394,22 +318,29 @@ expire_units(struct cpu_stream *s, int first, int n)
 {
     for (int i = first; i < first + n && s->units.passing > 0; i++)
         if (cpu_units_expire(&s->units, i))
-            push_unit(s, &s->expired, i);
+            drop_passed(s, i);
 }
 
 bool
 cpu_stream_begin(struct cpu_stream *s, const struct ggml_cgraph *graph)
 {
-    bool found;
+    bool same = s->serial && s->serial == graph->serial, found;
 
-    if (!exceeds_memory(s))
-        return false;
     pthread_mutex_lock(&s->lock);
+    if (cpu_room_measure(&s->room, &s->of, graph, !same,
+                         cpu_slots_used(&s->slots)))
+        same = false;
+    if (s->of.weights <= s->room.bytes) {
+        s->serial = 0;
+        pthread_mutex_unlock(&s->lock);
+        return false;
+    }
     count_faults(s);
-    found = (s->serial && s->serial == graph->serial) || find_steps(s, graph);
+    found = same || find_steps(s, graph);
     if (!found)
-        s->n_steps = 0;
+        s->steps.n = 0;
     expire_units(s, 0, (int)s->units.n);
+    find_slots(s);
     s->now = s->needed = s->ahead_step = 0;
     s->ahead_unit = 0;
     pthread_cond_broadcast(&s->work);
@@ -430,57 +361,50 @@ want_unit(struct cpu_stream *s, int i, bool chosen)
     if (unit->state != UNIT_ABSENT)
         return;
     unit->state = UNIT_WANTED;
-    push_unit(s, &s->wanted, i);
+    cpu_queue_push(&s->wanted, i);
 }
 
-/* Once, however many ids choose it. */
+/* A step, at work with its units. */
+struct step_use {
+    struct cpu_stream *s;
+    const struct weight_step *step;
+};
+
+/* Once, if several nodes need it. */
 static void
-use_unit(struct cpu_stream *s, int i, bool chosen)
+use_unit(void *arg, int i)
 {
+    const struct step_use *use = arg;
+    struct cpu_stream *s = use->s;
+
     if (s->units.list[i].uses > 0)
         return;
     s->used[s->n_used++] = i;
-    want_unit(s, i, chosen);
-    cpu_units_use(&s->units, i, chosen);
+    want_unit(s, i, use->step->chosen);
+    cpu_units_use(&s->units, i, use->step->chosen);
 }
 
-static int32_t
-expert_at(const struct ggml_tensor *ids, int64_t place, int64_t token)
-{
-    const char *p = (const char *)ids->data + (size_t)place * ids->nb[0] +
-                    (size_t)token * ids->nb[1];
-
-    return *(const int32_t *)(const void *)p;
-}
-
-/* Calls for each expert that the step's ids choose. */
 static void
-for_chosen(struct cpu_stream *s, const struct stream_step *step,
-           void (*call)(struct cpu_stream *s, int i, bool chosen))
+want_other(void *arg, int i)
 {
-    const struct ggml_tensor *ids = step->product->src[2];
+    const struct step_use *use = arg;
 
-    for (int64_t t = 0; t < ids->ne[1]; t++)
-        for (int64_t k = 0; k < ids->ne[0]; k++) {
-            int32_t expert = expert_at(ids, k, t);
-
-            if (expert >= 0 && expert < step->n)
-                call(s, step->first + expert, step->chosen);
-        }
+    want_unit(use->s, i, true);
 }
 
 /* The other matrices of the experts, which the next products need. */
 static void
 want_others(struct cpu_stream *s, size_t at)
 {
-    const struct ggml_tensor *ids = s->steps[at].product->src[2];
+    const struct ggml_tensor *ids = s->steps.list[at].product->src[2];
+    static const struct weight_part all = { 0, 1, 1 };
 
-    for (size_t i = at + 1; i < s->n_steps; i++) {
-        const struct stream_step *step = &s->steps[i];
+    for (size_t i = at + 1; i < s->steps.n; i++) {
+        struct step_use use = { s, &s->steps.list[i] };
 
-        if (!step->chosen || step->product->src[2] != ids)
+        if (!use.step->chosen || use.step->product->src[2] != ids)
             break;
-        for_chosen(s, step, want_unit);
+        cpu_step_units(use.step, &s->units, &all, want_other, &use);
     }
 }
 
@@ -493,28 +417,51 @@ all_present(const struct cpu_stream *s)
     return true;
 }
 
+/* Units that were computed with are not read ahead any more. */
 static void
-need_step(struct cpu_stream *s, size_t at)
+move_ahead(struct cpu_stream *s, size_t at, int unit)
 {
-    const struct stream_step *step = &s->steps[at];
+    if (s->ahead_step == at && s->ahead_unit < unit)
+        s->ahead_unit = unit;
+}
 
-    if (step->experts)
-        for_chosen(s, step, use_unit);
-    for (int i = 0; i < step->n && !step->experts; i++)
-        use_unit(s, step->first + i, false);
-    if (step->chosen)
+static void
+need_step(struct cpu_stream *s, size_t at, const struct weight_part *part)
+{
+    struct step_use use = { s, &s->steps.list[at] };
+    int before = s->n_used;
+
+    cpu_step_units(use.step, &s->units, part, use_unit, &use);
+    if (s->n_used > before)
+        move_ahead(s, at, s->used[before] - use.step->first);
+    if (use.step->chosen)
         want_others(s, at);
 }
 
+int
+cpu_stream_parts(const struct cpu_stream *s, int first, int end)
+{
+    size_t i = s->now; /* nobody else writes it */
+
+    while (i < s->steps.n && s->steps.list[i].node < first)
+        i++;
+    return i < s->steps.n && s->steps.list[i].node < end &&
+                   (i + 1 == s->steps.n || s->steps.list[i + 1].node >= end)
+               ? cpu_step_parts(&s->steps.list[i])
+               : 1;
+}
+
 void
-cpu_stream_need(struct cpu_stream *s, int first, int end)
+cpu_stream_need(struct cpu_stream *s, int first, int end,
+                const struct weight_part *part)
 {
     pthread_mutex_lock(&s->lock);
-    while (s->now < s->n_steps && s->steps[s->now].node < first)
+    while (s->now < s->steps.n && s->steps.list[s->now].node < first)
         s->now++;
     for (s->needed = s->now;
-         s->needed < s->n_steps && s->steps[s->needed].node < end; s->needed++)
-        need_step(s, s->needed);
+         s->needed < s->steps.n && s->steps.list[s->needed].node < end;
+         s->needed++)
+        need_step(s, s->needed, part);
     if (s->n_used > 0)
         pthread_cond_broadcast(&s->work);
     while (!all_present(s))
@@ -522,15 +469,25 @@ cpu_stream_need(struct cpu_stream *s, int first, int end)
     pthread_mutex_unlock(&s->lock);
 }
 
+const char *
+cpu_stream_at(const struct cpu_stream *s, const char *p)
+{
+    const struct weight_unit *unit = cpu_units_at(&s->units, p);
+
+    return unit && unit->slot >= 0
+               ? cpu_slots_at(&s->slots, unit->slot, unit->at) + (p - unit->at)
+               : p;
+}
+
 void
-cpu_stream_done(struct cpu_stream *s)
+cpu_stream_done(struct cpu_stream *s, bool last)
 {
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < s->n_used; i++)
         if (cpu_units_release(&s->units, s->used[i]))
-            push_unit(s, &s->expired, s->used[i]);
-    for (; s->now < s->needed; s->now++)
-        expire_units(s, s->steps[s->now].first, s->steps[s->now].n);
+            drop_passed(s, s->used[i]);
+    for (; last && s->now < s->needed; s->now++)
+        expire_units(s, s->steps.list[s->now].first, s->steps.list[s->now].n);
     if (s->n_used > 0)
         pthread_cond_broadcast(&s->work);
     s->n_used = 0;
@@ -540,9 +497,9 @@ cpu_stream_done(struct cpu_stream *s)
 void
 cpu_stream_end(struct cpu_stream *s)
 {
-    cpu_stream_done(s);
+    cpu_stream_done(s, true);
     pthread_mutex_lock(&s->lock);
-    s->now = s->needed = s->n_steps;
+    s->now = s->needed = s->steps.n;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -572,9 +529,10 @@ cpu_stream_free(struct cpu_stream *s)
     pthread_cond_destroy(&s->work);
     pthread_mutex_destroy(&s->lock);
     cpu_units_clear(&s->units);
-    mem_free(s->wanted.list);
-    mem_free(s->expired.list);
-    mem_free(s->steps);
+    cpu_queue_clear(&s->wanted);
+    cpu_queue_clear(&s->expired);
+    mem_free(s->steps.list);
+    cpu_slots_clear(&s->slots);
     mem_free(s->used);
     mem_free(s);
 }
@@ -587,6 +545,10 @@ cpu_stream_new(const struct backend_streaming *of)
     if (!s)
         return NULL;
     s->of = *of;
+    if (!cpu_slots_init(&s->slots, of->maps, of->n_maps)) {
+        mem_free(s);
+        return NULL;
+    }
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->done, NULL);

@@ -14,6 +14,7 @@
 #include <ggml.h>
 
 #include "backend/streaming.h"
+#include "cpu/exec/weight_steps.h"
 
 struct cpu_stream;
 
@@ -28,12 +29,23 @@ cpu_stream_free(struct cpu_stream *s); /* takes NULL */
 bool
 cpu_stream_begin(struct cpu_stream *s, const struct ggml_cgraph *graph);
 
-/* Before nodes [first, end), after all earlier ones: returns when their weights
- * are in memory. They stay there until the call after them. */
+/* In how many parts the pieces of nodes [first, end), which are next, had
+ * better be computed, so that little is needed at once. */
+int
+cpu_stream_parts(const struct cpu_stream *s, int first, int end);
+
+/* Before a part of nodes [first, end), after all earlier ones: returns when the
+ * weights are in memory. They stay there until the call after them, which says
+ * whether it was the last part. */
 void
-cpu_stream_need(struct cpu_stream *s, int first, int end);
+cpu_stream_need(struct cpu_stream *s, int first, int end,
+                const struct weight_part *part);
 void
-cpu_stream_done(struct cpu_stream *s);
+cpu_stream_done(struct cpu_stream *s, bool last);
+
+/* Where the weights at p are, which are needed now. */
+const char *
+cpu_stream_at(const struct cpu_stream *s, const char *p);
 
 /* After the graph, or where it is left. */
 void

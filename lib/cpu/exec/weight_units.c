@@ -72,9 +72,61 @@ add_units(struct weight_units *u, struct weight_tensor *t)
             .n = left < t->unit ? left : t->unit,
             .map = t->map,
             .whole = t->whole,
+            .slot = -1,
         };
     }
     return true;
+}
+
+/* A tensor that is needed whole is needed at once. */
+static uint64_t
+bytes_at_once(const struct weight_tensor *t)
+{
+    return t->whole || t->size < WEIGHT_AHEAD_BYTES ? t->size
+                                                    : WEIGHT_AHEAD_BYTES;
+}
+
+/* Whether the unit may give way to others. */
+static bool
+gives_way(const struct weight_units *u, const struct weight_unit *unit)
+{
+    return !unit->whole || u->always == 0;
+}
+
+/* Bytes that the graph scans, but for those that stay always. */
+static uint64_t
+count_scanned(const struct weight_units *u)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < u->n; i++)
+        if (u->list[i].scanned && gives_way(u, &u->list[i]))
+            n += u->list[i].n;
+    return n;
+}
+
+/* Bytes of two tensors that pass: of one at work, and of the next. But more
+ * than a part of the room had better stay. */
+static uint64_t
+count_ahead(const struct weight_units *u, uint64_t room)
+{
+    uint64_t largest = 0, least = 0, n;
+
+    for (size_t i = 0; i < u->n_tensors; i++) {
+        const struct weight_tensor *t = &u->tensors[i];
+
+        if (t->whole && u->always > 0)
+            continue;
+        n = bytes_at_once(t);
+        largest = n > largest ? n : largest;
+        n = t->whole ? n : 2 * WEIGHT_PART_BYTES;
+        least = n > least ? n : least;
+    }
+    n = 2 * largest;
+    if (n > room / 4)
+        n = room / 4 > least ? room / 4 : least;
+    n = n < 2 * largest ? n : 2 * largest;
+    return n < room ? n : room;
 }
 
 /* Bytes of tensors that are needed whole stay if a quarter is left. */
@@ -82,38 +134,30 @@ static void
 divide_room(struct weight_units *u)
 {
     bool stay = u->whole <= u->room - u->room / 4;
-    uint64_t room, all, ahead;
+    uint64_t room, all;
 
     u->always = stay ? u->whole : 0;
     room = u->room - u->always;
-    all = u->others + (stay ? 0 : u->whole);
-    u->largest = 0;
-    for (size_t i = 0; i < u->n_tensors; i++)
-        if (!(stay && u->tensors[i].whole) && u->tensors[i].size > u->largest)
-            u->largest = u->tensors[i].size;
-    /* passing units of two tensors: of one at work, and of the next */
-    ahead = 2 * u->largest;
+    all = count_scanned(u);
+    u->ahead = count_ahead(u, room);
     if (all <= room)
         u->fixed = all;
-    else if (room <= ahead || all <= ahead)
-        u->fixed = 0;
     else
-        u->fixed = (uint64_t)((double)all * (double)(room - ahead) /
-                              (double)(all - ahead));
+        u->fixed = room - u->ahead;
 }
 
 /* Marks as many bytes as stay, evenly. */
 static void
 mark_fixed(struct weight_units *u)
 {
-    uint64_t all = u->others + (u->always ? 0 : u->whole);
+    uint64_t all = count_scanned(u);
     double share = all ? (double)u->fixed / (double)all : 0, sum = 0;
 
     for (size_t i = 0; i < u->n; i++) {
         struct weight_unit *unit = &u->list[i];
 
         unit->fixed = false;
-        if (u->always && unit->whole)
+        if (!unit->scanned || !gives_way(u, unit))
             continue;
         sum += share * (double)unit->n;
         if (sum < (double)unit->n)
@@ -123,12 +167,43 @@ mark_fixed(struct weight_units *u)
     }
 }
 
+/* Units that the graph does not scan give way first. */
+static void
+order_kept(struct weight_units *u)
+{
+    int scanned = -1, i, next; /* the newest of those that are */
+
+    for (i = u->oldest; i >= 0 && i != scanned; i = next) {
+        next = u->list[i].newer;
+        if (!u->list[i].scanned)
+            continue;
+        unlink_unit(u, i);
+        link_newest(u, i);
+        scanned = scanned >= 0 ? scanned : i;
+    }
+}
+
+void
+cpu_units_begin(struct weight_units *u)
+{
+    for (size_t i = 0; i < u->n; i++)
+        u->list[i].scanned = false;
+}
+
+void
+cpu_units_scan(struct weight_units *u, int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        u->list[i].scanned = true;
+}
+
 void
 cpu_units_set_room(struct weight_units *u, uint64_t room)
 {
     u->room = room;
     divide_room(u);
     mark_fixed(u);
+    order_kept(u);
 }
 
 const struct weight_tensor *
@@ -150,6 +225,17 @@ cpu_units_tensor(struct weight_units *u, const struct weight_tensor *t)
     return &u->tensors[at];
 }
 
+const struct weight_unit *
+cpu_units_at(const struct weight_units *u, const char *p)
+{
+    size_t at = place_of_tensor(u, p + 1);
+    const struct weight_tensor *t = at > 0 ? &u->tensors[at - 1] : NULL;
+
+    if (!t || (size_t)(p - t->data) >= t->size)
+        return NULL;
+    return &u->list[t->first + (int)((size_t)(p - t->data) / t->unit)];
+}
+
 int
 cpu_units_of(const struct weight_tensor *t, const void *data, size_t n,
              int *first)
@@ -162,12 +248,6 @@ cpu_units_of(const struct weight_tensor *t, const void *data, size_t n,
 }
 
 /* ---- room ---------------------------------------------------------------- */
-
-static bool
-stays_always(const struct weight_units *u, const struct weight_unit *unit)
-{
-    return unit->whole && u->always > 0;
-}
 
 /* Whether nobody reads or drops the unit, or is about to. */
 static bool
@@ -198,20 +278,39 @@ drop_kept(struct weight_units *u, int i)
     unit->state = UNIT_DROPPING;
 }
 
+/* Units that pass may lie in memory that was taken for others before. */
 static bool
-is_room_full(const struct weight_units *u, size_t n)
+is_room_full(const struct weight_units *u, const struct weight_unit *unit)
 {
-    return u->kept + u->passing + n > u->room - u->always;
+    uint64_t kept = u->kept + (unit->chosen ? unit->n : 0);
+    uint64_t passing = u->passing + (unit->chosen ? 0 : unit->n);
+
+    passing = passing > u->slots ? passing : u->slots;
+    return kept + passing > u->room - u->always;
+}
+
+/* Whether a unit that is scanned and stays takes the place of others. */
+static bool
+replaces(const struct weight_units *u, const struct weight_unit *unit)
+{
+    return unit->fixed && !unit->chosen && u->kept + unit->n > u->fixed;
 }
 
 static void
-give_way(struct weight_units *u, size_t n, bool chosen,
+give_way(struct weight_units *u, const struct weight_unit *unit,
          struct weight_victims *victims)
 {
+    bool full, may;
     int i;
 
-    while (is_room_full(u, n) && victims->n < WEIGHT_UNIT_VICTIMS &&
-           (chosen || u->kept > u->fixed) && (i = find_victim(u)) >= 0) {
+    while (victims->n < WEIGHT_UNIT_VICTIMS) {
+        full = is_room_full(u, unit);
+        may = unit->chosen || u->kept > u->fixed;
+        if (!(full && may) && !replaces(u, unit))
+            return;
+        i = find_victim(u);
+        if (i < 0 || (!(full && may) && u->list[i].scanned))
+            return;
         drop_kept(u, i);
         victims->list[victims->n++] = i;
     }
@@ -225,12 +324,12 @@ cpu_units_admit(struct weight_units *u, int i, bool urgent,
     bool stays;
 
     victims->n = 0;
-    if (stays_always(u, unit) || unit->count != UNIT_UNCOUNTED)
+    if (!gives_way(u, unit) || unit->count != UNIT_UNCOUNTED)
         return true;
-    give_way(u, unit->n, unit->chosen, victims);
-    if (is_room_full(u, unit->n) && !urgent)
+    give_way(u, unit, victims);
+    if (is_room_full(u, unit) && !urgent)
         return false;
-    stays = unit->chosen ? !is_room_full(u, unit->n)
+    stays = unit->chosen ? !is_room_full(u, unit)
                          : unit->fixed && u->kept + unit->n <= u->fixed;
     unit->count = stays ? UNIT_KEPT : UNIT_PASSING;
     *(stays ? &u->kept : &u->passing) += unit->n;
@@ -263,6 +362,20 @@ cpu_units_expire(struct weight_units *u, int i)
     unit->count = UNIT_UNCOUNTED;
     unit->state = UNIT_DROPPING;
     return true;
+}
+
+void
+cpu_units_withdraw(struct weight_units *u, int i)
+{
+    struct weight_unit *unit = &u->list[i];
+
+    if (unit->count == UNIT_PASSING)
+        u->passing -= unit->n;
+    else if (unit->count == UNIT_KEPT) {
+        unlink_unit(u, i);
+        u->kept -= unit->n;
+    }
+    unit->count = UNIT_UNCOUNTED;
 }
 
 bool

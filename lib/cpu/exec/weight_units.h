@@ -25,6 +25,13 @@ enum {
     WEIGHT_UNIT_VICTIMS = 16,
 };
 
+/* Bytes of a tensor's experts that are computed together, at most about: the
+ * next ones are read meanwhile. */
+#define WEIGHT_PART_BYTES ((size_t)16 << 20)
+/* Bytes of such a tensor that pass at once: what a disk reads while attention
+ * is computed. */
+#define WEIGHT_AHEAD_BYTES (4 * WEIGHT_PART_BYTES)
+
 enum weight_unit_state {
     UNIT_ABSENT,
     UNIT_WANTED, /* somebody waits for it, and it is in a queue */
@@ -46,10 +53,13 @@ struct weight_unit {
     const struct file_map *map;
     enum weight_unit_state state;
     bool whole;  /* of a tensor that graphs need whole */
-    bool fixed;  /* it stays where units are scanned */
+    bool scanned; /* by the graph, */
+    bool fixed;   /* and then it stays */
     bool chosen; /* by the last use */
     bool again;  /* it is wanted while it is being dropped */
     enum weight_unit_count count;
+    bool marked;      /* while those that are used are counted */
+    int slot;         /* that holds it, see weight_slots.h; -1: its pages do */
     int uses;         /* by what is computed now */
     int newer, older; /* of those that are kept and may give way; or -1 */
 };
@@ -71,9 +81,10 @@ struct weight_units {
     uint64_t room;          /* bytes in memory at most */
     uint64_t always;        /* of tensors that stay: struct comment above */
     uint64_t whole, others; /* bytes of all tensors, by kind */
-    uint64_t largest;       /* tensor of those that may give way */
+    uint64_t ahead;         /* that pass at once, while units are scanned */
     uint64_t fixed;         /* bytes that a scan keeps at most */
     uint64_t kept, passing; /* bytes that are there, or being read */
+    uint64_t slots;         /* bytes of memory for those that pass */
     int newest, oldest;     /* use of those that may give way */
 };
 
@@ -87,6 +98,12 @@ struct weight_victims {
  * call. */
 const struct weight_tensor *
 cpu_units_tensor(struct weight_units *u, const struct weight_tensor *t);
+
+/* Another graph begins, and it scans n units from `first` on. */
+void
+cpu_units_begin(struct weight_units *u);
+void
+cpu_units_scan(struct weight_units *u, int first, int n);
 
 /* Bytes that may be in memory, from now on. */
 void
@@ -104,6 +121,10 @@ cpu_units_use(struct weight_units *u, int i, bool chosen);
 bool
 cpu_units_release(struct weight_units *u, int i);
 
+/* Unit i, which was admitted, is not read after all. */
+void
+cpu_units_withdraw(struct weight_units *u, int i);
+
 /* Whether unit i only passes, and nobody uses it: then it is to be dropped, and
  * does not count any more. */
 bool
@@ -113,6 +134,10 @@ cpu_units_expire(struct weight_units *u, int i);
  * again, which costs little where it is there, and counts as before. */
 void
 cpu_units_forget(struct weight_units *u);
+
+/* The unit that the byte is in; NULL: none. */
+const struct weight_unit *
+cpu_units_at(const struct weight_units *u, const char *p);
 
 /* The units of t that n bytes at `data` are in: *first, and how many. */
 int

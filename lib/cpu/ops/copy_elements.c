@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "cpu/ops/op_table.h"
+#include "cpu/prefetch.h"
 #include "quant/types.h"
 #include "tensor/tensor.h"
 
 enum {
-    FEW = 8 /* elements that are copied sooner than memcpy() is called */
+    FEW = 8,       /* elements that are copied sooner than memcpy() is called */
+    AHEAD = 12,    /* columns that are prefetched: they lie far apart */
+    LINE_ROWS = 16 /* rows of which a cache line of columns has elements */
 };
 
 /* The compiler knows `size` where this is called. */
@@ -45,6 +48,54 @@ piece_at(const struct ggml_tensor *x, int64_t at, const char **p)
 
     *p = cpu_row_data(x, cpu_row_at(x, at / x->ne[0])) + (size_t)i0 * x->nb[0];
     return x->ne[0] - i0;
+}
+
+/* Rows that are columns in memory, and the other way round. */
+static bool
+is_turned(const struct ggml_tensor *x, const struct ggml_tensor *dst)
+{
+    return ggml_type_size(x->type) == sizeof(uint32_t) &&
+           dst->nb[0] == sizeof(uint32_t) && x->nb[1] == sizeof(uint32_t) &&
+           x->nb[0] > sizeof(uint32_t);
+}
+
+static void
+copy_turned(char *to, size_t to_stride, const char *from, size_t from_stride,
+            int64_t n_rows, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            PREFETCH_L1(from + (size_t)(i + AHEAD) * from_stride);
+        for (int64_t row = 0; row < n_rows; row++)
+            memcpy(to + (size_t)row * to_stride + (size_t)i * 4,
+                   from + (size_t)i * from_stride + (size_t)row * 4, 4);
+    }
+}
+
+/* Row i of `rows` of dst, and those after it whose elements share cache lines:
+ * r is the first of them; returns how many they are. */
+static int64_t
+turned_rows(const struct ggml_tensor *dst, struct cpu_range rows, int64_t i,
+            struct cpu_row *r)
+{
+    int64_t n = rows.end - i < LINE_ROWS ? rows.end - i : LINE_ROWS;
+
+    *r = cpu_row_at(dst, i);
+    return dst->ne[1] - r->i1 < n ? dst->ne[1] - r->i1 : n;
+}
+
+/* Rows of the same shape, turned. */
+static void
+copy_turned_rows(const struct ggml_tensor *x, struct ggml_tensor *dst,
+                 struct cpu_range rows)
+{
+    struct cpu_row r;
+
+    for (int64_t i = rows.first, n; i < rows.end; i += n) {
+        n = turned_rows(dst, rows, i, &r);
+        copy_turned(cpu_row_data(dst, r), dst->nb[1], cpu_row_data(x, r),
+                    x->nb[0], n, x->ne[0]);
+    }
 }
 
 /* Rows of the same shape. */
@@ -130,7 +181,7 @@ compute_copy(const struct cpu_task *t, struct ggml_tensor *dst)
         return;
     }
     if (same && ggml_are_same_shape(x, dst)) {
-        copy_rows(x, dst, rows);
+        (is_turned(x, dst) ? copy_turned_rows : copy_rows)(x, dst, rows);
         return;
     }
     for (int64_t i = rows.first; i < rows.end; i++) {
@@ -233,6 +284,24 @@ concat_row(struct ggml_tensor *dst, struct cpu_row r, int dim)
     copy_elements(to, dst->nb[0], cpu_row_data(a, r), a->nb[0], n, size);
 }
 
+/* Rows of two sources, the second of which is turned. */
+static void
+concat_turned_rows(struct ggml_tensor *dst, struct cpu_range rows)
+{
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    size_t before = (size_t)a->ne[0] * sizeof(uint32_t);
+    struct cpu_row r;
+
+    for (int64_t i = rows.first, n; i < rows.end; i += n) {
+        n = turned_rows(dst, rows, i, &r);
+        copy_turned(cpu_row_data(dst, r) + before, dst->nb[1],
+                    cpu_row_data(b, r), b->nb[0], n, b->ne[0]);
+        for (int64_t row = 0; row < n; row++, r.i1++)
+            copy_elements(cpu_row_data(dst, r), dst->nb[0], cpu_row_data(a, r),
+                          a->nb[0], a->ne[0], sizeof(uint32_t));
+    }
+}
+
 static void
 compute_concat(const struct cpu_task *t, struct ggml_tensor *dst)
 {
@@ -240,6 +309,10 @@ compute_concat(const struct cpu_task *t, struct ggml_tensor *dst)
     struct cpu_row r = cpu_row_at(dst, rows.first);
     int dim = tensor_get_i32(dst, 0);
 
+    if (dim == 0 && is_turned(dst->src[1], dst)) {
+        concat_turned_rows(dst, rows);
+        return;
+    }
     for (int64_t i = rows.first; i < rows.end; i++) {
         concat_row(dst, r, dim);
         cpu_row_next(dst, &r);

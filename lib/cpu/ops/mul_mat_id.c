@@ -9,6 +9,7 @@
  * group for itself, in turn, so that what is read is known from src2 alone. */
 #include <string.h>
 
+#include "cpu/exec/weight_stream.h"
 #include "cpu/ops/op_table.h"
 #include "cpu/gemm/gemm.h"
 
@@ -268,9 +269,13 @@ mul_mat_id_piece_of(const struct cpu_task *t, const struct ggml_tensor *dst,
 }
 
 static const char *
-mul_mat_id_rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
+mul_mat_id_rows_of(const struct cpu_task *t, const struct ggml_tensor *dst,
+                   int64_t matrix, int64_t row)
 {
-    return cpu_row_data(dst->src[0], (struct cpu_row){ row, matrix, 0 });
+    const char *p =
+        cpu_row_data(dst->src[0], (struct cpu_row){ row, matrix, 0 });
+
+    return t->stream ? cpu_stream_at(t->stream, p) : p;
 }
 
 static const char *
@@ -280,7 +285,7 @@ mul_mat_id_reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 
     t->count = piece.count;
     *n = (size_t)(piece.rows.end - piece.rows.first) * dst->src[0]->nb[1];
-    return mul_mat_id_rows_of(dst, matrix_of(dst, piece.group),
+    return mul_mat_id_rows_of(t, dst, matrix_of(dst, piece.group),
                               piece.rows.first);
 }
 
@@ -294,7 +299,7 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = piece.rows.end - piece.rows.first,
-        .rows = mul_mat_id_rows_of(dst, table->matrix[piece.group],
+        .rows = mul_mat_id_rows_of(t, dst, table->matrix[piece.group],
                                    piece.rows.first),
         .row_stride = w->nb[1],
         .prefetch = prefetch,
@@ -334,7 +339,7 @@ mul_mat_id_compute(const struct cpu_task *t, struct ggml_tensor *dst)
             struct piece next =
                 mul_mat_id_piece_of(t, dst, i + piece.count, tiles);
 
-            prefetch = mul_mat_id_rows_of(dst, p.table.matrix[next.group],
+            prefetch = mul_mat_id_rows_of(t, dst, p.table.matrix[next.group],
                                           next.rows.first);
         }
         multiply_piece(t, dst, &p, piece, prefetch);
