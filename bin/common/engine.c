@@ -374,7 +374,7 @@ describe_used(const struct engine *e)
 
     gg_session_memory(e->session, &cache, NULL);
     if (shared)
-        snprintf(what, sizeof(what), ", %.1f MiB of them shared by %d slots",
+        snprintf(what, sizeof(what), ", %.1f MiB shared by %d slots",
                  (double)shared / 0x1p20, (int)n_slots);
     cli_warn("used: KV cache %.1f MiB of %.1f MiB%s",
              (double)gg_session_used(e->session) / 0x1p20,

@@ -112,7 +112,7 @@ static const struct variant options[] = {
     { .what = "products of BF16", .session.bf16 = true },
 };
 
-/* What may differ. */
+/* Options that may differ find the same. */
 static void
 check_same(void)
 {
