@@ -1,6 +1,7 @@
 #!/bin/sh
 # sbom.sh VERSION SOURCE NAME=VERSION...: a bill of materials in SPDX 2.3, as JSON:
-# the package, and each library that this build was configured with
+# the package, and each library that this build was configured with. $GG_LINK is how
+# they are linked: DYNAMIC_LINK, or STATIC_LINK.
 set -eu
 version=$1 source=$2
 shift 2
@@ -18,7 +19,14 @@ libwebp BSD-3-Clause https://developers.google.com/speed/webp WebP images
 sndfile LGPL-2.1-or-later https://libsndfile.github.io/libsndfile sounds
 soxr LGPL-2.1-or-later https://sourceforge.net/projects/soxr rates of sounds
 libcurl curl https://curl.se downloads
+openssl Apache-2.0 https://www.openssl.org connections that are secret
+c-ares MIT https://c-ares.org addresses of servers
+libevent BSD-3-Clause https://libevent.org HTTP
 libedit BSD-3-Clause https://www.thrysoee.dk/editline line editing
+libbsd BSD-3-Clause https://libbsd.freedesktop.org line editing
+libmd BSD-3-Clause https://www.hadrons.org/software/libmd line editing
+ncurses MIT https://invisible-island.net/ncurses terminals
+glibc LGPL-2.1-or-later https://www.gnu.org/software/libc the C library
 readline GPL-3.0-or-later https://tiswww.case.edu/php/chet/readline/rltop.html line editing
 cuda LicenseRef-NVIDIA-CUDA-EULA https://developer.nvidia.com/cuda-toolkit the module for NVIDIA GPUs'
 
@@ -65,7 +73,7 @@ R
     ,
     {
       "spdxElementId": "SPDXRef-gg",
-      "relationshipType": "DYNAMIC_LINK",
+      "relationshipType": "${GG_LINK-DYNAMIC_LINK}",
       "relatedSpdxElement": "SPDXRef-${library%%=*}"
     }
 R

@@ -118,7 +118,7 @@ terminal_is_inside(void)
 }
 
 void
-terminal_end(bool newline)
+terminal_finish(bool newline)
 {
     if (newline && !out.begun)
         out.inside = true;

@@ -25,6 +25,6 @@ terminal_is_inside(void);
  * nothing was written; with `newline` everywhere, after an empty text, too.
  * Messages to where the text goes begin a line by themselves. */
 void
-terminal_end(bool newline);
+terminal_finish(bool newline);
 
 #endif

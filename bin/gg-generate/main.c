@@ -234,7 +234,7 @@ main(int argc, char **argv)
     draft_table_open(&g);
     status = run(&g, mode);
     draft_table_save(&g);
-    terminal_end(o.newline && mode != &modes[ALL_RECORDS]);
+    terminal_finish(o.newline && mode != &modes[ALL_RECORDS]);
     sampling_clear(&o.sampling);
     free(g.resumed_sampling);
     state_clear(&g.state);

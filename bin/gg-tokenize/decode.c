@@ -432,7 +432,7 @@ tokenize_decode(const struct gg_vocab *vocab,
         decode_lines(&w);
         gg_line_reader_free(w.reader);
     }
-    terminal_end(options->newline && !options->records);
+    terminal_finish(options->newline && !options->records);
     cli_flush();
     if (options->verbose)
         cli_warn("%s: %llu ids, %llu bytes", options->input,

@@ -22,5 +22,5 @@ run 'what they are built with' \
     'apt-get -qq build-dep -y --no-install-recommends -P nocheck ./'
 run 'packages' "DEB_BUILD_OPTIONS='noautodbgsym parallel=$(nproc)' \
     dpkg-buildpackage -Pnocheck -us -uc"
-run 'lintian' 'lintian --allow-root --fail-on error,warning ../gg_*.changes'
 cp "$work"/debian/root/*.deb "$out"
+run 'lintian' 'lintian --allow-root --fail-on error,warning ../gg_*.changes'

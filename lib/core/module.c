@@ -20,6 +20,29 @@ module_named_by(const char *variable)
     return path && *path ? path : NULL;
 }
 
+#ifdef GG_STATIC
+bool
+module_next_to_library(const char *name, char *path, size_t size)
+{
+    (void)name, (void)path, (void)size;
+    return false;
+}
+
+void *
+module_open(const char *path, bool global, char *why, size_t size)
+{
+    (void)path, (void)global;
+    snprintf(why, size, "a static program loads no modules");
+    return NULL;
+}
+
+void *
+module_symbol(void *module, const char *name)
+{
+    (void)module, (void)name;
+    return NULL;
+}
+#else
 bool
 module_next_to_library(const char *name, char *path, size_t size)
 {
@@ -69,3 +92,4 @@ module_symbol(void *module, const char *name)
 {
     return dlsym(module, name);
 }
+#endif

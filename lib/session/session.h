@@ -151,7 +151,8 @@ bool
 session_mtp_can(const struct gg_session *session, int32_t slot, int32_t n);
 
 /* While they rest, evaluations keep hidden vectors, but cost nothing else: the
- * layers see no ids of then, and none of prompts. */
+ * layers see no ids of then, and none of prompts. For a drafter they keep
+ * nothing. */
 void
 session_mtp_rest(struct gg_session *session, bool rests);
 

@@ -12,10 +12,23 @@
 #include <string.h>
 
 #include "core/module.h"
+#ifdef GG_STATIC
+#include "media/decode/module.h"
+#endif
 
 static const struct media_module *module; /* NULL: there is none, */
 static char reason[320];                  /* and why */
 
+#ifdef GG_STATIC
+static void
+load_module(void)
+{
+    if (module_named_by("GG_MEDIA_MODULE"))
+        (void)module_open(NULL, false, reason, sizeof(reason));
+    else
+        module = &media_module_table;
+}
+#else
 static const struct media_module *
 check_module(void *opened, const char *path)
 {
@@ -50,6 +63,7 @@ load_module(void)
     if (opened)
         module = check_module(opened, given);
 }
+#endif
 
 static void
 add_formats(char *text, size_t size, const char *more)
