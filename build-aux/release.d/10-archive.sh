@@ -1,6 +1,6 @@
 #!/bin/sh
 # 10-archive.sh VERSION TARBALL OUTDIR: relocatable archives of static tools, for
-# x86-64 and Arm of 64 bits: gg-VERSION-linux-MACHINE.tar.xz
+# x86-64 and Arm of 64 bits: gg-VERSION-linux-MACHINE.tar.gz
 #
 # They are linked with the static libraries of Debian 12, whatever Debian this is, by
 # the compiler of this machine, and so run without a C library, or with another one.
@@ -9,7 +9,7 @@
 set -eu
 . "$(dirname "$0")/tarball.inc"
 . "$(dirname "$0")/sysroot.inc"
-need mmdebstrap apt-get dpkg-source pkg-config xz gzip
+need mmdebstrap apt-get dpkg-source pkg-config gzip
 
 # The tools and what they show and read, in a folder that may lie anywhere.
 build() {
@@ -102,9 +102,10 @@ licences, and a bill of materials is share/doc/gg/gg.spdx.json.
 
 R
 }
+# A bare Debian has gzip, and no xz.
 pack() {
     cd "$work" && sh "$tree/build-aux/dist-tar.sh" "$folder" "$tree" links |
-        xz -9 -T1 >"$out/$folder.tar.xz"
+        gzip -9n >"$out/$folder.tar.gz"
 }
 
 made=0

@@ -4,14 +4,14 @@
 # will do.
 set -eu
 . "$(dirname "$0")/tarball.inc"
-need python3 xz
+need python3
 
 made=0
 for machine in x86_64 aarch64; do
     folder=gg-$version-linux-$machine
-    archive=$RELEASE/$folder.tar.xz
+    archive=$RELEASE/$folder.tar.gz
     test -e "$archive" || continue
-    xz -dc "$archive" | tar -xf - -C "$work"
+    tar -xzf "$archive" -C "$work"
     tags=manylinux_2_17_$machine.manylinux2014_$machine.musllinux_1_1_$machine
     python3 "$(dirname "$0")/wheel.py" "$work/$folder" "$version" "$tags" "$out"
     made=$((made + 1))

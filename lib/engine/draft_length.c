@@ -11,8 +11,9 @@ enum {
     RESTS = 4,
     FORGET = 128, /* evaluations without drafts that make times doubtful */
     MANY = 64,
-    ASIDES = 3,      /* that are made one after the other, */
-    MOST_DOUBLED = 6 /* and times that the wait for further ones doubles */
+    ASIDES = 3,       /* that are made one after the other, */
+    MOST_DOUBLED = 6, /* and times that the wait for further ones doubles; */
+    WARM = 6,         /* evaluations before, of which drafts know */
 };
 
 static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8, 0.9 };
@@ -278,16 +279,16 @@ engine_draft_length_likely(const struct draft_length *d, int kind, size_t most)
     return n;
 }
 
-/* Whether the time has come for the next one aside. */
-static bool
-is_due(struct draft_length *d)
+/* Evaluations from the last draft aside to the next one. */
+static size_t
+wait_of(const struct draft_length *d)
 {
     size_t doubled = d->asides - ASIDES;
 
     if (d->asides < ASIDES)
-        return true;
-    doubled = doubled < MOST_DOUBLED - 2 ? doubled + 2 : MOST_DOUBLED;
-    return ++d->waits >= (size_t)1 << doubled;
+        return 0;
+    return (size_t)1 << (doubled < MOST_DOUBLED - 2 ? doubled + 2
+                                                    : MOST_DOUBLED);
 }
 
 /* Whether one may be made aside now. */
@@ -297,8 +298,15 @@ may_try_aside(struct draft_length *d)
     const struct draft_times *t = times_now(d);
     double us = typical_time(&t->each);
 
-    return t->of[0].n > 0 && is_due(d) &&
+    return t->of[0].n > 0 && d->waits >= wait_of(d) &&
            d->owed + us <= share * d->spent + begins_with * time_of_ids(t, 0);
+}
+
+void
+engine_draft_length_wait(struct draft_length *d)
+{
+    d->rests++;
+    d->waits++;
 }
 
 size_t
@@ -314,7 +322,7 @@ engine_draft_length_try(struct draft_length *d, int kind, size_t most,
         d->asides = n > 0 ? ASIDES - 1 : d->asides;
         return n;
     }
-    d->rests++;
+    engine_draft_length_wait(d);
     if (d->given > 0 || !may_try_aside(d))
         return 0;
     *aside = true;
@@ -332,7 +340,10 @@ engine_draft_length_timed(struct draft_length *d)
 bool
 engine_draft_length_rests(const struct draft_length *d)
 {
-    return d->rests >= RESTS && !d->fixed;
+    size_t wait = wait_of(d);
+    bool soon = d->waits + WARM >= wait && d->waits < wait + WARM;
+
+    return !d->pays && !d->fixed && d->rests >= RESTS && !soon;
 }
 
 /* ---- what was measured --------------------------------------------------- */

@@ -111,7 +111,12 @@ engine_draft_length_evaluated(struct draft_length *d, size_t n, double us);
 void
 engine_draft_length_drafted(struct draft_length *d, size_t n, double us);
 
-/* Drafts do not pay, and have not for a while. */
+/* None can be made of that kind this time. */
+void
+engine_draft_length_wait(struct draft_length *d);
+
+/* Drafts do not pay, and have not for a while, and the next is not made soon.
+ */
 bool
 engine_draft_length_rests(const struct draft_length *d);
 

@@ -78,8 +78,10 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
 
         if (wanted[i] > texts[i]->draft.n &&
             !session_mtp_can(q->engine->session, q->slot,
-                             (int32_t)q->n_ids - 1))
+                             (int32_t)q->n_ids - 1)) {
             wanted[i] = texts[i]->draft.n;
+            engine_draft_length_wait(&d->length);
+        }
         wanted[i] = engine_draft_wanted(d, texts[i], wanted[i]);
         if (wanted[i] == texts[i]->draft.n)
             continue;

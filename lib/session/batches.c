@@ -29,9 +29,10 @@ ids_of(const struct gg_session *s, const struct gg_chunk *c)
 static enum graph_feed
 feed_of(const struct gg_session *s, const struct batch *b, bool ends)
 {
-    if (s->model->hp.n_mtp == 0 || s->model->drafter ||
-        s->model->pipeline->divided)
+    if (s->model->hp.n_mtp == 0 || s->model->pipeline->divided)
         return GRAPH_FEED_ALL;
+    if (s->model->drafter)
+        return s->mtp_rests ? GRAPH_FEED_NONE : GRAPH_FEED_ALL;
     if (s->mtp_rests)
         return session_batch_decodes(b) ? GRAPH_FEED_HIDDEN : GRAPH_FEED_NONE;
     return s->model->mtp_if_able && !ends ? GRAPH_FEED_NONE : GRAPH_FEED_ALL;

@@ -49,6 +49,16 @@ session_cache_mtp_drafted(int32_t slot, int32_t i)
     return slot * ROWS + CACHE_MTP_KEPT + i;
 }
 
+/* Whether the position's key is right. */
+static bool
+has_key(const struct cache_mtp_slot *s, int32_t position)
+{
+    for (int i = 0; i < s->n_holes; i++)
+        if (position >= s->holes[i].from && position < s->holes[i].end)
+            return false;
+    return position >= s->first;
+}
+
 bool
 session_cache_mtp_has(const struct cache *cache, int32_t slot, int32_t position)
 {
@@ -57,8 +67,9 @@ session_cache_mtp_has(const struct cache *cache, int32_t slot, int32_t position)
     if (cache->mtp.n == 0)
         return false;
     s = &cache->mtp.slots[slot];
-    return position >= (cache->mtp.keys_alone ? s->first : s->row) &&
-           position < s->end;
+    if (position >= s->end)
+        return false;
+    return cache->mtp.keys_alone ? has_key(s, position) : position >= s->row;
 }
 
 /* ---- keys ---------------------------------------------------------------- */

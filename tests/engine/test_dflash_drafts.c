@@ -1,6 +1,7 @@
 /* test_dflash_drafts.c - drafts of blocks change no id */
 #include "engine/draft_test.h"
 #include "fixtures/dflash.h"
+#include "session/impl.h"
 
 static const char *drafter; /* its file */
 
@@ -127,6 +128,98 @@ check_types(void)
     gg_model_free(plain);
 }
 
+/* ---- rest ---- */
+
+enum {
+    LONG = 200, /* ids of a text, of which the first */
+    WRONG = 150 /* have drafts that are wrong */
+};
+
+struct wrong {
+    struct bench *b;
+    int made, right; /* drafts, and those after the rest */
+};
+
+static void
+replace_first(void *data, size_t at, int32_t *drafted, size_t n)
+{
+    struct wrong *w = data;
+    size_t n_made;
+    bool wrong;
+
+    (void)at;
+    (void)gg_text_ids(w->b->text[0], &n_made);
+    wrong = n_made < WRONG;
+    w->made += n > 0 && wrong;
+    w->right += n > 0 && !wrong;
+    if (n > 0 && wrong) /* what the model never draws */
+        drafted[0] = V - 1;
+}
+
+/* A long text; returns how many of its evaluations have fed the drafter while
+ * drafts were wrong. */
+static int
+make_long(struct bench *b, struct gg_sampler *sampler, int32_t *out)
+{
+    const struct gg_text_params p = { .sampler = sampler,
+                                      .ignore_eog = true,
+                                      .max_ids = LONG };
+    struct engine_draft *d = b->engine->draft;
+    int fed = 0;
+    size_t n;
+
+    gg_text_free(b->text[0]);
+    must(gg_text_new(b->sequence[0], &p, &b->text[0], &err));
+    while (gg_text_finish(b->text[0]) == GG_FINISH_NONE) {
+        if (d)
+            d->length.owed = -1e12; /* whatever it takes here */
+        must(gg_engine_step(b->engine, &b->text[0], 1, &err));
+        (void)gg_text_ids(b->text[0], &n);
+        fed += n <= WRONG && b->session->batch.feed != GRAPH_FEED_NONE;
+        if (d && n == WRONG)
+            d->length.fixed = 3;
+    }
+    memcpy(out, gg_text_ids(b->text[0], &n), LONG * sizeof(*out));
+    return fed;
+}
+
+/* Drafts that are never right let the drafter rest; it is fed again before it
+ * is tried, and drafts after it has rested are right. */
+static void
+check_rest(void)
+{
+    const struct gg_sampler_params greedy = { .greedy = true };
+    struct gg_model *plain, *m;
+    struct gg_sampler *sampler;
+    struct bench b;
+    struct wrong w = { .b = &b };
+    int32_t want[LONG], got[LONG];
+    int fed;
+
+    write_echo();
+    session_params = (struct gg_session_params){ 0 };
+    fixed = 0;
+    plain = open_drafts(scratch_path(), false, drafter);
+    m = open_drafts(scratch_path(), true, drafter);
+    must(gg_sampler_new(&greedy, &sampler, &err));
+    must(start(&b, plain, sampler, N_TEXTS, false));
+    make_long(&b, sampler, want);
+    end(&b);
+    must(start(&b, m, sampler, N_TEXTS, true));
+    b.engine->draft->replace = replace_first;
+    b.engine->draft->data = &w;
+    fed = make_long(&b, sampler, got);
+    printf("# %d fed, %d made, then %d\n", fed, w.made, w.right);
+    ok(!memcmp(got, want, sizeof(got)), "after a rest: the same ids");
+    ok(fed > 20 && fed < WRONG / 2, "a drafter that is never right rests");
+    ok(w.made >= 6 && w.made < 12, "and is tried at times");
+    ok(gg_engine_draft_stats(b.engine).n_accepted > 0, "then it is right");
+    end(&b);
+    gg_sampler_free(sampler);
+    gg_model_free(plain);
+    gg_model_free(m);
+}
+
 /* ---- want of memory -------------------------------------------------------
  */
 
@@ -171,6 +264,7 @@ main(void)
     spec.n_drafted = 100;
     check_samplers("gemma2-f32", &spec); /* one with windows */
     check_types();
+    check_rest();
     check_memory();
     check_opening_few();
     return tap_done();
