@@ -9,12 +9,15 @@
  *
  * The first table has the share of drafts that are the likeliest id of the
  * first time, types of keys down and of values across: all have the same task.
- * The second one has those that the model accepts, with the same types.
+ * The second one has the model's own likeliest ids that are, which change, too.
+ * The third one has the share of drafts that the model accepts with its types.
  *
  * With TYPE, of keys and values, each id is printed with the likeliest one
  * after it and the draft of that, for other programs to compare with; an empty
- * line ends a text. The share goes to standard error. */
+ * line ends a text. Shares of the first table and of the third one go to
+ * standard error. */
 #include <gg-engine.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +86,11 @@ new_session(const struct bench *b, struct gg_model *m, int keys, int values)
         .has_value_type = true,
     };
     struct gg_session *s;
+    enum gg_status st = gg_session_new(m, &params, &s, &err);
 
-    must(gg_session_new(m, &params, &s, &err));
+    if (st == GG_ERR_UNSUPPORTED)
+        return NULL;
+    must(st);
     return s;
 }
 
@@ -159,8 +165,9 @@ draft_inside(struct gg_session *s, int32_t past, const int32_t *next)
     return ids[0];
 }
 
-/* After id i: drafts[i]; own[i]: the model's likeliest, with such a cache. */
-static void
+/* After id i: drafts[i]; own[i]: the model's likeliest, with such a cache.
+ * False: there is no such cache. */
+static bool
 draft_text(const struct bench *b, const struct text *t, int keys, int values,
            int32_t *drafts, int32_t *own)
 {
@@ -169,8 +176,9 @@ draft_text(const struct bench *b, const struct text *t, int keys, int values,
         b->other ? new_session(b, b->other, keys, values) : NULL;
     int n_others = b->other ? gg_model_n_vocab(b->other) : 0;
     float *logits = new_logits(n_others > b->n_vocab ? n_others : b->n_vocab);
+    bool can = s && (other || !b->other);
 
-    for (int i = 0; i < b->n_ids; i++) {
+    for (int i = 0; i < b->n_ids && can; i++) {
         drafts[i] = -1;
         if (other)
             drafts[i] = evaluate(other, t->ids[i], logits, n_others);
@@ -181,26 +189,36 @@ draft_text(const struct bench *b, const struct text *t, int keys, int values,
     free(logits);
     gg_session_free(other);
     gg_session_free(s);
+    return can;
 }
 
-struct share {
-    double right, accepted;
+enum {
+    RIGHT,    /* drafts that are the likeliest id of the first time, */
+    ACCEPTED, /* or the model's likeliest now; */
+    OWN,      /* and how often this is that */
+    SHARES,
 };
 
-static struct share
-share_right(const struct bench *b, int keys, int values, bool shown)
+/* NAN: there is no such cache. */
+static void
+count(const struct bench *b, int keys, int values, bool shown,
+      double shares[SHARES])
 {
     int32_t drafts[MOST_IDS], own[MOST_IDS];
-    int n = 0, right = 0, accepted = 0;
+    int n = 0, same[SHARES] = { 0 };
+    bool can = true;
 
     for (int k = 0; k < TEXTS; k++) {
         const struct text *t = &b->texts[k];
 
-        draft_text(b, t, keys, values, drafts, own);
-        for (int i = 0; i < b->n_ids; i++) {
-            n += drafts[i] >= 0;
-            right += drafts[i] == t->likeliest[i];
-            accepted += drafts[i] == own[i];
+        can = can && draft_text(b, t, keys, values, drafts, own);
+        for (int i = 0; i < b->n_ids && can; i++) {
+            if (drafts[i] >= 0) {
+                n++;
+                same[RIGHT] += drafts[i] == t->likeliest[i];
+                same[ACCEPTED] += drafts[i] == own[i];
+                same[OWN] += own[i] == t->likeliest[i];
+            }
             if (shown)
                 printf("%d %d %d\n", (int)t->ids[i], (int)t->likeliest[i],
                        (int)drafts[i]);
@@ -208,8 +226,8 @@ share_right(const struct bench *b, int keys, int values, bool shown)
         if (shown)
             putchar('\n');
     }
-    n += n == 0;
-    return (struct share){ (double)right / n, (double)accepted / n };
+    for (int i = 0; i < SHARES; i++)
+        shares[i] = n ? (double)same[i] / n : NAN;
 }
 
 /* ---- the tables ---------------------------------------------------------- */
@@ -226,7 +244,10 @@ show_table(const char *title, double x[TYPES][TYPES])
     for (int k = 0; k < TYPES; k++) {
         printf("| %-4s |", type_names[k]);
         for (int v = 0; v < TYPES; v++) {
-            printf(" %.3f |", x[k][v]);
+            if (isnan(x[k][v]))
+                fputs(" -     |", stdout);
+            else
+                printf(" %.3f |", x[k][v]);
             if (x[k][v] < x[key][value]) {
                 key = k;
                 value = v;
@@ -241,17 +262,18 @@ show_table(const char *title, double x[TYPES][TYPES])
 static void
 measure(const struct bench *b)
 {
-    double right[TYPES][TYPES], accepted[TYPES][TYPES];
+    static double x[SHARES][TYPES][TYPES];
+    double shares[SHARES];
 
     for (int k = 0; k < TYPES; k++)
         for (int v = 0; v < TYPES; v++) {
-            struct share s = share_right(b, k, v, false);
-
-            right[k][v] = s.right;
-            accepted[k][v] = s.accepted;
+            count(b, k, v, false, shares);
+            for (int i = 0; i < SHARES; i++)
+                x[i][k][v] = shares[i];
         }
-    show_table("The likeliest id with f16", right);
-    show_table("Accepted", accepted);
+    show_table("Drafts that are the likeliest id with f16", x[RIGHT]);
+    show_table("The model's own likeliest ids that are", x[OWN]);
+    show_table("Drafts that the model accepts", x[ACCEPTED]);
 }
 
 static int
@@ -269,6 +291,7 @@ main(int argc, char **argv)
 {
     static struct bench b;
     int n = argc > 4 ? atoi(argv[4]) : 128, type;
+    double shares[SHARES];
 
     if (argc < 2) {
         fputs(
@@ -286,7 +309,9 @@ main(int argc, char **argv)
         draw_text(&b, i, &b.texts[i]);
     if (argc > 6) {
         type = type_of(argv[6]);
-        fprintf(stderr, "%.3f\n", share_right(&b, type, type, true).right);
+        count(&b, type, type, true, shares);
+        fprintf(stderr, "%.3f, accepted: %.3f\n", shares[RIGHT],
+                shares[ACCEPTED]);
     } else {
         measure(&b);
     }

@@ -1234,6 +1234,13 @@ gg_session_snapshots(const struct gg_session *session, size_t *bytes);
 GG_API size_t
 gg_session_used(const struct gg_session *session);
 
+/* Bytes of these that several slots have in common, and how many slots have a
+ * part of them (or NULL): rows of layers that see all keys, by blocks of 256
+ * positions. Rows of windowed layers, recurrent states and layers with an
+ * indexer are copied, and all memory of a GPU. */
+GG_API size_t
+gg_session_shared(const struct gg_session *session, int32_t *n_slots);
+
 enum gg_profile_phase {
     GG_PROFILE_PREFILL = 0, /* some sequence got several ids at once */
     GG_PROFILE_DECODE = 1,  /* each got one */

@@ -368,12 +368,17 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
 static void
 describe_used(const struct engine *e)
 {
-    size_t cache;
+    int32_t n_slots;
+    size_t cache, shared = gg_session_shared(e->session, &n_slots);
+    char what[80] = "";
 
     gg_session_memory(e->session, &cache, NULL);
-    cli_warn("used: KV cache %.1f MiB of %.1f MiB",
+    if (shared)
+        snprintf(what, sizeof(what), ", %.1f MiB shared by %d slots",
+                 (double)shared / 0x1p20, (int)n_slots);
+    cli_warn("used: KV cache %.1f MiB of %.1f MiB%s",
              (double)gg_session_used(e->session) / 0x1p20,
-             (double)cache / 0x1p20);
+             (double)cache / 0x1p20, what);
 }
 
 void

@@ -109,4 +109,8 @@ session_cache_place(const struct ggml_tensor *t, int64_t head, int64_t row)
 size_t
 session_cache_row_size(const struct ggml_tensor *t);
 
+/* Bytes of a row of the part in all layers of this process. */
+size_t
+session_cache_rows_size(const struct cache *cache, int part);
+
 #endif

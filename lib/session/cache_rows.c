@@ -22,19 +22,29 @@ rows_used(const struct cache_part *p, int32_t n_slots)
 }
 
 size_t
-session_cache_used(const struct cache *cache)
+session_cache_rows_size(const struct cache *cache, int part)
 {
-    size_t size = session_recurrent_used(cache);
+    size_t size = 0;
 
     for (int32_t i = 0; i < cache->n_all; i++) {
         const struct cache_layer *l = &cache->layers[i];
 
         for (int k = 0; k < CACHE_TENSORS; k++)
-            if (l->t[k] && session_cache_is_here(cache, i))
-                size += rows_used(&cache->parts[graph_part_of(l, k)],
-                                  cache->n_slots) *
-                        session_cache_row_size(l->t[k]);
+            if (l->t[k] && graph_part_of(l, k) == part &&
+                session_cache_is_here(cache, i))
+                size += session_cache_row_size(l->t[k]);
     }
+    return size;
+}
+
+size_t
+session_cache_used(const struct cache *cache)
+{
+    size_t size = session_recurrent_used(cache);
+
+    for (int i = 0; i < CACHE_PARTS; i++)
+        size += rows_used(&cache->parts[i], cache->n_slots) *
+                session_cache_rows_size(cache, i);
     return size;
 }
 

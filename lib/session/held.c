@@ -163,6 +163,17 @@ gg_session_used(const struct gg_session *session)
     return session ? session_cache_used(&session->cache) : 0;
 }
 
+size_t
+gg_session_shared(const struct gg_session *session, int32_t *n_slots)
+{
+    int32_t n = 0;
+    size_t size = session ? session_shared_bytes(&session->cache, &n) : 0;
+
+    if (n_slots)
+        *n_slots = n;
+    return size;
+}
+
 const struct gg_profile_row *
 gg_session_profile(struct gg_session *session, size_t *n)
 {

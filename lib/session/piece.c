@@ -57,6 +57,7 @@ add_head(struct sha256 *h, const struct state_head *head)
     sha256_add_u64(h, head->n_ctx_orig);
     sha256_add_u64(h, head->longer);
     sha256_add_u64(h, head->rotation.n);
+    sha256_add(h, head->rotation.s, head->rotation.n);
 }
 
 /* Devices by their kernels, and which layers they compute. */

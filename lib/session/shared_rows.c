@@ -314,6 +314,48 @@ session_shared_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
     bound_runs(cache, to);
 }
 
+/* ---- how much is shared -------------------------------------------------- */
+
+/* How many others refer to block b of the slot. */
+static int32_t
+count_others(const struct cache *c, int32_t slot, int32_t b)
+{
+    const struct cache_part *p = &c->parts[CACHE_ALL];
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < c->n_slots; i++)
+        n += i != slot && owners_of(p, i)[b] == slot;
+    return n;
+}
+
+/* Whether some block that the slot has is another's, too. */
+static bool
+shares_any(const struct cache *c, int32_t slot)
+{
+    const struct cache_part *p = &c->parts[CACHE_ALL];
+
+    for (int32_t b = 0; b < n_blocks(p); b++)
+        if (owners_of(p, slot)[b] != slot ||
+            (b < p->lent[slot] && count_others(c, slot, b) > 0))
+            return true;
+    return false;
+}
+
+size_t
+session_shared_bytes(const struct cache *cache, int32_t *n_slots)
+{
+    const struct cache_part *p = &cache->parts[CACHE_ALL];
+    size_t n = 0;
+
+    *n_slots = 0;
+    for (int32_t i = 0; i < cache->n_slots && p->owners; i++) {
+        *n_slots += shares_any(cache, i);
+        for (int32_t b = 0; b < p->lent[i]; b++)
+            n += count_others(cache, i, b) > 0;
+    }
+    return n * CACHE_BLOCK * session_cache_rows_size(cache, CACHE_ALL);
+}
+
 /* ---- for graphs ---------------------------------------------------------- */
 
 /* Runs of the first n rows of a slot. */

@@ -52,6 +52,11 @@ session_shared_count(struct cache *cache, int32_t slot, int32_t first,
 void
 session_shared_discard(struct cache *cache, int32_t slot);
 
+/* Bytes of the blocks that several slots have, each counted once, and how many
+ * slots have such blocks. */
+size_t
+session_shared_bytes(const struct cache *cache, int32_t *n_slots);
+
 /* Rows that would be written first, if the slot got n, of which the first
  * n_shared are those of slot `from`. */
 int32_t

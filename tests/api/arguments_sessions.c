@@ -226,6 +226,15 @@ session_used(void)
 }
 
 static bool
+session_shared(void)
+{
+    int32_t n_slots = 7;
+
+    return gg_session_shared(NULL, &n_slots) == 0 && n_slots == 0 &&
+           gg_session_shared(session, NULL) == 0;
+}
+
+static bool
 session_profile(void)
 {
     n = 7;
@@ -351,8 +360,9 @@ const struct argument_test arguments_sessions[] = {
     TEST(session_truncate),  TEST(session_copy),
     TEST(session_memory),    TEST(session_mtp),
     TEST(session_streams),   TEST(session_used),
-    TEST(session_profile),   TEST(session_save),
-    TEST(session_write),     TEST(state_open),
-    TEST(state_close),       TEST(state_get),
-    TEST(session_load),      { .name = NULL },
+    TEST(session_shared),    TEST(session_profile),
+    TEST(session_save),      TEST(session_write),
+    TEST(state_open),        TEST(state_close),
+    TEST(state_get),         TEST(session_load),
+    { .name = NULL },
 };

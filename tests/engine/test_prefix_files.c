@@ -95,6 +95,32 @@ check_lengths(struct damage *d)
     ok(is_survived(d, &used) && !used, "a file that is too long");
 }
 
+/* A system that stopped had written the name and the size, and data in part:
+ * the rest is zeros. The slot is as if the file had not been there. */
+static void
+check_torn(struct damage *d)
+{
+    static uint8_t data[sizeof(d->data)];
+    bool all = true, used;
+    int n = 0;
+
+    for (size_t i = 0; i + 32 < d->n && all; i += 1 + i / 6, n++) {
+        memset(data, 0, d->n);
+        memcpy(data, d->data, i);
+        write_file(d->path, data, d->n);
+        all = is_survived(d, &used) && !used;
+    }
+    printf("# %d files\n", n);
+    ok(all, "a file whose tail is zeros");
+    for (size_t i = 0; i + 4096 < d->n && all; i += 4096) {
+        memcpy(data, d->data, d->n);
+        memset(data + i, 0, 4096);
+        write_file(d->path, data, d->n);
+        all = is_survived(d, &used) && !used;
+    }
+    ok(all, "a file in which a page is zeros");
+}
+
 /* One file has another's name; and such that are none. */
 static void
 check_foreign(struct damage *d)
@@ -151,6 +177,7 @@ check_damage(const char *name)
         exit(99);
     check_bits(d);
     check_lengths(d);
+    check_torn(d);
     check_foreign(d);
     gg_model_free(m);
     free(d);

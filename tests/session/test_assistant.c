@@ -7,7 +7,7 @@
 
 #include "fixtures/assistants.h"
 #include "fixtures/folder_case.h"
-#include "session/pair_test.h"
+#include "session/caches_test.h"
 #include "session/session.h"
 
 enum {
@@ -116,29 +116,6 @@ check_case(const char *case_name)
 
 /* ---- types of caches ----------------------------------------------------- */
 
-static const struct gg_session_params caches[] = {
-    { .cache_type = GG_CACHE_F16 },
-    { .cache_type = GG_CACHE_BF16 },
-    { .cache_type = GG_CACHE_Q8_0 },
-    { .cache_type = GG_CACHE_Q5_0 },
-    { .cache_type = GG_CACHE_Q4_0 },
-    { .cache_type = GG_CACHE_Q4_0, .no_rotation = true },
-    { .cache_type = GG_CACHE_Q4_0,
-      .value_type = GG_CACHE_F16,
-      .has_value_type = true },
-    { .cache_type = GG_CACHE_F16,
-      .value_type = GG_CACHE_Q4_0,
-      .has_value_type = true },
-};
-
-static void
-print_cache(const struct gg_session_params *p)
-{
-    printf("# cache type %d, values %d%s:", (int)p->cache_type,
-           (int)(p->has_value_type ? p->value_type : p->cache_type),
-           p->no_rotation ? ", not rotated" : "");
-}
-
 /* Logits of the model after the ids, and of drafts. */
 static void
 rows_of(const struct gg_model *m, struct gg_session_params params,
@@ -177,7 +154,7 @@ check_rounded(const struct gg_model *m)
     float want[STEPS][V], got[STEPS][V], of_model[V], is_now[V];
 
     rows_of(m, exact, of_model, want);
-    for (size_t k = 0; k < sizeof(caches) / sizeof(caches[0]); k++) {
+    for (size_t k = 0; k < N_CACHES; k++) {
         double own, draft;
 
         rows_of(m, caches[k], is_now, got);
@@ -186,55 +163,6 @@ check_rounded(const struct gg_model *m)
         print_cache(&caches[k]);
         printf(" NMSE %.1e of the model, %.1e of a draft\n", own, draft);
         okn(draft < 8 * own, "with rounded keys and values");
-    }
-}
-
-static int
-likeliest(const float *x)
-{
-    int best = 0;
-
-    for (int i = 1; i < V; i++)
-        best = x[i] > x[best] ? i : best;
-    return best;
-}
-
-/* How often the likeliest id of a draft's first step is the model's. */
-static double
-accepted(const struct gg_model *m, struct gg_session_params params)
-{
-    struct gg_session *s = new_session(m, params);
-    float draft[V], own[V];
-    int n = 0, drafted = 0;
-
-    for (int p = 1; p < TEXT; p++) {
-        struct model_guess q = {
-            .past = p, .ids = ids + p, .n = 1, .logits = draft
-        };
-
-        eval_ids(s, 0, ids, p - 1, p, own);
-        n += p > 1 && likeliest(own) == drafted;
-        must(session_mtp_guess(s, &q, 1, &err));
-        drafted = likeliest(draft);
-    }
-    gg_session_free(s);
-    return (double)n / (TEXT - 2);
-}
-
-/* A copy of the model's layers drafts as well whatever the cache keeps. */
-static void
-check_accepted(const struct gg_model *m)
-{
-    double usual = accepted(m, caches[0]);
-
-    printf("# accepted: %.3f\n", usual);
-    okn(usual > 0.5, "a copy's drafts are accepted");
-    for (size_t k = 1; k < sizeof(caches) / sizeof(caches[0]); k++) {
-        double now = accepted(m, caches[k]);
-
-        print_cache(&caches[k]);
-        printf(" %.3f accepted\n", now);
-        okn(now > usual - 0.05, "with any cache");
     }
 }
 
@@ -374,7 +302,7 @@ check_kind(const struct assistant_spec *spec, const char *called)
     m = open_model(scratch_path(), drafter);
     check_rounded(m);
     if (spec->copies)
-        check_accepted(m);
+        check_cache_types(m, ids, TEXT);
     check_slots(m);
     check_back(m);
     check_prefix(m);

@@ -1,6 +1,7 @@
 /* test_drafters.c - EAGLE-3: the logits of the formula in double precision,
  * however ids came; and the model's own, which do not change */
 #include "fixtures/drafters.h"
+#include "session/caches_test.h"
 #include "session/draft_test.h"
 
 /* The target, and its drafter; n_drafted is of another length than all. */
@@ -225,12 +226,27 @@ check_refused(void)
     refused(path, drafter, "another kind", "a model of other hidden vectors");
 }
 
+static void
+check_types(void)
+{
+    static const struct drafter_spec sure = { .layers = { 1, 2, 4 },
+                                              .sure = true };
+    struct gg_model *m;
+
+    name = "an EAGLE-3 that is sure";
+    write_pair("qwen35sure-f32", &sure);
+    m = open_model(scratch_path(), scratch_file("drafter.gguf"));
+    check_cache_types(m, ids, PAST);
+    gg_model_free(m);
+}
+
 int
 main(void)
 {
     fill_ids(ids, PAST + MOST + 1);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         check_pair(&pairs[i]);
+    check_types();
     check_refused();
     return tap_done();
 }

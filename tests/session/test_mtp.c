@@ -2,6 +2,7 @@
  * however ids came; and the model's own, which do not change */
 #include "fixtures/adapters.h"
 #include "gguf/reader.h"
+#include "session/caches_test.h"
 #include "session/draft_test.h"
 
 /* 20 ids, others at rest, and the last two. */
@@ -231,6 +232,18 @@ check_apart(void)
             "a file that is not there");
 }
 
+static void
+check_types(void)
+{
+    struct gg_model *m;
+
+    name = "an MTP layer that is sure";
+    write_spec(named("qwen35sure-f32"), scratch_path());
+    m = open_model(scratch_path(), NULL);
+    check_cache_types(m, ids, PAST);
+    gg_model_free(m);
+}
+
 int
 main(void)
 {
@@ -239,6 +252,7 @@ main(void)
     check_model("mimo2mtp-f32", 3);
     check_adapters();
     check_apart();
+    check_types();
     check_refused();
     return tap_done();
 }

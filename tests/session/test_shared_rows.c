@@ -1,15 +1,21 @@
 /* test_shared_rows.c - slots that begin alike: no copy of the rows that they
  * have in common, and the bytes of sequences that each had a session of their
  * own, whatever happens to the slot that had these rows first */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "api/model.h"
+#include "core/mem.h"
 #include "session/model.h"
+#include "session/piece.h"
 #include "session/session.h"
 #include "harness/session_test.h"
 
 enum {
     SLOTS = 7,
     N = 1100, /* more than four blocks of keys */
-    STEPS = 90,
+    STEPS = 100,
+    PIECES = 12, /* of a sequence at most */
 };
 
 static int32_t common[N];
@@ -189,6 +195,60 @@ save_one(struct bench *b)
     gg_state_close(f);
 }
 
+/* Rows of a piece that is written and read, whoever owns their blocks. */
+static char *
+pass_through_file(struct gg_session *s, int slot, struct piece *p)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    bool nomem;
+    char *rows;
+
+    if (fd < 0)
+        exit(99);
+    must(session_piece_write(s, slot, p, fd, &err));
+    if (!session_piece_read(s, fd, p))
+        exit(99);
+    rows = session_piece_rows(s, fd, p, &nomem);
+    close(fd);
+    if (!rows)
+        exit(99);
+    return rows;
+}
+
+/* A slot gets another's sequence, or its own, by pieces whose edges are not
+ * those of blocks. */
+static void
+put_pieces(struct bench *b)
+{
+    struct gg_session *s = b->session;
+    int from = draw(SLOTS), to = draw(SLOTS), n = 0;
+    struct alone *a = &b->slots[from];
+    struct piece pieces[PIECES];
+    char *rows[PIECES];
+
+    if (a->n == 0 || !session_piece_has(s, from, 0, a->n))
+        return;
+    for (int first = 0; first < a->n; n++) {
+        struct piece *p = &pieces[n];
+        int left = a->n - first, size = 100 + draw(PIECE_IDS - 99);
+
+        *p = (struct piece){ .first = first, .ids = a->ids + first };
+        p->n = left < size ? left : size;
+        p->state = p->n == left && session_piece_recurs(s);
+        rows[n] = pass_through_file(s, from, p);
+        first += p->n;
+    }
+    if (!session_piece_assume(s, to, a->ids, a->n, NULL))
+        exit(99);
+    for (int i = 0; i < n; i++) {
+        const struct piece *p = &pieces[i];
+
+        session_piece_put(s, to, p, rows[i], p->first, p->first + p->n, a->n);
+        mem_free(rows[i]);
+    }
+    expect_held(b, to, a, a->n);
+}
+
 static void
 test_random_steps(const struct gg_model *m, const char *name,
                   struct gg_session_params p)
@@ -196,7 +256,7 @@ test_random_steps(const struct gg_model *m, const char *name,
     static void (*const kinds[])(struct bench *) = {
         evaluate_some, evaluate_some, evaluate_some, copy_one,
         copy_one,      copy_to_all,   copy_to_all,   cut_one,
-        cut_one,       release_one,   save_one,
+        cut_one,       release_one,   save_one,      put_pieces,
     };
     static struct bench b;
     char title[120];
@@ -286,6 +346,7 @@ test_used_memory(void)
     struct gg_session *s = new_session(
         m, (struct gg_session_params){ .n_ctx = N, .n_slots = SLOTS });
     size_t one, all, row;
+    int32_t n_slots;
 
     eval_ids(s, 0, common, 0, 1024, NULL);
     one = gg_session_used(s);
@@ -297,6 +358,9 @@ test_used_memory(void)
     for (int i = 1; i < SLOTS; i++)
         is(gg_session_copy(s, i, 0, 1024), 1024, "a copy");
     is((int64_t)gg_session_used(s), (int64_t)one, "copies take no memory");
+    is((int64_t)gg_session_shared(s, &n_slots), (int64_t)one,
+       "all of it is shared");
+    is(n_slots, SLOTS, "by all slots");
     for (int i = 0; i < SLOTS; i++)
         eval_ids(s, i, common + i, 0, 20, NULL);
     all = gg_session_used(s);
@@ -304,9 +368,17 @@ test_used_memory(void)
     session_release(s, 0);
     is((int64_t)gg_session_used(s), (int64_t)(all - 20 * row),
        "who had them first goes, and they stay");
+    is((int64_t)gg_session_shared(s, &n_slots), (int64_t)(1024 * row),
+       "still shared");
+    is(n_slots, SLOTS - 1, "by the others");
+    gg_session_truncate(s, 1, 600);
+    is((int64_t)gg_session_shared(s, NULL), (int64_t)(1024 * row),
+       "also after one goes back");
     for (int i = 1; i < SLOTS; i++)
         session_release(s, i);
     is((int64_t)gg_session_used(s), 0, "until all have gone");
+    is((int64_t)gg_session_shared(s, &n_slots), 0, "and nothing is shared");
+    is(n_slots, 0, "by nobody");
     gg_session_free(s);
     gg_model_free(m);
 }
