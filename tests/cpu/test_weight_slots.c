@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cpu/exec/weight_slots.h"
+#include "harness/scratch.h"
 #include "harness/tap.h"
 
 enum {
@@ -17,15 +18,17 @@ enum {
     SLOTS = 7,
 };
 
-static char path[] = "slots-XXXXXX";
+static char path[SCRATCH_PATH];
 static struct file_map map;
 static unsigned char bytes[SIZE];
 
 static bool
 make_file(void)
 {
-    int fd = mkstemp(path);
+    int fd;
 
+    strcpy(path, scratch_file("slots"));
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 251);
     return fd >= 0 && write(fd, bytes, SIZE) == SIZE && !fsync(fd) &&
@@ -151,6 +154,5 @@ main(void)
     cpu_slots_clear(&s);
     ok(!cpu_slots_serve(&s, &map), "none are left");
     file_unmap(&map);
-    unlink(path);
     return tap_done();
 }
