@@ -1,6 +1,6 @@
 #!/bin/sh
 # 90-debian.sh SOURCE: the packages of debian/, built as a release has them, installed
-# in a bare Debian, where their own tests are run, and started beside Debian's
+# in a bare Debian, where their own tests are run, and started next to Debian's
 # libggml. Root, mmdebstrap and autopkgtest are needed; $GG_DEBS is a folder with
 # packages that are built.
 set -eu

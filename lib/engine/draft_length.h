@@ -54,7 +54,7 @@ struct draft_length {
     size_t rests;       /* drafts in a row that were thought not to pay */
     bool pays;          /* what is drafted at a cost did, when last tried; else
                            it is made aside: */
-    size_t asides;      /* so many since then, */
+    size_t asides;      /* how many since then, */
     size_t waits;       /* and evaluations since the last of these */
     /* The model goes back to where an evaluation began: then what was accepted
      * of a draft that was not accepted whole is evaluated again. `again` counts

@@ -17,12 +17,12 @@
  *
  * Slots that begin alike refer to the same rows of layers that see all keys, in
  * whole blocks, on the CPU (shared_rows.h). All else is copied for each slot:
- *   rows in a window     they move down within a slot as its window goes on,
- * and are never more than a window and a batch of them a recurrent state each
- * id changes all of it an indexer's keys,   what is chosen is a list of rows of
- * one slot, by their rows for blocks    number in it; all rows of such a model
- * are copied memory of a GPU      attention takes keys of a slot in one piece
- * there
+ * - rows in a window move down within a slot as its window goes on, and are
+ *   never more than a window and a batch;
+ * - each id changes all of a recurrent state;
+ * - an indexer chooses rows of one slot by their numbers in it, so that all rows
+ *   of such a model are copied;
+ * - attention on a GPU takes the keys of a slot in one piece.
  *
  * A session can do what all of its layers can. Who works with it, the engine,
  * assumes nothing: session_can() says what is worth trying,

@@ -30,7 +30,7 @@ for draft in few without.gguf with.gguf few.gguf; do
     gg-generate -m llama.gguf -p 'a b c' -n 40 -s 1 --draft $draft | cmp - want
 done
 
-# What is refused.
+# Folders that are refused.
 gg-convert folder x.gguf
 gg-convert --base nowhere folder x.gguf
 gg-convert --base llama.gguf folder x.gguf

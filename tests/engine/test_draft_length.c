@@ -125,7 +125,7 @@ check_bounds(double slope, double each, double noise)
     ok(least >= 0.8, "and none gets less than 0.8 of what can be had");
 }
 
-/* The least of some texts of so many ids. */
+/* The least of some texts of n ids. */
 static double
 least_gain(double slope, double p, size_t n_ids)
 {

@@ -279,7 +279,7 @@ read_adapter(struct hf *h, const char *folder, struct gg_error *err)
 struct places {
     const char *path;
     const char *model;  /* where the configuration of a model is, which is
-                           `path`,  unless that has an adapter */
+                           `path`, unless that has an adapter */
     const char *target; /* that a drafter is for; or NULL */
 };
 

@@ -20,8 +20,8 @@
 
 #define CONFIG       "adapter_config.json"
 #define MODEL_CONFIG "config.json"
-#define WEIGHTS "adapter_model.safetensors"
-#define ROOT    "base_model.model."
+#define WEIGHTS      "adapter_model.safetensors"
+#define ROOT         "base_model.model."
 
 enum {
     NAME = 256,

@@ -18,8 +18,7 @@ static bool
 has_state(const struct ggml_tensor *t, const struct ggml_tensor *node,
           const struct cpu_state *state)
 {
-    return t->view_src == node &&
-           t->view_offs + ggml_nbytes(t) > state->at;
+    return t->view_src == node && t->view_offs + ggml_nbytes(t) > state->at;
 }
 
 /* True if one node alone, the copy, reads the state. */
@@ -33,10 +32,10 @@ is_read_once(const struct ggml_cgraph *graph, const struct ggml_tensor *copy,
         if (t != copy->src[0] && has_state(t, node, state))
             return false;
         for (int j = 0; j < GGML_MAX_SRC; j++)
-            if (t->src[j] == node ? !tensor_is_view_op(t->op)
-                                  : t != copy && t->src[j] &&
-                                        !tensor_is_view_op(t->op) &&
-                                        has_state(t->src[j], node, state))
+            if (t->src[j] == node
+                    ? !tensor_is_view_op(t->op)
+                    : t != copy && t->src[j] && !tensor_is_view_op(t->op) &&
+                          has_state(t->src[j], node, state))
                 return false;
     }
     return true;
@@ -95,7 +94,8 @@ cpu_job_join_state(struct cpu_job *job, const struct ggml_cgraph *graph)
         (m->node->flags & GGML_TENSOR_FLAG_OUTPUT))
         return;
     copy = graph->nodes[next];
-    if (!copies_state(copy, m->node, &state) || !is_in_place(copy, m->node, &state) ||
+    if (!copies_state(copy, m->node, &state) ||
+        !is_in_place(copy, m->node, &state) ||
         !is_read_once(graph, copy, m->node, &state))
         return;
     m->state = copy->data;

@@ -66,8 +66,13 @@ static void
 give_back(struct weight_room *r)
 {
     char *base = ggml_backend_buffer_get_base(r->buffer);
+    size_t size = ggml_backend_buffer_get_size(r->buffer);
 
-    mem_discard(base + r->needed, r->touched - r->needed);
+    /* a smaller buffer may have come to lie where the one before was */
+    if (r->touched > size)
+        r->touched = size;
+    if (r->touched > r->needed)
+        mem_discard(base + r->needed, r->touched - r->needed);
     r->touched = r->needed;
 }
 

@@ -23,7 +23,7 @@ struct weight_steps {
     size_t largest; /* bytes of an expert; 0: there are none */
 };
 
-/* Pieces [first, end) of a node, of so many. */
+/* Pieces [first, end) of the n that a node has. */
 struct weight_part {
     int first, end, n;
 };

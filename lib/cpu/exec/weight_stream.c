@@ -18,8 +18,8 @@
 #include "tensor/graph.h"
 
 enum {
-    READERS = 4,          /* threads: a disk does several requests at once */
-    MANY_FAULTS = 64,     /* that read from disk, in a graph */
+    READERS = 4,      /* threads: a disk does several requests at once */
+    MANY_FAULTS = 64, /* that read from disk, in a graph */
 };
 
 /* Elsewhere a reader's faults count as everybody's. */
@@ -36,7 +36,7 @@ struct cpu_stream {
     /* who computes alone: */
     long faults; /* so far, but for readers' */
     struct weight_room room;
-    uint64_t serial;  /* of the graph that steps are of */
+    uint64_t serial; /* of the graph that steps are of */
     int *used, n_used;
     /* with the lock: */
     pthread_mutex_t lock;
