@@ -1,6 +1,7 @@
 /* corpus.c - a target's corpus, and files */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz.h"
 
@@ -54,4 +55,22 @@ fuzz_write(const char *path, const void *data, size_t size)
 
     if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
         abort();
+}
+
+int
+fuzz_repaired(const uint8_t *data, size_t size,
+              void (*try)(const uint8_t *data, size_t size),
+              bool (*repair)(uint8_t *data, size_t size))
+{
+    uint8_t *copy = malloc(size ? size : 1);
+
+    if (!copy)
+        abort();
+    if (size)
+        memcpy(copy, data, size);
+    try(data, size);
+    if (repair(copy, size))
+        try(copy, size);
+    free(copy);
+    return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ uint8_t *
 fuzz_file(const char *path, size_t room, size_t *size);
 void
 fuzz_write(const char *path, const void *data, size_t size);
+
+/* For targets of files with sums: tries the input, and again as `repair` makes
+ * it, where that returns true. Returns 0. */
+int
+fuzz_repaired(const uint8_t *data, size_t size,
+              void (*try)(const uint8_t *data, size_t size),
+              bool (*repair)(uint8_t *data, size_t size));
 
 /* The target's name: "gguf". */
 extern const char fuzz_name[];

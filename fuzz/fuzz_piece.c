@@ -225,17 +225,8 @@ repair(uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size ? size : 1);
-
-    check(copy != NULL);
-    if (size)
-        memcpy(copy, data, size);
     start();
-    try(data, size);
-    if (repair(copy, size))
-        try(copy, size);
-    free(copy);
-    return 0;
+    return fuzz_repaired(data, size, try, repair);
 }
 
 /* ---- the corpus ---------------------------------------------------------- */

@@ -20,8 +20,8 @@
  * - rows in a window move down within a slot as its window goes on, and are
  *   never more than a window and a batch;
  * - each id changes all of a recurrent state;
- * - an indexer chooses rows of one slot by their numbers in it, so that all rows
- *   of such a model are copied;
+ * - an indexer chooses rows of one slot by their numbers in it, so that all
+ *   rows of such a model are copied;
  * - attention on a GPU takes the keys of a slot in one piece.
  *
  * A session can do what all of its layers can. Who works with it, the engine,

@@ -1,17 +1,7 @@
 # Jobs whose messages bring images: the same bytes with any batch, threads,
 # parts and runs, in the pipe and in a conversation; and states without rows.
-tests=$top_builddir/tests
-"$tests/make_model" llama-f32 model.gguf || exit 99
-"$tests/make_projector" image 64 mmproj.gguf || exit 99
-GG_MODEL=model.gguf
-export GG_MODEL
-echo '{"role":"user","content":""}' | gg-tokenize -q --chat --template alpaca \
-    2>&1 | grep 'without Jansson' >&2 && exit 77
+. "$top_srcdir/tests/cli/see.inc"
 printf '%s' '{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == "image" %}<|image_pad|>{% else %}{{ p.text }}{% endif %}{% endfor %}{% endif %}{% endfor %}<assistant>' >vl.jinja
-mkdir see
-printf 'P6\n2 2\n255\nabcdefghijkl' >see/a.ppm
-printf 'P6\n2 2\n255\nABCDEFGHIJKL' >see/b.ppm
-part() { printf '{"type":"image_url","image_url":{"url":"%s"}}' "$1"; }
 record() { # PARTS [MEMBERS]
     echo "{\"messages\":[{\"role\":\"user\",\"content\":[$1,{\"type\":\"text\",\"text\":\"what?\"}]}]${2-}}"
 }

@@ -1,18 +1,8 @@
 # The prefix cache of prompts with images: the same bytes with it, past the
 # images, in the first record and in others; another image is not found
-tests=$top_builddir/tests
-"$tests/make_model" llama-f32 model.gguf || exit 99
-"$tests/make_projector" image 64 mmproj.gguf || exit 99
-GG_MODEL=model.gguf
-export GG_MODEL
-echo '{"role":"user","content":""}' | gg-tokenize -q --chat --template alpaca \
-    2>&1 | grep 'without Jansson' >&2 && exit 77
+. "$top_srcdir/tests/cli/see.inc"
 printf '%s' '{% for m in messages %}{% for p in m.content %}{% if p.type == "image" %}<|image_pad|>{% else %}{{ p.text }}{% endif %}{% endfor %}{% endfor %}<assistant>' >vl.jinja
-mkdir see
-printf 'P6\n2 2\n255\nabcdefghijkl' >see/a.ppm
-printf 'P6\n2 2\n255\nABCDEFGHIJKL' >see/b.ppm
 text=$(yes 'a red ball and a girl' | head -n 12 | tr '\n' ' ')
-part() { printf '{"type":"image_url","image_url":{"url":"%s"}}' "$1"; }
 record() { # IMAGE QUESTION
     printf '%s\n' "{\"messages\":[{\"role\":\"user\",\"content\":[$(part "$1"),
         {\"type\":\"text\",\"text\":\"$text$2\"}]}]}" | tr -d '\n'

@@ -63,6 +63,41 @@ count_files(char name[SCRATCH_PATH])
     return n;
 }
 
+/* ---- drawn at random ----------------------------------------------------- */
+
+static inline uint32_t
+random_below(uint32_t n)
+{
+    static uint32_t seed = 1;
+
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 8) % n;
+}
+
+/* Other tokens from there on. */
+static inline void
+change_from(size_t from)
+{
+    for (size_t i = from; i < MOST; i++)
+        ids[i] = (int32_t)random_below(V);
+}
+
+/* Batches have `least` ids or more. */
+static inline struct gg_session_params
+random_params(int32_t least)
+{
+    const int32_t batches[] = { least, 64, 200, 512 };
+
+    return (struct gg_session_params){
+        .n_ctx = MOST + (int32_t)random_below(300),
+        .n_slots = 1 + (int32_t)random_below(2),
+        .n_batch = batches[random_below(4)],
+        .n_threads = 1 + (int32_t)random_below(2),
+    };
+}
+
+/* ---- prompts ------------------------------------------------------------- */
+
 struct cached {
     struct gg_session_params session;
     struct gg_prefix_params prefixes; /* folder NULL: none */

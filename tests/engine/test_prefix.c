@@ -7,36 +7,7 @@ enum {
     PROMPTS = 9,
 };
 
-static uint32_t seed = 1;
-
-static uint32_t
-random_below(uint32_t n)
-{
-    seed = seed * 1664525 + 1013904223;
-    return (seed >> 8) % n;
-}
-
-static void
-change_from(size_t from)
-{
-    for (size_t i = from; i < MOST; i++)
-        ids[i] = (int32_t)random_below(V);
-}
-
 /* ---- the same logits ----------------------------------------------------- */
-
-static struct gg_session_params
-random_params(void)
-{
-    static const int32_t batches[] = { 7, 64, 200, 512 };
-
-    return (struct gg_session_params){
-        .n_ctx = MOST + (int32_t)random_below(300),
-        .n_slots = 1 + (int32_t)random_below(2),
-        .n_batch = batches[random_below(4)],
-        .n_threads = 1 + (int32_t)random_below(2),
-    };
-}
 
 /* A sequence of prompts, each of which begins like the one before it. */
 static void
@@ -63,7 +34,7 @@ check_family(const char *family, enum gg_cache_type type)
     for (int i = 0; i < PROMPTS && all; i++) {
         size_t n = 1 + random_below(i % 3 ? MOST : 300);
 
-        with = (struct cached){ .session = random_params(),
+        with = (struct cached){ .session = random_params(7),
                                 .prefixes.folder = folder };
         with.session.cache_type = type;
         run_prompt(m, &without, ids, n, truth);

@@ -11,15 +11,6 @@ enum {
     WIDEST = 256,
 };
 
-static uint32_t seed = 1;
-
-static uint32_t
-random_below(uint32_t n)
-{
-    seed = seed * 1664525 + 1013904223;
-    return (seed >> 8) % n;
-}
-
 /* Media that each session gets, in an order that changes. */
 struct its {
     float rows[ROWS * WIDEST], deeper[ROWS * WIDEST];
@@ -78,13 +69,6 @@ number(struct gg_session *s, const int32_t *its_ids, size_t n)
 }
 
 static void
-change_from(size_t from)
-{
-    for (size_t i = from; i < MOST; i++)
-        ids[i] = (int32_t)random_below(V);
-}
-
-static void
 put_medium(size_t at, int k)
 {
     for (int i = 0; i < ROWS; i++)
@@ -115,19 +99,6 @@ change_with_media(size_t from)
 }
 
 /* ---- the same logits ----------------------------------------------------- */
-
-static struct gg_session_params
-random_params(void)
-{
-    static const int32_t batches[] = { 13, 64, 200, 512 };
-
-    return (struct gg_session_params){
-        .n_ctx = MOST + (int32_t)random_below(300),
-        .n_slots = 1 + (int32_t)random_below(2),
-        .n_batch = batches[random_below(4)],
-        .n_threads = 1 + (int32_t)random_below(2),
-    };
-}
 
 static void
 give_sections(struct gguf_context *g)
@@ -167,7 +138,7 @@ check_same(const char *name, bool positions, bool blocks, bool deeper)
     for (int i = 0; i < PROMPTS && all; i++) {
         size_t n = edge(200 + random_below(MOST - 200));
 
-        with = (struct cached){ .session = random_params(),
+        with = (struct cached){ .session = random_params(13),
                                 .number = number,
                                 .prefixes.folder = folder };
         run_prompt(m, &without, ids, n, truth);
