@@ -278,7 +278,7 @@ read_message(const struct reader *r, json_t *value)
 
 /* Reads the tools and arguments that stand next to the messages. */
 static enum gg_status
-read_beside(const struct reader *r, const json_t *value)
+read_others(const struct reader *r, const json_t *value)
 {
     const json_t *tools = json_object_get(value, "tools");
     const json_t *more = json_object_get(value, "chat_template_kwargs");
@@ -306,7 +306,7 @@ read_value(const struct reader *r, json_t *value)
         return fail(r, "messages that are not an array");
     for (size_t i = 0; st == GG_OK && i < json_array_size(list); i++)
         st = read_message(r, json_array_get(list, i));
-    return st == GG_OK ? read_beside(r, value) : st;
+    return st == GG_OK ? read_others(r, value) : st;
 }
 
 static bool

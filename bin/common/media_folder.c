@@ -38,7 +38,7 @@ media_folder_check(const char *folder)
 
 /* The rest of `name` after the folder, which begins it; or NULL. */
 static const char *
-behind_folder(const char *name, const char *folder)
+after_folder(const char *name, const char *folder)
 {
     size_t n = strlen(folder);
 
@@ -60,9 +60,9 @@ relative_name(const char *folder, const char *name)
 
     if (*name != '/')
         return name;
-    rest = behind_folder(name, folder);
+    rest = after_folder(name, folder);
     if (!rest && realpath(folder, real))
-        rest = behind_folder(name, real);
+        rest = after_folder(name, real);
     return rest;
 }
 

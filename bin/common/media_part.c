@@ -20,7 +20,7 @@ enum {
 
 /* The text after the prefix, in capitals or not; NULL: it is not there. */
 static const char *
-behind_prefix(const struct media_part *p, const char *prefix)
+after_prefix(const struct media_part *p, const char *prefix)
 {
     size_t n = strlen(prefix);
 
@@ -182,9 +182,9 @@ add_located(const struct media_part *p, const char *folder, struct buffer *out,
 {
     const char *end = p->text + p->len, *rest;
 
-    if ((rest = behind_prefix(p, "data:")))
+    if ((rest = after_prefix(p, "data:")))
         return add_data(rest, (size_t)(end - rest), out, err);
-    if ((rest = behind_prefix(p, "file:")))
+    if ((rest = after_prefix(p, "file:")))
         return add_file_url(rest, (size_t)(end - rest), folder, out, err);
     if (has_scheme(p->text, p->len))
         return refuse_url(p, err);

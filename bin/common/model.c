@@ -125,7 +125,7 @@ last_common_slash(const char *a, const char *b)
 /* Where data lie as seen from `exe`, the folder of programs, which is changed:
  * an installed tree may have been moved. */
 static bool
-try_beside(char *exe)
+try_near(char *exe)
 {
     const char *bin = GG_BINDIR, *data = GG_DATADIR;
     size_t n = last_common_slash(bin, data);
@@ -148,7 +148,7 @@ demo_model(void)
         return GG_DATADIR "/" DEMO_NAME;
     if (in_build_tree(exe))
         return GG_SRCDIR "/demo/" DEMO_NAME;
-    return try_beside(exe) ? found : GG_DATADIR "/" DEMO_NAME;
+    return try_near(exe) ? found : GG_DATADIR "/" DEMO_NAME;
 }
 
 /* A pipe, or a script, would say so again and again. */

@@ -106,12 +106,12 @@ say_missing(char out[PATH_MAX], int n, struct dirent *const *names,
 {
     if (n <= 0)
         snprintf(out, PATH_MAX,
-                 "no projector (mmproj*.gguf) lies beside %s: name it by "
+                 "no projector (mmproj*.gguf) lies next to %s: name it by "
                  "--mmproj",
                  it);
     else
         snprintf(out, PATH_MAX,
-                 "several projectors lie beside %s (%s, %s): name one by "
+                 "several projectors lie next to %s (%s, %s): name one by "
                  "--mmproj",
                  it, names[0]->d_name, names[1]->d_name);
 }

@@ -158,7 +158,7 @@ allow_some(struct rules *r, const char *folder, bool (*wanted)(const char *))
 
 /* Files that belong to a file, in its folder. */
 static void
-allow_beside(struct rules *r, const char *path)
+allow_neighbours(struct rules *r, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char folder[PATH_MAX];
@@ -178,11 +178,11 @@ allow_model_file(struct rules *r, const char *path)
 
     allow_file(r, path);
     allow_shards(r, path);
-    allow_beside(r, path);
+    allow_neighbours(r, path);
     if (!realpath(path, real) || strcmp(real, path) == 0)
         return;
     allow_shards(r, real);
-    allow_beside(r, real);
+    allow_neighbours(r, real);
 }
 
 /* A subfolder is listed, too. */

@@ -35,7 +35,7 @@ ticker_start(struct ticker *p, bool quiet)
 }
 
 void
-ticker_start_beside(struct ticker *p, bool quiet)
+ticker_start_among(struct ticker *p, bool quiet)
 {
     struct stat st;
     bool file = fstat(STDOUT_FILENO, &st) == 0 && !S_ISFIFO(st.st_mode) &&

@@ -19,7 +19,7 @@ ticker_start(struct ticker *p, bool quiet);
 /* As ticker_start(), where results go to standard output: where that is a
  * terminal, or a pipe perhaps to one, they show the progress themselves. */
 void
-ticker_start_beside(struct ticker *p, bool quiet);
+ticker_start_among(struct ticker *p, bool quiet);
 CLI_PRINTF(2, 3)
 void
 ticker_show(struct ticker *p, const char *fmt, ...);

@@ -84,7 +84,7 @@ perplexity_run(const struct engine *engine, const struct perplexity_options *o,
                          : (size_t)w.n / 2 + 1; /* what is likely after it */
     scored = (size_t)w.n - unscored;
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
-    ticker_start_beside(&ticker, quiet);
+    ticker_start_among(&ticker, quiet);
     while (windows_next(&w)) {
         windows_eval(&w, (struct gg_query){ .scores.logprobs = logprobs,
                                             .scores.first = unscored });

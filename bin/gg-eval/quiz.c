@@ -278,7 +278,7 @@ quiz_run(const struct engine *engine, const struct quiz_options *o, int fd,
     const char *line;
     size_t len;
 
-    ticker_start_beside(&q.ticker, engine->quiet);
+    ticker_start_among(&q.ticker, engine->quiet);
     while (!cli_signal() &&
            reader_next(&q.reader, true, &line, &len) == READER_RECORD) {
         add_question(&q, line, len);

@@ -456,7 +456,7 @@ command_run(struct talk *t, char *text)
     else if (c->argument && !*argument && !c->optional)
         talk_fail(t, "/%s needs the name of a file", c->name);
     else if (!c->argument && *argument)
-        talk_fail(t, "/%s has nothing behind it", c->name);
+        talk_fail(t, "/%s has nothing after it", c->name);
     else if (!c->run)
         return false;
     else if (run(c, t, argument, &err) != GG_OK)

@@ -516,7 +516,7 @@ open_records(struct records *w, struct generate *g)
         .resumed = { .end = -1 },
     };
     w->all = size_of_input(w->in.reader.fd);
-    ticker_start_beside(&w->ticker, o->engine.quiet);
+    ticker_start_among(&w->ticker, o->engine.quiet);
     w->n_most = (size_t)g->engine.n_slots;
     w->n_most -= g->base.sequence && w->n_most > 1; /* which stays in a slot */
     if (o->n_slots && w->n_most > (size_t)o->n_batch)

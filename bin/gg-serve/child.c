@@ -27,7 +27,7 @@ enum {
 /* ---- start --------------------------------------------------------------- */
 
 static void
-beside(const char *tool, char path[4096])
+path_of(const char *tool, char path[4096])
 {
     ssize_t n = readlink("/proc/self/exe", path, 4095);
     char *slash;
@@ -59,7 +59,7 @@ become(const char *tool, char *const *args, int in, int out, pid_t monitor)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
         _exit(126);
-    beside(tool, path);
+    path_of(tool, path);
     if (*path)
         execv(path, args);
     execvp(tool, args);

@@ -126,11 +126,11 @@ may_have_marks(const struct chat_answer *a)
 /* ---- reading ------------------------------------------------------------- */
 
 static void
-enter(struct chat_answer *a, enum chat_answer_state state, bool behind)
+enter(struct chat_answer *a, enum chat_answer_state state, bool after_thought)
 {
     a->state = state;
     a->begins = true;
-    a->behind = behind;
+    a->after_thought = after_thought;
     a->blank = state == CHAT_ANSWER_HEADER;
     a->fresh = a->fresh && state != CHAT_ANSWER_THOUGHT;
 }
@@ -214,7 +214,7 @@ look_at_space(const struct chat_answer *a, size_t at, bool last,
     size_t unused;
 
     f->end = end;
-    if (a->begins && (thought || a->behind))
+    if (a->begins && (thought || a->after_thought))
         f->part = GG_PART_ALL;
     else if (!thought && !a->begins)
         return;
@@ -277,7 +277,7 @@ read_held(struct chat_answer *a, bool last, chat_answer_sink sink, void *data)
         if (f.mark)
             pass_mark(a, f.mark->kind);
         else if (skip_space(a, at) < f.end && !a->control[at])
-            a->begins = a->behind = false;
+            a->begins = a->after_thought = false;
         at = f.end;
     }
     if (a->ended)
@@ -307,7 +307,7 @@ chat_answer_add(struct chat_answer *a, const char *p, size_t n, bool control,
 {
     if (a->ended || n == 0)
         return true;
-    if (a->n == 0 && !may_have_marks(a) && !a->behind)
+    if (a->n == 0 && !may_have_marks(a) && !a->after_thought)
         return sink(data, chat_answer_part(a), p, n, control);
     return hold_back(a, p, n, control) && read_held(a, false, sink, data);
 }
@@ -401,7 +401,7 @@ start_fresh(struct chat_answer *a, const struct gg_chat_reader *reader)
     a->n = 0;
     a->state = CHAT_ANSWER_TEXT;
     a->begins = a->fresh = true;
-    a->behind = a->ended = a->blank = false;
+    a->after_thought = a->ended = a->blank = false;
 }
 
 enum gg_status
@@ -429,7 +429,7 @@ chat_answer_begin(struct chat_answer *a, const struct gg_chat_reader *reader,
 
 /* Whether the mark that ends the thought has come, with text after it. */
 static bool
-has_text_behind(const struct chat_answer *a, const char *p, size_t n)
+has_text_after(const struct chat_answer *a, const char *p, size_t n)
 {
     for (size_t i = 0; i < a->reader->n_marks; i++) {
         const struct chat_reader_mark *m = &a->reader->marks[i];
@@ -460,7 +460,7 @@ chat_answer_spills(const struct chat_answer *a, const char *p, size_t n,
     if (a->n)
         memcpy(all, a->held, a->n);
     memcpy(all + a->n, p, n);
-    *spills = has_text_behind(a, all, a->n + n);
+    *spills = has_text_after(a, all, a->n + n);
     mem_free(all);
     return true;
 }

@@ -71,7 +71,7 @@ struct chat_answer {
     const struct gg_chat_reader *reader;
     enum chat_answer_state state;
     bool begins; /* nothing but white space of the state has come */
-    bool behind; /* that is text after a thought */
+    bool after_thought; /* that is text after a thought */
     bool fresh;  /* nor has a thought */
     bool blank;  /* nothing but white space of a header has come */
     bool ended;  /* by the end of calls */

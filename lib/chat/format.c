@@ -402,9 +402,9 @@ static void
 read_spec(struct reader *x, struct form *f)
 {
     size_t n = x->at < x->s->n ? chat_character(x->s, x->at, NULL) : 0;
-    char behind = n && x->at + n < x->s->n ? x->s->s[x->at + n] : '\0';
+    char next = n && x->at + n < x->s->n ? x->s->s[x->at + n] : '\0';
 
-    if (behind && strchr("<>^=", behind)) {
+    if (next && strchr("<>^=", next)) {
         f->fill = chat_part(x->r, x->s, x->at, n);
         x->at += n;
     }

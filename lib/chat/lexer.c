@@ -181,9 +181,9 @@ skip_comment(struct chat_lexer *x)
 
 /* ---- raw blocks ---------------------------------------------------------- */
 
-/* Whether "{% word" stands at `at`; *behind gets where it ends. */
+/* Whether "{% word" stands at `at`; *after gets where it ends. */
 static bool
-is_tag(const struct chat_lexer *x, size_t at, const char *word, size_t *behind)
+is_tag(const struct chat_lexer *x, size_t at, const char *word, size_t *after)
 {
     size_t n;
 
@@ -193,7 +193,7 @@ is_tag(const struct chat_lexer *x, size_t at, const char *word, size_t *behind)
     n = skip_blanks(x, at + (sign_at(x, at) != '\0'));
     if (!stands(x, n, word))
         return false;
-    *behind = skip_blanks(x, n + strlen(word));
+    *after = skip_blanks(x, n + strlen(word));
     return true;
 }
 
@@ -201,15 +201,15 @@ is_tag(const struct chat_lexer *x, size_t at, const char *word, size_t *behind)
 static bool
 lex_raw(struct chat_lexer *x)
 {
-    size_t behind, end;
+    size_t after, end;
 
-    if (!is_tag(x, x->at, "raw", &behind) ||
-        !ends_with(x, behind, "%}", false, &end))
+    if (!is_tag(x, x->at, "raw", &after) ||
+        !ends_with(x, after, "%}", false, &end))
         return false;
     advance(x, end);
     for (size_t at = end; at < x->n; at++)
-        if (is_tag(x, at, "endraw", &behind) &&
-            ends_with(x, behind, "%}", true, &end)) {
+        if (is_tag(x, at, "endraw", &after) &&
+            ends_with(x, after, "%}", true, &end)) {
             add_text(x, at, sign_at(x, at + 2), true);
             advance(x, end);
             return true;

@@ -123,7 +123,7 @@ static struct chat_node *
 parse_argument(struct chat_parser *p)
 {
     struct chat_node *n = chat_parse_node(p, CHAT_NODE_ARGUMENT);
-    const struct chat_token *behind = p->token + 1;
+    const struct chat_token *next = p->token + 1;
 
     if (!n)
         return NULL;
@@ -132,8 +132,8 @@ parse_argument(struct chat_parser *p)
     } else if (chat_parse_skip(p, "*")) {
         n->op = '*';
     } else if (p->token->type == CHAT_TOKEN_NAME &&
-               behind->type == CHAT_TOKEN_OPERATOR && behind->n == 1 &&
-               behind->s[0] == '=') {
+               next->type == CHAT_TOKEN_OPERATOR && next->n == 1 &&
+               next->s[0] == '=') {
         n->name = chat_parse_name(p);
         chat_parse_need(p, "=");
     }
@@ -278,7 +278,7 @@ parse_test(struct chat_parser *p, struct chat_node *of)
 
 /* |filters and tests. */
 static struct chat_node *
-parse_behind(struct chat_parser *p, struct chat_node *n)
+parse_suffixes(struct chat_parser *p, struct chat_node *n)
 {
     while (p->status == GG_OK)
         if (chat_parse_at(p, "|"))
@@ -319,7 +319,7 @@ parse_unary(struct chat_parser *p, bool filters)
                                                        : parse_primary(p);
     n = parse_postfix(p, n);
     if (filters)
-        n = parse_behind(p, n);
+        n = parse_suffixes(p, n);
     chat_parse_up(p);
     return n;
 }

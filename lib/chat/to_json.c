@@ -13,7 +13,7 @@
 struct writer {
     struct chat_builder *b;
     const struct chat_string *indent; /* of a level, or NULL: in one line */
-    const struct chat_string *between, *behind_key;
+    const struct chat_string *between, *after_key;
     bool ascii, sorted;
 };
 
@@ -152,7 +152,7 @@ put_dict(const struct writer *w, const struct chat_dict *dict, unsigned level)
             chat_put_string(w->b, w->between);
         put_line(w, level + 1);
         put_key(w, dict->pairs[i].key);
-        chat_put_string(w->b, w->behind_key);
+        chat_put_string(w->b, w->after_key);
         put_value(w, dict->pairs[i].value, level + 1);
     }
     if (dict->n)
@@ -220,16 +220,16 @@ static void
 read_separators(struct chat_run *r, struct chat_value v, struct writer *w)
 {
     struct chat_value between = chat_words(r, w->indent ? "," : ", ");
-    struct chat_value behind = chat_words(r, ": ");
+    struct chat_value after = chat_words(r, ": ");
 
     if (chat_is_list(v) && v.list->n == 2) {
         between = v.list->items[0];
-        behind = v.list->items[1];
+        after = v.list->items[1];
     } else if (v.type != CHAT_ABSENT && v.type != CHAT_NONE) {
         chat_fail(r, "tojson: separators are two texts");
     }
     w->between = chat_string_argument(r, between, NULL);
-    w->behind_key = chat_string_argument(r, behind, NULL);
+    w->after_key = chat_string_argument(r, after, NULL);
 }
 
 struct chat_value

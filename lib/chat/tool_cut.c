@@ -103,7 +103,7 @@ chat_tool_alike(const struct chat_string *a, const struct chat_string *b)
 }
 
 size_t
-chat_tool_alike_behind(const struct chat_string *a, const struct chat_string *b)
+chat_tool_alike_end(const struct chat_string *a, const struct chat_string *b)
 {
     size_t x[MOST], y[MOST], i = cut(a, x), j = cut(b, y), n = 0;
 

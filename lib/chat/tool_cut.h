@@ -27,7 +27,6 @@ chat_tool_last(const struct chat_string *s);
 size_t
 chat_tool_alike(const struct chat_string *a, const struct chat_string *b);
 size_t
-chat_tool_alike_behind(const struct chat_string *a,
-                       const struct chat_string *b);
+chat_tool_alike_end(const struct chat_string *a, const struct chat_string *b);
 
 #endif

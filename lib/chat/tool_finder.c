@@ -111,7 +111,7 @@ chat_tool_answer(const struct tool_finder *f, const struct chat_string *s)
 
 /* The end of the content, or where a render without calls goes another way. */
 static size_t
-behind_content(const struct tool_finder *f)
+after_content(const struct tool_finder *f)
 {
     size_t from = question(&f->one);
     size_t content = chat_tool_where(&f->one, from, PROBE_CONTENT);
@@ -141,7 +141,7 @@ shorten_begin(struct tool_finder *f)
     a = chat_tool_part(&s, from, name);
     b = chat_tool_part(&f->one, f->begin,
                        chat_tool_where(&f->one, f->begin, PROBE_NAME_1));
-    n = chat_tool_alike_behind(&a, &b);
+    n = chat_tool_alike_end(&a, &b);
     if (n == a.n && n > 0)
         f->begin += b.n - n;
 }
@@ -149,7 +149,7 @@ shorten_begin(struct tool_finder *f)
 void
 chat_tool_find_begin(struct tool_finder *f)
 {
-    f->begin = behind_content(f);
+    f->begin = after_content(f);
     shorten_begin(f);
 }
 

@@ -80,7 +80,7 @@ chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out);
 
 /* Bytes after the calls in a render. */
 size_t
-chat_tool_behind(const struct tool_finder *f);
+chat_tool_tail(const struct tool_finder *f);
 
 /* ---- tool_pieces.c ---- */
 

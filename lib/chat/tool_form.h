@@ -103,7 +103,7 @@ struct tool_known {
     const char *begins[2]; /* what calls may begin with, too */
     const char *ends;      /* a token that may end a turn, too */
     const char *open;      /* may stand before a call, where nothing does */
-    const char *behind;    /* stands after the name */
+    const char *suffix;    /* stands after the name */
 };
 
 /* Ends with a NULL name. */

@@ -165,7 +165,7 @@ cut_frame(const struct tool_finder *f, struct tool_frame *t)
     if (second == TOOL_NOWHERE)
         return false;
     t->between = chat_tool_part(&f->both, f->to, second);
-    n = chat_tool_alike_behind(&t->before, &t->between);
+    n = chat_tool_alike_end(&t->before, &t->between);
     t->open = chat_tool_part(&t->before, 0, t->before.n - n);
     t->before = chat_tool_part(&t->before, t->before.n - n, t->before.n);
     t->between.n -= n;
@@ -225,7 +225,7 @@ chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out)
     *t = (struct tool_frame){ 0 };
     t->before = chat_tool_part(&f->one, f->begin, f->from);
     t->after = chat_tool_part(&f->one, f->to, f->one.n);
-    n = chat_tool_alike_behind(&t->after, &plain);
+    n = chat_tool_alike_end(&t->after, &plain);
     f->post = chat_tool_part(&t->after, t->after.n - n, t->after.n);
     t->after.n -= n;
     form->one = !f->has_both;
@@ -243,7 +243,7 @@ chat_tool_find_frame(struct tool_finder *f, struct tool_frame *out)
 }
 
 size_t
-chat_tool_behind(const struct tool_finder *f)
+chat_tool_tail(const struct tool_finder *f)
 {
     size_t n = strlen(f->form->end) + f->post.n;
 

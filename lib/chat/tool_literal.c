@@ -45,10 +45,10 @@ match_soon(const char *s, size_t n, size_t at, const char *literal, size_t len)
 /* Whether white space may stand between two characters of a literal: after a
  * tag and before one, and around punctuation. */
 static bool
-is_loose(char before, char behind)
+is_loose(char before, char after)
 {
     return (before && strchr(">]})(,:=\"'[{", before)) ||
-           (behind && strchr("<[]{}(),:=\"'", behind));
+           (after && strchr("<[]{}(),:=\"'", after));
 }
 
 /* Where a character of a literal ends that stands at `at`. */

@@ -99,7 +99,7 @@ static void
 add_known(struct tool_form *f, const struct tool_known *k)
 {
     f->name = k->name;
-    if (k->behind)
+    if (k->suffix)
         f->n_begins = 0; /* they are in the table */
     for (int i = 0; i < 2 && k->begins[i]; i++)
         add_mark(f->begins, &f->n_begins, k->begins[i], false);
@@ -107,10 +107,10 @@ add_known(struct tool_form *f, const struct tool_known *k)
         add_mark(f->ends, &f->n_ends, k->ends, false);
     if (k->open && !*f->open)
         f->open_too = k->open;
-    for (size_t i = 1; k->behind && i < f->n_pieces; i++)
+    for (size_t i = 1; k->suffix && i < f->n_pieces; i++)
         if (f->pieces[i - 1].slot == TOOL_NAME) {
             f->pieces[i].written = f->pieces[i].text;
-            f->pieces[i].text = k->behind;
+            f->pieces[i].text = k->suffix;
         }
 }
 

@@ -88,16 +88,16 @@ static void
 find_variant(struct tool_finder *f, unsigned type, const char *arguments)
 {
     struct chat_string s;
-    size_t behind = strlen(f->form->close) + chat_tool_behind(f);
+    size_t tail = strlen(f->form->close) + chat_tool_tail(f);
     size_t from, to, at, n;
 
     if (!chat_tool_render(f, arguments, NULL, &s))
         return;
     from = chat_tool_where(&s, f->begin, PROBE_KEY_1);
-    if (from == TOOL_NOWHERE || s.n < behind)
+    if (from == TOOL_NOWHERE || s.n < tail)
         return;
     from += strlen(PROBE_KEY_1);
-    to = s.n - behind;
+    to = s.n - tail;
     at = from < to ? value_at(&s, from, to, type, &n) : TOOL_NOWHERE;
     if (at == TOOL_NOWHERE)
         return;
@@ -130,17 +130,17 @@ find_none(struct tool_finder *f)
 {
     struct tool_form *form = f->form;
     size_t name = chat_tool_where(&f->none, f->begin, PROBE_NAME_1);
-    size_t behind = chat_tool_behind(f), at;
+    size_t tail = chat_tool_tail(f), at;
     const char *digits = strchr(form->first, '\1');
 
     form->none = form->close;
     if (!f->has_none || name == TOOL_NOWHERE)
         return;
     name += strlen(PROBE_NAME_1);
-    if (f->none.n < name + behind)
+    if (f->none.n < name + tail)
         return;
     form->none =
-        chat_tool_keep(f, chat_tool_part(&f->none, name, f->none.n - behind));
+        chat_tool_keep(f, chat_tool_part(&f->none, name, f->none.n - tail));
     at = digits ? (size_t)(digits - form->first) : 0;
     if (digits && strlen(form->none) > at)
         form->none = chat_tool_any_digits(f, form->none, at);

@@ -20,7 +20,7 @@ enum {
 /* Text that may follow slot i: the text after it, and, where an id follows,
  * that after the id. */
 static const char *
-text_behind(const struct tool_form *f, size_t i, bool other)
+text_after(const struct tool_form *f, size_t i, bool other)
 {
     i += other ? 3 : 1;
     if (i >= f->n_pieces || f->pieces[i].slot != TOOL_TEXT ||
@@ -47,8 +47,8 @@ text_match(const struct tool_reader *r, size_t at, const char *literal)
 static size_t
 slot_end(const struct tool_reader *r, size_t i, size_t at)
 {
-    const char *next = text_behind(r->f, i, false);
-    const char *other = text_behind(r->f, i, true);
+    const char *next = text_after(r->f, i, false);
+    const char *other = text_after(r->f, i, true);
     size_t most = chat_tool_read_name_end(r, at);
 
     for (size_t to = at + 1; next && *next != '\2' && to < most; to++)

@@ -137,20 +137,20 @@ static bool
 ends_at(const struct tool_reader *r, const struct tool_call *c, size_t at,
         const char *after, struct ending *e)
 {
-    size_t behind = chat_tool_read_match(r, at, after), key;
+    size_t past = chat_tool_read_match(r, at, after), key;
     struct tool_span name;
     bool declared = *after != '\0';
 
-    if (behind == TOOL_NOT_THERE)
+    if (past == TOOL_NOT_THERE)
         return false;
     e->value = at;
-    e->to = chat_tool_read_match(r, behind, r->f->next);
+    e->to = chat_tool_read_match(r, past, r->f->next);
     e->more = e->to != TOOL_NOT_THERE && key_at(r, e->to, &name, &key) &&
               (declared || is_argument(r, c, name));
     if (!e->more)
-        e->to = chat_tool_read_closing(r, last_comma(r, behind), r->f->close);
+        e->to = chat_tool_read_closing(r, last_comma(r, past), r->f->close);
     if (e->to == TOOL_NOT_THERE && chat_tool_last_tag(after) &&
-        chat_tool_space_end(r->s, r->n, behind) == r->n)
+        chat_tool_space_end(r->s, r->n, past) == r->n)
         e->to = r->n;
     return e->to != TOOL_NOT_THERE;
 }

@@ -93,7 +93,7 @@ unit_end(const struct tool_reader *r, size_t at, const char *literal)
 static size_t
 fence_end(const struct tool_reader *r, size_t at)
 {
-    size_t from = chat_tool_space_end(r->s, r->n, at), to = from + 3, behind;
+    size_t from = chat_tool_space_end(r->s, r->n, at), to = from + 3, next;
 
     if (r->n - from < 3 || memcmp(r->s + from, "```", 3) != 0)
         return TOOL_NOT_THERE;
@@ -103,8 +103,8 @@ fence_end(const struct tool_reader *r, size_t at)
         return to;
     while (to < r->n && r->s[to] >= 'a' && r->s[to] <= 'z')
         to++;
-    behind = chat_tool_space_end(r->s, r->n, to);
-    return behind < r->n && strchr("[{", r->s[behind]) ? to : TOOL_NOT_THERE;
+    next = chat_tool_space_end(r->s, r->n, to);
+    return next < r->n && strchr("[{", r->s[next]) ? to : TOOL_NOT_THERE;
 }
 
 size_t

@@ -10,7 +10,7 @@ const struct tool_known chat_tool_known[] = {
       .begins = { " to=functions.", "<|channel|>commentary to=functions." },
       .ends = "<|call|>",
       .open = "<|channel|>commentary",
-      .behind = "\2<|message|>" },
+      .suffix = "\2<|message|>" },
     { .name = "gemma4", .signs = { "<|tool_call>call:" } },
     { .name = "kimi-k2",
       .signs = { "<|tool_call_begin|>functions." },

@@ -370,7 +370,7 @@ set_owner_and_mode(int fd, const char *path)
 
 /* A name next to f->path, so that the rename stays in one file system. */
 static int
-open_beside(struct file_out *f)
+open_near(struct file_out *f)
 {
     static const char suffix[] = ".XXXXXX";
     size_t len = strlen(f->path);
@@ -416,7 +416,7 @@ open_output(const char *path, struct file_out *f, struct gg_error *err)
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         fd = open(path, O_WRONLY | O_CLOEXEC);
     else
-        fd = open_beside(f);
+        fd = open_near(f);
     if (fd < 0)
         return io_error(err, path);
     f->stream = fdopen(fd, "wb");

@@ -37,11 +37,11 @@ open_elsewhere(const char *path, int flags)
 
 /* Tries far from all files that are named, then next to one. */
 static int
-open_either(const char *far, const char *beside, int flags)
+open_either(const char *far, const char *near, int flags)
 {
     int why = open_elsewhere(far, flags);
 
-    return why && open_elsewhere(beside, flags) == 0 ? 0 : why;
+    return why && open_elsewhere(near, flags) == 0 ? 0 : why;
 }
 
 static int

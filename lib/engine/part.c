@@ -247,7 +247,7 @@ begin_answer(struct gg_text *t)
     chat_answer_drop(a);
     a->state = t->begun.state;
     a->begins = t->begun.begins;
-    a->behind = t->begun.behind;
+    a->after_thought = t->begun.after_thought;
     a->fresh = t->begun.fresh;
     a->blank = t->begun.blank;
     a->ended = t->begun.ended;

@@ -23,7 +23,7 @@ enum {
     NODES_PER_COMPRESSION = 24,
     NODES_PER_MEDIA = 6, /* of each layer, and before the first */
     NODES_DRAFTER = 32 + MODEL_MAX_FEATURES,
-    NODES_BESIDE = 40 + NODES_PER_MEDIA,
+    NODES_OTHERS = 40 + NODES_PER_MEDIA,
 };
 
 size_t
@@ -32,12 +32,12 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     size_t a_layer = NODES_PER_LAYER + NODES_PER_MEDIA +
                      NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
-    size_t beside = NODES_BESIDE;
+    size_t others = NODES_OTHERS;
 
     if (model->drafter)
-        beside += NODES_DRAFTER;
+        others += NODES_DRAFTER;
     if (model->hp.ngrams.n > 0)
-        beside += NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
+        others += NODES_NGRAMS + NODES_PER_NGRAMS * (size_t)n_segments;
     if (model->hp.switches.n > 0)
         a_layer += NODES_SWITCHES;
     if (model->hp.n_altup > 0)
@@ -57,7 +57,7 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
         a_layer += NODES_PER_RECURRENCE * (size_t)n_segments;
     return a_layer * (size_t)graph_used_layers(&model->hp) +
            (CACHE_KINDS + 3 + 2 * MODEL_MAX_COMPRESSIONS) * (size_t)n_segments +
-           beside + graph_adapters_max_nodes(model);
+           others + graph_adapters_max_nodes(model);
 }
 
 size_t

@@ -97,11 +97,11 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
     int32_t all = graph_key_int(keys, "block_count", 1, MODEL_MAX_LAYERS, 0);
 
     if (!keys->drafts)
-        hp->n_behind =
+        hp->n_after =
             graph_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
-    hp->n_layer = all - hp->n_behind;
+    hp->n_layer = all - hp->n_after;
     keys->n_layer = all;
-    keys->n_behind = hp->n_behind;
+    keys->n_after = hp->n_after;
     for (int32_t i = 0; i < all; i++)
         hp->layers[i].kv_layer = i;
 }
@@ -254,8 +254,8 @@ graph_keys_windows(struct model_keys *keys, struct model_hparams *hp,
 }
 
 void
-graph_keys_windows_behind(struct model_keys *keys, struct model_hparams *hp,
-                          int32_t other, int32_t period)
+graph_keys_windows_after(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t other, int32_t period)
 {
     read_windows(keys, hp, other, period, true);
 }

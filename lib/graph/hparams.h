@@ -277,7 +277,7 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
-    int32_t n_behind;  /* layers of the file after these: MTP layers; */
+    int32_t n_after;   /* layers of the file after these: MTP layers; */
     int32_t n_mtp;     /* how many of them are computed: all or none; with a
                           drafter n_drafter, and none of the file's */
     int32_t n_drafter; /* layers of a drafter, which follow n_layer here; 0:
@@ -405,7 +405,7 @@ graph_chooses(const struct model_layer_hparams *l)
 static inline int32_t
 graph_all_layers(const struct model_hparams *hp)
 {
-    return hp->n_layer + hp->n_behind;
+    return hp->n_layer + hp->n_after;
 }
 
 /* Layers that are computed, for whatever purpose. */

@@ -134,7 +134,7 @@ graph_keys_indexer_pools(struct model_keys *keys, struct model_hparams *hp)
                            x->n_best);
     if (!graph_key_bool(keys, tail, true))
         graph_key_refuse(keys, GG_ERR_UNSUPPORTED, tail,
-                         "false: keys behind the last whole pool are always "
+                         "false: keys after the last whole pool are always "
                          "read here");
     hp->n_compression = 1;
     hp->compressions[0] = (struct model_compression){ .ratio = x->pool };

@@ -74,7 +74,7 @@ static bool
 leaves_out_mtp(const struct model_keys *keys, const char *key)
 {
     int64_t i = gguf_find_key(keys->gguf, key);
-    int32_t n = keys->n_layer - keys->n_behind;
+    int32_t n = keys->n_layer - keys->n_after;
 
     return i >= 0 && gguf_get_kv_type(keys->gguf, i) == GGUF_TYPE_ARRAY &&
            gguf_get_arr_n(keys->gguf, i) == (size_t)n;
@@ -301,7 +301,7 @@ graph_keys_layer_flags(struct model_keys *keys, const char *name, bool *out,
 
     graph_key_name(keys, name, key);
     if (leaves_out_mtp(keys, key))
-        n -= keys->n_behind;
+        n -= keys->n_after;
     if (!get_array_of(keys, key, n, &array))
         return false;
     for (int32_t i = 0; i < n && keys->status == GG_OK; i++)

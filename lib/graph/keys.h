@@ -19,7 +19,7 @@ struct model_keys {
     struct gg_error *err;
     int32_t n_layer;  /* of the file, once that is known: elements of an array
                          with a value for each */
-    int32_t n_behind; /* of these MTP layers, which some arrays leave out */
+    int32_t n_after;  /* of these MTP layers, which some arrays leave out */
     bool headless;    /* heads are the family's to read: no layer attends */
     bool drafts;      /* a drafter's, whose layers all are its own */
 };
@@ -97,8 +97,8 @@ graph_keys_windows(struct model_keys *keys, struct model_hparams *hp,
 /* As graph_keys_windows(); without a list in the file all but the first of
  * every `period`. */
 void
-graph_keys_windows_behind(struct model_keys *keys, struct model_hparams *hp,
-                          int32_t other, int32_t period);
+graph_keys_windows_after(struct model_keys *keys, struct model_hparams *hp,
+                         int32_t other, int32_t period);
 
 /* Heads of windowed layers have lengths of their own, if the file gives any. */
 void

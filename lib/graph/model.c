@@ -113,7 +113,7 @@ take_mtp_hparams(const struct gguf_context *mtp, struct model *m,
     enum gg_status st = graph_read_keys(mtp, &other, err);
 
     if (st == GG_OK) {
-        m->hp.n_behind = other->hp.n_behind;
+        m->hp.n_after = other->hp.n_after;
         for (int32_t i = m->hp.n_layer; i < graph_all_layers(&m->hp); i++)
             m->hp.layers[i] = other->hp.layers[i];
     }

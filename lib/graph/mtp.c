@@ -39,7 +39,7 @@ graph_mtp_use(const struct gguf_context *gguf, struct model *m,
     m->hp.n_mtp = m->hp.n_drafter;
     if (m->hp.n_drafter > 0)
         return GG_OK;
-    if (m->hp.n_behind == 0)
+    if (m->hp.n_after == 0)
         return refuse(gguf, m, "the file has no MTP layers", err);
     if (!m->arch->mtp)
         return refuse(gguf, m,
@@ -52,7 +52,7 @@ graph_mtp_use(const struct gguf_context *gguf, struct model *m,
                           "a layer without attention or without a "
                           "feed-forward block: no MTP layer that is known",
                           err);
-    m->hp.n_mtp = m->hp.n_behind;
+    m->hp.n_mtp = m->hp.n_after;
     return GG_OK;
 }
 

@@ -34,7 +34,7 @@ name_matches(const char *name, const char *entry)
 
 /* Layers for ids beyond the next, where nobody asks them. */
 static bool
-is_behind(const struct model_hparams *hp, const char *name)
+is_after(const struct model_hparams *hp, const char *name)
 {
     char *end;
     long layer;
@@ -93,7 +93,7 @@ is_ignorable(const struct model_hparams *hp, const char *name)
     for (size_t i = 0; i < sizeof(ignorable) / sizeof(ignorable[0]); i++)
         if (name_matches(name, ignorable[i]))
             return true;
-    return is_behind(hp, name) || is_shared(hp, name) ||
+    return is_after(hp, name) || is_shared(hp, name) ||
            is_unused_indexer(hp, name);
 }
 

@@ -9,7 +9,7 @@
 
 enum {
     NODES_PER_LAYER = 128,
-    NODES_BESIDE = 512,
+    NODES_OTHERS = 512,
 };
 
 static const struct model_arch archs[MEDIA_KINDS] = {
@@ -108,7 +108,7 @@ start_compute(struct media_encoder *e, int32_t n_threads, struct gg_error *err)
     for (int i = 0; i < c->n_backends; i++)
         session_compute_set_up(c->backends[i], n_threads, NULL, NULL);
     c->max_nodes =
-        NODES_PER_LAYER * (size_t)e->model->hp.n_layer + NODES_BESIDE;
+        NODES_PER_LAYER * (size_t)e->model->hp.n_layer + NODES_OTHERS;
     c->pool_size = c->max_nodes * ggml_tensor_overhead() +
                    ggml_graph_overhead_custom(c->max_nodes, false);
     c->pool = mem_alloc(c->pool_size);

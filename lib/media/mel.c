@@ -39,7 +39,7 @@ const struct media_mel media_mel_gemma4 = {
     .window = 320,
     .hop = 160,
     .front = 160,
-    .behind = 1,
+    .n_after = 1,
     .magnitude = true,
     .floor = 1e-3,
 };
@@ -218,7 +218,7 @@ bound_range(float *values, size_t n)
 size_t
 media_mel_frames(const struct media_mel *mel, size_t n)
 {
-    size_t last = (size_t)mel->window + mel->behind;
+    size_t last = (size_t)mel->window + mel->n_after;
 
     if (mel->reflects)
         return n / mel->hop + mel->keeps_last;

@@ -11,7 +11,7 @@ struct media_mel {
     uint32_t hop;    /* samples from frame to frame */
     uint32_t front;  /* samples before the first one in the first frame */
     uint32_t
-        behind;    /* samples that follow a frame's last; else there is none */
+        n_after;   /* samples that follow a frame's last; else there is none */
     bool reflects; /* beyond either end the sound is mirrored, else 0 */
     bool keeps_last; /* if mirrored: also the frame whose middle is the end */
     bool slaney;     /* its scale, and filters of one area; else HTK's */

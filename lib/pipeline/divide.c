@@ -22,7 +22,7 @@ struct division {
 };
 
 static uint64_t
-beside_of(const struct model *m)
+extras_of(const struct model *m)
 {
     const struct rope_params *r = &m->hp.rope;
     const float rope[] = { r->base, r->factor };
@@ -42,7 +42,7 @@ hello_of(const struct pipeline *p, const struct model *m)
     struct pipeline_hello h = {
         .build = core_build_fingerprint(),
         .fingerprint = gguf_fingerprint(m->file->gguf),
-        .beside = beside_of(m),
+        .extras = extras_of(m),
     };
 
     for (int i = m->n_homes > 1; i < m->n_homes; i++) {
@@ -85,7 +85,7 @@ compare(const struct pipeline_hello *own, struct pipeline_hello *other,
                          "fingerprint %016" PRIx64 ", and rank 0 has "
                          "%016" PRIx64,
                          (int)rank, other->fingerprint, own->fingerprint);
-    if (own->beside != other->beside)
+    if (own->extras != other->extras)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "rank %d has other adapters, MTP layers or rotary "
                          "positions than rank 0",
@@ -125,7 +125,7 @@ take_list(struct pipeline *p, const struct model *m, struct gg_error *err)
         if (end < m->hp.n_layer && !may_cut(m, end))
             return error_set(err, GG_ERR_ARG,
                              "a rank cannot begin with layer %d: it, "
-                             "or one behind it, reads keys, or an indexer's "
+                             "or one after it, reads keys, or an indexer's "
                              "choice, of an earlier layer",
                              (int)end);
     }

@@ -51,7 +51,7 @@ struct pipeline_command {
 struct pipeline_hello {
     uint64_t build;       /* of this library */
     uint64_t fingerprint; /* of the model */
-    uint64_t beside;      /* of adapters, MTP layers and what options change */
+    uint64_t extras;      /* of adapters, MTP layers and what options change */
     uint64_t available;   /* bytes of memory for its layers */
     char version[32];
     char kernels[96]; /* that the CPU computes with */

@@ -12,8 +12,13 @@
 #include "core/mem.h"
 
 static enum gg_status
-none_fits(const int32_t *ids, struct gg_error *err)
+none_fits(const struct grammar_at *at, const int32_t *ids, struct gg_error *err)
 {
+    if (sample_grammar_may_end(at))
+        return error_set(err, GG_ERR_FORMAT,
+                         "the grammar is complete, but there is no token%s to "
+                         "end the text",
+                         ids ? " among those that are there" : "");
     return error_set(err, GG_ERR_FORMAT, "no token%s fits the grammar",
                      ids ? " of those that are there" : "");
 }
@@ -88,7 +93,7 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
         return error_nomem(err);
     s->fit_cap = a;
     *m = gather(s, mask, sample_grammar_size(at), ids, logits, n);
-    return *m ? GG_OK : none_fits(ids, err);
+    return *m ? GG_OK : none_fits(at, ids, err);
 }
 
 enum gg_status
@@ -146,5 +151,5 @@ sample_fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
         some |= s->logits[i] > -INFINITY;
     }
     *logits = s->logits;
-    return some ? GG_OK : none_fits(ids, err);
+    return some ? GG_OK : none_fits(at, ids, err);
 }

@@ -440,20 +440,20 @@ measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
 }
 
 enum gg_status
-session_compute_init_output(struct compute *c, const struct compute *beside,
+session_compute_init_output(struct compute *c, const struct compute *main,
                             const struct cache *cache, int32_t max_tokens,
                             struct gg_error *err)
 {
-    int32_t n_layer = beside->model->hp.n_layer;
+    int32_t n_layer = main->model->hp.n_layer;
 
-    *c = (struct compute){ .model = beside->model,
+    *c = (struct compute){ .model = main->model,
                            .first = n_layer,
                            .end = n_layer,
-                           .n_backends = beside->n_backends,
+                           .n_backends = main->n_backends,
                            .borrowed = true,
-                           .max_segments = beside->max_segments };
-    memcpy(c->backends, beside->backends, sizeof(c->backends));
-    c->graph.bf16 = beside->graph.bf16;
+                           .max_segments = main->max_segments };
+    memcpy(c->backends, main->backends, sizeof(c->backends));
+    c->graph.bf16 = main->graph.bf16;
     if (allocate(c, cache) && reserve_graph(c, cache, max_tokens))
         return GG_OK;
     session_compute_clear(c);

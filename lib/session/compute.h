@@ -66,7 +66,7 @@ session_compute_init_mtp(struct compute *c, const struct compute *lender,
 /* Another, of what follows the last layer, next to one of the first layers: it
  * computes with that one's back ends, which must outlive it. */
 enum gg_status
-session_compute_init_output(struct compute *c, const struct compute *beside,
+session_compute_init_output(struct compute *c, const struct compute *main,
                             const struct cache *cache, int32_t max_tokens,
                             struct gg_error *err);
 

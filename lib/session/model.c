@@ -35,7 +35,7 @@ check_same_model(const struct gguf_context *mtp, const struct model *a,
 /* MTP layers, and what merges their streams, which the first of them has then.
  */
 static const char *
-name_behind(const char *name, const void *n_layer, char *buf)
+name_after(const char *name, const void *n_layer, char *buf)
 {
     int32_t n = *(const int32_t *)n_layer;
     char *end;
@@ -125,7 +125,7 @@ session_adopt_mtp(struct gguf_file *file, struct gguf_file *mtp,
     if (st == GG_OK)
         st = check_same_model(mtp->gguf, a, b, err);
     if (st == GG_OK)
-        st = gguf_file_take(file, mtp, name_behind, &a->hp.n_layer, err);
+        st = gguf_file_take(file, mtp, name_after, &a->hp.n_layer, err);
     mem_free(a);
     mem_free(b);
     return st;

@@ -220,7 +220,7 @@ divide_list(struct offload *o)
 
 /* Layers of later processes, which take nothing here. */
 static int32_t
-layers_behind(const struct model *m)
+layers_after(const struct model *m)
 {
     return m->hp.n_layer - m->end;
 }
@@ -233,7 +233,7 @@ divide(struct offload *o)
     d->needs = &o->needs;
     d->experts_from = experts_from(o);
     d->most = o->params->gpu_layers > 0
-                  ? o->params->gpu_layers + layers_behind(o->m)
+                  ? o->params->gpu_layers + layers_after(o->m)
                   : MODEL_AS_FITS;
     if (are_listed(o)) {
         divide_list(o);
@@ -263,7 +263,7 @@ note_offload(struct offload *o)
 {
     struct model *m = o->m;
     char room[160], takes[24], *note = m->note;
-    int n = (int)(o->parts.n - layers_behind(m));
+    int n = (int)(o->parts.n - layers_after(m));
     int all = (int)(m->end - m->first); /* of this process */
     int without = (int)(o->parts.experts_from - m->first);
     bool layers = n < all && o->division.most == MODEL_AS_FITS;
@@ -341,7 +341,7 @@ leaves_layers(const struct offload *o)
 {
     const struct model *m = o->m;
 
-    return o->parts.n - layers_behind(m) < m->end - m->first ||
+    return o->parts.n - layers_after(m) < m->end - m->first ||
            o->parts.experts_from > m->first;
 }
 

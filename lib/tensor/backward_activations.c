@@ -91,11 +91,11 @@ GRADIENT(through_gelu_quick)
 GRADIENT(through_gelu_erf)
 {
     const float of_density = 0.3989422804f;
-    struct ggml_tensor *beside, *below, *density;
+    struct ggml_tensor *shifted, *below, *density;
 
     GGML_UNUSED(y);
-    beside = affine(ctx, x, 1, 1e-30f);
-    below = ggml_div(ctx, ggml_gelu_erf(ctx, beside), beside);
+    shifted = affine(ctx, x, 1, 1e-30f);
+    below = ggml_div(ctx, ggml_gelu_erf(ctx, shifted), shifted);
     density = ggml_exp(ctx, affine(ctx, ggml_sqr(ctx, x), -0.5f, 0));
     density = affine(ctx, ggml_mul(ctx, density, x), of_density, 0);
     return ggml_mul(ctx, grad, ggml_add(ctx, below, density));

@@ -127,7 +127,7 @@ sums_match(const struct ggml_tensor *sums, const struct ggml_tensor *q,
            int64_t d_value)
 {
     return sums->type == GGML_TYPE_F32 &&
-           sums->ne[0] == d_value + TENSOR_PART_BESIDE &&
+           sums->ne[0] == d_value + TENSOR_PART_EXTRA &&
            sums->ne[1] == q->ne[2] && sums->ne[2] == q->ne[1] &&
            sums->ne[3] == q->ne[3];
 }
@@ -151,7 +151,7 @@ tensor_attend_part(struct ggml_context *ctx, const struct tensor_part *part)
     const struct ggml_tensor *q = part->q;
     int64_t d_value = part->v->ne[0];
     struct ggml_tensor *t = ggml_new_tensor_4d(
-        ctx, GGML_TYPE_F32, d_value + (part->more ? TENSOR_PART_BESIDE : 0),
+        ctx, GGML_TYPE_F32, d_value + (part->more ? TENSOR_PART_EXTRA : 0),
         q->ne[2], q->ne[1], q->ne[3]);
 
     GGML_ASSERT(part_matches(part));

@@ -77,10 +77,10 @@ struct tensor_part {
 
 enum {
     TENSOR_PART_KEYS = 64,
-    TENSOR_PART_BESIDE = 2, /* floats of each row, after its e sums of values */
+    TENSOR_PART_EXTRA = 2, /* floats of each row, after its e sums of values */
 };
 
-/* Where more parts follow: e + TENSOR_PART_BESIDE x n_head x n_tokens, the sums
+/* Where more parts follow: e + TENSOR_PART_EXTRA x n_head x n_tokens, the sums
  * of each query so far, which the next part goes on with. After the last part:
  * what ggml_flash_attn_ext() gives for all keys at once, with the same bytes.
  * Sinks are the last part's. */

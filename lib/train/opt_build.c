@@ -128,8 +128,8 @@ count_params(const struct ggml_cgraph *g)
 }
 
 static struct ggml_tensor *
-beside(struct ggml_opt_context *c, const struct ggml_tensor *t,
-       const char *format)
+like(struct ggml_opt_context *c, const struct ggml_tensor *t,
+     const char *format)
 {
     struct ggml_tensor *x =
         ggml_new_tensor(c->ctx_static, GGML_TYPE_F32, GGML_MAX_DIMS, t->ne);
@@ -142,17 +142,17 @@ make_slots(struct ggml_opt_context *c)
 {
     struct opt_slots *s = c->slots;
 
-    c->loss_acc = beside(c, c->loss, "gradient of %s");
+    c->loss_acc = like(c, c->loss, "gradient of %s");
     for (int i = 0; i < c->forward->n_nodes; i++) {
         const struct ggml_tensor *t = c->forward->nodes[i];
 
         if (!is_param(t))
             continue;
         if (train_opt_accumulates(c))
-            s->acc = beside(c, t, "gradient of %s");
+            s->acc = like(c, t, "gradient of %s");
         if (has_moments(c)) {
-            s->m = beside(c, t, "AdamW m for %s");
-            s->v = beside(c, t, "AdamW v for %s");
+            s->m = like(c, t, "AdamW m for %s");
+            s->v = like(c, t, "AdamW v for %s");
         }
         s++;
     }

@@ -56,8 +56,8 @@ add_all(struct train_params *params, struct model *m)
 /* ---- memory -------------------------------------------------------------- */
 
 static struct ggml_tensor *
-beside(struct train_params *params, const struct ggml_tensor *weight,
-       const char *what)
+like(struct train_params *params, const struct ggml_tensor *weight,
+     const char *what)
 {
     struct ggml_tensor *t =
         ggml_new_tensor(params->ctx, GGML_TYPE_F32, GGML_MAX_DIMS, weight->ne);
@@ -116,9 +116,9 @@ train_params_place(struct train_params *params, struct gg_error *err)
     for (size_t i = 0; i < params->n; i++) {
         struct train_param *p = &params->p[i];
 
-        p->grad = beside(params, p->weight, "grad.");
-        p->moments[TRAIN_FIRST] = beside(params, p->weight, "m.");
-        p->moments[TRAIN_SECOND] = beside(params, p->weight, "v.");
+        p->grad = like(params, p->weight, "grad.");
+        p->moments[TRAIN_FIRST] = like(params, p->weight, "m.");
+        p->moments[TRAIN_SECOND] = like(params, p->weight, "v.");
     }
     if (params->measured)
         return GG_OK;
@@ -154,7 +154,7 @@ train_params_of_model(struct train_params *params, struct model *model,
         st = copies ? GG_OK : error_nomem(err);
     }
     for (size_t i = 0; st == GG_OK && i < params->n; i++)
-        copies[i] = beside(params, params->p[i].weight, "");
+        copies[i] = like(params, params->p[i].weight, "");
     if (st == GG_OK)
         st = train_params_place(params, err);
     if (st == GG_OK)

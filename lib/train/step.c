@@ -8,7 +8,7 @@
 
 enum {
     NODES_PER_LAYER = 192,
-    NODES_BESIDE = 256,
+    NODES_OTHERS = 256,
 };
 
 /* How much an adapter that is trained counts. */
@@ -20,7 +20,7 @@ static enum gg_status
 record(struct train_pass *p, int32_t length, int32_t n_rows,
        struct gg_error *err)
 {
-    size_t n = NODES_PER_LAYER * (size_t)p->model->hp.n_layer + NODES_BESIDE;
+    size_t n = NODES_PER_LAYER * (size_t)p->model->hp.n_layer + NODES_OTHERS;
     struct ggml_init_params params = {
         .mem_size =
             n * ggml_tensor_overhead() + ggml_graph_overhead_custom(n, false),

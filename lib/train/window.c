@@ -10,7 +10,7 @@
 enum {
     /* Nodes of gradients for each node, and further ones. */
     GRADIENT_NODES = 12,
-    NODES_BESIDE = 64,
+    NODES_OTHERS = 64,
 };
 
 /* ---- cuts ---------------------------------------------------------------- */
@@ -244,7 +244,7 @@ enum gg_status
 train_window_make(struct train_window *w, const struct train_window_spec *s,
                   struct gg_error *err)
 {
-    size_t size = GRADIENT_NODES * (size_t)(s->end - s->first) + NODES_BESIDE;
+    size_t size = GRADIENT_NODES * (size_t)(s->end - s->first) + NODES_OTHERS;
     struct ggml_init_params params = {
         .mem_size = size * ggml_tensor_overhead() +
                     ggml_graph_overhead_custom(size, true),

@@ -78,7 +78,7 @@ plain_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
 
 /* The key of a blank and p[0..n), n < CACHE_BYTES. */
 static void
-key_behind_blank(struct cache_word *key, const uint8_t *p, size_t n, size_t len)
+key_after_blank(struct cache_word *key, const uint8_t *p, size_t n, size_t len)
 {
     uint64_t low;
 
@@ -99,7 +99,7 @@ take_known(struct unigram *u, const uint8_t *p, size_t len,
     size_t at = 0, n;
 
     while ((n = plain_word(u->v, p + at, len - at)) > 0) {
-        key_behind_blank(&key, p + at, n, len - at);
+        key_after_blank(&key, p + at, n, len - at);
         if (u->n > 0)
             end_word(u, out);
         if (!emit_known(u, &key, out))

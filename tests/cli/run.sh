@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs tests/cli/NAME.sh in a scratch folder, and compares with NAME.stdout,
-# .stderr and .exit beside it. An absent file means: empty, empty, 0.
-# A script that exits 77 is skipped. With $GG_RECORD, what it printed is written
-# to these files instead.
+# .stderr and .exit next to it. An absent file means: empty, empty, 0.
+# A script that exits 77 is skipped; one that exits 99 could not make what it needs.
+# With $GG_RECORD, what it printed is written to these files instead.
 t=$(cd "$(dirname "$1")" && pwd)/$(basename "$1" .sh)
 d=$(mktemp -d) || exit 99
 trap 'rm -rf "$d"' EXIT
@@ -12,6 +12,11 @@ echo $? >"$d/exit"
 if grep -qx 77 "$d/exit"; then
     cat "$d/stderr"
     exit 77
+fi
+if grep -qx 99 "$d/exit"; then
+    cat "$d/stderr"
+    echo "$(basename "$t").sh ended with 99: it could not make what it needs"
+    exit 99
 fi
 : >"$d/empty"
 record() {

@@ -75,7 +75,7 @@ struct beside {
 };
 
 static void
-open_beside(struct beside *t, struct bench *b)
+open_near(struct beside *t, struct bench *b)
 {
     struct gg_sampler_params p = gg_sampler_params_default();
     struct gg_text_params params = { .max_ids = MADE, .ignore_eog = true };
@@ -121,7 +121,7 @@ draw_alone(const struct gg_model *m)
     uint64_t sum;
 
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
-    open_beside(&t, &b);
+    open_near(&t, &b);
     sum = close_beside(&t, &b);
     close_bench(&b);
     return sum;
@@ -151,7 +151,7 @@ check_query(const struct gg_model *m, const char *what, bool embeds,
     close_bench(&b);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
     gg_engine_bound_steps(b.engine, BOUND, 0);
-    open_beside(&t, &b);
+    open_near(&t, &b);
     q = sequence_of(&b, ids, LONG);
     query = ask_for(&parted, q, embeds, pooling);
     while (!done) {
@@ -233,7 +233,7 @@ check_contests(const struct gg_model *m)
     close_bench(&b);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
     gg_engine_bound_steps(b.engine, BOUND, 0);
-    open_beside(&t, &b);
+    open_near(&t, &b);
     fill_choices(&c, parted, lists);
     must(gg_contest_new(b.engine, &c, 1, &contest, &err));
     while (!done) {

@@ -411,8 +411,8 @@ test_sampler(void)
        "what is drawn follows it, and ends with it");
     ok(gg_sampler_next(s, h, (const int32_t[]){ 'x' }, logits, 1, 0, 9, &d,
                        &err) == GG_ERR_FORMAT &&
-           strstr(err.message, "fits the grammar"),
-       "nothing fits");
+           strstr(err.message, "the grammar is complete"),
+       "and then nothing fits");
     gg_history_free(h);
     gg_sampler_free(s);
     gg_grammar_free(p.grammar);

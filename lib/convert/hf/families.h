@@ -140,7 +140,7 @@ struct hf_name {
 struct hf_mtp {
     /* Prefixes of their names, counted from 0, and of what stands next to
      * them; NULL: they are layers after the last, and it is in them. */
-    const char *layers, *beside;
+    const char *layers, *outside;
     const struct hf_name *names; /* the first of what all have */
 };
 extern const struct hf_mtp convert_hf_mtp; /* as DeepSeek V3 has them */
@@ -280,7 +280,7 @@ convert_hf_count_listed_dense(struct hf *h);
 void
 convert_hf_keys_listed(struct hf *h);
 void
-convert_hf_keys_listed_behind(struct hf *h);
+convert_hf_keys_listed_after(struct hf *h);
 void
 convert_hf_keys_qwen(struct hf *h);
 void

@@ -259,7 +259,7 @@ convert_hf_keys_listed(struct hf *h)
 }
 
 void
-convert_hf_keys_listed_behind(struct hf *h)
+convert_hf_keys_listed_after(struct hf *h)
 {
     set_listed(h, 0);
 }

@@ -390,10 +390,10 @@ mtp_prefix(const struct hf *h, int32_t i, char to[NAME])
 
 /* The prefix of what stands next to it. */
 static void
-mtp_beside(const struct hf *h, int32_t i, char to[NAME])
+mtp_outside(const struct hf *h, int32_t i, char to[NAME])
 {
-    if (h->family->mtp->beside)
-        snprintf(to, NAME, "%s", h->family->mtp->beside);
+    if (h->family->mtp->outside)
+        snprintf(to, NAME, "%s", h->family->mtp->outside);
     else
         mtp_prefix(h, i, to);
 }
@@ -406,12 +406,12 @@ convert_hf_count_mtp(struct hf *h)
         MOST = 64
     };
     const struct hf_mtp *m = h->family->mtp;
-    char beside[NAME], name[2 * NAME];
+    char outside[NAME], name[2 * NAME];
     int32_t n = 0;
 
-    for (; m && n < (m->beside ? 1 : MOST); n++) {
-        mtp_beside(h, n, beside);
-        snprintf(name, sizeof(name), "%s%s.weight", beside, m->names->from);
+    for (; m && n < (m->outside ? 1 : MOST); n++) {
+        mtp_outside(h, n, outside);
+        snprintf(name, sizeof(name), "%s%s.weight", outside, m->names->from);
         if (!convert_hf_weights_find(&h->weights, name))
             break;
     }
@@ -427,7 +427,7 @@ take_mtp(struct hf *h, int32_t i)
     mtp_prefix(h, i, from);
     for (int k = 0; k < HF_LISTS; k++)
         convert_hf_take_list(h, from, to, h->family->layer[k]);
-    mtp_beside(h, i, from);
+    mtp_outside(h, i, from);
     convert_hf_take_list(h, from, to, h->family->mtp->names);
 }
 
@@ -435,7 +435,7 @@ take_mtp(struct hf *h, int32_t i)
 
 /* A layer for ids beyond the next, of a family whose are left out. */
 static bool
-is_behind(struct hf *h, const char *name)
+is_after(struct hf *h, const char *name)
 {
     int64_t n = core_json_int(&h->config, "num_nextn_predict_layers", 0, 64, 0);
     const char *layers = convert_hf_layers(h->family),
@@ -459,7 +459,7 @@ check_left(struct hf *h)
         bool known = h->weights.used[i];
 
         known = known || is_in(name, media_parts) || is_in(name, left_out) ||
-                is_in(name, own) || is_behind(h, name);
+                is_in(name, own) || is_after(h, name);
         if (!known)
             core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
                           "%s: %s has no such tensor here", name, h->class);

@@ -270,7 +270,7 @@ run_small(struct graph_run *run)
 }
 
 static void
-run_behind(void *arg, int piece, int count, int n, int thread)
+run_after(void *arg, int piece, int count, int n, int thread)
 {
     const struct graph_run *run = arg;
     struct cpu_task task = run->task;
@@ -328,7 +328,7 @@ run_shared(struct graph_run *run)
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
         cpu_pool_offer(run->pool,
                        &(struct cpu_offer){ .n = job->n_pieces,
-                                            .fn = run_behind,
+                                            .fn = run_after,
                                             .arg = run,
                                             .wake = run->wake,
                                             .contiguous = job->contiguous });

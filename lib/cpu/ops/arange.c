@@ -75,7 +75,7 @@ compute_reflect(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
-    int before = tensor_get_i32(dst, 0), behind = tensor_get_i32(dst, 1);
+    int before = tensor_get_i32(dst, 0), n_after = tensor_get_i32(dst, 1);
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
@@ -84,7 +84,7 @@ compute_reflect(const struct cpu_task *t, struct ggml_tensor *dst)
         memcpy(y, cpu_row_data(x, r), (size_t)x->ne[0] * sizeof(*y));
         for (int j = 1; j <= before; j++)
             y[-j] = y[j];
-        for (int j = 1; j <= behind; j++)
+        for (int j = 1; j <= n_after; j++)
             last[j] = last[-j];
     }
 }

@@ -28,7 +28,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_common(keys, hp, norms_of(keys));
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
     graph_keys_rope_same(keys, hp);
-    graph_keys_windows_behind(keys, hp, 0, 4);
+    graph_keys_windows_after(keys, hp, 0, 4);
     graph_keys_experts(keys, hp, true);
     graph_keys_shared_experts(keys, hp);
     graph_keys_routing(keys, hp, MODEL_GATING_SIGMOID);

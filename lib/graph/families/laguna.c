@@ -17,7 +17,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     graph_keys_rope_local(keys, hp, 0);
     graph_keys_rotated_local(keys, hp, hp->rope.n_rot);
-    graph_keys_windows_behind(keys, hp, 0, 4);
+    graph_keys_windows_after(keys, hp, 0, 4);
     hp->gate_softplus = true;
     graph_keys_experts(keys, hp, true);
     graph_keys_shared_experts(keys, hp);

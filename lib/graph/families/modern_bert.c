@@ -18,7 +18,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     graph_keys_common(keys, hp, MODEL_LAYER_NORM);
     graph_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    graph_keys_windows_behind(keys, hp, 0, PERIOD);
+    graph_keys_windows_after(keys, hp, 0, PERIOD);
     graph_keys_rope_local(keys, hp, 0);
     hp->window_kind = MODEL_WINDOW_SYMMETRIC;
     hp->activation = graph_key_is(keys, "hidden_activation", "silu")

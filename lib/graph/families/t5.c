@@ -56,7 +56,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
         graph_key_int(keys, "decoder_start_token_id", 0, INT32_MAX, 0);
     hp->activation = gated ? MODEL_GELU : MODEL_RELU;
     hp->attn_scale = 1;
-    if (keys->status == GG_OK && hp->n_behind > 0)
+    if (keys->status == GG_OK && hp->n_after > 0)
         graph_key_refuse(keys, GG_ERR_UNSUPPORTED, "nextn_predict_layers",
                          "a decoder has none");
     if (keys->status == GG_OK)

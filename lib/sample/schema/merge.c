@@ -499,9 +499,9 @@ is_multiple(struct schema *s, const json_t *schema, double x)
         return true;
     if (!sample_schema_fraction(core_json_real(of), &p, &q) ||
         !sample_schema_fraction(fabs(x), &v, &w) || v > INT64_MAX / q) {
-        sample_schema_refuse(
-            s, "enum or const beside multipleOf: a number that is "
-               "not supported");
+        sample_schema_refuse(s,
+                             "enum or const with multipleOf: a number that is "
+                             "not supported");
         return false;
     }
     return v * q % (w * p) == 0;
@@ -525,7 +525,7 @@ check_simple(struct schema *s, const json_t *schema, const json_t *value)
 
     for (; *words; words++)
         if (json_object_get(schema, *words))
-            sample_schema_refuse(s, "enum or const beside %s is not supported",
+            sample_schema_refuse(s, "enum or const with %s is not supported",
                                  *words);
 }
 

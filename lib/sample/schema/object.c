@@ -130,11 +130,11 @@ check_patterns(struct object *o)
 
     if (o->n || o->names.n)
         sample_schema_refuse(o->s,
-                             "patternProperties beside properties or required "
+                             "patternProperties with properties or required "
                              "is not supported");
     if (others && !json_is_false(others))
         sample_schema_refuse(o->s,
-                             "patternProperties beside additionalProperties "
+                             "patternProperties with additionalProperties "
                              "that is not false is not supported");
     json_object_foreach((json_t *)o->patterns, pattern, value)
     {
@@ -275,9 +275,9 @@ add_others(struct object *o, struct schema_text *b, long min, long max,
            bool after)
 {
     if (min > 1 && o->patterns)
-        sample_schema_refuse(
-            o->s, "minProperties above 1 beside patternProperties is "
-                  "not supported");
+        sample_schema_refuse(o->s,
+                             "minProperties above 1 with patternProperties is "
+                             "not supported");
     else if (min > MAX_APART)
         sample_schema_refuse(o->s,
                              "minProperties of more than %d names that are not "

@@ -68,7 +68,7 @@ sample_schema_string(struct schema *s, struct schema_text *b,
     if (format && (min > 0 || max >= 0 || pattern))
         sample_schema_refuse(
             s,
-            "a length or pattern beside format %.20s is not "
+            "a length or pattern with format %.20s is not "
             "supported",
             json_string_value(json_object_get(schema, "format")));
     sample_schema_add(b, "\"\\\"\" ");

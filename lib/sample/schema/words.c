@@ -338,7 +338,7 @@ rename_items(struct schema *s, json_t *own)
     json_t *more = json_object_get(own, "additionalItems");
 
     if (json_is_array(items) && json_object_get(own, "prefixItems"))
-        sample_schema_refuse(s, "items as a list beside prefixItems");
+        sample_schema_refuse(s, "items as a list with prefixItems");
     else if (json_is_array(items)) {
         json_object_set(own, "prefixItems", items);
         if (more)

@@ -121,7 +121,7 @@ keys_granite_swa(struct hf *h)
     bool *pattern = mem_array((size_t)h->n_layer, sizeof(*pattern));
     char key[64];
 
-    convert_hf_keys_listed_behind(h);
+    convert_hf_keys_listed_after(h);
     set_multipliers(h);
     for (int32_t i = 0; pattern && i < h->n_layer; i++)
         pattern[i] = turns(h, bases, flags, (size_t)i);
