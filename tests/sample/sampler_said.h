@@ -6,25 +6,25 @@
 #include <float.h>
 #include <gg.h>
 
-static inline struct gg_sampler_params
-said(struct gg_sampler_params p)
+static inline void
+say(struct gg_sampler_params *p)
 {
-    float *least[] = { &p.top_p, &p.xtc_threshold, &p.mirostat_tau,
-                       &p.mirostat_eta };
+    float *least[] = { &p->top_p, &p->xtc_threshold, &p->mirostat_tau,
+                       &p->mirostat_eta };
 
-    p.greedy = p.temperature == 0;
-    p.top_k = p.top_k ? p.top_k : -1;
+    p->greedy = p->temperature == 0;
+    p->top_k = p->top_k ? p->top_k : -1;
     for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++)
         *least[i] = *least[i] == 0 ? FLT_MIN : *least[i];
-    return p;
 }
 
 static inline enum gg_status
 new_said(const struct gg_sampler_params *p, struct gg_sampler **out,
          struct gg_error *error)
 {
-    struct gg_sampler_params q = said(*p);
+    struct gg_sampler_params q = *p;
 
+    say(&q);
     return gg_sampler_new(&q, out, error);
 }
 

@@ -71,7 +71,8 @@ static const struct {
       { "1", "2.5", "null", "\"a\"", "!true" } },
     { "{\"oneOf\":[{\"const\":1},{\"enum\":[\"a\",2]},{\"type\":\"boolean\"}]}",
       { "1", "2", "\"a\"", "true", "!3" } },
-    { "{\"oneOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/b\"}],\"$defs\":{"
+    { "{\"oneOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/"
+      "b\"}],\"$defs\":{"
       "\"a\":{\"properties\":{\"k\":{\"const\":\"a\"}},\"required\":[\"k\"]},"
       "\"b\":{\"properties\":{\"k\":{\"const\":\"b\"},\"x\":{\"$ref\":\"#\"}},"
       "\"required\":[\"k\"]}}}",
