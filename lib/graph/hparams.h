@@ -318,7 +318,8 @@ struct model_hparams {
 
     /* Scales and caps; 0: none. */
     float embd_scale;     /* multiplies the embedding */
-    float residual_scale; /* multiplies what a layer adds; 0: as 1 */
+    float residual_scale; /* multiplies what a layer adds; 0: as 1, so that
+                           * a family whose files may mean 0 refuses it */
     float attn_scale;     /* multiplies q k; else 1 / sqrt(d_key) */
     float attn_softcap;   /* c: q k becomes c tanh(q k / c) */
     float attn_max_bias;  /* ALiBi (Press et al. 2022); usually 8 */
