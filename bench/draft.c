@@ -186,18 +186,18 @@ show_break_even(const double rates[RATES], double gain[RATES][FIXED + 1])
         else if (i == 0)
             printf("less than %.1f\n", rates[0]);
         else
-            printf("%.2f\n", rates[i - 1] +
-                                 (rates[i] - rates[i - 1]) *
-                                     (1 - gain[i - 1][n]) /
-                                     (gain[i][n] - gain[i - 1][n]));
+            printf("%.2f\n", rates[i - 1] + (rates[i] - rates[i - 1]) *
+                                                (1 - gain[i - 1][n]) /
+                                                (gain[i][n] - gain[i - 1][n]));
     }
 }
 
 static void
 show_table(struct bench *b, int rounds)
 {
-    static const double rates[RATES] = { 0.2, 0.3, 0.4, 0.5,
-                                         0.6, 0.7, 0.8, 0.9 };
+    static const double rates[RATES] = {
+        0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9
+    };
     double gain[RATES][FIXED + 1];
 
     (void)time_without(b); /* pages, caches */

@@ -77,10 +77,9 @@ evaluate(const struct model *m, enum gg_cache_type type)
 {
     const int32_t other = m->hp.n_vocab > 1, ids[] = { 0, other, other };
     bool decodes = m->hp.n_encoder > 0;
-    struct gg_session_params params = { .n_ctx = 3,
-                                        .n_threads = 1,
-                                        .n_encoder_ids = decodes,
-                                        .cache_type = type };
+    struct gg_session_params params = {
+        .n_ctx = 3, .n_threads = 1, .n_encoder_ids = decodes, .cache_type = type
+    };
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
     struct gg_chunk chunk = { .ids = ids,
                               .n = m->hp.n_vocab > 1 || decodes ? 3 : 1,

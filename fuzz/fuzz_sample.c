@@ -60,9 +60,11 @@ sample(void *arg)
     const struct input *in = arg;
     struct sampling_options o = options_of(in->how);
     const struct shard shard = { 1, in->how & 128 ? 2 : 0 };
-    struct run r = {
-        .asked = &o, .sampling = &o, .quiet = true, .shard = &shard, .name = "in"
-    };
+    struct run r = { .asked = &o,
+                     .sampling = &o,
+                     .quiet = true,
+                     .shard = &shard,
+                     .name = "in" };
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;

@@ -4,8 +4,8 @@
 
 #include "gg-generate/run.h"
 
-/* Sets *o to the defaults, with a tiny model on one thread of the CPU, and *g to
- * what serves records by it. The engine is not open. */
+/* Sets *o to the defaults, with a tiny model on one thread of the CPU, and *g
+ * to what serves records by it. The engine is not open. */
 void
 fuzz_generate_init(struct generate *g, struct options *o);
 

@@ -36,7 +36,7 @@ enum {
 /* Every tool defines its name; main() begins with cli_start(). */
 extern const char cli_name[];
 
-/* Puts signals in order; catches a mapped file that shrinks (SIGBUS). start.c */
+/* Puts signals in order; catches a mapped file that shrinks: SIGBUS. start.c */
 void
 cli_start(void);
 /* Who knows whether a file is one that the sandbox keeps from the tool. */
@@ -131,9 +131,9 @@ enum special {
 /* ---- the model to use: model.c ---- */
 
 /* -m's argument, else $GG_MODEL, else the demo model (which one line says then
- * where stderr is a terminal, unless `quiet`); a name without a slash that is no
- * file here is looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf" may
- * be left out. A static string. */
+ * where stderr is a terminal, unless `quiet`); a name without a slash that is
+ * no file here is looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf"
+ * may be left out. A static string. */
 const char *
 cli_model(const char *name, bool quiet);
 

@@ -98,8 +98,8 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     struct gg_engine *gg;
-    struct prefill prefill; /* of the session's evaluations */
-    struct media *media;    /* whose rows the session has; or NULL */
+    struct prefill prefill;            /* of the session's evaluations */
+    struct media *media;               /* whose rows the session has; or NULL */
     struct prefix_cache *prefix_cache; /* or NULL */
     int32_t n_slots, n_batch;
     struct engine_cache cache;

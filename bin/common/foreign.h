@@ -8,10 +8,10 @@
 
 /* A part of our command line. */
 struct foreign_piece {
-    char *text;       /* as a shell reads it */
-    char *option;     /* "--top-k"; NULL: an argument */
-    char *word;       /* theirs that it comes from; NULL: it is ours */
-    bool is_passed;   /* it goes after "--" */
+    char *text;     /* as a shell reads it */
+    char *option;   /* "--top-k"; NULL: an argument */
+    char *word;     /* theirs that it comes from; NULL: it is ours */
+    bool is_passed; /* it goes after "--" */
 };
 
 struct foreign_line {

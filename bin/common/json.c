@@ -250,8 +250,8 @@ cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
     gg_plant("JSON of a tool");
     if (!is_deep(text, text + len, &line, &end)) {
         value = json_loadb(text, len, flags, err);
-        if (value || !(strstr(err->text, "too big") ||
-                       strstr(err->text, "overflow")))
+        if (value ||
+            !(strstr(err->text, "too big") || strstr(err->text, "overflow")))
             return value;
         value = load_large(text, len, flags, err);
         if (value)

@@ -31,9 +31,9 @@ enum {
     CLI_JSON_WHY = 4 * JSON_ERROR_TEXT_LENGTH + 1,
 };
 
-/* json_loadb(), which recurses, but for values that are nested too deep. Numbers
- * that Jansson has no type for are neither numbers nor strings here, but what
- * cli_json_large() tells, and cli_json_dump() writes as they were. */
+/* json_loadb(), which recurses, but for values that are nested too deep.
+ * Numbers that Jansson has no type for are neither numbers nor strings here,
+ * but what cli_json_large() tells, and cli_json_dump() writes as they were. */
 json_t *
 cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err);
 

@@ -16,7 +16,7 @@ struct media_ids {
     uint64_t left_out; /* bytes without a token */
     struct buffer text;
     size_t counts[2]; /* media of each kind so far */
-    bool begun; /* some of the text was encoded */
+    bool begun;       /* some of the text was encoded */
 };
 
 void

@@ -54,7 +54,7 @@ struct cli_option {
     const char *only_with; /* one of these must be there, too */
     enum sandbox_use use;  /* of the file that the value names */
     bool (*is_text)(const char *value); /* true: it names no file; or NULL */
-    bool opens;            /* set() reads it: called within the sandbox */
+    bool opens; /* set() reads it: called within the sandbox */
     const struct cli_option *part; /* all rows of this table, whose fields are
                                       in the struct at `at` */
 };

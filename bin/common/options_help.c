@@ -75,7 +75,8 @@ cli_print_help(const struct cli_tool *tool, const struct cli_rows *rows)
 bool
 cli_names_file(const struct cli_option *o)
 {
-    return o->argument && cli_has_word("FILE|FILE[=X]|MODEL|LIST|DIR", o->argument);
+    return o->argument &&
+           cli_has_word("FILE|FILE[=X]|MODEL|LIST|DIR", o->argument);
 }
 
 static void

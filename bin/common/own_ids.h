@@ -2,8 +2,9 @@
  *
  * A stream of ids does not say whose they are. The first thousand are turned
  * into text and back: a vocabulary's own ids come back as they were, those that
- * a model draws nearly so; of another vocabulary's even the frequent ones do not,
- * or stand amid words. Lines of one id, as a sampler writes them, are not looked at. */
+ * a model draws nearly so; of another vocabulary's even the frequent ones do
+ * not, or stand amid words. Lines of one id, as a sampler writes them, are not
+ * looked at. */
 #ifndef COMMON_OWN_IDS_H
 #define COMMON_OWN_IDS_H
 

@@ -14,9 +14,9 @@ enum reasoning {
 struct reasoning_options {
     int32_t mode;
     bool is_limited;
-    uint64_t budget; /* ids, if it is */
+    uint64_t budget;     /* ids, if it is */
     const char *message; /* ends reasoning that has used it up; or NULL */
-    char *arguments; /* a JSON object, for free(), or NULL */
+    char *arguments;     /* a JSON object, for free(), or NULL */
 };
 
 /* Adds NAME=JSON to the object *to, which may be NULL and grows. */

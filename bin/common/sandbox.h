@@ -55,7 +55,8 @@ sandbox_add(const char *path, enum sandbox_use use);
 void
 sandbox_keep(unsigned what);
 
-/* The tool has this role, else SANDBOX_READER; who may write files is a writer. */
+/* The tool has this role, else SANDBOX_READER; one that may write files is a
+ * writer. */
 void
 sandbox_play(enum sandbox_role role);
 

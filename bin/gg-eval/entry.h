@@ -8,12 +8,12 @@
 struct entry {
     struct gg_line line; /* its ids are the sequence's */
     struct sequence *sequence;
-    uint64_t position; /* ids of the sequence, dropped ones, too */
-    bool first;        /* of those that were added to its sequence */
-    uint64_t chunk;    /* its number in the sequence, from 1 */
-    size_t begin;      /* where its ids are among the sequence's */
-    char *message;     /* it failed */
-    float *logits;     /* room that stays: of all, or of */
+    uint64_t position;    /* ids of the sequence, dropped ones, too */
+    bool first;           /* of those that were added to its sequence */
+    uint64_t chunk;       /* its number in the sequence, from 1 */
+    size_t begin;         /* where its ids are among the sequence's */
+    char *message;        /* it failed */
+    float *logits;        /* room that stays: of all, or of */
     struct gg_best *best; /* one for each row */
     size_t n_rows, cap;   /* records that it becomes; there is room for */
 };

@@ -15,8 +15,8 @@
 struct evaluate_options {
     int32_t n_lines; /* evaluated together at most; scored: sequences */
     int64_t remember;
-    bool every; /* a record for each id of a line */
-    bool score; /* log-probabilities of the ids, no logits */
+    bool every;  /* a record for each id of a line */
+    bool score;  /* log-probabilities of the ids, no logits */
     bool greedy; /* with that: whether they are the likeliest */
     struct shard shard;
 };

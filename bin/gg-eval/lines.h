@@ -17,9 +17,9 @@ struct lines {
     /* Evaluates what was added and writes its records. */
     void (*run)(void *data);
     void *data;
-    bool back;   /* a line may take ids of its sequence back */
-    size_t most; /* ids of a line that are added together; 0: all */
-    struct output *output;     /* which ends with the lines */
+    bool back;             /* a line may take ids of its sequence back */
+    size_t most;           /* ids of a line that are added together; 0: all */
+    struct output *output; /* which ends with the lines */
     const struct shard *shard; /* others than its sequences are left out */
 };
 

@@ -34,7 +34,7 @@ struct options {
     struct perplexity_options perplexity;
     struct quiz_options quiz;
     struct classify_options classify;
-    bool json; /* of these two */
+    bool json;           /* of these two */
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };

@@ -21,7 +21,7 @@ struct sequence {
     uint64_t n_chunks;
     bool pinned;
     struct scores scores; /* while it is evaluated, if they are wanted so */
-    bool loaded; /* with all of its ids, from a state */
+    bool loaded;          /* with all of its ids, from a state */
     bool has_mirostat;
     double mirostat; /* what was learnt there */
 };

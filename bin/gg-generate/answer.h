@@ -33,7 +33,7 @@ struct answer {
     bool numbered;              /* for --logprobs: the sequence has */
     uint64_t number;            /* this one */
     const struct reasoning_options *thoughts; /* the caller's */
-    bool hides_thought; /* what is shown is without */
+    bool hides_thought;                       /* what is shown is without */
 
     /* The parts of the answer; without a reader all of it is text. */
     struct buffer text, reasoning, calls;
@@ -45,8 +45,8 @@ struct answer {
     struct answer_id *made_ids; /* each, */
     size_t cap_ids, n_logged;   /* of which --logprobs has */
     int32_t *message;           /* ids of --reasoning-budget-message */
-    struct logprobs logprobs; /* of these, if wanted */
-    int32_t tail;             /* drawn, and not the sequence's; -1: none */
+    struct logprobs logprobs;   /* of these, if wanted */
+    int32_t tail;               /* drawn, and not the sequence's; -1: none */
 };
 
 /* Frees all but the options. */

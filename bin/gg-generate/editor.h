@@ -42,8 +42,8 @@ edit_read(struct edit *e, const char *prompt, const char **line, size_t *len);
 /* The line is one of the history. */
 void
 edit_remember(struct edit *e, const char *line);
-/* editor_moves.c: the process was stopped and goes on, or the window has another
- * size, since the watch began. */
+/* editor_moves.c: the process was stopped and goes on, or the window has
+ * another size, since the watch began. */
 struct editor_watch {
     struct sigaction cont, winch; /* what was there before */
 };

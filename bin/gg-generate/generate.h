@@ -55,8 +55,8 @@ struct options {
     int32_t show_reasoning; /* SHOW_... or a file descriptor */
     struct gg_stop *stop;   /* NULL: no strings */
     struct choices choices;
-    bool scores;       /* of all choices */
-    const char *draft; /* "prompt" or a model; or NULL */
+    bool scores;             /* of all choices */
+    const char *draft;       /* "prompt" or a model; or NULL */
     const char *draft_table; /* a file; or NULL */
     int bos;
     int pooling; /* of embeddings: an enum gg_pooling, or POOL_AS_MODEL */

@@ -46,10 +46,10 @@ struct talk {
     struct input in;
     struct turn *turns;
     size_t n_turns, cap_turns;
-    struct buffer before; /* the texts of /file, for the next message */
+    struct buffer before;      /* the texts of /file, for the next message */
     struct media_place *media; /* n_media of /image and /audio, the same */
     size_t n_media;
-    bool hidden;          /* it began in a state: its messages are not known */
+    bool hidden;  /* it began in a state: its messages are not known */
     bool thought; /* an answer has reasoning, which the template may drop */
 };
 
@@ -82,7 +82,7 @@ talk_say(struct talk *t, const char *text, size_t len);
 /* The question that there is is answered. */
 bool
 talk_answer(struct talk *t);
-/* Ends an answer; `heard`: there is one. False: the conversation cannot go on. */
+/* Ends an answer; `heard`: there is one. False: no conversation can go on. */
 bool
 talk_end_answer(struct talk *t, bool heard);
 

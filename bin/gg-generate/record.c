@@ -95,13 +95,13 @@ leave_thoughts_out(struct request_reasoning *asked,
         reasoning_drop_argument(&o->arguments, "reasoning_effort");
         asked->has_effort = false;
         batch_warn(s->lenient, "reasoning_effort is left out: the chat "
-                                      "template does not read it");
+                               "template does not read it");
     }
     if (o->mode && reasoning_arguments(o, NULL, s->template, &text, &err) ==
                        GG_ERR_UNSUPPORTED) {
         o->mode = REASONING_AUTO;
         batch_warn(s->lenient, "reasoning is left to the model: nothing "
-                                      "switches the template's thoughts");
+                               "switches the template's thoughts");
     }
     free(text);
 }

@@ -32,7 +32,7 @@ struct record {
     bool takes_date;        /* its prompt may depend on it */
     struct prompt prompt;
     struct vectors *vectors; /* what is embedded; NULL: nothing is */
-    struct prompt *others; /* more of them, whose answers come after its */
+    struct prompt *others;   /* more of them, whose answers come after its */
     size_t n_others;
     struct logprobs likely; /* of the prompt; empty: not wanted, or not yet */
     struct record_answers answers;

@@ -72,7 +72,7 @@ stream_own_words(const struct generate *g, const char *message)
                : message;
 }
 
-/* ---- ids of lines that cannot be read -------------------------------------- */
+/* ---- ids of lines that cannot be read ---- */
 
 /* A string without escapes, or a whole number; 0: it is neither. */
 static size_t

@@ -211,7 +211,7 @@ are_left_out(struct generate *g, const struct prompt_source *s,
         open_calls(g, &err) != GG_ERR_UNSUPPORTED)
         return false;
     batch_warn(s->lenient, "tools are left out: the chat template has "
-                                  "no form of calls that is known");
+                           "no form of calls that is known");
     return true;
 }
 

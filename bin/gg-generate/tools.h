@@ -34,8 +34,8 @@ tools_constrain(struct generate *g);
 void
 tools_close(struct generate *g);
 
-/* Keeps those of the tools (NULL: those of --tools) that `allowed`, a JSON array
- * of such or of their names, has. */
+/* Keeps those of the tools (NULL: those of --tools) that `allowed`, a JSON
+ * array of such or of their names, has. */
 enum gg_status
 tools_allow(const struct generate *g, const char *allowed, char **tools,
             struct gg_error *err);

@@ -19,7 +19,7 @@
 
 enum {
     MAX_FIELDS = 10, /* of a head; */
-    FIELDS = 8,     /* of the others */
+    FIELDS = 8,      /* of the others */
 };
 
 static enum gg_status
@@ -299,8 +299,7 @@ parse_text_line(struct record_builder *d, enum gg_record_kind kind, char *line,
                 struct input *in, struct gg_error *err)
 {
     char *f[MAX_FIELDS];
-    int n = split_fields(line, f,
-                         kind == GG_RECORD_HEAD ? MAX_FIELDS : FIELDS);
+    int n = split_fields(line, f, kind == GG_RECORD_HEAD ? MAX_FIELDS : FIELDS);
 
     switch (kind) {
     case GG_RECORD_HEAD:

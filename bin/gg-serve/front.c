@@ -19,7 +19,7 @@
 #include "gg-serve/front.h"
 
 enum {
-    MOST_BYTES_LOG2 = 32, /* of memory */
+    MOST_BYTES_LOG2 = 32,   /* of memory */
     TEXTS_BYTES = 8 << 20,  /* of a body, */
     MEDIA_BYTES = 32 << 20, /* and where a model sees or hears */
     FLUSH_SECONDS = 3,      /* that clients have for the ends of answers */

@@ -51,10 +51,10 @@ struct ask {
     char unique[40]; /* in names that clients see */
     char key[KEY_MAX_NAME], model[MODEL_MAX_NAME];
     const char *path;
-    struct buffer record; /* for the engine, until it is sent */
+    struct buffer record;                 /* for the engine, until it is sent */
     int64_t came, wanted, first, written; /* ms; 0: not yet */
-    bool is_begun; /* the head of a stream went out */
-    int status;    /* for the log */
+    bool is_begun;                        /* the head of a stream went out */
+    int status;                           /* for the log */
     uint64_t n_prompt, n_cached, n_answer;
 };
 TAILQ_HEAD(asks, ask);

@@ -85,8 +85,8 @@ collect_line(struct collecting *c, const struct gg_line *line)
 }
 
 struct added
-sequences_add(struct gg_train *train, enum gg_train_part part,
-              const char *path, const struct train_options_of_tool *o)
+sequences_add(struct gg_train *train, enum gg_train_part part, const char *path,
+              const struct train_options_of_tool *o)
 {
     struct collecting c = { .train = train,
                             .part = part,

@@ -32,8 +32,8 @@ struct added {
 /* Adds all sequences of a file of ids, or of conversations; "-" and NULL are
  * standard input. Ends the tool where it cannot be read, or there are none. */
 struct added
-sequences_add(struct gg_train *train, enum gg_train_part part,
-              const char *path, const struct train_options_of_tool *o);
+sequences_add(struct gg_train *train, enum gg_train_part part, const char *path,
+              const struct train_options_of_tool *o);
 struct added
 conversations_add(struct gg_train *train, enum gg_train_part part,
                   const char *path, const struct train_options_of_tool *o);

@@ -70,12 +70,12 @@ typedef bool (*chat_answer_sink)(void *data, enum gg_part part, const char *p,
 struct chat_answer {
     const struct gg_chat_reader *reader;
     enum chat_answer_state state;
-    bool begins; /* nothing but white space of the state has come */
+    bool begins;        /* nothing but white space of the state has come */
     bool after_thought; /* that is text after a thought */
-    bool fresh;  /* nor has a thought */
-    bool blank;  /* nothing but white space of a header has come */
-    bool ended;  /* by the end of calls */
-    char *held;  /* what may be the beginning of a mark, or stand before it */
+    bool fresh;         /* nor has a thought */
+    bool blank;         /* nothing but white space of a header has come */
+    bool ended;         /* by the end of calls */
+    char *held; /* what may be the beginning of a mark, or stand before it */
     bool *control;
     size_t n, cap, cap_control;
 };

@@ -98,10 +98,9 @@ find_in_render(const struct gg_vocab *v, const struct gg_chat_template *t)
         "{\"role\":\"user\",\"content\":\"d\"}]";
     const struct gg_chat_params params = { .flags = GG_CHAT_ANSWER,
                                            .messages = messages };
-    const struct chat_request q = { .vocab = v,
-                                    .template = t->jinja,
-                                    .params = &params,
-                                    .loses = true };
+    const struct chat_request q = {
+        .vocab = v, .template = t->jinja, .params = &params, .loses = true
+    };
     struct chat_arena arena = { .limit = 1 << 26 };
     const struct chat_thoughts *found = NULL;
     struct chat_string text;

@@ -77,9 +77,8 @@ gg_chat_calls_read(const struct gg_chat_calls *c, const char *tools,
     if (tools)
         known = load_tools(tools, &st, err);
     if (st == GG_OK) {
-        result->calls =
-            chat_tool_read(&c->form, known, text, len, &t, &result->content,
-                           &after);
+        result->calls = chat_tool_read(&c->form, known, text, len, &t,
+                                       &result->content, &after);
         result->n = t.n;
         result->after = after.n;
         chat_tool_put(&t, after.s, after.n);

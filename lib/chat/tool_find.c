@@ -82,7 +82,7 @@ reads(struct tool_finder *f, const char *const sample[2], const json_t *tools)
     if (!chat_tool_render(f, sample[0], sample[1], &s) ||
         (n > 1 && f->form->one) ||
         (f->form->item && strstr(sample[0], "null"))) /* there is none */
-        return !f->nomem; /* it is not to be read */
+        return !f->nomem;                             /* it is not to be read */
     from = chat_tool_answer(f, &s);
     is = chat_tool_read(f->form, tools, s.s + from, s.n - from, &t, &content,
                         &after) == n;

@@ -107,8 +107,8 @@ chat_tool_find_kind(struct tool_finder *f)
     size_t value = chat_tool_where(&f->one, f->begin, PROBE_STRING_1);
 
     if (key == TOOL_NOWHERE || value == TOOL_NOWHERE)
-        return chat_tool_fails(
-            f, "its arguments stand in no order that is known");
+        return chat_tool_fails(f,
+                               "its arguments stand in no order that is known");
     f->from = first_slot(&f->one, f->begin, PROBE_NAME_1, PROBE_ID_1);
     f->to = value + strlen(PROBE_STRING_1);
     f->form->kind = TOOL_PAIRS;

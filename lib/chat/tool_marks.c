@@ -64,10 +64,10 @@ add_tags(struct tool_finder *f)
         while (len < n && !chat_tool_is_space(s[len]) && s[len - 1] != '>')
             len++;
         if (chat_tool_is_tag(s, n) && !is_plain(f, s, len))
-            add_mark(form->begins, &form->n_begins,
-                     chat_tool_keep(f,
-                                    (struct chat_string){ .s = s, .n = len }),
-                     false);
+            add_mark(
+                form->begins, &form->n_begins,
+                chat_tool_keep(f, (struct chat_string){ .s = s, .n = len }),
+                false);
     }
 }
 

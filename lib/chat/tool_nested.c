@@ -57,8 +57,8 @@ find_inner(struct tool_finder *f, const char *value, struct chat_string *key)
     *key = chat_tool_part(&s, at, to);
     return key->n && skip_text(&s, &to, form->variants[0].before) &&
            skip_text(&s, &to, PROBE_NUMBER) &&
-           skip_text(&s, &to, form->closing) &&
-           to + key->n <= s.n && memcmp(s.s + to, key->s, key->n) == 0;
+           skip_text(&s, &to, form->closing) && to + key->n <= s.n &&
+           memcmp(s.s + to, key->s, key->n) == 0;
 }
 
 bool

@@ -77,8 +77,7 @@ text_end(struct tool_reader *r, size_t at, struct tool_span key, size_t *to)
     size_t other = TOOL_NOT_THERE, i = at;
     bool own = false;
 
-    for (; !own && i < r->n &&
-           (p = memchr(r->s + i, closing[space], r->n - i));
+    for (; !own && i < r->n && (p = memchr(r->s + i, closing[space], r->n - i));
          i += !own) {
         i = (size_t)(p - r->s);
         *to = closing_tag_end(r, i, key, &own);
@@ -109,8 +108,8 @@ read_tagged(struct tool_reader *r, struct tool_text *out,
 static bool
 is_list(const struct tool_reader *r, unsigned types, struct tool_span key)
 {
-    bool item = strlen(r->f->item) == key.n &&
-                memcmp(r->f->item, key.s, key.n) == 0;
+    bool item =
+        strlen(r->f->item) == key.n && memcmp(r->f->item, key.s, key.n) == 0;
 
     return (types & TOOL_ARRAY) && (item || !(types & TOOL_DICT));
 }
@@ -133,9 +132,8 @@ read_inner(struct tool_reader *r, struct tool_text *out,
             chat_tool_put_string(out, inner.key.s, inner.key.n);
             chat_tool_puts(out, ": ");
         }
-        inner.schema = chat_tool_inner_schema(e->root, e->schema,
-                                              list ? NULL : inner.key.s,
-                                              inner.key.n);
+        inner.schema = chat_tool_inner_schema(
+            e->root, e->schema, list ? NULL : inner.key.s, inner.key.n);
         at = read_tagged(r, out, &inner, from);
     }
     chat_tool_puts(out, list ? "]" : "}");

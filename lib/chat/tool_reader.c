@@ -15,8 +15,8 @@ enum {
     ID_LENGTH = 9, /* of ids that are made: what Mistral's templates want */
 };
 
-/* A part of an opening that begins at `s`, or, of one that is a tag and the word
- * after it, the tag alone. */
+/* A part of an opening that begins at `s`, or, of one that is a tag and the
+ * word after it, the tag alone. */
 static size_t
 opening_end(const struct tool_reader *r, size_t at, const char *s)
 {

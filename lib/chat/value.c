@@ -373,20 +373,13 @@ const char *
 chat_type_name(struct chat_value v)
 {
     static const char *const names[] = {
-        [CHAT_ABSENT] = "nothing",
-        [CHAT_UNDEFINED] = "Undefined",
-        [CHAT_NONE] = "NoneType",
-        [CHAT_BOOL] = "bool",
-        [CHAT_INT] = "int",
-        [CHAT_FLOAT] = "float",
-        [CHAT_LARGE] = "float",
-        [CHAT_STRING] = "str",
-        [CHAT_LIST] = "list",
-        [CHAT_TUPLE] = "tuple",
-        [CHAT_DICT] = "dict",
-        [CHAT_NAMESPACE] = "Namespace",
-        [CHAT_LOOP] = "LoopContext",
-        [CHAT_FUNCTION] = "function",
+        [CHAT_ABSENT] = "nothing",   [CHAT_UNDEFINED] = "Undefined",
+        [CHAT_NONE] = "NoneType",    [CHAT_BOOL] = "bool",
+        [CHAT_INT] = "int",          [CHAT_FLOAT] = "float",
+        [CHAT_LARGE] = "float",      [CHAT_STRING] = "str",
+        [CHAT_LIST] = "list",        [CHAT_TUPLE] = "tuple",
+        [CHAT_DICT] = "dict",        [CHAT_NAMESPACE] = "Namespace",
+        [CHAT_LOOP] = "LoopContext", [CHAT_FUNCTION] = "function",
     };
 
     if (v.type == CHAT_LARGE && v.large->whole)

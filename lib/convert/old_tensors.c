@@ -1,4 +1,4 @@
-/* old_tensors.c - takes the tensors of a ggml, ggmf or ggjt file by their names */
+/* old_tensors.c - takes the tensors of a ggml, ggmf or ggjt file by name */
 #include "convert/old.h"
 
 struct old_tensor *

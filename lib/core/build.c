@@ -76,8 +76,8 @@ add_object(struct dl_phdr_info *object, size_t size, void *data)
         const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 
         if (p->p_type == PT_NOTE)
-            *h = hash_notes(
-                *h, (const char *)object->dlpi_addr + p->p_vaddr, p->p_memsz);
+            *h = hash_notes(*h, (const char *)object->dlpi_addr + p->p_vaddr,
+                            p->p_memsz);
     }
     return 1;
 }

@@ -20,8 +20,8 @@ turns_text(const unsigned char *s)
         return false;
     if (s[1] == 0x81)
         return s[2] >= 0xa6 && s[2] <= 0xa9;
-    return s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f ||
-                            (s[2] >= 0xa8 && s[2] <= 0xae));
+    return s[1] == 0x80 &&
+           (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae));
 }
 
 /* The length of the printable UTF-8 character at s, or 0. */

@@ -19,7 +19,7 @@ enum {
     LONGER = 3,        /* times, at most: {"x":"1e400"} */
 };
 
-#define NAME "\xef\xb7\x90" /* U+FDD0: no character */
+#define NAME "\xef\xb7\x90"     /* U+FDD0: no character */
 #define HEAD "{\"" NAME "\":\"" /* and a blank after the colon, perhaps */
 #define TAIL "\"}"
 
@@ -127,8 +127,8 @@ core_json_load_large(const char *text, size_t size, size_t flags,
     if (held) {
         *append(copy, text, size) = '\0';
         end = strlen(copy) == size ? hold_large(held, copy) : NULL;
-        value = json_loadb(end ? held : text,
-                           end ? (size_t)(end - held) : size, flags, error);
+        value = json_loadb(end ? held : text, end ? (size_t)(end - held) : size,
+                           flags, error);
     }
     release(held);
     release(copy);

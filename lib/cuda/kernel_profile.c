@@ -1,4 +1,5 @@
-/* kernel_profile.c - profiling of a graph on the device: events between launches
+/* kernel_profile.c - profiling of a graph on the device by events between
+ * launches
  *
  * While profiling, nodes are launched one by one, not replayed as a CUDA graph;
  * a fused launch counts as its first matrix product, or its first node. Times

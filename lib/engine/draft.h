@@ -6,7 +6,7 @@
 
 struct engine_draft {
     bool forced; /* ids that must come are drafted, and no others; else */
-    bool mtp; /* the model's MTP layers draft; else */
+    bool mtp;    /* the model's MTP layers draft; else */
     struct gg_engine
         *engine; /* that draws drafts; NULL: the text is searched */
     struct draft_table *table; /* searched, too; or NULL */

@@ -211,8 +211,8 @@ find_best(const struct draft_length *d, const struct draft_times *t, int kind,
     size_t found = 0;
 
     for (size_t n = 0; n <= most; n++) {
-        double us = time_of_ids(t, d->again + d->given + n) +
-                    steps_of(d, n) * each;
+        double us =
+            time_of_ids(t, d->again + d->given + n) + steps_of(d, n) * each;
         double rate = ids / (us + time_again(d, t, power, ids));
 
         if (rate > best && (n == 0 || may_spend(d, t, us))) {

@@ -69,12 +69,12 @@ struct gg_sequence {
     size_t given; /* ids whose results gg_engine_eval_some() has given, and */
     double *sum;  /* of these the sum of embeddings; or NULL */
     bool keep;
-    float *scales; /* of adapters; NULL: the model's */
-    char *key;     /* whose prefixes it shares; NULL: those without one */
-    size_t stored; /* first ids that are in the prefix cache */
-    size_t split;  /* it has no states after so many ids, which others begin
-                      with, too; or 0 */
-    size_t stops;  /* with so many ids it is evaluated in parts */
+    float *scales;    /* of adapters; NULL: the model's */
+    char *key;        /* whose prefixes it shares; NULL: those without one */
+    size_t stored;    /* first ids that are in the prefix cache */
+    size_t split;     /* it has no states after so many ids, which others begin
+                         with, too; or 0 */
+    size_t stops;     /* with so many ids it is evaluated in parts */
     size_t n_drafted; /* ids at the end that may not come, while they are
                          evaluated */
 };

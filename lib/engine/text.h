@@ -13,10 +13,10 @@ struct text_draft {
     size_t n, n_accepted;
     size_t n_forced, n_certain; /* the first ones, which must come; of them */
     int kind;                   /* of the others */
-    bool counts;  /* the evaluation is of one id and the draft, */
-    size_t again; /* and of N that were evaluated before */
-    bool aside;   /* nothing of it is evaluated, and this was drafted to see */
-    int32_t guess;                /* whether it is right */
+    bool counts;                /* the evaluation is of one id and the draft, */
+    size_t again;               /* and of N that were evaluated before */
+    bool aside;    /* nothing of it is evaluated, and this was drafted to see */
+    int32_t guess; /* whether it is right */
     struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
     struct gg_text *text;         /* what that draws there */
     /* MTP layers draft after these ids, and draw from these rows of logits, or
@@ -63,8 +63,8 @@ struct gg_text {
     struct engine_stop stop;
     struct text_part parts[GG_PART_ALL + 1];
     enum gg_part last; /* that all got bytes of; GG_PART_ALL: none */
-    bool stopped; /* a stop string is complete */
-    char *piece;  /* scratch */
+    bool stopped;      /* a stop string is complete */
+    char *piece;       /* scratch */
     size_t cap_piece;
 
     int32_t *made; /* the ids drawn for this answer */
@@ -111,7 +111,7 @@ engine_top_take(struct gg_text *t, const struct text_row *row);
 size_t
 engine_text_excluded(const struct gg_text *t);
 
-/* Their logits among n become -infinity; `ids` names the others', or is NULL. */
+/* Their logits among n become -infinity; `ids` names the others, or is NULL. */
 void
 engine_text_exclude(const struct gg_text *t, const int32_t *ids, float *logits,
                     size_t n);

@@ -1,5 +1,5 @@
-/* tool_nested.c - grammars of arguments whose values stand between tags of their
- * keys, as do values in them */
+/* tool_nested.c - grammars of arguments whose values stand between tags of
+ * their keys, as do values in them */
 #include "engine/tool_writer.h"
 
 #ifdef HAVE_JANSSON
@@ -109,9 +109,8 @@ put_plain_text(struct nested_writer *x, const json_t *schema)
 static void
 put_exact(struct nested_writer *x, const json_t *value)
 {
-    char *json = json_is_string(value)
-                     ? NULL
-                     : core_json_dump(value, JSON_ENCODE_ANY);
+    char *json =
+        json_is_string(value) ? NULL : core_json_dump(value, JSON_ENCODE_ANY);
     const char *s = json ? json : json_string_value(value);
 
     if (!s)
@@ -203,9 +202,8 @@ name_of_number(const json_t *schema)
         const char *s = json_string_value(one);
 
         if (s && (strcmp(s, "number") == 0 || !name))
-            name = strcmp(s, "number") == 0 || strcmp(s, "integer") == 0
-                       ? s
-                       : name;
+            name = strcmp(s, "number") == 0 || strcmp(s, "integer") == 0 ? s
+                                                                         : name;
     }
     return name ? name : "number";
 }

@@ -84,10 +84,11 @@ engine_tool_is_control(const struct tool_writer *w, const char *s)
 {
     const struct gg_vocab *v = w->calls->vocab;
     size_t skip;
-    int32_t id = vocab_special_find(&v->all, v, (const uint8_t *)s, strlen(s),
-                                    &skip);
+    int32_t id =
+        vocab_special_find(&v->all, v, (const uint8_t *)s, strlen(s), &skip);
 
-    return id >= 0 && skip == 0 && gg_vocab_type(v, id) != GG_TOKEN_USER_DEFINED;
+    return id >= 0 && skip == 0 &&
+           gg_vocab_type(v, id) != GG_TOKEN_USER_DEFINED;
 }
 
 /* ---- schemas ---- */
@@ -112,7 +113,8 @@ quoted_end(const char *s, size_t n, size_t at)
 
 /* Adds a grammar whose rules get a prefix. */
 static void
-put_prefixed(struct tool_writer *w, const char *gbnf, size_t n, const char *prefix)
+put_prefixed(struct tool_writer *w, const char *gbnf, size_t n,
+             const char *prefix)
 {
     for (size_t at = 0, to; at < n; at = to) {
         char c = gbnf[at];
@@ -131,7 +133,7 @@ put_prefixed(struct tool_writer *w, const char *gbnf, size_t n, const char *pref
 
 void
 engine_tool_error(struct tool_writer *w, enum gg_status st, const char *tool,
-              const char *why)
+                  const char *why)
 {
     if (w->st == GG_OK)
         w->st = error_set(w->err, st, "tool %s: %s", tool, why);
@@ -139,8 +141,8 @@ engine_tool_error(struct tool_writer *w, enum gg_status st, const char *tool,
 
 /* Adds the rules of a schema; the first is called prefix + "root". */
 void
-engine_tool_put_schema(struct tool_writer *w, const char *tool, const json_t *schema,
-           const char *prefix)
+engine_tool_put_schema(struct tool_writer *w, const char *tool,
+                       const json_t *schema, const char *prefix)
 {
     char *text = core_json_dump(schema, JSON_ENCODE_ANY), *gbnf = NULL;
     struct gg_error why;

@@ -44,15 +44,15 @@ struct gguf_file {
     size_t n_maps;
     struct gguf_context *gguf;
     bool locked; /* in memory */
-    char *note; /* a sentence about what it was made of; or NULL */
+    char *note;  /* a sentence about what it was made of; or NULL */
 };
 
 enum {
-    GGUF_OPEN_READ = 1,  /* read into memory instead of mapped */
-    GGUF_OPEN_LOCK = 2,  /* never swapped out */
-    GGUF_OPEN_ALL = 4,   /* with the other shards, next to the first */
-    GGUF_OPEN_KEYS = 8,  /* data are not read, and may lie out of line; else such
-                          * are copied */
+    GGUF_OPEN_READ = 1, /* read into memory instead of mapped */
+    GGUF_OPEN_LOCK = 2, /* never swapped out */
+    GGUF_OPEN_ALL = 4,  /* with the other shards, next to the first */
+    GGUF_OPEN_KEYS = 8, /* data are not read, and may lie out of line; else such
+                         * are copied */
 };
 
 /* `path` is a file or the first shard of a model; a later one is refused with

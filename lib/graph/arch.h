@@ -52,8 +52,8 @@ struct model_arch {
     bool norm_bias; /* norms must have one: graph_norm_bias(); else they may */
     bool output_embeds;  /* a file without token_embd has it as the output */
     bool partial_layers; /* some have no attention or no feed-forward block */
-    const struct model_mtp_kind *mtp; /* NULL: it has no MTP layers, or of a
-                                         kind that is not known */
+    const struct model_mtp_kind *mtp;    /* NULL: it has no MTP layers, or of a
+                                            kind that is not known */
     const struct model_drafter *drafter; /* NULL: it is a model */
 };
 

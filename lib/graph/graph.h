@@ -73,10 +73,10 @@ struct graph {
      * after the last, or a direction; or NULL. */
     void (*met)(void *data, size_t adapter, size_t i);
     void *met_data;
-    int32_t mtp;      /* which MTP layer is computed, from 1; 0: the model, */
-    bool feeds;       /* where all MTP layers get keys and values, */
-    bool feeds_keys;  /* (else they find hidden vectors alone) */
-    bool informs;     /* or a drafter its features, which are found here: */
+    int32_t mtp;     /* which MTP layer is computed, from 1; 0: the model, */
+    bool feeds;      /* where all MTP layers get keys and values, */
+    bool feeds_keys; /* (else they find hidden vectors alone) */
+    bool informs;    /* or a drafter its features, which are found here: */
     struct ggml_tensor *features[MODEL_MAX_FEATURES];
     int32_t last;     /* the layer that gives wanted rows only; -1: none */
     int32_t n_given;  /* rows of media among the ids; */

@@ -57,8 +57,8 @@ get_array_of(struct model_keys *keys, const char *key, int32_t n,
                                       "needed",
                                       gguf_type_name(type));
     else
-        keys->status = gguf_get_array_n(keys->gguf, key, type, (size_t)n, out,
-                                        keys->err);
+        keys->status =
+            gguf_get_array_n(keys->gguf, key, type, (size_t)n, out, keys->err);
     return true;
 }
 

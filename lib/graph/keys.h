@@ -17,11 +17,11 @@ struct model_keys {
     const char *arch;
     enum gg_status status;
     struct gg_error *err;
-    int32_t n_layer;  /* of the file, once that is known: elements of an array
-                         with a value for each */
-    int32_t n_after;  /* of these MTP layers, which some arrays leave out */
-    bool headless;    /* heads are the family's to read: no layer attends */
-    bool drafts;      /* a drafter's, whose layers all are its own */
+    int32_t n_layer; /* of the file, once that is known: elements of an array
+                        with a value for each */
+    int32_t n_after; /* of these MTP layers, which some arrays leave out */
+    bool headless;   /* heads are the family's to read: no layer attends */
+    bool drafts;     /* a drafter's, whose layers all are its own */
 };
 
 /* ARCH.name into buf, of MODEL_MAX_KEY bytes; returned. */

@@ -19,8 +19,8 @@ norm_latent(struct graph *g, struct ggml_tensor *x,
 {
     float eps = g->model->hp.latent.eps;
 
-    return graph_scale_norm(
-        g, ggml_rms_norm(g->ctx, x, eps > 0 ? eps : 1e-6f), norm);
+    return graph_scale_norm(g, ggml_rms_norm(g->ctx, x, eps > 0 ? eps : 1e-6f),
+                            norm);
 }
 
 /* n values of each row of x, heads x n_tokens rows, from value `first` on. */

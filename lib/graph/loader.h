@@ -10,7 +10,7 @@ struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
     struct model *target; /* of a drafter, which `model` is then */
-    int32_t layer; /* of blk.N names; after the last for the output */
+    int32_t layer;        /* of blk.N names; after the last for the output */
     const struct model_layer_hparams *hp; /* of that layer */
     bool *taken; /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */

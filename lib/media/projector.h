@@ -48,16 +48,16 @@ struct media_hparams {
                                    such bound */
     int32_t longest;            /* side, in pixels; 0: any */
     int32_t min_tiles, max_tiles;
-    int32_t max_side;      /* of an image, in tiles; 0: any */
-    int32_t window_period; /* the last of every N layers sees all patches; 0:
-                              all do */
-    int32_t n_mel;         /* values of a frame */
-    int32_t stack;         /* frames that become one row */
-    int32_t n_query;       /* rows that a resampler gives */
-    int32_t version;       /* of a type that has several */
-    int32_t merge_layer;   /* the last one before patches are merged */
+    int32_t max_side;         /* of an image, in tiles; 0: any */
+    int32_t window_period;    /* the last of every N layers sees all patches; 0:
+                                 all do */
+    int32_t n_mel;            /* values of a frame */
+    int32_t stack;            /* frames that become one row */
+    int32_t n_query;          /* rows that a resampler gives */
+    int32_t version;          /* of a type that has several */
+    int32_t merge_layer;      /* the last one before patches are merged */
     enum media_filter filter; /* of a type whose files say it */
-    int32_t n_deeper;      /* rows for deeper layers of the model */
+    int32_t n_deeper;         /* rows for deeper layers of the model */
     bool deepens[MODEL_MAX_LAYERS];       /* this layer gives such */
     int32_t features[MEDIA_MAX_FEATURES]; /* layers whose vectors are used */
     int32_t n_features;

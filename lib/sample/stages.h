@@ -33,9 +33,9 @@ struct sample_draw {
     bool fits;            /* what does not fit the grammar is gone */
 
     struct sample_candidates list;
-    size_t left;  /* of it, in the sampler's candidates and weights */
-    double whole; /* the sum of their weights, or of all that share is of; NAN
-                     where cuts came after it */
+    size_t left;   /* of it, in the sampler's candidates and weights */
+    double whole;  /* the sum of their weights, or of all that share is of; NAN
+                      where cuts came after it */
     double before; /* adaptive-p: the sum of the weights that it has changed */
 };
 

@@ -41,9 +41,9 @@ struct batch {
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
     /* Members for a model with MTP layers in use: */
     enum graph_feed feed; /* what MTP layers get of it */
-    int32_t mtp;       /* which layer the batch is for, from 1; 0: the model */
-    bool apart; /* ids see those before them, which are the model's, and not
-                   themselves */
+    int32_t mtp; /* which layer the batch is for, from 1; 0: the model */
+    bool apart;  /* ids see those before them, which are the model's, and not
+                    themselves */
     /* A drafter's batch: its numbers; NULL: of MTP layers */
     const struct model_hparams *drafter;
     bool block;        /* ids of a segment see those after them */

@@ -21,16 +21,16 @@ struct slots {
     const struct media *media;
     int32_t *length; /* ids that each of them holds */
     size_t n_adapters;
-    float *scales;  /* n_adapters each: that its ids were evaluated with */
+    float *scales;    /* n_adapters each: that its ids were evaluated with */
     int32_t *encoded; /* how many of these are the encoder's of a model that has
                          a decoder, too; else 0 */
-    int32_t *there; /* how many of these, from the first, the cache has: all,
-                       unless they are kept */
+    int32_t *there;   /* how many of these, from the first, the cache has: all,
+                         unless they are kept */
     struct slot_ids {
         int32_t *ids;
         size_t cap;
         struct graph_switched switched; /* by the first of these */
-    } * kept; /* NULL: they are not kept */
+    } * kept;                           /* NULL: they are not kept */
     struct slot_runs {
         struct slot_run *list;
         size_t n, cap;

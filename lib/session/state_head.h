@@ -40,8 +40,8 @@ struct state_head {
     struct gguf_str scaling;
     float factor, base;
     uint32_t n_ctx_orig;
-    bool longer; /* divisors of a long context are in use */
-    struct gguf_str rotation;               /* of "keys", "values" or "both" */
+    bool longer;              /* divisors of a long context are in use */
+    struct gguf_str rotation; /* of "keys", "values" or "both" */
     struct gguf_array hashes, first, count; /* of media whose rows are there */
     /* STATE_ROWS_...; then the positions of those that have some, and where the
      * block of each row begins. */

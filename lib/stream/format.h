@@ -26,11 +26,11 @@ enum {
     FORMAT_VERSION = 1,
     FORMAT_MAGIC_SIZE = 8,
     FORMAT_PREAMBLE = 16,
-    FORMAT_HEADER = 16, /* kind, crc, length */
-    FORMAT_HEAD = 32,   /* fixed part of a head's payload */
-    FORMAT_VECTOR = 32, /* fixed part of a vector record's payload */
-    FORMAT_FAIL = 16,   /* fixed part of a failure's payload */
-    FORMAT_PAST = 24,   /* fixed part of what a sequence held before */
+    FORMAT_HEADER = 16,    /* kind, crc, length */
+    FORMAT_HEAD = 32,      /* fixed part of a head's payload */
+    FORMAT_VECTOR = 32,    /* fixed part of a vector record's payload */
+    FORMAT_FAIL = 16,      /* fixed part of a failure's payload */
+    FORMAT_PAST = 24,      /* fixed part of what a sequence held before */
     FORMAT_SUPPRESSED = 8, /* fixed part of the ids that are not drawn */
     FORMAT_SAMPLING = 8,   /* fixed part of what the file says of sampling */
     FORMAT_CLOSE = 8,

@@ -97,7 +97,8 @@ gg_line_reader_rows(struct gg_line_reader *reader, int32_t first,
     if (!reader)
         return error_null(err);
     if (first < 0)
-        return error_set(err, GG_ERR_ARG, "ids of rows begin at %d", (int)first);
+        return error_set(err, GG_ERR_ARG, "ids of rows begin at %d",
+                         (int)first);
     if (hashes && n > SIZE_MAX / GG_MEDIUM_HASH)
         return error_nomem(err);
     if (hashes && !(copy = mem_dup(hashes, n * GG_MEDIUM_HASH)))

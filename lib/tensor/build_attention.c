@@ -115,8 +115,7 @@ rope(struct ggml_context *ctx, struct ggml_tensor *a, struct ggml_tensor *pos,
     const float floats[] = { r->freq_base,   r->freq_scale, r->ext_factor,
                              r->attn_factor, r->beta_fast,  r->beta_slow };
     int64_t per_token = r->mode & GGML_ROPE_TYPE_MROPE ? 4 : 1;
-    int n_pairs =
-        r->mode == GGML_ROPE_TYPE_VISION ? r->n_dims : r->n_dims / 2;
+    int n_pairs = r->mode == GGML_ROPE_TYPE_VISION ? r->n_dims : r->n_dims / 2;
     struct ggml_tensor *t;
 
     GGML_ASSERT((r->mode & 1) == 0);

@@ -181,10 +181,10 @@ put_part(struct ggml_context *ctx, enum ggml_op op, struct ggml_tensor *a,
 }
 
 #define PUT(name, op, inplace)                                                 \
-    struct ggml_tensor *ggml_##name(                                           \
-        struct ggml_context *ctx, struct ggml_tensor *a,                       \
-        struct ggml_tensor *b, size_t nb1, size_t nb2, size_t nb3,             \
-        size_t offset)                                                         \
+    struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \
+                                    struct ggml_tensor *a,                     \
+                                    struct ggml_tensor *b, size_t nb1,         \
+                                    size_t nb2, size_t nb3, size_t offset)     \
     {                                                                          \
         struct tensor_place place = { { nb1, nb2, nb3 }, offset };             \
                                                                                \

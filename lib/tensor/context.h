@@ -8,7 +8,8 @@
 #include <ggml.h>
 
 /* A tensor of a pool, so long that its data follow it aligned. */
-#define TENSOR_BYTES GGML_PAD(sizeof(struct ggml_tensor), (size_t)GGML_MEM_ALIGN)
+#define TENSOR_BYTES                                                           \
+    GGML_PAD(sizeof(struct ggml_tensor), (size_t)GGML_MEM_ALIGN)
 
 struct ggml_object {
     _Alignas(GGML_MEM_ALIGN) size_t offs; /* of the bytes, in the pool */

@@ -135,8 +135,9 @@ session_add_rows(void)
     struct gg_medium none = { .n = 1, .width = width };
     struct gg_medium narrow = { .n = 1, .width = width + 1, .rows = rows };
     struct gg_medium empty = { .width = width, .rows = rows };
-    struct gg_medium deep = { .n = 1, .width = width, .rows = rows,
-                              .n_deeper = 1 };
+    struct gg_medium deep = {
+        .n = 1, .width = width, .rows = rows, .n_deeper = 1
+    };
     int32_t first = -5;
 
     return refused(gg_session_add_rows(NULL, &narrow, &first, &err)) &&

@@ -205,9 +205,8 @@ static void
 test_limits(void)
 {
     static const char text[] = "{% for i in range(1000) %}12345678{% endfor %}";
-    struct chat_limits few = { .steps = 500 },
-                             small = { .memory = 20000 },
-                             enough = { .memory = 1 << 20, .steps = 5000 };
+    struct chat_limits few = { .steps = 500 }, small = { .memory = 20000 },
+                       enough = { .memory = 1 << 20, .steps = 5000 };
 
     ok(render(text, sizeof(text) - 1, &few, NULL, 0) != GG_OK &&
            strstr(err.message, "does not end"),

@@ -242,8 +242,8 @@ check_file(const char *text, const char *message, const char *title)
     err.message[0] = '\0';
     if (gg_file_open(scratch_file("llama-bf16-nvfp4-4"), &file, &err) ==
         GG_OK) {
-        ok(!message && gguf_find_tensor(gg_file_gguf(file),
-                                        "blk.0.attn_q.scale") >= 0,
+        ok(!message &&
+               gguf_find_tensor(gg_file_gguf(file), "blk.0.attn_q.scale") >= 0,
            title);
         gg_file_close(file);
     } else {

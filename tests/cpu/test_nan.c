@@ -125,12 +125,11 @@ BUILD(of_norm, ggml_norm(ctx, x, 1e-5f))
 BUILD(of_rms_norm, ggml_rms_norm(ctx, x, 1e-5f))
 BUILD(of_l2_norm, ggml_l2_norm(ctx, x, 1e-5f))
 BUILD(of_group_norm,
-      ggml_reshape_2d(ctx,
-                      ggml_group_norm(ctx,
-                                      ggml_reshape_4d(ctx, x, x->ne[0], 1, ROWS,
-                                                      1),
-                                      ROWS, 1e-5f),
-                      x->ne[0], ROWS))
+      ggml_reshape_2d(
+          ctx,
+          ggml_group_norm(ctx, ggml_reshape_4d(ctx, x, x->ne[0], 1, ROWS, 1),
+                          ROWS, 1e-5f),
+          x->ne[0], ROWS))
 BUILD(of_sum, ggml_sum_rows(ctx, x))
 BUILD(of_silu, ggml_silu(ctx, x))
 BUILD(of_gelu, ggml_gelu(ctx, x))
@@ -297,9 +296,9 @@ test_products(void)
             int k = i % 2 ? 512 : 768;
 
             for (int j = 0; j < 2; j++)
-                good = good && product_is_bad((enum ggml_type)t, k,
-                                              place(i % 4, k), columns[i / 4],
-                                              j ? INFINITY : NAN);
+                good = good &&
+                       product_is_bad((enum ggml_type)t, k, place(i % 4, k),
+                                      columns[i / 4], j ? INFINITY : NAN);
         }
         snprintf(name, sizeof(name), "MUL_MAT, %s", traits->type_name);
         ok(good, name);

@@ -145,9 +145,8 @@ causal_mask(struct ggml_context *ctx, int64_t n, int64_t tokens, int64_t first,
         ggml_new_tensor_2d(ctx, GGML_TYPE_F16, n, tokens + 3);
 
     for (int64_t i = 0; i < ggml_nelements(t); i++)
-        ggml_set_f32_1d(t, (int)i,
-                        i % n <= first + i / n && i % n != hole ? 0
-                                                                : -INFINITY);
+        ggml_set_f32_1d(
+            t, (int)i, i % n <= first + i / n && i % n != hole ? 0 : -INFINITY);
     return t;
 }
 

@@ -254,7 +254,8 @@ test_nan(enum ggml_type type, int tokens, bool infinite)
     kt_check(ctx, t, IN_F16, "NaN: %s, %d tokens", ggml_type_name(type),
              tokens);
     for (int i = 0; i < 64 * tokens; i++)
-        good = good && isnan(((float *)t->data)[i]) == (infinite || i / 64 == 1);
+        good =
+            good && isnan(((float *)t->data)[i]) == (infinite || i / 64 == 1);
     kt_ok(good, "NaN in, NaN out");
     kt_end(ctx);
 }

@@ -56,8 +56,7 @@ evaluate_once(struct machine *m)
         engine_draft_length_tried(&m->d, KIND, draw_by_chance(m) < m->p);
     while (accepted < n && draw_by_chance(m) < m->p)
         accepted++;
-    engine_draft_length_learn(&m->d, KIND, accepted + (accepted < n),
-                              accepted);
+    engine_draft_length_learn(&m->d, KIND, accepted + (accepted < n), accepted);
     m->us += us + (double)made * m->each;
     m->drafted += n;
     return 1 + accepted;
@@ -80,11 +79,9 @@ gain(struct machine *m, size_t n_ids)
 static struct machine
 start_machine(double slope, double each, double p, double noise)
 {
-    struct machine m = { .slope = slope,
-                         .each = each,
-                         .p = p,
-                         .noise = noise,
-                         .state = 7 };
+    struct machine m = {
+        .slope = slope, .each = each, .p = p, .noise = noise, .state = 7
+    };
 
     engine_draft_length_init(&m.d);
     return m;

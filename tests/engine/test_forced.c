@@ -56,8 +56,8 @@ struct job {
     char grammar[GRAMMAR];
     struct gg_sampler_params sampler;
     struct gg_text_params text;
-    int n, kind; /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
-                    model, 3: by MTP layers */
+    int n, kind;  /* texts; 0: no drafts of other kinds, 1: by search, 2: by a
+                     model, 3: by MTP layers */
     size_t bound; /* ids of prompts in a step, or 0 */
 };
 

@@ -258,8 +258,8 @@ check_harmony(void)
           (struct job){ .max_thought = -1, .grammar = GRAMMAR }, "ab", "[1]",
           "ab\n\n[1]", GG_FINISH_EOG);
     check(&b, "harmony: a budget",
-          (struct job){ .max_thought = 1, .stop = "b" }, "a", "a",
-          "a\n\na", GG_FINISH_STOP);
+          (struct job){ .max_thought = 1, .stop = "b" }, "a", "a", "a\n\na",
+          GG_FINISH_STOP);
     check(&b, "harmony: a grammar of calls behind the thought",
           (struct job){ .max_thought = -1,
                         .calls = true,

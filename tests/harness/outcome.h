@@ -59,8 +59,8 @@ outcome_clear(struct outcome *o);
 
 /* NULL: it is as it should be, a failure that was told in one line, after the
  * messages that a `good` run has, with one of the words, which '|' parts, and
- * all files as they were, or, with $GG_DONE, as a good run has them; or a success
- * like the good run. */
+ * all files as they were, or, with $GG_DONE, as a good run has them; or a
+ * success like the good run. */
 const char *
 outcome_judge(const struct outcome *o, const struct folder *before,
               const struct outcome *good, const char *words);

@@ -166,8 +166,8 @@ static void
 test_cases(void)
 {
     static const char *const names[] = { "kimi-k3", "bailingmoe3", "lfm3",
-                                         "plamo2", "madlad",
-                                         "qwen4exp", "hy_v4", "glm5-next" };
+                                         "plamo2",  "madlad",      "qwen4exp",
+                                         "hy_v4",   "glm5-next" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         ok(folder_case_each("families", names[i], test_case), names[i]);

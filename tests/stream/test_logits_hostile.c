@@ -213,10 +213,11 @@ test_stray(void)
     static const uint8_t unix_ends[16] = "\x8bGGL\n\x1a\n\x01";
 
     ok(verdict((const uint8_t *)banner, sizeof(banner) - 1) == GG_ERR_FORMAT &&
-           strcmp(err.message,
-                  "in: not a logit stream: begins with "
-                  "\"Welcome to host\\nLast login: \\x1b[1m\\n\"; this is text, "
-                  "of which gg-tokenize makes token ids") == 0,
+           strcmp(
+               err.message,
+               "in: not a logit stream: begins with "
+               "\"Welcome to host\\nLast login: \\x1b[1m\\n\"; this is text, "
+               "of which gg-tokenize makes token ids") == 0,
        "stray text is quoted, and cannot write to a terminal");
     is(verdict((const uint8_t *)"x", 1), GG_ERR_FORMAT, "a stray byte");
     is(verdict(unix_ends, 16), GG_ERR_FORMAT, "line ends were changed");

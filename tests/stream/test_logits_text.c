@@ -68,7 +68,8 @@ test_text(void)
                 "#0:|in: line 1: \"nan\" is no log-probability");
     expect_text("2026-11-20 Welcome\n",
                 "#0:|in: line 1: \"2026-11-20 Welcome\" is no sequence");
-    expect_text("15 5 1\n", "#0:|in: line 1: \"15 5 1\" is no sequence; this is token "
+    expect_text("15 5 1\n",
+                "#0:|in: line 1: \"15 5 1\" is no sequence; this is token "
                 "ids, of which gg-eval makes logits");
     expect_text("15\t5\t1\n", "#0:|in: line 1: \"15\\t5\\t1\" does not have "
                               "the fields of a table of logits");

@@ -121,13 +121,15 @@ static void
 test_others(int v)
 {
     static const char *const texts[] = {
-        "Der Mühlenbesitzer, ein Zimmermann von der Küste, hatte gelernt, Räder "
+        "Der Mühlenbesitzer, ein Zimmermann von der Küste, hatte gelernt, "
+        "Räder "
         "für Schiffe zu bauen; vierzig Jahre lang brachten ihm die Bauern ihr "
         "Korn, und später seiner Tochter, die nach jedem Hochwasser den Damm "
         "ausbesserte und aufschrieb, wie hoch das Wasser stand.",
         "Её первый владелец научился делать колёса для кораблей и не видел "
         "причины, почему бы колесу не вращаться и в пресной воде.",
-        "static void *\nallocateNodeList(struct nodePool *pool, size_t nNodes)\n"
+        "static void *\nallocateNodeList(struct nodePool *pool, size_t "
+        "nNodes)\n"
         "{\n    for (size_t i = 0; i < nNodes; i++)\n        pool->nodes[i] = "
         "(struct node){ .nextFree = i + 1, .isUsed = false };\n}\n",
         "1,1,2,3,5,8,13,21,34,55,89,144,233,377,610,987,1597,2584,4181,6765",
@@ -160,8 +162,7 @@ test_foreign(void)
             bool possible = from != to;
 
             for (size_t i = 0; i < counts[from]; i++)
-                possible =
-                    possible && ids[from][i] < gg_vocab_size(vocabs[to]);
+                possible = possible && ids[from][i] < gg_vocab_size(vocabs[to]);
             if (!possible)
                 continue;
             n++;

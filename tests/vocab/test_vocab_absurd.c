@@ -20,11 +20,11 @@ enum {
     LONG = 200000 /* bytes of a text that must not take long */
 };
 
-static void (*const makers[KINDS])(struct make *m) = {
-    make_bpe, make_spm, make_wpm, make_ugm, make_world
-};
+static void (*const makers[KINDS])(struct make *m) = { make_bpe, make_spm,
+                                                       make_wpm, make_ugm,
+                                                       make_world };
 static const char *const names[KINDS] = { "gpt2", "llama", "bert", "t5",
-                                           "rwkv" };
+                                          "rwkv" };
 
 static struct make
 made(int kind)

@@ -92,8 +92,8 @@ batch_add_answer(const struct batch *b, size_t index,
 struct batch_response {
     uint64_t number; /* of the record */
     int64_t date;
-    const char *run; /* what its id has before the number; or NULL */
-    const char *model;            /* its file, for a request that names none */
+    const char *run;   /* what its id has before the number; or NULL */
+    const char *model; /* its file, for a request that names none */
     const struct buffer *answers; /* of batch_add_answer() */
     size_t n_answers;
     uint64_t n_prompt, n_made; /* ids */

@@ -53,8 +53,8 @@ struct request_reasoning {
 };
 
 struct request_tools {
-    char *list;   /* JSON, as it was written; or NULL */
-    char *choice; /* none, auto, required or a tool's name; or NULL */
+    char *list;    /* JSON, as it was written; or NULL */
+    char *choice;  /* none, auto, required or a tool's name; or NULL */
     char *allowed; /* an array of some of the tools; or NULL: all */
 };
 

@@ -171,10 +171,10 @@ read_list(const struct hf_tokens *t, struct added *all)
     {
         const json_t *text = json_object_get(v, "content");
 
-        all[i] = (struct added){ json_string_value(text),
-                                 json_string_length(text),
-                                 json_integer_value(json_object_get(v, "id")),
-                                 i, v };
+        all[i] =
+            (struct added){ json_string_value(text), json_string_length(text),
+                            json_integer_value(json_object_get(v, "id")), i,
+                            v };
     }
     return json_array_size(list);
 }

@@ -77,7 +77,7 @@ enum hf_layout {
     HF_THIRD_1, /* of rows or values, the first third */
     HF_THIRD_2,
     HF_THIRD_3,
-    HF_LAYOUTS,       /* how many there are */
+    HF_LAYOUTS, /* how many there are */
 };
 
 /* A layout goes with any of these. */
@@ -85,11 +85,11 @@ enum {
     HF_LAYOUT = (1 << 8) - 1, /* the bits of the layout */
     HF_EXACT = 1 << 8,        /* both names are complete: no weight, no bias */
     HF_OPTIONAL = 1 << 9,
-    HF_OR_NEXT = 1 << 10, /* where it is missing, the next one stands for it */
-    HF_HALF = 1 << 11,    /* %d is one of half as many experts */
-    HF_F32 = 1 << 12,     /* stays exact whatever the others become */
-    HF_PLUS_1 = 1 << 13,  /* 1 is added */
-    HF_DECAYS = 1 << 14,  /* -exp(x); where it has four dimensions, a column */
+    HF_OR_NEXT = 1 << 10,  /* where it is missing, the next one stands for it */
+    HF_HALF = 1 << 11,     /* %d is one of half as many experts */
+    HF_F32 = 1 << 12,      /* stays exact whatever the others become */
+    HF_PLUS_1 = 1 << 13,   /* 1 is added */
+    HF_DECAYS = 1 << 14,   /* -exp(x); where it has four dimensions, a column */
     HF_SOFTPLUS = 1 << 15, /* log(1 + exp(x)) */
     HF_RECURRENT = 1 << 16, /* only in layers with .recurrent; */
     HF_ATTENDING = 1 << 17, /* or in those without */
@@ -161,14 +161,14 @@ struct hf_family {
     bool positions; /* learned ones; else rotary */
     bool tied;      /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */
-    int full_every;       /* one in N layers sees all; 0: all alike */
-    int full_at;          /* which of these N */
-    const char *windowed; /* as layer_types calls the others; NULL:
-                             sliding_attention */
-    bool listed;          /* it is any layer that layer_types says */
-    bool any_layers;      /* layer_types is for .keys to read */
-    bool half_turns;      /* of heads of layers that see all, half turns; files
-                             name the whole, and divisors of it */
+    int full_every;             /* one in N layers sees all; 0: all alike */
+    int full_at;                /* which of these N */
+    const char *windowed;       /* as layer_types calls the others; NULL:
+                                   sliding_attention */
+    bool listed;                /* it is any layer that layer_types says */
+    bool any_layers;            /* layer_types is for .keys to read */
+    bool half_turns; /* of heads of layers that see all, half turns; files
+                        name the whole, and divisors of it */
     double turns;    /* part of a head that turns, unless it is said; 0: all */
     bool no_base;    /* files do not name the base of turns */
     /* The key that names the alpha of rope_type dynamic; "": the base is the
@@ -188,8 +188,8 @@ struct hf_family {
     /* Multipliers that are in the weights of files: sets .bands of the rows
      * that become tensor `to`. NULL: there are none. */
     void (*scale)(struct hf *h, const char *to, struct hf_rows *rows);
-    bool no_heads;               /* of attention: the configuration has none */
-    const char *to;              /* "enc.blk."; NULL: "blk." */
+    bool no_heads;  /* of attention: the configuration has none */
+    const char *to; /* "enc.blk."; NULL: "blk." */
     /* Layers of a decoder, prefix and names, which become "dec.blk."; NULL. */
     const char *decoder;
     const struct hf_name *decoder_layer;
@@ -197,8 +197,8 @@ struct hf_family {
     int32_t n_ctx;               /* where nothing says it; 0: 2048 */
     const char *defaults; /* settings that the configuration lacks: an object of
                              JSON; or NULL */
-    const struct hf_mtp *mtp;    /* NULL: they are left out */
-    const char *recurrent; /* tensor of a layer with a recurrence; or NULL */
+    const struct hf_mtp *mtp; /* NULL: they are left out */
+    const char *recurrent;    /* tensor of a layer with a recurrence; or NULL */
 };
 
 /* The row of the model that such a configuration names, or NULL; `class` is
@@ -358,8 +358,8 @@ convert_hf_keys_rank(struct hf *h);
 /* A classifier that gives each id a label. */
 void
 convert_hf_keys_token_labels(struct hf *h);
-/* Writes the function after the head's first layer, where it is not the family's
- * own. */
+/* Writes the function after the head's first layer, where it is not the
+ * family's own. */
 void
 convert_hf_set_head_activation(struct hf *h, const char *name);
 

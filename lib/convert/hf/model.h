@@ -23,8 +23,8 @@ struct hf {
     const struct hf_family *family;
     char class[HF_CLASS]; /* the one of the family's that it is */
     struct core_json_keys config;
-    struct core_json_keys here;  /* for complaints about the folder */
-    const json_t *quantized;     /* how weights were quantised; or NULL */
+    struct core_json_keys here; /* for complaints about the folder */
+    const json_t *quantized;    /* how weights were quantised; or NULL */
     json_t *quant_document; /* that this is in, if not in the configuration */
     bool cache_scales;      /* there are some of a KV cache */
     struct {
@@ -44,7 +44,7 @@ struct hf {
     struct hf_rows *rows; /* one for each tensor */
     size_t cap_rows;
 
-    int32_t n_mtp; /* layers after n_layer */
+    int32_t n_mtp;     /* layers after n_layer */
     int32_t n_decoder; /* layers of a decoder, after the others; or 0 */
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
     int32_t d_own, d_value; /* of heads of latent attention: of a key what is
@@ -56,8 +56,8 @@ struct hf {
         int32_t n_key, n_value, d_key, d_value; /* heads, and their lengths */
     } delta;                                    /* of a gated delta rule */
     int32_t n_rot, n_expert, n_kinds;           /* of texts, of an encoder */
-    int32_t n_pad;            /* rows of positions that no id has */
-    int32_t n_shards;         /* of a table; 0: there is none */
+    int32_t n_pad;    /* rows of positions that no id has */
+    int32_t n_shards; /* of a table; 0: there is none */
     struct {
         int32_t n_head, d; /* of an indexer */
     } index;

@@ -471,9 +471,8 @@ read_compressed(struct hf_packing *how, const json_t *config)
 
     if (!is_one_of(formats, format))
         refuse_kind(how, "format", format);
-    if (json_object_size(
-            json_object_get(json_object_get(config, "transform_config"),
-                            "config_groups")))
+    if (json_object_size(json_object_get(
+            json_object_get(config, "transform_config"), "config_groups")))
         core_json_bad(&how->h->config, GG_ERR_UNSUPPORTED,
                       "quantization_config: transform_config is not read");
 }

@@ -52,11 +52,11 @@ struct weight_unit {
     size_t n; /* bytes */
     const struct file_map *map;
     enum weight_unit_state state;
-    bool whole;  /* of a tensor that graphs need whole */
+    bool whole;   /* of a tensor that graphs need whole */
     bool scanned; /* by the graph, */
     bool fixed;   /* and then it stays */
-    bool chosen; /* by the last use */
-    bool again;  /* it is wanted while it is being dropped */
+    bool chosen;  /* by the last use */
+    bool again;   /* it is wanted while it is being dropped */
     enum weight_unit_count count;
     bool marked;      /* while those that are used are counted */
     int slot;         /* that holds it, see weight_slots.h; -1: its pages do */

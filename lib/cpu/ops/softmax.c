@@ -90,9 +90,8 @@ compute_soft_max(const struct cpu_task *t, struct ggml_tensor *dst)
         struct cpu_row r = cpu_row_at(dst, i);
         float *y = (float *)(void *)cpu_row_data(dst, r);
 
-        const float *mask =
-            score_row(t, dst, r, y,
-                      (const float *)(void *)cpu_row_data(dst->src[0], r));
+        const float *mask = score_row(
+            t, dst, r, y, (const float *)(void *)cpu_row_data(dst->src[0], r));
 
         soft_max_row(t, dst->ne[0], y, mask, cpu_sink(dst->src[2], r.i2));
     }

@@ -126,9 +126,9 @@ prepare_side(const struct column_arrays *runs, char *column, int64_t b,
         put_integers(q + i * COLUMN_BLOCK + 16, x + i * COLUMN_BLOCK + 16,
                      each);
     }
-    put_figures(runs, b, q,
-                _mm512_add_ps(_mm512_div_ps(amax, most),
-                              _mm512_sub_ps(amax, amax)));
+    put_figures(
+        runs, b, q,
+        _mm512_add_ps(_mm512_div_ps(amax, most), _mm512_sub_ps(amax, amax)));
 }
 
 INLINE void

@@ -1,9 +1,9 @@
 /* dots3note.c - dots3 note: latent attention of two kinds, one with an indexer
  *
  * x = embed(ids)
- * x = x + attention(norm(x))           latent.c; layers with a window have other
- *                                      lengths and another base, the others an
- *                                      indexer
+ * x = x + attention(norm(x))           latent.c; layers with a window have
+ *                                      other lengths and another base, the
+ *                                      others an indexer
  * x = x + mixture(c) + shared(c), c = norm(x)     the first layers are dense
  * logits = output(norm(x))
  *

@@ -47,8 +47,7 @@ parts_apart(struct looks *l, json_t *a, json_t *b)
     return found;
 }
 
-static bool
-requires(const json_t *schema, const char *name)
+static bool requires(const json_t *schema, const char *name)
 {
     const json_t *list = json_object_get(schema, "required");
 
@@ -244,8 +243,8 @@ types_apart(struct looks *l, json_t *a, json_t *b, const json_t *x,
     bool found = common != NULL;
 
     for (size_t i = 0; i < json_array_size(common) && found; i++)
-        found = type_apart(l, json_string_value(json_array_get(common, i)), a,
-                           b);
+        found =
+            type_apart(l, json_string_value(json_array_get(common, i)), a, b);
     json_decref(common);
     return found;
 }

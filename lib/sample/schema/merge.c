@@ -517,11 +517,11 @@ check_simple(struct schema *s, const json_t *schema, const json_t *value)
                                               "patternProperties",
                                               "additionalProperties", NULL };
     static const char *const nothing[] = { NULL };
-    const char *const *words = json_is_string(value)   ? of_strings
-                               : json_is_array(value)  ? of_arrays
+    const char *const *words = json_is_string(value)    ? of_strings
+                               : json_is_array(value)   ? of_arrays
                                : core_json_large(value) ? nothing
-                               : json_is_object(value) ? of_objects
-                                                       : nothing;
+                               : json_is_object(value)  ? of_objects
+                                                        : nothing;
 
     for (; *words; words++)
         if (json_object_get(schema, *words))

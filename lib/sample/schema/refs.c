@@ -184,8 +184,8 @@ list_id(struct refs *r, json_t *schema)
         json_string_value(json_object_get(schema, r->draft4 ? "id" : "$id"));
     char uri[SCHEMA_MAX_URI];
 
-    if (!id || (r->alone && schema != r->s->root &&
-                json_object_get(schema, "$ref")))
+    if (!id ||
+        (r->alone && schema != r->s->root && json_object_get(schema, "$ref")))
         return;
     if (*id == '#') {
         list(r, r->base, id[1] ? id + 1 : NULL, schema);
@@ -264,8 +264,9 @@ sample_schema_find_refs(struct schema *s)
 
     r.draft4 =
         draft && (strstr(draft, "draft-04") || strstr(draft, "draft-03"));
-    r.alone = r.draft4 || (draft && (strstr(draft, "draft-06") ||
-                                     strstr(draft, "draft-07")));
+    r.alone =
+        r.draft4 ||
+        (draft && (strstr(draft, "draft-06") || strstr(draft, "draft-07")));
     if (!r.found || !r.met)
         sample_schema_refuse(s, "no memory");
     list(&r, "", NULL, s->root);

@@ -467,8 +467,8 @@ read_source(struct schema *s, const char *text, size_t len)
     char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
     json_error_t e;
 
-    s->root = core_json_load(text, len,
-                             JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    s->root =
+        core_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!s->root) {
         escape_bytes(shown, sizeof(shown), e.text, strlen(e.text));
         error_set(s->why, GG_ERR_FORMAT, "line %d: %s", e.line, shown);

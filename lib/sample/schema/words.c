@@ -193,7 +193,8 @@ expected(const json_t *v, enum value value)
     case POSITIVE:
         return core_json_real(v) > 0 ? NULL : "no number above 0";
     case BOUND:
-        return core_json_is_number(v) || json_is_boolean(v) ? NULL : "no number";
+        return core_json_is_number(v) || json_is_boolean(v) ? NULL
+                                                            : "no number";
     case LIST:
         return json_is_array(v) ? NULL : "no list of values";
     case NAMES:

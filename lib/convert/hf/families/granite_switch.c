@@ -9,8 +9,14 @@ enum {
     MAX_ADAPTERS = 256,
 };
 
-#define A(from, to) { from, to ".lora_a", HF_EXACT | HF_ADAPTERS }
-#define B(from, to, how) { from, to ".lora_b", HF_EXACT | (how) }
+#define A(from, to)                                                            \
+    {                                                                          \
+        from, to ".lora_a", HF_EXACT | HF_ADAPTERS                             \
+    }
+#define B(from, to, how)                                                       \
+    {                                                                          \
+        from, to ".lora_b", HF_EXACT | (how)                                   \
+    }
 #define QKV "self_attn.qkv_proj."
 #define OUT "self_attn.o_proj."
 #define IN  "shared_mlp.input_linear."
@@ -58,8 +64,8 @@ set_ids(struct hf *h, const char *key, const char *name, int64_t n)
     char full[96];
 
     if (json_array_size(list) != (size_t)n)
-        core_json_bad(&h->config, GG_ERR_FORMAT,
-                      "%s: is no list of %lld ids", name, (long long)n);
+        core_json_bad(&h->config, GG_ERR_FORMAT, "%s: is no list of %lld ids",
+                      name, (long long)n);
     for (size_t i = 0; i < json_array_size(list) && i < MAX_ADAPTERS; i++) {
         json_int_t id = json_integer_value(json_array_get(list, i));
 
@@ -76,7 +82,8 @@ set_ids(struct hf *h, const char *key, const char *name, int64_t n)
 static void
 set_number(struct hf *h, const char *key, const char *name)
 {
-    convert_hf_set_f32(h, key, core_json_number(&h->config, name, 1e-6, 1e6, 1));
+    convert_hf_set_f32(h, key,
+                       core_json_number(&h->config, name, 1e-6, 1e6, 1));
 }
 
 /* One of the layers that the configuration counts is what switches. */
