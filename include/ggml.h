@@ -345,7 +345,7 @@ enum ggml_unary_op {
     GGML_UNARY_OP_FLOOR,
     GGML_UNARY_OP_CEIL,
     GGML_UNARY_OP_ROUND,
-    GGML_UNARY_OP_TRUNC,
+    GGML_UNARY_OP_TRUNC, /* upstream's last one */
     GGML_UNARY_OP_COUNT,
 };
 

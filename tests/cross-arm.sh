@@ -21,8 +21,8 @@ printf '#define %s\n' '_GNU_SOURCE 1' 'PACKAGE_VERSION "0"' 'HAVE_NEON 1' \
 
 cd "$top/lib" || exit 1
 files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/ref/*.c |
-    grep -v core/crc32.c)
-for f in $files cpu/features.c cpu/kernels.c cpu/gemm/codebooks.c cpu/scalar.c \
+    grep -v 'core/crc32.c\|core/numa_hwloc.c')
+for f in $files cpu/features.c cpu/caches.c cpu/kernels.c cpu/gemm/codebooks.c cpu/scalar.c \
     ../tests/cpu/check_kernels.c; do
     case $f in
     *_dotprod.c) march=-march=armv8.2-a+dotprod ;;
