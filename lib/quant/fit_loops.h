@@ -27,6 +27,39 @@ LOOP(round)(const struct quant_codes *codes, const floats *v, floats *q)
     *q = (in + magic) - magic;
 }
 
+/* Magnitudes are compared as integers, in which a NaN is the
+ * largest; |x * inverse| is below 128, or no number that counts. */
+static float
+LOOP(round_bytes)(int n, const float *x, int8_t *q)
+{
+    ints largest = { 0 };
+    int32_t most = 0;
+    float amax, d, inverse;
+
+    for (int j = 0; j < n; j += 8) {
+        ints a = (ints)magnitude(load(x + j));
+
+        largest = (a & (a > largest)) | (largest & ~(a > largest));
+    }
+    for (int i = 0; i < 8; i++)
+        most = largest[i] > most ? largest[i] : most;
+    memcpy(&amax, &most, sizeof(amax));
+    d = amax / 127;
+    inverse = d != 0 ? 1.0f / d : 0;
+    for (int j = 0; j < n; j += 8) {
+        floats v = load(x + j) * splat(inverse), rest, whole;
+        ints to;
+
+        v = choose(magnitude(v) < splat(128), v, splat(0));
+        to = __builtin_convertvector(v, ints);
+        whole = __builtin_convertvector(to, floats);
+        rest = v - whole;
+        to += (ints)(rest <= splat(-0.5f)) - (ints)(rest >= splat(0.5f));
+        store_bytes(q + j, to);
+    }
+    return d;
+}
+
 /* q = round((x + m) * inverse) */
 static void
 LOOP(round_all)(const struct quant_codes *codes, int n, const float *x, float m,

@@ -10,6 +10,7 @@ static const struct quant_fit_loops LOOP(loops) = {
     .cut = LOOP(cut),
     .nearest_fp4 = LOOP(nearest_fp4),
     .round_all = LOOP(round_all),
+    .round_bytes = LOOP(round_bytes),
     .sum_rounded = LOOP(sum_rounded),
     .sum_moments = LOOP(sum_moments),
     .spread = LOOP(spread),

@@ -43,6 +43,9 @@ struct quant_fit_loops {
     /* quant_cut() */
     void (*cut)(int n, const float *x, float m, float inverse, float add,
                 float hi, int8_t *q);
+    /* Scales n values so that their extreme is 127, and rounds them, halves
+     * away from zero. Returns the scale, which is NaN if a value is. */
+    float (*round_bytes)(int n, const float *x, int8_t *q);
     /* q = round((x + m) * inverse) */
     void (*round_all)(const struct quant_codes *codes, int n, const float *x,
                       float m, float inverse, int8_t *q);

@@ -1,40 +1,12 @@
 /* q8.c - blocks of values in eight bits each */
 #include "quant/format.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/half.h"
 #include "quant/blocks.h"
 #include "quant/fit.h"
-
-/* As roundf(), halves away from zero: what is cut off is exact. */
-static int
-round_away(float v)
-{
-    int q = quant_to_int(v);
-    float rest = v - (float)q;
-
-    if (!(fabsf(rest) < 1)) /* v is no int32 */
-        return 0;
-    return q + (rest >= 0.5f) - (rest <= -0.5f);
-}
-
-/* Scales a block so that its extreme is 127; returns the scale, which is NaN if
- * a value is, as a cache must not lose one. */
-static float
-quantize_block(const float *x, int8_t *qs)
-{
-    float amax = 0, d, inverse;
-
-    for (int j = 0; j < QUANT_BLOCK; j++)
-        amax = quant_larger_magnitude(amax, x[j]);
-    d = amax / 127;
-    inverse = d != 0 ? 1.0f / d : 0;
-    for (int j = 0; j < QUANT_BLOCK; j++)
-        qs[j] = (int8_t)round_away(x[j] * inverse);
-    return d;
-}
+#include "quant/fit_loops_table.h"
 
 void
 quant_unpack_q8_0(const void *block, struct quant_values *v)
@@ -62,19 +34,21 @@ quant_dequant_q8_0(const void *x, float *y, int64_t n)
 void
 quant_q8_0(const float *x, void *y, int64_t n)
 {
+    const struct quant_fit_loops *loops = quant_fit_loops();
     struct block_q8_0 *b = y;
 
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++)
-        b->d = half_from_float(quantize_block(x, b->qs));
+        b->d = half_from_float(loops->round_bytes(QUANT_BLOCK, x, b->qs));
 }
 
 void
 quant_q8_1(const float *x, void *y, int64_t n)
 {
+    const struct quant_fit_loops *loops = quant_fit_loops();
     struct block_q8_1 *b = y;
 
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
-        float d = quantize_block(x, b->qs);
+        float d = loops->round_bytes(QUANT_BLOCK, x, b->qs);
         int sum = 0;
 
         for (int j = 0; j < QUANT_BLOCK; j++)

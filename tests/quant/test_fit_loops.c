@@ -176,6 +176,50 @@ cut_agrees(int n, const struct input *in, const struct output *out)
     return fine;
 }
 
+/* One after the other, by roundf(), of usual and of unusual values. */
+static bool
+bytes_agree(const struct quant_fit_loops *l, const float *x)
+{
+    float amax = 0, d, inverse, got;
+    int8_t q[N];
+    bool fine;
+
+    for (int j = 0; j < N; j++)
+        amax = fabsf(x[j]) > amax || isnan(x[j]) ? fabsf(x[j]) : amax;
+    d = amax / 127;
+    inverse = d != 0 ? 1 / d : 0;
+    got = l->round_bytes(N, x, q);
+    fine = isnan(d) ? isnan(got) : got == d;
+    for (int j = 0; j < N; j++) {
+        float v = x[j] * inverse;
+
+        fine = fine && q[j] == (fabsf(v) < 128 ? (int)roundf(v) : 0);
+    }
+    return fine;
+}
+
+static void
+test_bytes(const struct quant_fit_loops *l)
+{
+    const float unusual[] = { 0,         -0.0f,    1e-45f,  -1e-40f, 3e38f,
+                              -INFINITY, INFINITY, NAN,     127,     0.5f,
+                              -0.5f,     1.5f,     -126.5f, 63.5f,   1e-38f };
+    int wrong = 0;
+
+    for (int i = 0; i < TURNS; i++) {
+        struct input in;
+        int n = sizeof(unusual) / sizeof(unusual[0]);
+
+        fill(&in);
+        for (int k = 0; k < i % 4; k++)
+            in.x[(i * 7 + k * 5) % N] = unusual[(i / 4 + k * 3) % n];
+        for (int j = 0; i % 5 == 4 && j < N; j++)
+            in.x[j] = unusual[8 + (i + j) % 6];
+        wrong += !bytes_agree(l, in.x);
+    }
+    is(wrong, 0, "bytes with one scale, halves away from zero");
+}
+
 /* All sixteen codes, one after the other, against what the loop finds. */
 static void
 test_fp4(const struct quant_fit_loops *l)
@@ -320,6 +364,8 @@ main(void)
     ok(cuts, "values are cut to integers, and none is out of the range");
     test_cut(quant_fit_loops_reference());
     test_cut(quant_fit_loops());
+    test_bytes(quant_fit_loops_reference());
+    test_bytes(quant_fit_loops());
     test_fp4(quant_fit_loops_reference());
     test_fp4(quant_fit_loops());
     test_extreme(quant_fit_loops_reference());
