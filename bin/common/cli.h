@@ -14,6 +14,7 @@
 #define COMMON_CLI_H
 
 #include <getopt.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -136,6 +137,11 @@ enum special {
  * may be left out. A static string. */
 const char *
 cli_model(const char *name, bool quiet);
+
+/* The folder of this program, by /proc, or where there is none by the path it
+ * was started with. False: it is not known. */
+bool
+cli_program_folder(char dir[PATH_MAX]);
 
 /* Ends the tool where the name, or else $GG_MODEL, is no file, but one that
  * gg-fetch takes: it says how. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,16 +82,17 @@ try_data_home(const char *name)
     return home && try_folder(home, strlen(home), "/.local/share/gg", name);
 }
 
-/* The folder of this program. */
-static bool
-find_exe_folder(char *dir, size_t size)
+bool
+cli_program_folder(char dir[PATH_MAX])
 {
-    ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+    ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+    const char *started = (const char *)getauxval(AT_EXECFN);
     char *slash;
 
-    if (n <= 0)
+    if (n > 0)
+        dir[n] = '\0';
+    else if (!started || !realpath(started, dir))
         return false;
-    dir[n] = '\0';
     slash = strrchr(dir, '/');
     if (slash)
         *slash = '\0';
@@ -144,7 +146,7 @@ demo_model(void)
 {
     char exe[PATH_MAX];
 
-    if (!find_exe_folder(exe, sizeof(exe)))
+    if (!cli_program_folder(exe))
         return GG_DATADIR "/" DEMO_NAME;
     if (in_build_tree(exe))
         return GG_SRCDIR "/demo/" DEMO_NAME;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -27,15 +28,12 @@ enum {
 /* ---- start --------------------------------------------------------------- */
 
 static void
-path_of(const char *tool, char path[4096])
+path_of(const char *tool, char path[PATH_MAX])
 {
-    ssize_t n = readlink("/proc/self/exe", path, 4095);
-    char *slash;
+    size_t n = cli_program_folder(path) ? strlen(path) : 0;
 
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    if (slash && (size_t)(slash + 1 - path) + strlen(tool) < 4096)
-        strcpy(slash + 1, tool);
+    if (n && n + 1 + strlen(tool) < PATH_MAX)
+        sprintf(path + n, "/%s", tool);
     else
         *path = '\0';
 }
@@ -43,7 +41,7 @@ path_of(const char *tool, char path[4096])
 static void
 become(const char *tool, char *const *args, int in, int out, pid_t monitor)
 {
-    char path[4096];
+    char path[PATH_MAX];
     sigset_t none;
 
     /* None is left where the monitor is killed. */

@@ -235,7 +235,7 @@ change_options(int32_t from, enum transport_tag tag, char *bytes, size_t n)
 
     (void)from;
     if (hello)
-        hello->beside ^= 1;
+        hello->extras ^= 1;
 }
 
 static void
