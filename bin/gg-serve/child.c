@@ -31,10 +31,9 @@ static void
 path_of(const char *tool, char path[PATH_MAX])
 {
     size_t n = cli_program_folder(path) ? strlen(path) : 0;
+    int more = snprintf(path + n, PATH_MAX - n, "/%s", tool);
 
-    if (n && n + 1 + strlen(tool) < PATH_MAX)
-        sprintf(path + n, "/%s", tool);
-    else
+    if (n == 0 || (size_t)more >= PATH_MAX - n)
         *path = '\0';
 }
 
