@@ -27,8 +27,8 @@ LOOP(round)(const struct quant_codes *codes, const floats *v, floats *q)
     *q = (in + magic) - magic;
 }
 
-/* Magnitudes are compared as integers, in which a NaN is the
- * largest; |x * inverse| is below 128, or no number that counts. */
+/* Magnitudes are compared as integers, in which a NaN is the largest;
+ * |x * inverse| is below 128, or no number that counts. */
 static float
 LOOP(round_bytes)(int n, const float *x, int8_t *q)
 {
